@@ -41,15 +41,6 @@ export function fieldText(value: unknown): string {
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-/** A text as JSON; undefined if it is not. */
-export function parseJsonText(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
-}
-
 /** Sorts the entries of a map whatever the language. */
 export function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
   return one < other ? -1 : Number(one > other);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
+import { parseJson } from '../../files/json.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { fieldText, isObject, parseJsonText } from '../core/json-value.ts';
+import { fieldText, isObject } from '../core/json-value.ts';
 import { CaseFault, usageError } from '../errors.ts';
 import { readTextFile } from '../inputs/read-text.ts';
 import type { SchemaMismatch } from './checks/tasks.ts';
@@ -101,10 +102,10 @@ export async function outputMismatch(
   outputs: readonly OutputItem[],
   check: SchemaCheck,
 ): Promise<SchemaMismatch | undefined> {
-  const json = parseJsonText(textOfOutputs(outputs));
+  const json = parseJson(textOfOutputs(outputs));
   if (json === undefined) return { pointer: '', message: 'it is not JSON' };
   try {
-    return await check(json.value);
+    return await check(json);
   } catch (error) {
     if (error instanceof PastBound) return { pointer: '', message: error.message };
     throw error;

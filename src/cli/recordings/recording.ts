@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { parseJson } from '../../files/json.ts';
 import { checkBelow } from '../../files/write-below.ts';
 import { replaceFile, writeUnderFreeName } from '../../files/write-file.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import type { JsonObject } from '../core/json-value.ts';
-import { byKey, parseJsonText } from '../core/json-value.ts';
+import { byKey } from '../core/json-value.ts';
 import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
 import { type CliError, configError } from '../errors.ts';
 import { answerFault, recordingFault } from './recording-fault.ts';
@@ -185,10 +186,10 @@ export class RecordingDirectory {
     if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
     if (stats.size > MOST_RECORDING_BYTES)
       throw this.#damaged(file, `it is larger than ${MOST_RECORDING_BYTES / 1024 / 1024} MiB`);
-    const json = parseJsonText(await readFile(place, 'utf8'));
-    const fault = json === undefined ? 'it is not JSON' : faultOf(json.value);
+    const json = parseJson(await readFile(place, 'utf8'));
+    const fault = json === undefined ? 'it is not JSON' : faultOf(json);
     if (fault !== undefined) throw this.#damaged(file, fault);
-    return json?.value as object;
+    return json as object;
   }
 
   #damaged(file: string, fault: string): CliError {

@@ -85,7 +85,7 @@ function changeAt(
   const { kind, place } = expectation;
   const json = jsonOf(text);
   if (kind === 'json' && json === undefined) return undefined;
-  const value = kind === 'json' ? onlyExpected(dataOf(document, place.node), json?.value) : text;
+  const value = kind === 'json' ? onlyExpected(dataOf(document, place.node), json) : text;
   const changed = changesOf(document, place, value).reduceRight(replaced, source);
   return reads(changed, source, at, value) ? { source: changed, expected: { kind, value } } : undefined;
 }

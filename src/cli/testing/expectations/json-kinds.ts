@@ -21,12 +21,12 @@ export const JSON_KINDS = {
     unmet: (expected, { text }) => {
       const json = jsonOf(text);
       if (json === undefined) return { message: NOT_JSON, expected: pretty(expected), actual: text };
-      const different = firstDifference(expected, json.value);
+      const different = firstDifference(expected, json);
       return (
         different && {
           message: `differs at ${JSON.stringify(different.pointer)}: ${different.message}`,
           expected: pretty(expected),
-          actual: pretty(onlyExpected(expected, json.value)),
+          actual: pretty(onlyExpected(expected, json)),
         }
       );
     },
@@ -47,9 +47,9 @@ export const JSON_KINDS = {
       if (json === undefined)
         return { message: `${NOT_JSON}, so ${quoted(expression)} can't be asked of it`, actual: text };
       try {
-        const { isTrue, json: selected } = await checks.perform('select', expression, json.value, 0);
+        const { isTrue, json: selected } = await checks.perform('select', expression, json, 0);
         if (isTrue) return undefined;
-        return { message: `${quoted(expression)} gives ${selected}`, actual: pretty(json.value) };
+        return { message: `${quoted(expression)} gives ${selected}`, actual: pretty(json) };
       } catch (error) {
         if (error instanceof PastBound)
           throw new CaseFault(`jmespath ${quoted(expression)}: ${error.message}`);
@@ -63,7 +63,7 @@ export const JSON_KINDS = {
     text: ({ name }) => name,
     unmet: async ({ name, check }, { text }) => {
       const json = jsonOf(text);
-      const mismatch = json === undefined ? { pointer: '', message: NOT_JSON } : await check(json.value);
+      const mismatch = json === undefined ? { pointer: '', message: NOT_JSON } : await check(json);
       return (
         mismatch && {
           message: `does not match ${name} at ${JSON.stringify(mismatch.pointer)}: ${mismatch.message}`,

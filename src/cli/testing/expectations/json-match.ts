@@ -1,14 +1,16 @@
-import { isObject, parseJsonText } from '../../core/json-value.ts';
+import { type JsonValue, parseJson } from '../../../files/json.ts';
+import { isObject } from '../../core/json-value.ts';
 
-/** The JSON of an answer: as it is, or alone in a code fence. */
-export function jsonOf(text: string): { readonly value: unknown } | undefined {
+/** Returns the JSON of an answer: as it is, or alone in a code fence. */
+export function jsonOf(text: string): JsonValue | undefined {
   const trimmed = text.trim();
   const fence = /^```\w*[ \t]*\r?\n/u.exec(trimmed);
   const inside =
     fence !== null && trimmed.endsWith('```') && trimmed.length >= fence[0].length + 3
       ? trimmed.slice(fence[0].length, -3)
       : undefined;
-  return parseJsonText(text) ?? (inside === undefined ? undefined : parseJsonText(inside));
+  const json = parseJson(text);
+  return json === undefined && inside !== undefined ? parseJson(inside) : json;
 }
 
 export interface Difference {
