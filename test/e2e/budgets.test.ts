@@ -87,7 +87,7 @@ describe('what the built command loads', () => {
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun run hel'],
-      { files: 6, kilobytes: 180, builtins: READ_SETTINGS },
+      { files: 6, kilobytes: 184, builtins: READ_SETTINGS },
     ],
     [
       'reading a setting',
