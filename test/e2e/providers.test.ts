@@ -51,6 +51,75 @@ it('discovers the models of an endpoint, and runs one of them', async () => {
   expect(ran).toMatchObject({ code: 0, stdout: 'Once upon a time\n' });
 });
 
+it('runs after a discovery what ran before it, and warns of what is to be shut down', async () => {
+  const { home, env } = homeWith();
+  const keyed = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
+  const command = (...words: string[]) => runCommand(words, { home, env: keyed });
+  const answers: ProviderHandler = (response, request) => {
+    if (request.headers.authorization !== 'Bearer sk-test') return void response.writeHead(401).end('{}');
+    const list = { data: [{ id: 'tiny', shutdown_date: '2020-01-01' }, { id: 'anthropic/claude-9' }] };
+    const answer = request.path.endsWith('/models') ? list : said('Once upon a time').body;
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  };
+  provider.reset(answers, answers, answers, answers, answers, answers);
+  expect(await command('run', 'ask.prompt')).toMatchObject({ code: 0, stdout: 'Once upon a time\n' });
+  expect(await command('models', 'discover')).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/no price is known for tiny, .*price: \{input/) as string,
+  });
+  for (const model of ['tiny', 'openai/tiny']) {
+    expect(await command('run', 'ask.prompt', '-m', model)).toMatchObject({
+      code: 0,
+      stdout: 'Once upon a time\n',
+      stderr: expect.stringContaining('the model tiny was shut down on 2020-01-01') as string,
+    });
+  }
+  expect(await command('prompts', 'check', 'ask.prompt')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(
+      'ask.prompt:2:8: note: the model tiny was shut down on 2020-01-01',
+    ) as string,
+  });
+  expect(await command('doctor')).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('warning: tiny was shut down on 2020-01-01') as string,
+  });
+  expect(await command('run', 'ask.prompt', '-m', 'anthropic/claude-9')).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('set ANTHROPIC_API_KEY') as string,
+  });
+});
+
+it('refuses an option that no model takes, and notes what the model of the file drops', async () => {
+  const { home, env } = homeWith();
+  const written = (model: string, config: string): void =>
+    writeFileSync(
+      path.join(home, 'ask.prompt'),
+      `---\nmodel: ${model}\nconfig:\n  ${config}\n---\nTell a story`,
+    );
+  const check = (...flags: string[]) =>
+    runCommand(['prompts', 'check', 'ask.prompt', ...flags], { home, env });
+  written('nobody-knows', 'temperature: hot');
+  const fault = 'ask.prompt:4:3: fault: `temperature` must be a number from 0 to 2, not `hot`';
+  expect(await check()).toMatchObject({ code: 2, stdout: expect.stringContaining(fault) as string });
+  expect(await runCommand(['run', 'ask.prompt', '-m', 'echo'], { home, env })).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('ask.prompt:4: `temperature` must be') as string,
+  });
+  written('openai/gpt-6-luna', 'temperature: "0.5"');
+  expect(await check()).toMatchObject({
+    code: 0,
+    stdout: 'ask.prompt:4:3: note: gpt-6-luna does not take temperature: left out\n',
+  });
+  written('nobody-knows', 'temperature: 0.5');
+  expect(await check()).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('note: there is no model') as string,
+  });
+  expect(await check('--models')).toMatchObject({ code: 2 });
+});
+
 it('says that there is nothing to discover, or that an endpoint can’t be asked', async () => {
   const { home, env } = homeWith();
   expect(await runCommand(['models', 'discover'], { home, env })).toMatchObject({
