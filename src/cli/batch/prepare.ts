@@ -1,5 +1,5 @@
+import { didYouMean } from '../../files/nearest.ts';
 import type { Connection, Context } from '../context.ts';
-import { didYouMean } from '../core/nearest.ts';
 import { checkModelAccess } from '../creation/creation.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';

@@ -1,4 +1,4 @@
-import { didYouMean } from '../core/nearest.ts';
+import { didYouMean } from '../../files/nearest.ts';
 import { type CliError, usageError } from '../errors.ts';
 import type { ImageField, InputFields } from './input-fields.ts';
 

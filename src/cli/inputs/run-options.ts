@@ -1,6 +1,6 @@
+import { didYouMean } from '../../files/nearest.ts';
 import type { Model } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { didYouMean } from '../core/nearest.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { withLocalStore } from '../targets/prompt-file.ts';

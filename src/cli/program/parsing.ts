@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '../../files/nearest.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 

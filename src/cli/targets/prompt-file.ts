@@ -101,8 +101,16 @@ export function versionOfFile(
       const { allowOutside } = ctx.globals;
       const wanted = { file: content, allowOutside, ...(model !== undefined && { model }) };
       const { promptId, promptVersionId } = await store.ensureUnlistedVersion(wanted);
-      const { promptConfig } = await import('../../prompts/definition.ts');
+      const [{ promptConfig }, { lacksOpeningFence }] = await Promise.all([
+        import('../../prompts/definition.ts'),
+        import('../../prompts/parse/source.ts'),
+      ]);
       const definition = await store.definition(promptVersionId);
+      if (definition && lacksOpeningFence(definition.source)) {
+        ctx.io.note(
+          `note: ${file.name} lacks the line --- before its front matter, which goes to the model as text`,
+        );
+      }
       return { promptId, promptVersionId, config: definition && promptConfig(definition) };
     }),
   );

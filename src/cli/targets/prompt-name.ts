@@ -1,4 +1,5 @@
 import { NotFoundError } from '../../client/errors.ts';
+import { didYouMean } from '../../files/nearest.ts';
 import {
   isUuid,
   MAX_QUERY_LENGTH,
@@ -7,7 +8,6 @@ import {
   type PromptVersionEntry,
 } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { didYouMean } from '../core/nearest.ts';
 import { type CliError, notFoundError, usageError } from '../errors.ts';
 import { aliasOrName, promptFileOf, versionOfFile } from './prompt-file.ts';
 

@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { isUuid, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { notFoundError } from '../errors.ts';
+import { CliError, notFoundError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 import { oneLine } from '../terminal/sanitise.ts';
+import { REVISION_MARK } from './git/revision.ts';
 import {
   aliasOrName,
   promptFileOf,
@@ -44,13 +48,29 @@ export async function resolveTarget(
     return { promptVersionId, config, mayBePrompt: false };
   }
   if (model !== undefined) requireLocalService(ctx, `the model ${model}`);
-  const resolved = await resolveName(ctx, connection, aliasOrName(ctx, target));
+  const resolved = await resolveName(ctx, connection, aliasOrName(ctx, target)).catch((error: unknown) => {
+    throw withLikelyFile(ctx, target, error);
+  });
   if (model === undefined) return resolved;
   const { promptVersionId } = await withLocalStore(ctx, store =>
     store.ensureUnlistedVersion({ promptVersionId: resolved.promptVersionId, model }),
   );
   return { promptVersionId, config: resolved.config, mayBePrompt: false };
 }
+
+/** Adds the prompt file that was probably meant to the refusal of a name that stands for nothing. */
+function withLikelyFile({ cwd }: Context, target: string, error: unknown): unknown {
+  if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) return error;
+  const [, file = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
+  const withExtension = file.endsWith(PROMPT_EXTENSION) ? file : `${file}${PROMPT_EXTENSION}`;
+  if (!existsSync(path.resolve(cwd, withExtension))) return error;
+  const meant = revision === undefined ? withExtension : `${withExtension}${REVISION_MARK}${revision}`;
+  const { status, exitCode, data, message, hints } = error;
+  const hint = `There is a file ${withExtension}. Was ${meant} meant?`;
+  return new CliError(message, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
+}
+
+const PROMPT_EXTENSION = '.prompt';
 
 async function resolveName(ctx: Context, connection: Connection, name: string): Promise<ResolvedTarget> {
   if (isUuid(name)) return { promptVersionId: name, mayBePrompt: true };

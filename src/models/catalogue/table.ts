@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { toError } from '../../files/error-utils.ts';
+import { didYouMean } from '../../files/nearest.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
@@ -88,10 +89,11 @@ class WatchedModels {
       const providers = this.#providers().map(({ name }) => name);
       return `${missing}, and no provider \`${prefix}\`: there are ${providers.join(', ')}; ${alias}`;
     }
+    const meant = didYouMean(name, models);
     const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
     const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];
     return [
-      `${missing}: there are ${models.join(', ')}`,
+      `${missing}${meant === '' ? ': there' : `${meant} There`} are ${models.join(', ')}`,
       `with its provider before it, such as ${ways.join(', ')}, it needs no description`,
       'promptrun models discover writes the models of your endpoints to models.yaml',
     ].join('; ');

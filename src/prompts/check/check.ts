@@ -4,6 +4,7 @@ import type { RunOption } from '../../wire/index.ts';
 import type { PromptDefinition } from '../definition.ts';
 import type { Finding, Findings } from '../findings.ts';
 import type { ParsedPrompt } from '../parse/parse.ts';
+import { lacksOpeningFence } from '../parse/source.ts';
 import { isPartialFile } from '../slug.ts';
 import { type PromptTasks, tasksHere } from '../tasks/prompt-tasks.ts';
 import { type ParseTextOptions, parseText } from '../tasks/read-prompt.ts';
@@ -23,6 +24,9 @@ export async function checkPrompt(
   const parsed = await parseText(source, file, { ...options, checksTests: true });
   await checkParsed(parsed, options);
   const { findings, definition } = parsed;
+  if (definition && lacksOpeningFence(definition.source)) {
+    findings.fault({ line: 1, column: 1 }, 'the line `---` before the front matter is missing: add it');
+  }
   if (definition && isEmptyPrompt(definition)) {
     findings.note({ line: 1, column: 1 }, 'the prompt has no template: it can’t be published');
   }

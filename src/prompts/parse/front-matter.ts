@@ -1,5 +1,6 @@
 import type { Place } from '../../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { didYouMean } from '../../files/nearest.ts';
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { PromptOutput } from '../definition.ts';
@@ -83,7 +84,11 @@ function entriesOf(
   const entries = (value && findings.attempt(() => value.entries(name))) ?? [];
   for (const entry of entries) {
     if (!known || known.includes(entry.key)) continue;
-    findings.note(entry, `\`${entry.key}\` is kept without effect: ${name} takes ${known.join(' and ')}`);
+    const meant = didYouMean(entry.key, known);
+    findings.note(
+      entry,
+      `\`${entry.key}\` is kept without effect: ${name} takes ${known.join(' and ')}${meant}`,
+    );
   }
   return new Map(entries.map(entry => [entry.key, entry]));
 }
@@ -113,7 +118,7 @@ function noteUnknown({ key, ...place }: YamlEntry, findings: Findings): void {
   const isOfFormat = ['tools', 'toolDefs', 'maxTurns'].includes(key);
   const what = isOfFormat
     ? 'has no effect here: no tools are called'
-    : 'is not a key of the format: it is kept without effect';
+    : `is not a key of the format: it is kept without effect${didYouMean(key, [...READ, ...SILENT])}`;
   findings.note(place, `\`${key}\` ${what}`);
 }
 

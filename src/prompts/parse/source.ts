@@ -36,6 +36,17 @@ export function splitSource(text: string): PromptSource {
   };
 }
 
+/** Keys by which front matter is known if the line before it is missing. */
+const FRONT_MATTER_KEY = /^(?:model|config|input|output|title|description)[ \t]*:/;
+
+/** Returns true if a file has front matter, and the line that ends it, but not the line `---` that begins it. */
+export function lacksOpeningFence(source: string): boolean {
+  const lines = source.split('\n');
+  const first = lines.findIndex(line => !SKIPPED.test(line));
+  const close = lines.findIndex(line => FENCE.test(line));
+  return first >= 0 && close > first && lines.slice(first, close).some(line => FRONT_MATTER_KEY.test(line));
+}
+
 /** A file that is nothing but a template. */
 export function wholeSource(text: string): PromptSource {
   const source = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');

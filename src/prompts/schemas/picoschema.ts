@@ -35,6 +35,10 @@ function isJsonSchema(value: YamlValue): boolean {
   return lists || [...entries.keys()].some(key => key.startsWith('$'));
 }
 
+function imageAdvice(type: string): string {
+  return `\`${type}\` is not a type: leave the field out of the schema or make it a string, and use it in the template as {{media url=<field>}}, which makes it an image input`;
+}
+
 /** `type, description`, or a map of fields. */
 function readType(value: YamlValue, context: SchemaContext): JsonObject {
   if (value.isMap) return readFields(value.entries('this object'), context);
@@ -47,6 +51,7 @@ function readType(value: YamlValue, context: SchemaContext): JsonObject {
   if (SCALARS.has(type)) return { type, ...described };
   const named = Object.hasOwn(context.named, type) ? context.named[type] : undefined;
   if (named) return { ...named, ...described };
+  if (/^(?:image|picture|photo|media|file)$/i.test(type)) throw faultAt(value, imageAdvice(type));
   throw faultAt(value, `\`${type}\` is not a type: ${FORMS}`);
 }
 

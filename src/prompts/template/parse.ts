@@ -138,10 +138,12 @@ function explain(error: ParseError, text: string, { open }: Blocks): { what: str
   return { what: 'the template can’t be read here', at };
 }
 
-/** The tag before one that can't begin yet. */
+/** Finds the tag around a place that ends neither before the next tag nor before the end of the text. */
 function unclosedTag(text: string, at: number): number | undefined {
-  const start = text.startsWith('{{', at) && at > 0 ? text.lastIndexOf('{{', at - 1) : -1;
-  return start < 0 || text.slice(start, at).includes('}}') ? undefined : start;
+  const start = at > 0 ? text.lastIndexOf('{{', at - 1) : -1;
+  if (start < 0) return undefined;
+  const [end, next] = [text.indexOf('}}', start), text.indexOf('{{', start + 2)];
+  return end < 0 || (next >= 0 && next < end) ? start : undefined;
 }
 
 /** The text with blanks in place of the tag around a place, and of its end where it opens a block. */

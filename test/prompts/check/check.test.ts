@@ -168,7 +168,7 @@ describe('checking a prompt', () => {
       '{{media url=p}} {{@state.x}} {{../up}}{{media url="data:,"}}',
     );
     expect(notes).toEqual([
-      'note 2:1 `modle` is not a key of the format: it is kept without effect',
+      'note 2:1 `modle` is not a key of the format: it is kept without effect; did you mean model?',
       'note 3:1 `a.b` is kept in ext, without effect here',
       'note 4:1 `tools` has no effect here: no tools are called',
       expect.stringMatching(/^note 5:10 the model `echo` ignores `quality`/),
@@ -180,6 +180,26 @@ describe('checking a prompt', () => {
       expect.stringMatching(/^note 13:32 `\.\.\/up` leads out of the template/),
       expect.stringMatching(/^note 13:51 a run takes pictures from inputs of their own/),
     ]);
+  });
+
+  it.each(['{{shop} there', '{{shop', 'Hi {{shop}\n{{name}}'])(
+    'finds where a tag opens that is never closed: %s',
+    async template => {
+      const column = template.indexOf('{{') + 1;
+      expect(await found(template)).toEqual([`fault 1:${column} this tag is never closed`]);
+    },
+  );
+
+  it('finds that the line before the front matter is missing', async () => {
+    expect(await found('model: echo', 'input: {schema: {shop: string}}', '---', 'Hi {{shop}}')).toEqual([
+      'fault 1:1 the line `---` before the front matter is missing: add it',
+    ]);
+    expect(await found('Dear {{name}}', 'Note: it is late', '---', 'Ada')).toEqual([]);
+  });
+
+  it('says how an image input is declared', async () => {
+    const faults = await found('---', 'input: {schema: {photo: image}}', '---', '{{photo}}');
+    expect(faults[0]).toMatch(/^fault 2:25 `image` is not a type: .*\{\{media url=<field>\}\}/u);
   });
 
   it('says that a prompt without a template can’t be published', async () => {

@@ -126,12 +126,10 @@ describe('a watched directory', () => {
   it('reports what is there, then what comes, changes and breaks', async () => {
     await write('a.prompt', 'one');
     await write('b.prompt', '{{');
-    expect(await start()).toEqual(['a: one', '/b.prompt:1: the template can’t be read here']);
+    expect(await start()).toEqual(['a: one', '/b.prompt:1: this tag is never closed']);
     expect(await after(() => write('c.prompt', 'new'))).toEqual(['c: new']);
     expect(await after(() => write('a.prompt', 'two'))).toEqual(['a: two']);
-    expect(await after(() => write('a.prompt', '{{#if}'))).toEqual([
-      '/a.prompt:1: the template can’t be read here',
-    ]);
+    expect(await after(() => write('a.prompt', '{{#if}'))).toEqual(['/a.prompt:1: this tag is never closed']);
   });
 
   it('leaves out what leads out of it, or is not a regular file, and reports each once', async () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { installedFile } from '../../../files/installed-file.ts';
-import { didYouMean } from '../../core/nearest.ts';
+import { didYouMean } from '../../../files/nearest.ts';
 import { usageError } from '../../errors.ts';
 
 /** The flags that every command takes, as `help flags` prints them. */

@@ -1,0 +1,39 @@
+/** Returns the name nearest to what was typed; undefined if more than a third of the letters differ. */
+export function nearest(typed: string, names: readonly string[]): string | undefined {
+  const limit = Math.floor(typed.length / 3);
+  const [best] = names
+    .map(name => ({ name, distance: editDistance(typed.toLowerCase(), name.toLowerCase(), limit) }))
+    .filter(({ distance }) => distance <= limit)
+    .sort((one, other) => one.distance - other.distance);
+  return best?.name;
+}
+
+/** Returns what to add to the refusal of a name: the one that was probably meant, or nothing if none is near. */
+export function didYouMean(typed: string, names: readonly string[]): string {
+  const meant = nearest(typed, names);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
+}
+
+/** Counts the letters to insert, delete, replace or swap; `limit + 1` as soon as the lengths alone need more. */
+function editDistance(one: string, other: string, limit: number): number {
+  if (Math.abs(one.length - other.length) > limit) return limit + 1;
+  let before: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const same = one[i - 1] === other[j - 1];
+      const costs = [at(row, j) + 1, at(next, j - 1) + 1, at(row, j - 1) + (same ? 0 : 1)];
+      const swapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      if (swapped) costs.push(at(before, j - 2) + 1);
+      next.push(Math.min(...costs));
+    }
+    before = row;
+    row = next;
+  }
+  return at(row, other.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+
+function homeWithNote(text: string): string {
+  const home = temporaryDirectory();
+  writeFileSync(path.join(home, 'note.prompt'), text);
+  return home;
+}
+
+const NOTE = 'model: echo\n---\nHi {{name}}\n';
+
+describe('a name that stands for nothing', () => {
+  it.each([
+    ['note', 'note.prompt'],
+    ['note@HEAD', 'note.prompt@git:HEAD'],
+    ['note.prompt@HEAD~1', 'note.prompt@git:HEAD~1'],
+  ])('%s brings a hint at the file that was probably meant', async (target, meant) => {
+    const home = homeWithNote(NOTE);
+    const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
+    expect(exitCode).toBe(4);
+    expect(stderr()).toContain(`There is a file note.prompt. Was ${meant} meant?`);
+  });
+
+  it('brings none if there is no such file', async () => {
+    const home = homeWithNote(NOTE);
+    const { exitCode, stderr } = await runInProcess(['run', 'memo'], { home, local: localService });
+    expect(exitCode).toBe(4);
+    expect(stderr()).not.toContain('There is a file');
+  });
+});
+
+it('a run of a file without the line before its front matter says so', async () => {
+  const home = homeWithNote(NOTE);
+  const { exitCode, stderr, stdout } = await runInProcess(['run', 'note.prompt', '-i', 'name=Ada'], {
+    home,
+    local: localService,
+  });
+  expect(exitCode).toBe(0);
+  expect(stderr()).toContain('note: note.prompt lacks the line --- before its front matter');
+  expect(stdout()).toContain('model: echo');
+});
