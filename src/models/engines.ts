@@ -10,18 +10,21 @@ import {
 } from './engine.ts';
 import type { EngineName } from './entry.ts';
 import { drawCard } from './offline/card/draw.ts';
+import type { PrivateRules } from './outgoing/fetch-image.ts';
 import type { Env } from './outgoing/proxy.ts';
 
 export type Engines = Readonly<Record<EngineName, Engine>>;
 
 /** Every engine by its name. `env` holds the keys of the providers. */
-export function createEngines({ env }: { env: Env }): Engines {
+export function createEngines({ env, privateRules }: { env: Env; privateRules?: PrivateRules }): Engines {
   return {
     echo,
     card,
     clip,
     sandbox,
-    provider: loadedLate(async () => (await import('./providers/engine.ts')).providerEngine(env)),
+    provider: loadedLate(async () =>
+      (await import('./providers/engine.ts')).providerEngine(env, { privateRules }),
+    ),
   } satisfies Engines;
 }
 

@@ -48,6 +48,8 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   ratePolicy?: string | undefined;
   /** Whether changes of `models.yaml` are noticed. */
   watchModels: boolean;
+  /** As PrivateRules has it. */
+  onUnresolved: (host: string) => string;
   /** Aborted once no new request is to be taken. */
   closing: AbortSignal;
   /** Aborted once requests in flight are to be given up. */
@@ -68,6 +70,8 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     watch: watchModels,
     onProblem: error => onNotice(`models not read: ${error.message}`),
   });
+  const { allowPrivate, onUnresolved } = options;
+  const privateRules = { allowPrivate, onUnresolved };
   const resources = resourcesView(models);
   const tasks = new SharedTasks();
   const definitions = createDefinitions(store, tasks);
@@ -79,7 +83,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const texts = new TextFeed();
   const executor = createExecutor({
     ...parts,
-    engines: createEngines({ env }),
+    engines: createEngines({ env, privateRules }),
     texts,
     onNotice,
   });
@@ -98,7 +102,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     hideTemplates: options.hideTemplates ?? false,
     mediaUrl: (output, origin) => options.mediaUrl(media, output, origin),
     loadImages: (images, onBytes) =>
-      loadImageInputs(images, { signal: stopped, env, onBytes, open: options.openUrl }),
+      loadImageInputs(images, { ...privateRules, signal: stopped, env, onBytes, open: options.openUrl }),
   };
   const api = createApi({
     routes,

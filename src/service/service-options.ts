@@ -15,6 +15,8 @@ export interface CommonOptions {
   onNotice?: (line: string) => void;
   /** Where the keys of model providers come from; default none. */
   env?: Env;
+  /** Whether pictures may come from private addresses and unresolvable names; default false. */
+  allowPrivate?: boolean | undefined;
   clock?: Clock;
   /** Opens the URLs of input pictures; default over the network. */
   openUrl?: FetchImageOptions['open'];

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_BODY_BYTES, MAX_BODY_VALUES } from '../../src/wire/index.ts';
+import { MAX_BODY_BYTES, MAX_BODY_VALUES, type Run } from '../../src/wire/index.ts';
 import { TestService } from '../support/local-service.ts';
 
 let service: TestService;
@@ -252,4 +252,48 @@ test('every header that an answer of the interface carries is described', async 
   }
   expect(described(429)).toContain('retry-after');
   expect(described(401)).toEqual([]);
+});
+
+describe('the character NUL', () => {
+  const refused = expect.stringMatching(/holds the character NUL \(U\+0000\)/);
+  const run = async (inputs: object, runOptions = {}) => ({
+    promptVersionId: await service.versionOf('hello'),
+    inputs,
+    runOptions,
+  });
+
+  test.each([
+    ['an input', { textInputs: { name: 'a\0b' } }, {}],
+    ['the name of an input', { textInputs: { name: 'a', 'b\0': 'c' } }, {}],
+    ['an input after a backslash', { textInputs: { name: '\\\0' } }, {}],
+    ['an option', { textInputs: { name: 'a' } }, { quality: '\0' }],
+  ])('in %s is a 400', async (_, inputs, runOptions) => {
+    const answer = await service.post('/runs', await run(inputs, runOptions));
+    expect(answer).toMatchObject({ http: 400, status: 'BAD_REQUEST_ERROR', message: refused });
+  });
+
+  test.each([
+    '/prompts/publish?q=a%00b',
+    '/runs?idempotencyKey=%00',
+    '/runs?startingAfter=%00',
+    '/runs/a%00b',
+  ])('in %s is a 400', async target => {
+    expect(await service.get(target)).toMatchObject({ http: 400, message: refused });
+  });
+
+  test('may be written out: a backslash and u0000', async () => {
+    const answer = await service.post<Run>('/runs', await run({ textInputs: { name: '\\u0000' } }));
+    expect(answer.data.outputs[0]?.data).toContain('\\u0000');
+  });
+
+  test('in the answer of a model is U+FFFD', async () => {
+    await service.publish(
+      'nul',
+      '---\nmodel: echo\ninput:\n  schema: { a?: string }\n  default: { a: "x\\0y" }\n---\n{{a}}',
+    );
+    const body = { promptVersionId: await service.versionOf('nul'), inputs: {} };
+    const { data } = await service.post<Run>('/runs', body);
+    expect(data.outputs).toEqual([{ type: 'text', data: 'x\uFFFDy' }]);
+    expect(await service.data(`/runs/${data.runId}`)).toEqual(data);
+  });
 });

@@ -180,7 +180,7 @@ describe('a text model', () => {
   it('that never answers is given up', async () => {
     server.removeAllListeners('request');
     const job = jobOf({ model: { engine: 'provider', provider: providerAt(baseUrl) } });
-    const { outputs } = await providerEngine({}, 60).run(job);
+    const { outputs } = await providerEngine({}, { timeoutMs: 60 }).run(job);
     expect(outputs).toEqual([
       {
         type: 'error',

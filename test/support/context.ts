@@ -98,6 +98,7 @@ export async function testContext(
 const DEFAULTS: GlobalOptions = {
   insecureHttp: false,
   allowOutside: false,
+  allowPrivate: false,
   json: false,
   quiet: false,
   debug: false,

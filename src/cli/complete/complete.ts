@@ -161,6 +161,7 @@ function withFlags(ctx: Context, { flagValues }: Call): Context {
       ...(baseUrl !== undefined && { baseUrl }),
       insecureHttp: flagValues.has('--insecure-http'),
       allowOutside: false,
+      allowPrivate: false,
     },
   };
 }

@@ -7,6 +7,8 @@ export interface GlobalOptions {
   readonly insecureHttp: boolean;
   /** Whether a prompt or test file may name files outside its folder. */
   readonly allowOutside: boolean;
+  /** Whether pictures may come from private addresses and from names that this machine can't resolve. */
+  readonly allowPrivate: boolean;
   readonly json: boolean;
   /** A JMESPath expression; implies `json`. */
   readonly query?: string;

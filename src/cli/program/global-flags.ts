@@ -17,6 +17,7 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
   ['--record <dir>', 'keep each run with its answer in this directory'],
   ['--replay <dir>', 'send nothing: answer from what --record kept'],
   ['--allow-outside', 'a prompt or test file may name files outside its folder'],
+  ['--allow-private', 'images may come from private addresses, and by names unknown here'],
   ['--no-color', 'no colours'],
   ['--no-input', 'never ask'],
   ['--no-spinner', 'plain lines instead of a spinner'],
@@ -45,6 +46,7 @@ type Parsed = Omit<GlobalOptions, 'timeoutMs'> & { readonly timeout?: string };
 const SWITCHES = {
   insecureHttp: false,
   allowOutside: false,
+  allowPrivate: false,
   json: false,
   quiet: false,
   debug: false,

@@ -79,6 +79,7 @@ function introduceEmbedded({ dataDir, io }: ConnectionSources): void {
 async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise<OpenConnection> {
   const service = await sources.local.start({
     dataDir: sources.dataDir,
+    allowPrivate: sources.globals.allowPrivate,
     onNotice: line => sources.io.note(`note: ${oneLine(line)}`),
   });
   const place = { profile: LOCAL_PROFILE, baseUrl: service.url, service: 'local', embedded: true, advise };

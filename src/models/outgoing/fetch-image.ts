@@ -10,7 +10,15 @@ import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from '
 /** Finds every address of a host. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-export interface FetchImageOptions {
+/** What private addresses pictures may come from. */
+export interface PrivateRules {
+  /** Allows private addresses and, behind a proxy, names that this machine can't resolve; default false. */
+  readonly allowPrivate?: boolean | undefined;
+  /** Gives what to add to the refusal of a name that this machine can't resolve; default nothing. */
+  readonly onUnresolved?: ((host: string) => string) | undefined;
+}
+
+export interface FetchImageOptions extends PrivateRules {
   readonly signal: AbortSignal;
   /** Names the proxies; default none. */
   readonly env?: Env;
@@ -51,10 +59,10 @@ async function follow(start: string, options: FetchImageOptions): Promise<Buffer
 }
 
 async function openChecked(text: string, options: FetchImageOptions): Promise<HttpAnswer> {
-  const { signal, env = {}, resolve = resolveHost, open = openHttp } = options;
+  const { signal, env = {}, open = openHttp } = options;
   const url = checkedUrl(text);
   const proxy = proxyFor(url, env);
-  const addresses = await publicAddresses(url, proxy ? orUnknown(resolve) : resolve, signal);
+  const addresses = proxy && options.allowPrivate ? undefined : await allowedAddresses(url, options, proxy);
   signal.throwIfAborted();
   try {
     return await open({ url, signal, headers: HEADERS, proxy, addresses });
@@ -64,16 +72,6 @@ async function openChecked(text: string, options: FetchImageOptions): Promise<Ht
 }
 
 const HEADERS = { accept: 'image/*', 'accept-encoding': 'identity', 'user-agent': 'promptrun' };
-
-/** Stands for the addresses of a host that only the proxy can look up. */
-const UNKNOWN = 'unknown';
-
-/** Behind a proxy many a machine can't look up names of the internet; those of its own network it can. */
-function orUnknown(resolve: Resolve): Resolve {
-  return async host => await resolve(host).catch(() => (LOCAL_NAME.test(host) ? [] : [UNKNOWN]));
-}
-
-const LOCAL_NAME = /^[^.]*\.?$|\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa)\.?$/i;
 
 function checkedUrl(text: string): URL {
   if (!URL.canParse(text)) throw new Error('this is not a URL');
@@ -86,22 +84,31 @@ function checkedUrl(text: string): URL {
 }
 
 /** Every address must be public: a name that leads inside as well is not to be trusted. */
-async function publicAddresses(url: URL, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
+async function allowedAddresses(
+  url: URL,
+  options: FetchImageOptions,
+  proxy: URL | undefined,
+): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const addresses = isIP(host) ? [host] : await resolved(host, resolve, signal);
-  if (addresses.length > 0 && addresses.every(address => address === UNKNOWN || isPublicAddress(address))) {
-    return addresses;
-  }
+  const addresses = isIP(host) ? [host] : await resolved(host, options, proxy);
+  const isAllowed = options.allowPrivate === true || addresses.every(isPublicAddress);
+  if (addresses.length > 0 && isAllowed) return addresses;
   throw new Error(
     `${url.hostname} is not a public address: images are fetched from the public internet only`,
   );
 }
 
-async function resolved(host: string, resolve: Resolve, signal: AbortSignal): Promise<readonly string[]> {
+async function resolved(
+  host: string,
+  { signal, resolve = resolveHost, onUnresolved }: FetchImageOptions,
+  proxy: URL | undefined,
+): Promise<readonly string[]> {
   try {
     return await unlessAborted(resolve(host), signal);
   } catch (error) {
-    throw new Error(`the host ${host} can’t be found`, { cause: error });
+    signal.throwIfAborted();
+    const why = proxy ? `, so it can’t be known to be public${onUnresolved?.(host) ?? ''}` : '';
+    throw new Error(`the host ${host} can’t be found${why}`, { cause: error });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Provider } from '../entry.ts';
+import type { PrivateRules } from '../outgoing/fetch-image.ts';
 import type { Env } from '../outgoing/proxy.ts';
 
 /** What a provider is reached with. */
@@ -8,4 +9,6 @@ export interface Access {
   readonly key: string | undefined;
   /** Holds the proxies. */
   readonly env: Env;
+  /** For the pictures that the provider names. */
+  readonly privateRules?: PrivateRules | undefined;
 }

@@ -7,6 +7,7 @@ import {
   roughTokens,
 } from '../engine.ts';
 import type { ModelEntry, OptionName, Provider } from '../entry.ts';
+import type { PrivateRules } from '../outgoing/fetch-image.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
@@ -28,7 +29,10 @@ const TIMEOUT_MS = 10 * 60_000;
 const FLEX_TIMEOUT_MS = 20 * 60_000;
 
 /** Runs prompts on the models of any provider. The client of an interface is loaded at the first run, keys are read at each. */
-export function providerEngine(env: Env, timeoutMs?: number): Required<Engine> {
+export function providerEngine(
+  env: Env,
+  { timeoutMs, privateRules }: { timeoutMs?: number; privateRules?: PrivateRules | undefined } = {},
+): Required<Engine> {
   const refused = new RefusedOptions();
   return {
     async run(job) {
@@ -42,12 +46,14 @@ export function providerEngine(env: Env, timeoutMs?: number): Required<Engine> {
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : TIMEOUT_MS);
-      return await new Run(job, { provider, key, env }, limitMs).ask(refused);
+      return await new Run(job, { provider, key, env, privateRules }, limitMs).ask(refused);
     },
     async read(job, body) {
       const { provider } = job.model;
       if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
-      return await new Run(job, { provider, key: keyOf(provider, env), env }, TIMEOUT_MS).read(body);
+      return await new Run(job, { provider, key: keyOf(provider, env), env, privateRules }, TIMEOUT_MS).read(
+        body,
+      );
     },
   };
 }

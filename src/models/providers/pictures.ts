@@ -76,9 +76,11 @@ async function bytesOf(
   if (base64 !== undefined) return Buffer.from(base64, 'base64');
   const inline = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
   if (inline !== undefined) return Buffer.from(url.slice(inline.length), 'base64');
-  const { provider, env } = access;
+  const { provider, env, privateRules } = access;
   const isOwn = URL.canParse(url) && new URL(url).origin === new URL(provider.baseUrl).origin;
-  return isOwn ? await fetchOwn(new URL(url), env, signal) : await fetchImage(url, { signal, env });
+  return isOwn
+    ? await fetchOwn(new URL(url), env, signal)
+    : await fetchImage(url, { signal, env, ...privateRules });
 }
 
 /** A server on this machine gives URLs of itself, which no guard for public pictures would let through. */

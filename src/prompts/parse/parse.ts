@@ -42,6 +42,12 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
     return { findings, definition: undefined };
   }
   checkName(file, findings);
+  const nul = text.indexOf('\0');
+  if (nul >= 0) {
+    const before = text.slice(0, nul).split('\n');
+    const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+    findings.fault(place, 'the character NUL (U+0000) can’t be part of a prompt');
+  }
   return { findings, definition: findings.attempt(() => define(text, file, findings, options)) };
 }
 

@@ -12,10 +12,15 @@ export function describeImage({ bytes, mediaType }: LoadedImage): string {
 
 const MEASURED = new Set(['png', 'apng', 'gif', 'bmp', 'jpeg', 'webp'].map(format => `image/${format}`));
 
+/** A JPEG may consist of empty segments, which are looked at one by one. */
+const MEASURED_BYTES = 512 * 1024;
+
 /** Width and height as the file says; nothing where the format is not known or the file is cut short. */
 function pixelsOf(bytes: Buffer, mediaType: string): string {
   try {
-    const { width = 0, height = 0 } = MEASURED.has(mediaType) ? imageSize(bytes) : {};
+    const { width = 0, height = 0 } = MEASURED.has(mediaType)
+      ? imageSize(bytes.subarray(0, MEASURED_BYTES))
+      : {};
     return width > 0 && height > 0 ? `, ${width} × ${height} pixels` : '';
   } catch {
     return '';

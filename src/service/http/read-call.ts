@@ -26,6 +26,7 @@ export async function readCall(
   if (route.authorsOnly && !caller?.author) {
     throw new ApiError('FORBIDDEN_ERROR', 'only the key of an author may publish');
   }
+  if (Object.values(params).some(value => value.includes('\0'))) throw holdsNul('the path');
   const memory = (caller && request.memoryFor?.(caller.userId)) ?? UNCOUNTED;
   return {
     params: route.params ? checked(route.params, params) : params,
@@ -48,6 +49,7 @@ function readQuery(schema: Schema, search: string): Record<string, unknown> {
   const sent = new URLSearchParams(search);
   for (const name of new Set(sent.keys())) {
     const values = sent.getAll(name);
+    if (values.some(value => value.includes('\0'))) throw holdsNul('the query');
     const field = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
     if (field) query[name] = values.length === 1 ? valueOf(field, values[0] ?? '') : values;
   }
@@ -61,13 +63,24 @@ function checked<T>(schema: Schema, value: T): T {
   return value;
 }
 
+/** PostgreSQL keeps no text with one, and what one store takes the other has to take too. */
+function holdsNul(what: string): ApiError {
+  return badRequest(`${what} holds the character NUL (U+0000), which can’t be kept`);
+}
+
+/** An even number of backslashes before it are backslashes themselves. */
+const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
+
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A body is JSON whatever its content type says. Throws BAD_REQUEST_ERROR for any other. */
 function parseBody(body: Buffer): unknown {
   try {
-    return parseBoundedJson(UTF8.decode(body), { values: MAX_BODY_VALUES });
+    const json = UTF8.decode(body);
+    if (json.includes('\\u0000') && NUL_IN_JSON.test(json)) throw holdsNul('the body');
+    return parseBoundedJson(json, { values: MAX_BODY_VALUES });
   } catch (error) {
+    if (error instanceof ApiError) throw error;
     if (error instanceof JsonPastBound) throw tooLarge(error.message);
     throw badRequest('the body is not JSON');
   }

@@ -157,8 +157,13 @@ async function keepOutputs(
     media: kept.flatMap(({ made }) => made ?? []),
     usage: result.charge,
     fault: result.fault,
-    warnings: result.warnings,
+    warnings: result.warnings?.map(withoutNul),
   };
+}
+
+/** Not every store keeps the character NUL. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\uFFFD');
 }
 
 async function keepOutput(
@@ -167,8 +172,8 @@ async function keepOutput(
   output: EngineOutput,
   signal: AbortSignal,
 ): Promise<{ output: StoredOutput; made?: StoredMedia }> {
-  if (output.type === 'text') return { output: { type: 'text', data: output.text } };
-  if (output.type === 'error') return { output: { type: 'error', data: output.message } };
+  if (output.type === 'text') return { output: { type: 'text', data: withoutNul(output.text) } };
+  if (output.type === 'error') return { output: { type: 'error', data: withoutNul(output.message) } };
   const { type, bytes, mediaType } = output;
   // It may have cost money: it is kept until the database is back.
   const made = await retryForever(() => media.save(runId, bytes, mediaType), {

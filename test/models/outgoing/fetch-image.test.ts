@@ -184,3 +184,48 @@ describe('fetching a picture', () => {
     await expect(opened).rejects.toThrow(/altnames/i);
   });
 });
+
+describe('behind a proxy', () => {
+  const env = { HTTPS_PROXY: 'http://proxy.example:3128' };
+  const proxied: string[] = [];
+  const behind = (addresses: Record<string, string[]>, more: Partial<FetchImageOptions> = {}) => ({
+    ...options(addresses),
+    env,
+    open: async ({ url, proxy }: Parameters<NonNullable<FetchImageOptions['open']>>[0]) => {
+      proxied.push(`${url.host} by ${proxy?.host}`);
+      return { status: 200, headers: {}, body: [Buffer.from('x')] as never, discard: () => {} };
+    },
+    ...more,
+  });
+  beforeEach(() => void proxied.splice(0));
+
+  it.each([
+    ['https://10.0.0.1/a.png', {}, '10.0.0.1 is not a public address'],
+    ['https://[fd00::1]/a.png', {}, '[fd00::1] is not a public address'],
+    ['https://inside.corp/a.png', { 'inside.corp': ['10.1.2.3'] }, 'inside.corp is not a public address'],
+    ['https://both.example/', { 'both.example': ['8.8.8.8', '10.0.0.1'] }, 'both.example is not a public'],
+    [
+      'https://unknown.example/',
+      {},
+      'the host unknown.example can’t be found, so it can’t be known to be public',
+    ],
+  ])('refuses %s', async (url, addresses, message) => {
+    await expect(fetchImage(url, behind(addresses))).rejects.toThrow(message);
+    expect(proxied).toEqual([]);
+    const allowed = behind(addresses, { allowPrivate: true });
+    expect(await fetchImage(url, allowed)).toEqual(Buffer.from('x'));
+    expect(proxied).toEqual([`${new URL(url).host} by proxy.example:3128`]);
+  });
+
+  it('adds the hint that its caller can follow', async () => {
+    const onUnresolved = (host: string): string => `; --allow-private allows ${host}`;
+    await expect(fetchImage('https://unknown.example/', behind({}, { onUnresolved }))).rejects.toThrow(
+      'known to be public; --allow-private allows unknown.example',
+    );
+  });
+
+  it('asks the proxy for a name that leads to public addresses', async () => {
+    await fetchImage('https://open.example/', behind({ 'open.example': ['8.8.8.8'] }));
+    expect(proxied).toEqual(['open.example by proxy.example:3128']);
+  });
+});

@@ -103,6 +103,14 @@ describe('a picture in words', () => {
     },
   );
 
+  it('is looked for in the first 512 KiB of a JPEG, which may consist of empty segments', () => {
+    const frame = Buffer.from('ffc0000b080005000701011100000000', 'hex');
+    const jpeg = (segments: number): Buffer =>
+      Buffer.concat([Buffer.from('ffd8', 'hex'), Buffer.alloc(4 * segments, 'ffe00002', 'hex'), frame]);
+    expect(words(jpeg(131_000), 'image/jpeg')).toBe('JPEG image, 7 × 5 pixels, 524.0 kB');
+    expect(words(jpeg(132_000), 'image/jpeg')).toBe('JPEG image, 528.0 kB');
+  });
+
   it('counts bytes for people', () => {
     expect(words(Buffer.alloc(1234), 'image/avif')).toBe('AVIF image, 1.2 kB');
     expect(words(Buffer.alloc(2_500_000), 'image/avif')).toBe('AVIF image, 2.5 MB');

@@ -38,7 +38,11 @@ describe.skipIf(postgresPrograms() === undefined)('where the database restarts',
       data: null,
     });
     expect((await fetch(`${root}healthz`)).status).toBe(200);
-    expect((await fetch(`${root}readyz`)).status).toBe(503);
+    const ready = await fetch(`${root}readyz`);
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      { status: 'SERVICE_UNAVAILABLE_ERROR', message: 'the store does not answer', data: null },
+    ]);
     cluster.start();
     expect((await going).data.runStatus).toBe('succeeded');
     expect((await fetch(`${root}readyz`)).status).toBe(200);

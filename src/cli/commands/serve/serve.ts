@@ -25,6 +25,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   const running = await ctx.local.serve({
     ...request,
     dataDir: ctx.dataDir,
+    allowPrivate: ctx.globals.allowPrivate,
     database,
     onNotice: line => showNotice(ctx, line),
     onRequest: served => io.note(requestLine(clock, served)),
