@@ -15,7 +15,7 @@ const MIN_EVENT_BYTES = 16;
  * @throws {TooLong} for an event beyond the bound
  * @throws {Error} for an event that is damaged
  */
-export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const codec = new EventStreamCodec(toUtf8, fromUtf8);
   for await (const bytes of framesOf(body)) {
     const { headers, body: payload } = codec.decode(bytes);
@@ -25,11 +25,11 @@ export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGener
     const value: unknown = JSON.parse(text === '' ? '{}' : text);
     if (!isEvent) {
       const message = textAt(value, 'message') ?? String(headers[':error-message']?.value ?? text);
-      yield JSON.stringify({ error: { type, message } });
+      yield [JSON.stringify({ error: { type, message } })];
     } else if (type === 'chunk' && isJsonObject(value) && typeof value['bytes'] === 'string') {
-      yield Buffer.from(value['bytes'], 'base64').toString('utf8');
+      yield [Buffer.from(value['bytes'], 'base64').toString('utf8')];
     } else {
-      yield JSON.stringify({ [type]: value });
+      yield [JSON.stringify({ [type]: value })];
     }
   }
 }

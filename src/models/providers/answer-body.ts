@@ -1,7 +1,8 @@
+import { StringDecoder } from 'node:string_decoder';
 import { messageOf } from '../../files/error-utils.ts';
 import { isJsonObject, JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { EngineJob } from '../engine.ts';
-import { type HttpAnswer, readBody, TooLong } from '../outgoing/request.ts';
+import { boundedBody, type HttpAnswer, readBody, TooLong } from '../outgoing/request.ts';
 import type { Answer } from './answer.ts';
 import { eventData } from './event-stream.ts';
 import { inOneLine, ProviderFault, reasonOf } from './refusal.ts';
@@ -27,42 +28,49 @@ export async function readAnswer(
     if (/^image\//i.test(type)) {
       answer.pictures.push({ bytes: await readBody(response, MAX_ANSWER_BYTES) });
     } else if (/^text\/event-stream/i.test(type)) {
-      await readEvents(eventData(response.body), answer, onText);
+      await readEvents(eventData(boundedBody(response, MAX_ANSWER_BYTES)), answer, onText);
     } else if (/^application\/vnd\.amazon\.eventstream/i.test(type)) {
       const { amazonEvents } = await import('./amazon-events.ts');
-      await readEvents(amazonEvents(response.body), answer, onText);
+      await readEvents(amazonEvents(boundedBody(response, MAX_ANSWER_BYTES)), answer, onText);
     } else {
-      await readWhole(await readBody(response, MAX_ANSWER_BYTES), answer, onText);
+      await readWhole(await wholeText(response), answer, onText);
     }
   } catch (error) {
     throw faultOf(error);
   }
 }
 
-/** Reads a JSON object, or a stream that does not say that it is one. */
-async function readWhole(body: Buffer, answer: Answer, onText: (piece: string) => void): Promise<void> {
-  if (/^\s*(?:data|event|id|retry)?:/.test(body.toString('utf8', 0, 100))) {
-    return await readEvents(eventData(oneChunk(body)), answer, onText);
-  }
-  for (const object of checkedObjects(body.toString('utf8'))) onText(answer.add(object));
+/** The body as text, decoded as it comes: bytes and text of a large one are never held side by side. */
+async function wholeText(response: HttpAnswer): Promise<string> {
+  const decoder = new StringDecoder('utf8');
+  let text = '';
+  for await (const chunk of boundedBody(response, MAX_ANSWER_BYTES))
+    text += decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+  return text + decoder.end();
 }
 
-async function* oneChunk(body: Buffer): AsyncGenerator<Uint8Array> {
-  yield body;
+/** Reads a JSON object, or a stream that does not say that it is one. */
+async function readWhole(text: string, answer: Answer, onText: (piece: string) => void): Promise<void> {
+  if (/^\s*(?:data|event|id|retry)?:/.test(text.slice(0, 100))) {
+    return await readEvents(eventData(oneChunk(text)), answer, onText);
+  }
+  for (const object of checkedObjects(text)) onText(answer.add(object));
+}
+
+async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
 }
 
 async function readEvents(
-  events: AsyncIterable<string>,
+  batches: AsyncIterable<readonly string[]>,
   answer: Answer,
   onText: (piece: string) => void,
 ): Promise<void> {
-  for await (const data of events) {
-    if (data.trim() === '[DONE]') {
-      answer.finish();
-      continue;
+  for await (const events of batches) {
+    for (const data of events) {
+      if (data.trim() === '[DONE]') answer.finish();
+      else onText(answer.add(checkedEvent(data)));
     }
-    const event = checkedEvent(data);
-    onText(answer.add(event));
   }
   if (!answer.ended) throw answer.failure ?? brokenOff();
 }

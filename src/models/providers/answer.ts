@@ -44,7 +44,8 @@ export class Answer {
   readonly #form: Form;
   readonly #hasJsonTool: boolean;
   readonly #draws: boolean;
-  readonly #reasons: string[] = [];
+  readonly #reasons = new Set<string>();
+  #added = '';
   #refusal = '';
   #error: string | undefined;
   #counts: Counts = {};
@@ -64,15 +65,16 @@ export class Answer {
 
   /** Takes in an answer or an event of one; returns what it adds to the first text. */
   add(object: unknown): string {
-    const before = this.texts[0]?.length ?? 0;
+    this.#added = '';
     this.#form.read(object, this);
-    return this.texts[0]?.slice(before) ?? '';
+    return this.#added;
   }
 
   say(text: string | undefined, index = 0): void {
     if (text === undefined || text === '') return;
     while (this.texts.length < index) this.texts.push('');
     this.texts[index] = (this.texts[index] ?? '') + text;
+    if (index === 0) this.#added += text;
   }
 
   /** Takes in a call of a tool, or a piece of its input as JSON. */
@@ -82,12 +84,12 @@ export class Answer {
   }
 
   stop(reason: string | undefined): void {
-    if (reason !== undefined && reason !== '') this.#reasons.push(reason);
+    if (reason !== undefined && reason !== '') this.#reasons.add(reason);
   }
 
   /** Takes in the mark that ends a stream: it means something only behind a reason. */
   finish(): void {
-    this.ended ||= this.#reasons.length > 0;
+    this.ended ||= this.#reasons.size > 0;
   }
 
   refuse(why: string | undefined): void {
@@ -127,7 +129,7 @@ export class Answer {
 
   /** Reasons to stop that nobody knows. */
   get unknownReasons(): readonly string[] {
-    return [...new Set(this.#reasons)].filter(reason => this.#meaning(reason) === undefined);
+    return [...this.#reasons].filter(reason => this.#meaning(reason) === undefined);
   }
 
   /** @throws {ProviderFault} for an answer that is not one, or not whole; what had come stays */
@@ -146,7 +148,7 @@ export class Answer {
   }
 
   #fault(): ProviderFault | undefined {
-    const reason = this.#reasons.find(one => (this.#meaning(one) ?? 'whole') !== 'whole') ?? '';
+    const reason = [...this.#reasons].find(one => (this.#meaning(one) ?? 'whole') !== 'whole') ?? '';
     const meaning = this.#meaning(reason);
     if (this.failure) return this.failure;
     if (meaning === 'error') {

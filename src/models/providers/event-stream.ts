@@ -4,54 +4,75 @@ import { TooLong } from '../outgoing/request.ts';
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 /**
- * The data of each event of a stream of server-sent events, as it comes. Takes linear time, whatever the pieces of the
- * body are like.
+ * The data of the events of a stream of server-sent events, as they come: those that end in one piece of the body
+ * together. Takes linear time, whatever the pieces are like.
  *
  * @throws {TooLong} for a line beyond the bound
  */
-export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
+  const lines = new Lines();
   let data: string[] = [];
-  for await (const line of linesOf(body)) {
-    if (line === '' && data.length > 0) {
-      yield data.join('\n');
-      data = [];
-    } else if (line.startsWith('data:')) {
-      data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
+  const eventsIn = (texts: readonly string[]): string[] => {
+    const events: string[] = [];
+    for (const line of texts) {
+      if (line === '' && data.length > 0) {
+        events.push(data.join('\n'));
+        data = [];
+      } else if (line.startsWith('data:')) {
+        data.push(line.slice(line.startsWith('data: ') ? 6 : 5));
+      }
     }
-  }
-  // An event without the empty line after it broke off; some servers leave that line out after their last one.
-  if (data.length > 0) yield data.join('\n');
+    return events;
+  };
+  for await (const chunk of body) yield eventsIn(lines.add(chunk));
+  // Some servers leave out the empty line after their last event; one that broke off can't be read.
+  const rest = eventsIn([...lines.rest(), '']);
+  if (rest.length > 0) yield rest;
 }
 
 const LF = 0x0a;
 const CR = 0x0d;
+const COLON = 0x3a;
 
-/** Lines end with CR, LF or both. */
-async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let pieces: Uint8Array[] = [];
-  let length = 0;
-  let afterCr = false;
-  for await (const chunk of body) {
-    let start: number = afterCr && chunk[0] === LF ? 1 : 0;
-    if (chunk.length > 0) afterCr = false;
-    for (let at: number = start; at < chunk.length; at += 1) {
-      const byte: number | undefined = chunk[at];
+/** Cuts a body into lines, which end with CR, LF or both. Comments are left out. */
+class Lines {
+  #pieces: Uint8Array[] = [];
+  #length = 0;
+  #afterCr = false;
+
+  /** Takes in a piece of the body; returns the lines that end in it. */
+  add(chunk: Uint8Array): string[] {
+    const lines: string[] = [];
+    let start = this.#afterCr && chunk[0] === LF ? 1 : 0;
+    if (chunk.length > 0) this.#afterCr = false;
+    for (let at = start; at < chunk.length; at += 1) {
+      const byte = chunk[at];
       if (byte !== LF && byte !== CR) continue;
-      yield lineOf([...pieces, chunk.subarray(start, at)]);
-      pieces = [];
-      length = 0;
+      const isComment = this.#length === 0 && chunk[start] === COLON;
+      if (!isComment) lines.push(this.#line(chunk.subarray(start, at)));
       if (byte === CR && chunk[at + 1] === LF) at += 1;
-      else afterCr = byte === CR && at === chunk.length - 1;
+      else this.#afterCr = byte === CR && at === chunk.length - 1;
       start = at + 1;
     }
-    if (start >= chunk.length) continue;
-    pieces.push(chunk.subarray(start));
-    length += chunk.length - start;
-    if (length > MAX_LINE_BYTES) throw new TooLong(MAX_LINE_BYTES, 'a line of its stream');
+    if (start < chunk.length) this.#keep(chunk.subarray(start));
+    return lines;
   }
-  if (pieces.length > 0) yield lineOf(pieces);
-}
 
-function lineOf(pieces: readonly Uint8Array[]): string {
-  return Buffer.concat(pieces).toString('utf8');
+  /** The line that the body ends with. */
+  rest(): string[] {
+    return this.#length === 0 ? [] : [this.#line(new Uint8Array())];
+  }
+
+  #line(end: Uint8Array): string {
+    const bytes = this.#length === 0 ? end : Buffer.concat([...this.#pieces, end]);
+    this.#pieces = [];
+    this.#length = 0;
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
+  }
+
+  #keep(piece: Uint8Array): void {
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+    if (this.#length > MAX_LINE_BYTES) throw new TooLong(MAX_LINE_BYTES, 'a line of its stream');
+  }
 }
