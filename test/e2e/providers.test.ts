@@ -56,7 +56,10 @@ it('runs after a discovery what ran before it, and warns of what is to be shut d
   const keyed = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
   const command = (...words: string[]) => runCommand(words, { home, env: keyed });
   const answers: ProviderHandler = (response, request) => {
-    if (request.headers.authorization !== 'Bearer sk-test') return void response.writeHead(401).end('{}');
+    if (request.headers.authorization !== 'Bearer sk-test') {
+      response.writeHead(401).end('{}');
+      return;
+    }
     const list = { data: [{ id: 'tiny', shutdown_date: '2020-01-01' }, { id: 'anthropic/claude-9' }] };
     const answer = request.path.endsWith('/models') ? list : said('Once upon a time').body;
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
