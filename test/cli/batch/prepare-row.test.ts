@@ -22,6 +22,7 @@ async function requestOf(
       images: (batch.images ?? []).map(image => ({ image })),
     },
     runOptions: new Map([['quality', 'high']]),
+    ignoredColumns: [],
     folder: { cwd: ctx.cwd, allowOutside: false },
   } as unknown as PreparedBatch;
   const inputs = { text: new Map(Object.entries(row.text ?? {})), images: row.images ?? [] };
