@@ -48,6 +48,8 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   ratePolicy?: string | undefined;
   /** Whether changes of `models.yaml` are noticed. */
   watchModels: boolean;
+  /** As the executor's options have it. */
+  forgetsUnasked: boolean;
   /** As PrivateRules has it. */
   onUnresolved: (host: string) => string;
   /** Aborted once no new request is to be taken. */
@@ -85,6 +87,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     ...parts,
     engines: createEngines({ env, privateRules }),
     texts,
+    forgetsUnasked: options.forgetsUnasked,
     onNotice,
   });
   const onEnd = options.onRunEnd && namingUsers(store, options.onRunEnd);

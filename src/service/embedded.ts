@@ -119,6 +119,7 @@ export async function openForCommand(options: CommonOptions) {
         return media.fileUrlOf(output);
       },
       watchModels: false,
+      forgetsUnasked: false,
       onUnresolved: () => '; --allow-private leaves finding it to the proxy',
       closing: closing.signal,
       stopped: closing.signal,

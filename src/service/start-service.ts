@@ -70,6 +70,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     routes: [...described, openApiRoute(described), ...(options.page === false ? [] : pageRoutes)],
     mediaUrl: (_, output, origin) => `${origin}${urls.pathOf(output)}`,
     watchModels: true,
+    forgetsUnasked: true,
     // Only who starts the service can add the flag.
     onUnresolved: host => {
       onNotice(`the host ${host} can't be found: --allow-private leaves finding such names to the proxy`);

@@ -94,6 +94,31 @@ describe('GET /runs/:runId/request', () => {
     }
   });
 
+  test('is gone with a run that failed before a model was asked', async () => {
+    await service.publish(
+      'endless',
+      `---\nmodel: echo\ninput:\n  schema: { l(array): integer }\n---\n${'{{#each @root.l}}'.repeat(8)}x${'{{/each}}'.repeat(8)}`,
+    );
+    const textInputs = { l: JSON.stringify([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) };
+    const body = { promptVersionId: await service.versionOf('endless'), inputs: { textInputs } };
+    const { data } = await service.post<Run>('/runs', body);
+    await expect
+      .poll(() => service.data(`/runs/${data.runId}`), { timeout: 15_000 })
+      .toMatchObject({ runStatus: 'failed' });
+    expect(await service.get(`/runs/${data.runId}/request`)).toMatchObject({
+      http: 404,
+      status: 'NOT_FOUND_ERROR',
+    });
+  });
+
+  test('is gone with a run that was cancelled in the queue', async () => {
+    const [running, queued] = [await start('130'), await start('130')];
+    await clock.sleeping(DELAY);
+    for (const runId of [queued, running]) await service.post(`/runs/${runId}/cancel`, undefined);
+    expect((await service.get(`/runs/${queued}/request`)).http).toBe(404);
+    expect((await service.get(`/runs/${running}/request`)).http).toBe(200);
+  });
+
   test('says that pictures are gone after a day', async () => {
     const { data } = await service.post<Run>('/runs', {
       promptVersionId: await service.versionOf('describe'),

@@ -82,7 +82,10 @@ export async function creationOf(
   id: string,
 ): Promise<CreateRunRequest> {
   const kept = await store.runs.requestOf(userId, id);
-  if (!kept) throw notFound('what the run was created from is not kept: an earlier version made it');
+  if (!kept)
+    throw notFound(
+      'what the run was created from is not kept: it failed before a model was asked, or an earlier version made it',
+    );
   const { textInputs, images, urls = [], runOptions } = kept.request;
   const isSent = images.length > 0 && !images.every((_, at) => typeof urls[at] === 'string');
   const bytes = isSent ? await inputs.load(id, images).catch(gone) : [];

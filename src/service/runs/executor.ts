@@ -29,6 +29,8 @@ export interface ExecutorOptions {
   media: Media;
   texts: TextFeed;
   clock: Clock;
+  /** True to keep no request of a run that failed before its model was asked, which cost nothing. */
+  forgetsUnasked: boolean;
   /** Called with what a user should know besides how runs end; one line each. */
   onNotice: (line: string) => void;
 }
@@ -45,17 +47,30 @@ type ExecutedRun = QueuedRun & { readonly idempotency?: Idempotency | undefined 
 export function createExecutor(options: ExecutorOptions): Executor {
   const noting = { ...options, onNotice: onlyOnce(options.onNotice) };
   return async (run, signal) => {
+    let isAsked = false;
+    const onAsked = (): void => {
+      isAsked = true;
+    };
+    const kept = async (result: Charged): Promise<Outcome> => {
+      const outcome = await keepOutputs(options, run.id, result, signal);
+      const forgetsRequest = options.forgetsUnasked && !isAsked && outcome.status === 'failed';
+      return { ...outcome, ...(forgetsRequest && { forgetsRequest }) };
+    };
     try {
-      return await keepOutputs(options, run.id, await runEngine(noting, run, signal), signal);
+      return await kept(await runEngine({ ...noting, onAsked }, run, signal));
     } catch (error) {
       if (signal.aborted || error instanceof DatabaseUnavailableError) return undefined;
       const result = failedWith(`the run could not be carried out: ${messageOf(error)}`);
-      return await keepOutputs(options, run.id, result, signal);
+      return await kept(result);
     }
   };
 }
 
-async function runEngine(options: ExecutorOptions, run: ExecutedRun, signal: AbortSignal): Promise<Charged> {
+async function runEngine(
+  options: ExecutorOptions & { readonly onAsked: () => void },
+  run: ExecutedRun,
+  signal: AbortSignal,
+): Promise<Charged> {
   const { definitions, models, engines, inputs, texts, tasks, clock, onNotice } = options;
   const task = { userId: run.userId, signal };
   const { textInputs, images, runOptions } = run.request;
@@ -83,6 +98,7 @@ async function runEngine(options: ExecutorOptions, run: ExecutedRun, signal: Abo
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };
   const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
+  options.onAsked();
   const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
   const usage = await chargeOf(model, result, { runOptions: settings, providerBatch: batched !== undefined });
   const check = (text: string) => tasks.do('checkOutput', { output, text }, task);

@@ -19,7 +19,7 @@ export async function failRun(db: Db, id: string, message: string): Promise<bool
  * @param worker who must have it in hand; default anybody
  */
 export async function endRun(db: Db, id: string, outcome: Outcome, worker?: string): Promise<boolean> {
-  const { status, outputs, tokens, media, usage, warnings = [] } = outcome;
+  const { status, outputs, tokens, media, usage, warnings = [], forgetsRequest = false } = outcome;
   const run = await db
     .updateTable('runs')
     .set({
@@ -28,6 +28,10 @@ export async function endRun(db: Db, id: string, outcome: Outcome, worker?: stri
       outputs: JSON.stringify(outputs),
       warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
       worker: null,
+      // What is still queued has not asked a model, so that ending it costs nothing, and must keep nothing.
+      request: forgetsRequest
+        ? null
+        : sql<string | null>`case when status = 'queued' then null else request end`,
     })
     .where('id', '=', id)
     .where(sql<boolean>`status in ('queued', 'running')`)

@@ -64,6 +64,8 @@ export interface Outcome {
   media: StoredMedia[];
   /** undefined for a model that needs no provider. */
   usage?: RunUsage | undefined;
+  /** True to keep the run without its request; default false. */
+  forgetsRequest?: boolean | undefined;
   /** What was left out of the request, one sentence each; nothing by default. */
   warnings?: readonly string[] | undefined;
   /** Why it failed before a model answered; only the process that carried the run out knows it, the store does not. */
