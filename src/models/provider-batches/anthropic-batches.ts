@@ -36,6 +36,7 @@ export function anthropicBatches(access: Access): BatchProvider {
   }
   return {
     name: access.provider.name,
+    interface: '/v1/messages',
     limits: { requests: 100_000, bytes: 250_000_000 },
     async create(requests, _key, _upload, signal) {
       const parameters = requests.map(({ customId, parameters }) => ({

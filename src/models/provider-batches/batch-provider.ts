@@ -33,6 +33,8 @@ export interface Upload {
 /** The batches of one provider: requests that it answers within a day, at a lower price. */
 export interface BatchProvider {
   readonly name: string;
+  /** The interface that requests are made for, as the path of its address. */
+  readonly interface: string;
   /** What one batch may hold. */
   readonly limits: { readonly requests: number; readonly bytes: number };
   /** Hands requests over; `key` is what the batch is found by. Gives the provider's id of it. */

@@ -35,6 +35,7 @@ export function openAiBatches(access: Access): BatchProvider {
   }
   return {
     name: access.provider.name,
+    interface: endpoint,
     limits: { requests: 50_000, bytes: 195_000_000 },
     async create(requests, key, upload, signal) {
       if (upload.id === undefined) {

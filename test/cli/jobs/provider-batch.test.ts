@@ -21,6 +21,7 @@ function smallProvider(limits: BatchProvider['limits']): {
   const handed: BatchRequest[][] = [];
   const provider: BatchProvider = {
     name: 'small',
+    interface: '/v1/chat/completions',
     limits,
     create: requests => Promise.resolve(String(handed.push([...requests]))),
     find: () => Promise.reject(new Error('every creation was answered')),

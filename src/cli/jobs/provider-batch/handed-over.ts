@@ -6,6 +6,8 @@ export interface HandedOver {
   /** Begins the name of each of its requests, and is what the batch is found by. */
   readonly key: string;
   readonly promptVersionId: string;
+  /** The interface of the provider that its requests are made for; undefined if an earlier version made them. */
+  readonly interface?: string | undefined;
   /** By the id of the row. */
   readonly rows: ReadonlyMap<string, HandedRow>;
   file?: string | undefined;
@@ -27,22 +29,28 @@ const ROWS = '/rows';
 export function handover(
   promptVersionId: string,
   rows: readonly (readonly [id: string, inputsDigest: string])[],
-  key: string = randomUUID().replaceAll('-', ''),
+  {
+    key = randomUUID().replaceAll('-', ''),
+    interface: made,
+  }: Partial<Pick<HandedOver, 'key' | 'interface'>> = {},
 ): HandedOver {
   const named = rows.map(
     ([id, inputsDigest], at) =>
       [id, { customId: `${key}-${at + 1}`, inputsDigest, promptVersionId }] as const,
   );
-  return { key, promptVersionId, rows: new Map(named) };
+  return { key, promptVersionId, interface: made, rows: new Map(named) };
 }
 
 /** Resolves once the journal would survive a power cut. */
 export async function journalHandover(
   journal: BatchJournal,
-  { key, promptVersionId, rows }: HandedOver,
+  { key, promptVersionId, interface: made, rows }: HandedOver,
 ): Promise<void> {
   const digests = [...rows].map(([id, { inputsDigest }]) => [id, inputsDigest]);
-  await journal.mark(`${MARK}${key}${ROWS}`, JSON.stringify({ promptVersionId, rows: digests }));
+  await journal.mark(
+    `${MARK}${key}${ROWS}`,
+    JSON.stringify({ promptVersionId, interface: made, rows: digests }),
+  );
 }
 
 export async function journalProgress(
@@ -60,12 +68,17 @@ export function readHandedOver({ marks }: Pick<BatchJournal, 'marks'>): HandedOv
   return [...marks].flatMap(([id, text]): HandedOver[] => {
     if (!id.startsWith(MARK) || !id.endsWith(ROWS)) return [];
     const key = id.slice(MARK.length, -ROWS.length);
-    const { promptVersionId, rows } = JSON.parse(text) as {
+    const {
+      promptVersionId,
+      interface: made,
+      rows,
+    } = JSON.parse(text) as {
       promptVersionId: string;
+      interface?: string;
       rows: [id: string, inputsDigest: string][];
     };
     const progress = JSON.parse(marks.get(`${MARK}${key}`) ?? '{}') as Pick<HandedOver, 'file' | 'batch'>;
-    return [{ ...handover(promptVersionId, rows, key), ...progress }];
+    return [{ ...handover(promptVersionId, rows, { key, interface: made }), ...progress }];
   });
 }
 

@@ -147,8 +147,13 @@ class Handover {
     const drafts = this.#chunk;
     [this.#chunk, this.#chunkBytes] = [[], 0];
     if (drafts.length === 0 || this.#parts.stop.isStopping()) return;
-    const handed = handover(this.#parts.promptVersionId, rowsOf(drafts));
+    const handed = this.#handover(drafts);
     for (const row of await this.#handOver(handed, drafts)) this.#expect(handed, row);
+  }
+
+  #handover(drafts: readonly Draft[]): HandedOver {
+    const made = { interface: this.#provider.interface };
+    return handover(this.#parts.promptVersionId, rowsOf(drafts), made);
   }
 
   /** Puts it into the journal before it is handed over. Gives the rows that it answers; none if it was refused. */
@@ -188,8 +193,9 @@ class Handover {
       const draft = await this.#draft(job, false);
       if (draft) drafts.push(draft);
     }
-    const isSame = drafts.length === handed.rows.size;
-    const again = isSame ? handed : handover(this.#parts.promptVersionId, rowsOf(drafts));
+    // A file of requests that were made for another interface is of no use.
+    const isSame = drafts.length === handed.rows.size && handed.interface === this.#provider.interface;
+    const again = isSame ? handed : this.#handover(drafts);
     if (drafts.length > 0) yield* this.#answers(again, await this.#handOver(again, drafts));
   }
 
