@@ -187,7 +187,7 @@ const ANTHROPIC: Interface = {
   form: () => MESSAGES,
   language: async ({ baseURL, ...settings }, { id }) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return createAnthropic({ ...settings, baseURL: `${baseURL.replace(/\/+$/, '')}/v1` })(id);
+    return createAnthropic({ ...settings, baseURL: `${baseURL.replace(/(?<!\/)\/+$/, '')}/v1` })(id);
   },
   options: ({ effort }) => ({ providerOptions: { anthropic: defined({ effort }) } }),
   systemFirst: true,

@@ -18,7 +18,8 @@ export function addressOf(data: ProviderData, env: Env): ProviderAddress {
   const variable = `${(data.variable ?? data.name).toUpperCase()}_BASE_URL`;
   const written = env[variable]?.trim();
   if (written) return movedTo(written, variable, data);
-  const host = data.name === 'ollama' ? env['OLLAMA_HOST']?.replace(/^["'\s]+|["'\s]+$/g, '') : undefined;
+  const host =
+    data.name === 'ollama' ? env['OLLAMA_HOST']?.replace(/^["'\s]+|(?<!["'\s])["'\s]+$/g, '') : undefined;
   return host ? atOllamaHost(host, data) : filledIn(data, variable, env);
 }
 
@@ -61,7 +62,7 @@ function filledIn({ baseUrl }: ProviderData, variable: string, env: Env): Provid
 /** Reads `OLLAMA_HOST` as Ollama itself does: `host`, `:port`, `host:port`, an IP address or a URL with a path. */
 function atOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddress {
   const [, scheme = '', rest = ''] = /^(?:([^/:]*):\/\/)?(.*)$/s.exec(written) ?? [];
-  const [place = '', ...path] = rest.replace(/\/+$/, '').split('/');
+  const [place = '', ...path] = rest.replace(/(?<!\/)\/+$/, '').split('/');
   const { host, port } = hostAndPort(place, { '': '11434', http: '80', https: '443' }[scheme] ?? '');
   const root = `${scheme || 'http'}://${host}:${port}`;
   const fault =

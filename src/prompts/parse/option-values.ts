@@ -52,9 +52,9 @@ function isTexts(value: unknown): boolean {
 
 function numberIn(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
-  const isNumeric =
-    typeof value === 'string' && /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value);
-  return isNumeric ? Number(value) : undefined;
+  if (typeof value !== 'string' || /[^\d\s.e+-]/i.test(value) || value.trim() === '') return undefined;
+  const number = Number(value);
+  return Number.isNaN(number) ? undefined : number;
 }
 
 function isWithin(number: number, { min = -Infinity, max = Infinity, isWhole = false }: Range): boolean {

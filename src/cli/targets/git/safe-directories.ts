@@ -49,8 +49,8 @@ function valuesIn(file: string): string[] {
   for (const line of linesOf(file)) {
     const [, section, rest = line] = /^\s*\[([^\]]*)\](.*)$/u.exec(line) ?? [];
     if (section !== undefined) isSafe = section.trim().toLowerCase() === 'safe';
-    const [, value] = /^\s*directory\s*=\s*(.*)$/iu.exec(rest) ?? [];
-    if (isSafe && value !== undefined) values.push(unquoted(value));
+    const [, value] = /^directory\s*=(.*)$/iu.exec(rest.trim()) ?? [];
+    if (isSafe && value !== undefined) values.push(unquoted(value.trim()));
   }
   return values;
 }
@@ -66,5 +66,7 @@ function linesOf(file: string): string[] {
 /** A value without its quotes, escapes and comment. */
 function unquoted(value: string): string {
   const [, quoted] = /^"((?:[^"\\]|\\.)*)"/u.exec(value) ?? [];
-  return quoted === undefined ? value.replace(/\s*[#;].*$/u, '').trimEnd() : quoted.replace(/\\(.)/gu, '$1');
+  return quoted === undefined
+    ? (value.split(/[#;]/u, 1)[0] ?? '').trimEnd()
+    : quoted.replace(/\\(.)/gu, '$1');
 }
