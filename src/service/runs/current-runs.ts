@@ -71,6 +71,8 @@ export async function requireRun(store: Store, userId: number, runId: string): P
   return run;
 }
 
+const WHY_NOT_KEPT = 'it failed before a model was asked, or an earlier version made it';
+
 /**
  * The body that created a run.
  *
@@ -82,10 +84,7 @@ export async function creationOf(
   id: string,
 ): Promise<CreateRunRequest> {
   const kept = await store.runs.requestOf(userId, id);
-  if (!kept)
-    throw notFound(
-      'what the run was created from is not kept: it failed before a model was asked, or an earlier version made it',
-    );
+  if (!kept) throw notFound(`what the run was created from is not kept: ${WHY_NOT_KEPT}`);
   const { textInputs, images, urls = [], runOptions } = kept.request;
   const isSent = images.length > 0 && !images.every((_, at) => typeof urls[at] === 'string');
   const bytes = isSent ? await inputs.load(id, images).catch(gone) : [];
