@@ -28,16 +28,32 @@ const UNKNOWN: InputFields = { known: false, text: [], images: [] };
 /**
  * What a prompt's config says that it asks for, in any of three shapes: (a) keyed objects under `textInputs` and a list
  * under `imageInputs`; (b) JSON Type Definition under `inputsJTD`, or in place of the config or its texts; (c) `variables`
- * and `images`. A shape is only taken for known if every part of it is. Never throws, whatever the config holds.
+ * and `images`. A row of a search may hold a list of such configs. A shape is only taken for known if every part of it is.
+ * Never throws, whatever the config holds.
  */
 export function describeConfig(config: unknown): InputFields {
+  return Array.isArray(config) ? describeList(listOf(config)) : describeOne(config);
+}
+
+/** All texts of the configs, and the images of the first that has any. */
+function describeList(configs: readonly unknown[]): InputFields {
+  const all = configs.map(describeOne);
+  if (all.length === 0 || all.some(({ known }) => !known)) return UNKNOWN;
+  const images = all.find(one => one.images.length > 0)?.images ?? [];
+  return { known: true, text: firstByKey(all.flatMap(({ text }) => text)), images };
+}
+
+function firstByKey(fields: readonly TextField[]): TextField[] {
+  return [...new Map(fields.toReversed().map(field => [field.key, field])).values()].toReversed();
+}
+
+function describeOne(config: unknown): InputFields {
   try {
     const jtd = jtdIn(config);
     const text = jtd === undefined ? textsIn(config) : describeJtd(jtd);
     const images = imagesIn(config, jtd);
     if (text === undefined && images === undefined) return UNKNOWN;
-    const byKey = new Map((text ?? []).toReversed().map(field => [field.key, field]));
-    return { known: true, text: [...byKey.values()].toReversed(), images: images ?? [] };
+    return { known: true, text: firstByKey(text ?? []), images: images ?? [] };
   } catch (error) {
     if (error instanceof UnknownShape) return UNKNOWN;
     throw error;

@@ -10,6 +10,26 @@ const NAMES = (
 
 const UNKNOWN = { known: false, text: [], images: [] };
 
+describe('a list of configs, as rows of a search hold it', () => {
+  const texts = { textInputs: { topic: {} } };
+  const images = { imageInputs: [{ description: 'A photo' }] };
+
+  it('has the texts of all and the images of the first that names any', () => {
+    const fields = {
+      known: true,
+      text: [{ key: 'topic', required: true }],
+      images: [{ description: 'A photo' }],
+    };
+    expect(describeConfig([{ ...texts, ...images }])).toEqual(fields);
+    expect(describeConfig([texts, images, images])).toEqual(fields);
+    expect(describeConfig([texts, texts]).text).toEqual(fields.text);
+  });
+
+  it.each([[[]], [[texts, { something: 'else' }]], [[[texts]]]])('is unknown otherwise: %j', configs => {
+    expect(describeConfig(configs)).toEqual(UNKNOWN);
+  });
+});
+
 describe('keyed objects', () => {
   it('tells keys, descriptions, what is required, defaults and choices', () => {
     const config = {
