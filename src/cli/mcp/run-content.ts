@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { messageOf } from '../../files/error-utils.ts';
+import { imageType } from '../../files/image-type.ts';
 import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
 import { dollars, formatDollars, money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
@@ -11,15 +12,32 @@ type Content = CallToolResult['content'][number];
 /** A picture larger than this is named by its URL, in bytes. */
 const MAX_PICTURE_BYTES = 20 * 1024 * 1024;
 
-/** A run as the result of a tool: its outputs, then its id and what it cost. A failed run is a tool error. */
+/** What a URL of a picture gives is something else. */
+class NotAPicture extends Error {
+  override readonly name = 'NotAPicture';
+}
+
+/**
+ * Returns a run as the result of a tool: its outputs, then its id and what it cost. A failed run is a tool error, and so is
+ * a picture that is something else.
+ */
 export async function runResult(ctx: Context, connection: Connection, run: Run): Promise<CallToolResult> {
   const content: Content[] = [];
-  for (const item of run.outputs) content.push(await contentOf(ctx, connection, item));
+  let isError = run.runStatus === 'failed';
+  for (const item of run.outputs) {
+    try {
+      content.push(await contentOf(ctx, connection, item));
+    } catch (error) {
+      if (!(error instanceof NotAPicture)) throw error;
+      isError = true;
+      content.push({ type: 'text', text: `error: ${oneLine(error.message)}` });
+    }
+  }
   const { runId, runStatus, tokens } = run;
   const costs = await costsOf(ctx, connection, runId);
   const facts = { runId, runStatus, tokens, ...costs };
   content.push({ type: 'text', text: factsLine(facts) });
-  return { content, structuredContent: facts, ...(runStatus === 'failed' && { isError: true }) };
+  return { content, structuredContent: facts, ...(isError && { isError }) };
 }
 
 async function contentOf(ctx: Context, connection: Connection, item: OutputItem): Promise<Content> {
@@ -36,10 +54,16 @@ async function contentOf(ctx: Context, connection: Connection, item: OutputItem)
       if (size > MAX_PICTURE_BYTES) throw new Error('it is larger than 20 MiB');
       pieces.push(Buffer.from(piece));
     }
-    const mimeType = contentType?.split(';')[0]?.trim() ?? 'image/png';
-    if (!mimeType.startsWith('image/')) throw new Error(`its URL gives ${mimeType}`);
-    return { type: 'image', mimeType, data: Buffer.concat(pieces).toString('base64') };
+    const bytes = Buffer.concat(pieces);
+    const mimeType = await imageType(bytes);
+    if (mimeType === undefined) {
+      throw new NotAPicture(
+        `${data} gives ${contentType ?? 'an unknown type'}, and its content is not a picture`,
+      );
+    }
+    return { type: 'image', mimeType, data: bytes.toString('base64') };
   } catch (error) {
+    if (error instanceof NotAPicture) throw error;
     ctx.signal.throwIfAborted();
     return { type: 'text', text: `image (not shown: ${oneLine(messageOf(error))}): ${oneLine(data)}` };
   }
