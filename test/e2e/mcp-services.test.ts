@@ -147,6 +147,79 @@ describe('an agent of a service elsewhere', () => {
     expect(service.calls.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
+  it('finds the inputs of a row with a list of configs', async () => {
+    const row = {
+      promptId: version.promptId,
+      promptVersionId: VERSION,
+      title: 'Card',
+      description: '',
+      slug: 'card',
+      configs: [{ textInputs: { place: { type: 'string' } }, imageInputs: [] }],
+    };
+    const { env } = await scripted({
+      expect: { path: '/prompts/publish' },
+      answer: success({ rows: [row] }),
+    });
+    const { call } = await startAgent([], { env });
+    const { content } = await call('search_prompts', { words: 'card' });
+    expect(JSON.parse(content[0]?.text ?? '')).toMatchObject([
+      { prompt: 'card', inputs: [{ name: 'place', required: true }] },
+    ]);
+  });
+
+  it('gets an error in place of a page that is sent as a picture', async () => {
+    const headers = { 'content-type': 'image/png' };
+    const { service, env } = await scripted(
+      ofVersion,
+      ofList,
+      {
+        expect: { method: 'POST' },
+        answer: () =>
+          success({ ...ended, outputs: [{ type: 'image', data: `${service.baseUrl}/page.png` }] }),
+      },
+      {
+        expect: { path: '/page.png' },
+        answer: { headers, body: '<!doctype html><p>Sign in</p>' },
+      },
+    );
+    const { call } = await startAgent([], { env });
+    const { isError, content } = await call('run_prompt', { prompt: VERSION });
+    expect([isError, content.map(({ type }) => type)]).toEqual([true, ['text', 'text']]);
+    expect(content[0]?.text).toContain('is not a picture');
+    expect(content[1]?.text).toContain(RUN);
+  });
+
+  it('stops asking for a run once its call is cancelled', async () => {
+    const giveUp = new AbortController();
+    const { service, env } = await scripted(
+      ofVersion,
+      {
+        expect: { method: 'POST' },
+        answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'too long', { runId: RUN }),
+      },
+      {
+        expect: { path: `/runs/${RUN}` },
+        answer: success({ ...ended, runStatus: 'running', outputs: [] }),
+        times: 'any',
+      },
+      ofList,
+    );
+    const { call, stderr, client } = await startAgent([], { env });
+    const onprogress = ({ message = '' }: { message?: string | undefined }): void => {
+      if (message.includes('is running')) giveUp.abort();
+    };
+    await expect(
+      call('run_prompt', { prompt: VERSION }, { signal: giveUp.signal, onprogress }),
+    ).rejects.toThrow();
+    await expect.poll(stderr).toContain(`runs wait ${RUN}`);
+    const polls = (): number => service.calls.filter(({ path: at }) => at === `/runs/${RUN}`).length;
+    const before = polls();
+    await client.listTools();
+    // Longer than the pause before the first poll.
+    await new Promise(resolve => setTimeout(resolve, 2500));
+    expect(polls()).toBe(before);
+  });
+
   it('gets hostile texts as data: standard output carries the protocol alone, without the key', async () => {
     const outputs = [
       { type: 'text', data: HOSTILE },

@@ -59,6 +59,7 @@ describe('an agent on a fresh machine', () => {
     for (const [args, named] of faults) {
       const { isError, content } = await call('run_prompt', args);
       expect([isError, content[0]?.text]).toEqual([true, expect.stringContaining(named)]);
+      expect(content[0]?.text).not.toMatch(/(?:^|\s)--?[a-z]/u);
     }
   });
 
@@ -107,6 +108,8 @@ describe('an agent on a fresh machine', () => {
       true,
       expect.stringContaining('CAP_REACHED'),
     ]);
+    const small = await call('run_prompt', { prompt: 'hello', inputs: { name: 'Ada' } });
+    expect(small.content[0]?.text).toContain('Ada');
   });
 
   it('runs only what is allowed, under any name that leads to it', async () => {
@@ -181,6 +184,15 @@ describe('the end of a session', () => {
       .split('\n')
       .map(line => JSON.parse(line) as { id: number });
     expect([code, answers.map(({ id }) => id).toSorted()]).toEqual([0, [1, 2]]);
+  });
+
+  it('comes once nobody reads standard output', async () => {
+    const { child, ended, untilStdout } = session(
+      runCall(2, { prompt: 'sandbox', options: { delaySeconds: '130' } }),
+    );
+    await untilStdout(/run [\da-f-]{36} is running/u);
+    child.stdout.destroy();
+    expect((await ended).code).toBe(0);
   });
 
   it.each([

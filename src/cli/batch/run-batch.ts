@@ -61,7 +61,7 @@ async function runAll(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
   const tally = new Tally(survey?.count);
   const stop = new Stop();
-  const budget = new Budget(ctx, options.caps, stop.reading);
+  const budget = new Budget(ctx, options.caps, { until: stop.reading });
   budget.check(connection);
   const handed = handedRows(journal);
   countEarlierRuns(budget, open, known, handed);

@@ -31,6 +31,13 @@ export interface Reservation {
   lost(): void;
 }
 
+interface BudgetOptions {
+  /** Aborted once nothing more is to be created; by default the context's signal. */
+  readonly until?: AbortSignal;
+  /** True if a creation that does not fit is refused alone, and the next may still fit. False by default. */
+  readonly continues?: boolean;
+}
+
 interface ReserveOptions {
   /** What the service's search says that a run is expected to take. */
   readonly estimatedCredits?: unknown;
@@ -48,6 +55,7 @@ export class Budget {
   readonly #ctx: Context;
   readonly #caps: Caps;
   readonly #until: AbortSignal;
+  readonly #continues: boolean;
   readonly #spending = new Spending();
   /** What the creations under way, and those whose end is not known, are expected to come to. */
   readonly #open = new Set<Estimate>();
@@ -58,11 +66,11 @@ export class Budget {
   #wake: () => void = () => {};
   #reached: CliError | undefined;
 
-  /** @param until aborted once nothing more is to be created; the context's signal by default */
-  constructor(ctx: Context, caps: Caps, until: AbortSignal = ctx.signal) {
+  constructor(ctx: Context, caps: Caps, { until = ctx.signal, continues = false }: BudgetOptions = {}) {
     this.#ctx = ctx;
     this.#caps = caps;
     this.#until = until;
+    this.#continues = continues;
   }
 
   /** The error that says that nothing more is created; undefined while there is room. */
@@ -149,12 +157,10 @@ export class Budget {
       if (this.#caps.credits !== undefined && this.#spending.isFresh) continue;
       // What is handed over to a provider ends together.
       if (this.#open.size === 0 || providerBatch) {
-        this.#reached = capReached(
-          blocked,
-          this.#caps[blocked] ?? 0,
-          this.#spent(blocked, estimate[blocked], entry?.id),
-        );
-        throw this.#reached;
+        const spent = this.#spent(blocked, estimate[blocked], entry?.id);
+        const reached = capReached(blocked, this.#caps[blocked] ?? 0, spent);
+        if (!this.#continues) this.#reached = reached;
+        throw reached;
       }
       await this.#untilOneEnds();
     }

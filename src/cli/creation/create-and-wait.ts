@@ -20,6 +20,8 @@ interface CreateAndWaitOptions extends CreateOptions {
   readonly estimatedCredits?: unknown;
   /** False gives a run that still goes on back at once. Default true. */
   readonly wait?: boolean;
+  /** Ends the waiting, not the creation; the context's signal ends both. */
+  readonly waitSignal?: AbortSignal;
   /** Called with the id of a run that is not finished with its creation, before it is polled; awaited. */
   readonly onRunId?: (runId: string, recovered: boolean) => void | Promise<void>;
   readonly onProgress?: (progress: WaitProgress) => void;
@@ -46,7 +48,7 @@ export async function createAndWait(
     if (created.kind === 'going') {
       ({ runId } = created);
       await options.onRunId?.(runId, created.recovered);
-      if (options.wait !== false) created = await toTheEnd(ctx, connection, created, options.onProgress);
+      if (options.wait !== false) created = await toTheEnd(ctx, connection, created, options);
     }
     if (created.kind === 'ended') noteWarnings(ctx, created.run);
     if (created.kind === 'ended' && providerFaultOf(connection, created.run)) reservation?.refused();
@@ -68,10 +70,11 @@ async function toTheEnd(
   ctx: Context,
   connection: Connection,
   { runId, journalId, recovered }: Extract<Created, { kind: 'going' }>,
-  onProgress: CreateAndWaitOptions['onProgress'],
+  { onProgress, waitSignal }: CreateAndWaitOptions,
 ): Promise<Created> {
+  const signal = waitSignal === undefined ? ctx.signal : AbortSignal.any([ctx.signal, waitSignal]);
   const options = { delayFirst: !recovered, idFromService: true, onProgress };
-  const run = await waitForKnownRun(ctx, connection, runId, options);
+  const run = await waitForKnownRun({ ...ctx, signal }, connection, runId, options);
   recordEnd(ctx, journalId, run);
   return { kind: 'ended', run: recovered ? { ...run, recovered } : run, journalId };
 }

@@ -2,8 +2,9 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { isObject } from '../core/json-value.ts';
-import type { Budget } from '../creation/budget.ts';
+import type { Budget, Reservation } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
+import type { CreationRequest } from '../creation/creation.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkedInputs, openGivenImages, takeNamedImages } from '../inputs/images/place-images.ts';
@@ -52,12 +53,24 @@ export async function runPrompt(
     options: textsOf(args, 'options'),
   };
   await checkOptions(ctx, connection, request.promptVersionId, request.options);
-  call.signal.throwIfAborted();
-  const run = createAndFollow(ctx, connection, request, { ...call, budget, estimatedCredits });
+  const body = buildRunBody(request);
+  const reservation = await untilGivenUp(
+    takeRoom(budget.reserve(connection, body, { estimatedCredits }), call.signal),
+    call.signal,
+  );
+  const run = createAndFollow(ctx, connection, body, { ...call, reservation });
   return await untilGivenUp(
     run.then(ended => runResult(ctx, connection, ended)),
     call.signal,
   );
+}
+
+/** Room for a run in the budget; given back if the call is cancelled before it is there. */
+async function takeRoom(room: Promise<Reservation>, signal: AbortSignal): Promise<Reservation> {
+  const reservation = await room;
+  if (signal.aborted) reservation.refused();
+  signal.throwIfAborted();
+  return reservation;
 }
 
 /** Waits for a run that is there already. */
@@ -86,8 +99,8 @@ interface RunIdentity {
 async function createAndFollow(
   ctx: Context,
   connection: Connection,
-  request: RunRequest,
-  call: Call & { readonly budget: Budget; readonly estimatedCredits: unknown },
+  request: CreationRequest,
+  call: Call & { readonly reservation: Reservation },
 ): Promise<Run> {
   const identity: RunIdentity = { runId: undefined, key: undefined };
   const adviseWay = async (): Promise<void> => {
@@ -96,9 +109,9 @@ async function createAndFollow(
   };
   return await withProgress(ctx, connection, identity, call, async ended => {
     call.signal.addEventListener('abort', () => void adviseWay(), { signal: ended });
-    const created = await createAndWait(ctx, connection, buildRunBody(request), {
-      budget: call.budget,
-      estimatedCredits: call.estimatedCredits,
+    const created = await createAndWait(ctx, connection, request, {
+      reservation: call.reservation,
+      waitSignal: call.signal,
       onBegin: async entry => {
         identity.key = entry.id;
       },
@@ -173,7 +186,9 @@ async function runOfKey(
 async function untilGivenUp<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   work.catch(() => {});
   const givenUp = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('the call was cancelled')), { once: true });
+    const giveUp = (): void => reject(new Error('the call was cancelled'));
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
   });
   return await Promise.race([work, givenUp]);
 }

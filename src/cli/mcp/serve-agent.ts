@@ -72,6 +72,13 @@ const TOOLS: readonly Tool[] = [
 /** How long quick requests are still answered once the input has ended, in milliseconds. */
 const LAST_ANSWERS_MS = 2000;
 
+/** A hint that names a flag can't help: an agent has none. */
+const FLAG = /(?:^|[\s(])--?[a-z]/u;
+
+const WAITING =
+  'note: waiting for a client of the Model Context Protocol on standard input; Ctrl-D ends. ' +
+  'How a client starts it: promptrun mcp --help';
+
 /** Speaks the protocol on standard input and output until the input ends; `ctx.signal` ends it as well. */
 export async function serveAgent(ctx: Context, offer: Offer, caps: Caps): Promise<void> {
   const session = new AgentSession(ctx, offer, caps);
@@ -84,14 +91,19 @@ export async function serveAgent(ctx: Context, offer: Offer, caps: Caps): Promis
   });
   const output = new PassThrough();
   const written = writeOut(ctx, output);
+  let isRead = true;
+  const readerHasGone = written.then(() => {
+    isRead = false;
+  });
+  if (ctx.io.stdin.isTerminal) ctx.io.note(WAITING);
   const handle = serveStdio(() => session.server(), {
     transport: new StdioServerTransport(input, output),
     onerror: error => {
       if (ctx.globals.debug) ctx.io.error(`debug: ${oneLine(error.message)}`);
     },
   });
-  await inputEnded;
-  if (!ctx.signal.aborted) await session.lastAnswers();
+  await Promise.race([inputEnded, readerHasGone]);
+  if (!ctx.signal.aborted && isRead) await Promise.race([session.lastAnswers(), readerHasGone]);
   await handle.close();
   stream.unpipe(input);
   await session.close();
@@ -121,7 +133,7 @@ class AgentSession {
   constructor(ctx: Context, offer: Offer, caps: Caps) {
     this.#ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#ended.signal]) };
     this.#offer = offer;
-    this.#budget = new Budget(this.#ctx, caps);
+    this.#budget = new Budget(this.#ctx, caps, { continues: true });
   }
 
   server(): Server {
@@ -205,7 +217,8 @@ class AgentSession {
   #explain(error: unknown): string {
     if (error instanceof ProtocolError) return error.message;
     const { message, status, hints } = failureOf(error);
-    return [`error: ${oneLine(message)} (${status})`, ...hints.map(oneLine)].join('\n');
+    const useful = hints.filter(hint => !FLAG.test(hint));
+    return [`error: ${oneLine(message)} (${status})`, ...useful.map(oneLine)].join('\n');
   }
 }
 
