@@ -19,7 +19,7 @@ import {
   UNKNOWN,
   type Unit,
 } from './spending.ts';
-import { hasPaidCredits } from './spending-text.ts';
+import { hasPaidCredits, spendingText } from './spending-text.ts';
 
 /** What is kept free for a creation, from before it is sent until it is known what it came to. */
 export interface Reservation {
@@ -62,6 +62,8 @@ export class Budget {
   readonly #lost: Estimate[] = [];
   /** Creations of an earlier start of the command that may have made a run of unknown id, by their ids in the journal. */
   readonly #lostBefore = new Set<string>();
+  /** Runs of an earlier start of the command. */
+  readonly #runsBefore = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
   #wake: () => void = () => {};
   #reached: CliError | undefined;
@@ -103,6 +105,7 @@ export class Budget {
     for (const { promptVersionId = '', ...run } of runs) {
       const kind = kindOf(connection, { promptVersionId });
       this.#spending.add({ ...run, connection, kind, isListed: this.#isCapped });
+      this.#runsBefore.add(run.runId);
     }
     for (const id of lost) this.#lostBefore.add(id);
   }
@@ -244,6 +247,21 @@ export class Budget {
     return this.#caps.credits !== undefined || hasPaidCredits(this.totalsOf());
   }
 
+  /**
+   * What the runs came to, for the last lines of a command: first those of now, then all, if there were some before.
+   *
+   * @param what the command runs, such as `rows`
+   */
+  spentLines(what: string): string[] {
+    if (this.#ctx.isReplay) return [`the ${what} were answered from recordings`];
+    const all = this.totalsOf();
+    const withCredits = this.mentionsCredits;
+    if (this.#runsBefore.size === 0) return spendingText(all, withCredits);
+    const now = this.totalsOf(this.#spending.runIds.filter(runId => !this.#runsBefore.has(runId)));
+    const ofNow = now.runs === 0 ? ['no run was made'] : spendingText(now, withCredits);
+    return [...prefixed('now: ', ofNow), ...prefixed('in all: ', spendingText(all, withCredits))];
+  }
+
   /** What these runs came to, or all, as far as it has been learnt. */
   totalsOf(runIds?: Iterable<string>): Totals {
     return this.#spending.totals(runIds);
@@ -254,6 +272,10 @@ export class Budget {
     const { signal } = this.#ctx;
     await this.#spending.learnCredits(signal, options).catch(() => signal.throwIfAborted());
   }
+}
+
+function prefixed(prefix: string, [first, ...more]: readonly string[]): string[] {
+  return first === undefined ? [] : [`${prefix}${first}`, ...more];
 }
 
 /** What a creation is expected to cost, in view of the dearest answer so far; at least its prompt's own tokens. */

@@ -100,6 +100,11 @@ export class Spending {
     return this.#isFresh;
   }
 
+  /** Of all runs that were taken up. */
+  get runIds(): string[] {
+    return [...this.#runs.keys()];
+  }
+
   /** Takes up a run that was made, before or now. */
   add({ runId, connection, kind = '', estimate = UNKNOWN, tokens, ...known }: MadeRun): void {
     const former = this.#runs.get(runId);

@@ -1,4 +1,5 @@
 import type { Failure } from '../core/failure.ts';
+import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import type { Mismatch } from './expectations/expectation.ts';
@@ -15,6 +16,8 @@ export interface Entry {
 export interface Repetition extends RequestResult {
   /** What was expected and did not come; a run that failed counts as one. */
   readonly mismatches: readonly Mismatch[];
+  /** True if its run had ended before the test was resumed. */
+  readonly isEarlier?: boolean;
 }
 
 /** A test file of which nothing can be run, and why. */
@@ -82,8 +85,25 @@ export function totalsOf(results: readonly EntryResult[]) {
   return { passed: count('passed'), failed: count('failed'), faults: count('fault') };
 }
 
-/** The totals as text, such as `2 passed, 1 failed`. */
+/** The totals as text, such as `2 passed, 1 failed` or, after `--resume`, `2 passed now, 3 before, 1 failed`. */
 export function totalsText(results: readonly EntryResult[]): string {
-  const { passed, failed, faults } = totalsOf(results);
-  return `${passed} passed, ${failed} failed${faults > 0 ? `, ${faults} could not be run` : ''}`;
+  const notDone = results.filter(isNotDone).length;
+  const faults = totalsOf(results).faults - notDone;
+  return [
+    nowAndBefore(results, 'passed'),
+    nowAndBefore(results, 'failed'),
+    ...(faults > 0 ? [`${faults} could not be run`] : []),
+    ...(notDone > 0 ? [`${notDone} not done`] : []),
+  ].join(', ');
+}
+
+function nowAndBefore(results: readonly EntryResult[], status: EntryStatus): string {
+  const own = results.filter(result => result.status === status);
+  const before = own.filter(({ repetitions }) => repetitions.every(({ isEarlier }) => isEarlier)).length;
+  return before === 0 ? `${own.length} ${status}` : `${own.length - before} ${status} now, ${before} before`;
+}
+
+/** Returns true if a cap left some of it undone. */
+export function isNotDone({ repetitions }: EntryResult): boolean {
+  return repetitions.some(({ fault }) => fault?.exitCode === EXIT.capReached);
 }

@@ -3,7 +3,6 @@ import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
 import { estimateCost, Forecast } from '../creation/forecast.ts';
-import { spendingText } from '../creation/spending-text.ts';
 import { type CliError, notFoundError, resumable } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
@@ -19,7 +18,7 @@ import { updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { needsJudge, readFiles } from './read-files.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
-import { type EntryResult, type FileFault, faultyFileResult, type Repetition } from './result.ts';
+import { type EntryResult, type FileFault, faultyFileResult, isNotDone } from './result.ts';
 import { Judge } from './run/judge.ts';
 import { checkPrices, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import { hasFailed, runEntries } from './run/run-entries.ts';
@@ -91,10 +90,10 @@ export async function runRound(
   const ordered = inOrder([...updated.results, ...allFaults.map(faultyFileResult)], paths);
   // What is wrong with the files has been said; there is nothing to show beside it.
   const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
-  const totals = await budget.totals(true);
+  await budget.totals(true);
   if (isShown) await reportTests(ctx, ordered, options.outputs, { media, budget });
-  for (const line of spendingText(totals, budget.mentionsCredits))
-    ctx.io.note(`note: ${round === undefined ? '' : 'so far '}${line}`);
+  for (const line of budget.spentLines('cases'))
+    ctx.io.note(`note: ${round === undefined || ctx.isReplay ? '' : 'so far '}${line}`);
   if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
   reportLeft(ctx, results);
   if (updated.faults.length > 0) throw updated.faults[0];
@@ -217,8 +216,7 @@ function inOrder(results: readonly EntryResult[], paths: readonly string[]): Ent
 
 /** Says what is left undone, and how to go on. */
 function tellCap(ctx: Context, { message, data }: CliError, results: readonly EntryResult[]): void {
-  const isUndone = ({ fault }: Repetition): boolean => fault?.exitCode === EXIT.capReached;
-  const undone = results.filter(({ repetitions }) => repetitions.some(isUndone)).length;
+  const undone = results.filter(isNotDone).length;
   if (undone === 0) return;
   const { flag } = data as { flag: string };
   const hints = [`Go on with the same command, --resume and ${flag} <more>.`];

@@ -78,7 +78,10 @@ describe('a batch on the local service', () => {
 `,
     );
     const again = await runBatchCommand(['hello', ...flags, '--out', 'r.csv', '--resume'], { env, home });
-    expect([again.exitCode, again.stderr]).toEqual([0, expect.stringContaining('2 of 2 rows succeeded')]);
+    expect([again.exitCode, again.stderr]).toEqual([
+      0,
+      expect.stringContaining('0 of 2 rows succeeded now, 2 before'),
+    ]);
     const jsonl = await runBatchCommand(['hello', ...flags, '--out', 'r.jsonl'], { env, home });
     expect([jsonl.exitCode, jsonl.stderr]).toEqual([2, expect.stringContaining('--excel needs --out')]);
   });
@@ -94,6 +97,8 @@ describe('a batch on the local service', () => {
     expect(stderr).toMatch(
       /^error: b\.csv line 3 \(row 2\): this run is not recorded .*\nThe nearest is runs\/.*; it differs in the input "name" \("(?:Ada|Bo)" there, "Boris" here\)\.\nRecord it with --record\.$/mu,
     );
+    expect(stderr).toContain('note: the rows were answered from recordings\n');
+    expect(stderr).not.toMatch(/took|\$/u);
     expect(lastLines(home, 'b.jsonl')[0]).toEqual({
       ...lastLines(home, 'a.jsonl')[0],
       credits: null,

@@ -74,8 +74,10 @@ async function creating(row: number, name: string, more: object = {}): Promise<o
 }
 
 test('rows that succeeded are left, the others run', async () => {
-  const { exitCode, home } = await resume(DONE(1) + DONE(3));
+  const { exitCode, home, stderr } = await resume(DONE(1) + DONE(3));
   expect(exitCode).toBe(0);
+  expect(stderr).toContain('note: 1 of 3 rows succeeded now, 2 before\nnote: now: 1 run took ');
+  expect(stderr).toMatch(/^note: in all: 3 runs took /mu);
   expect(await created()).toBe(1);
   expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded', 'succeeded']);
 });
@@ -89,7 +91,10 @@ test('a file that is not there yet is begun', async () => {
 
 test('rows that failed run again only with --retry-failed, and count as failed until then', async () => {
   const results = DONE(1) + FAILED(2) + DONE(3);
-  expect((await resume(results)).exitCode).toBe(5);
+  const left = await resume(results);
+  expect(left.exitCode).toBe(5);
+  expect(left.stderr).toContain('note: 0 of 3 rows succeeded now, 2 before, 0 failed now, 1 before\n');
+  expect(left.stderr).toContain('note: now: no run was made\nnote: in all: 2 runs took ');
   expect(await created()).toBe(0);
   const { exitCode, home } = await resume(results, ['--retry-failed']);
   expect(exitCode).toBe(0);
@@ -207,7 +212,7 @@ describe('rows that are no longer what was sent', () => {
     expect(changed.stderr).toContain('(standard input line 2) is no longer what was sent');
     expect(await created()).toBe(0);
     const same = await runBatchCommand(args, { env: service.env, home, stdin: 'name\nAda\nBo\n' });
-    expect(same.stderr).toContain('2 of 2 rows succeeded');
+    expect(same.stderr).toContain('1 of 2 rows succeeded now, 1 before');
     expect(await created()).toBe(1);
   });
 

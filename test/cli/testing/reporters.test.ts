@@ -93,6 +93,27 @@ describe('the report of tests', () => {
     );
   });
 
+  it('counts apart what a cap left, and what had passed before', async () => {
+    const project = projectOf(
+      ['a', 'b'].map(text => `  - { inputs: { text: ${text} }, expect: [{ equals: ${text} }] }\n`).join(''),
+    );
+    const args = ['test', '--concurrency', '1', '--max-credits'];
+    const capped = await project.run([...args, '1']);
+    expect(capped.exitCode).toBe(8);
+    expect(capped.stdout()).toContain('1 passed, 0 failed, 1 not done\n');
+    const resumed = await project.run([...args, '9', '--resume']);
+    expect(resumed.stdout()).toContain('1 passed now, 1 before, 0 failed\n');
+    expect(resumed.exitCode).toBe(0);
+  });
+
+  it('says that cases were answered from recordings, and no cost', async () => {
+    const project = projectOf('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
+    await project.run(['test', '--record', 'rec']);
+    const { stdout } = await project.run(['test', '--replay', 'rec', '--reporter', 'markdown']);
+    expect(stdout()).toContain('the cases were answered from recordings');
+    expect(stdout()).not.toContain('took');
+  });
+
   it('keeps the summary of a job within what GitHub takes', async () => {
     const failing = (name: string): string =>
       `  - { name: ${name}, inputs: { text: ${'long '.repeat(60_000)} }, expect: [{ equals: no }] }\n`;

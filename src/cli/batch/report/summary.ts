@@ -2,7 +2,6 @@ import { LinkFault } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { failureOf } from '../../core/failure.ts';
-import { spendingText } from '../../creation/spending-text.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
@@ -35,7 +34,7 @@ export async function conclude(
   if (out !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
   const cut = cutShort(ctx, running, { counts, isComplete });
   if (cut === undefined) tellEnd(running, counts);
-  for (const line of spendingText(totals, budget.mentionsCredits)) ctx.io.note(`note: ${line}`);
+  for (const line of budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
   if (cut !== undefined) throw cut;
   const isLeft = counts.notDone !== 0 || counts.goingOn > 0;
   if (stop.fault !== undefined && isLeft) throw stoppedAtFault(stop.fault, out, counts);
@@ -51,11 +50,11 @@ export async function conclude(
 /** What ended the batch before its time, if something outside of it did. */
 function cutShort(
   { signal }: Context,
-  { options: { out }, stop, journal }: RunningBatch,
+  { options: { out }, stop, journal, tally }: RunningBatch,
   { counts, isComplete }: { readonly counts: Counts; readonly isComplete: boolean },
 ): CliError | undefined {
   const hints = out === undefined ? [] : [goOn(out)];
-  const message = summaryText(counts);
+  const message = summaryText(counts, tally.before);
   if (stop.interruptedBy !== undefined) return new Interrupted(stop.interruptedBy, hints, { message });
   if (signal.reason instanceof TimeIsUp && !isComplete) {
     return waitTimeout(`gave up waiting; ${message}`, { hints });
@@ -107,17 +106,26 @@ function countsOf({ before, now, done }: Tally, rows: number | undefined) {
   };
 }
 
-function summaryText({ rows, succeeded, failed, inDoubt, goingOn, notDone }: Counts): string {
+/** What this start of the batch did comes first, then what earlier ones had done. */
+function summaryText(
+  { rows, succeeded, failed, inDoubt, goingOn, notDone }: Counts,
+  before: Tally['before'],
+): string {
+  const of = rows === null ? '' : ` of ${rows}`;
   const parts = [
-    [failed, 'failed'],
     [inDoubt, 'in doubt'],
     [goingOn, 'going on'],
     [notDone ?? 0, 'not done'],
   ] as const;
   return [
-    `${succeeded}${rows === null ? '' : ` of ${rows}`} rows succeeded`,
+    nowAndBefore(`${succeeded - before.succeeded}${of} rows succeeded`, before.succeeded),
+    ...(failed > 0 ? [nowAndBefore(`${failed - before.failed} failed`, before.failed)] : []),
     ...parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`),
   ].join(', ');
+}
+
+function nowAndBefore(text: string, before: number): string {
+  return before === 0 ? text : `${text} now, ${before} before`;
 }
 
 function tellEnd({ ctx, options, batch, tally, stop, budget }: RunningBatch, counts: Counts): void {
@@ -125,7 +133,7 @@ function tellEnd({ ctx, options, batch, tally, stop, budget }: RunningBatch, cou
   const { out } = options;
   const { failed, inDoubt, goingOn, notDone } = counts;
   if (stop.reason !== undefined) io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
-  io.note(`note: ${summaryText(counts)}`);
+  io.note(`note: ${summaryText(counts, tally.before)}`);
   if (out === undefined) return;
   if (failed > 0) {
     const first = tally.faulty > 0 ? 'Correct the faulty rows, then run' : 'Run';

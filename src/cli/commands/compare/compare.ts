@@ -11,7 +11,6 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
-import { spendingText } from '../../creation/spending-text.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { modelList, readsStandardInput } from '../../inputs/flags.ts';
@@ -72,7 +71,8 @@ export async function compare(
   }
   const keepMedia = report !== undefined;
   const compared = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia });
-  const spent = spendingText(await budget.totals(true), budget.mentionsCredits);
+  await budget.totals(true);
+  const spent = budget.spentLines('rows');
   const grid = await comparisonGrid(ctx, compared, variants, budget);
   const data = compared.map(row => rowData(row, variants, budget));
   await present(ctx, data, {

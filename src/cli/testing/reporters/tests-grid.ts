@@ -3,7 +3,7 @@ import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { spendingText, spentCells, spentTitles } from '../../creation/spending-text.ts';
+import { spentCells, spentTitles } from '../../creation/spending-text.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
@@ -16,7 +16,7 @@ export interface ReportMaterial {
   /** Pictures, by their URLs. */
   readonly media: Map<string, MediaContent>;
   /** What runs took. */
-  readonly budget: Pick<Budget, 'totalsOf' | 'mentionsCredits'>;
+  readonly budget: Pick<Budget, 'totalsOf' | 'mentionsCredits' | 'spentLines'>;
 }
 
 const STATES = { passed: 'passed', failed: 'failed', fault: 'not run' } as const;
@@ -32,7 +32,7 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
   const { budget } = material;
   return {
     title: 'Prompt tests',
-    facts: [totalsText(results), ...spendingText(budget.totalsOf(), budget.mentionsCredits)],
+    facts: [totalsText(results), ...budget.spentLines('cases')],
     reasons: results
       .filter(({ status }) => status !== 'passed')
       .map(({ entry, messages: [message = ''] }) => `${entryName(entry)}: ${message}`),

@@ -52,9 +52,13 @@ export async function runEntries(
   await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
   if (options.resume) await resumeBudget(ctx, connection, known, options);
   const repetitions = new Map<string, Repetition>();
-  const check = async ({ id, prepared }: RepetitionJob, result: RequestResult): Promise<void> => {
+  const check = async (
+    { id, prepared }: RepetitionJob,
+    result: RequestResult,
+    isEarlier = false,
+  ): Promise<void> => {
     const repetition = await checkRun(ctx, prepared, result, options);
-    repetitions.set(id, repetition);
+    repetitions.set(id, isEarlier ? { ...repetition, isEarlier } : repetition);
     // The judge of an answer was refused, as it would be the next time.
     if (result.run !== undefined && repetition.isLeft)
       stop.take({ kind: 'put off', error: repetition.fault });
@@ -63,7 +67,7 @@ export async function runEntries(
   for (const job of jobs) {
     const plan = planOf(job, known, connection, options.retryUnknown);
     if ('kind' in plan) planned.push({ job, plan });
-    else await check(job, plan);
+    else await check(job, plan, plan.run !== undefined);
   }
   await runRequests(ctx, connection, planned, {
     concurrency,
