@@ -77,3 +77,30 @@ it('takes what a service says of a prompt as data', async () => {
   expect(text).not.toMatch(/^rm -rf/mu);
   expect(text).toContain("-i '$(id)=your $(id)'");
 });
+
+it('keeps what a service says of a prompt whole, and what YAML reads as a number a text', async () => {
+  const home = temporaryDirectory();
+  const id = '7b2f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b22';
+  const version = { promptVersionId: id, promptId: id, title: '123', publishedAt: '2026-05-01T00:00:00Z' };
+  const config = { textInputs: { 'a`b': { description: 'snake_case, #1', enum: ['x`y', 'z'] } } };
+  const description = `Issue #7 of my_repo ${'👩‍👩‍👧'.repeat(200)}`;
+  const row = { promptId: id, promptVersionId: id, title: '123', description, slug: '123', configs: config };
+  const service = await scriptedService(
+    { expect: { path: `/prompts/${id}` }, answer: success({ ...version, config }) },
+    { expect: { path: '/prompts/publish' }, answer: success({ rows: [row] }) },
+    { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models: [] } }) },
+  );
+  const { exitCode } = await runInProcess(['prompts', 'skill', id], {
+    home,
+    env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' },
+  });
+  await service.close();
+  expect(exitCode).toBe(0);
+  const text = readFileSync(path.join(home, '.claude/skills/123/SKILL.md'), 'utf8');
+  const { name, description: described = '' } = frontMatterOf(text);
+  expect(name).toBe('123');
+  expect(described).toMatch(/^Issue #7 of my_repo (?:👩‍👩‍👧)+$/u);
+  expect(described.length).toBeLessThanOrEqual(1024);
+  expect(text).toContain("-i 'a`b=x`y'");
+  expect(text).toContain('- ``-i a`b=<value>`` (required; one of ``x`y``, `z`): snake_case, #1');
+});

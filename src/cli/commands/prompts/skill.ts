@@ -140,8 +140,8 @@ function skillText({ name, title, description, config, options, command }: Skill
   const does = plain(description) || plain(title) || name;
   const summary = `${does}. Runs the prompt "${plain(title) || name}" with the command line promptrun.`;
   return `---
-name: ${name}
-description: ${JSON.stringify(summary.slice(0, LONGEST_DESCRIPTION))}
+name: ${scalar(name)}
+description: ${JSON.stringify(cut(summary, LONGEST_DESCRIPTION))}
 ---
 
 # ${plain(title) || name}
@@ -161,10 +161,7 @@ ${section('Inputs', [
   'Run options',
   options
     .filter(({ key }) => isTypeable(key))
-    .map(
-      ({ key, options: values }) =>
-        `- \`-o ${code(key)}=<value>\`: ${values.map(value => `\`${code(value)}\``).join(', ')}`,
-    ),
+    .map(({ key, options: values }) => `- ${code(`-o ${key}=<value>`)}: ${values.map(code).join(', ')}`),
 )}
 ## What comes back
 
@@ -185,10 +182,10 @@ function inputLine(field: TextField): string {
   const { key, required, choices, description } = field;
   const facts = [
     required ? 'required' : 'optional',
-    ...(choices === undefined ? [] : [`one of ${choices.map(choice => `\`${code(choice)}\``).join(', ')}`]),
-    ...(field.default === undefined ? [] : [`default \`${code(field.default)}\``]),
+    ...(choices === undefined ? [] : [`one of ${choices.map(code).join(', ')}`]),
+    ...(field.default === undefined ? [] : [`default ${code(field.default)}`]),
   ];
-  return `- \`-i ${code(key)}=<value>\` (${facts.join('; ')})${explained(description)}`;
+  return `- ${code(`-i ${key}=<value>`)} (${facts.join('; ')})${explained(description)}`;
 }
 
 function explained(description: string | undefined): string {
@@ -203,17 +200,37 @@ function exampleOf({ default: value, choices, key }: TextField): string {
 /** Text of a service on one line, without what Markdown, HTML or a terminal would act on. */
 function plain(text: string): string {
   return visible(text.replace(/\s+/gu, ' '))
-    .replace(/[<>`[\]*_#|\\]/gu, '')
+    .replace(/[<>`[\]*|\\]/gu, '')
     .replace(/\.$/u, '')
     .trim();
 }
 
-/** Text of a service between backticks. */
+/** Text of a service as a code span of Markdown: its fence is longer than any in the text. */
 function code(text: string): string {
-  return visible(text.replace(/\s+/gu, ' ')).replaceAll('`', "'");
+  const line = visible(text.replace(/\s+/gu, ' '));
+  const longest = Math.max(0, ...[...line.matchAll(/`+/gu)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  const space = /^`|`$/u.test(line) ? ' ' : '';
+  return `${fence}${space}${line}${space}${fence}`;
 }
 
-/** Whether a key can be given on a command line in a file: no control characters, no `=`. */
+/** A name as YAML reads it back as a text: `123`, `1e3` and `true` need quotes. */
+function scalar(name: string): string {
+  return /^(?:\d.*|true|false|null|yes|no|on|off|y|n)$/u.test(name) ? JSON.stringify(name) : name;
+}
+
+/** The beginning of a text that has at most so many UTF-16 units, with no character cut in two. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  let end = 0;
+  for (const { index, segment } of new Intl.Segmenter().segment(text)) {
+    if (index + segment.length > most) break;
+    end = index + segment.length;
+  }
+  return text.slice(0, end);
+}
+
+/** True for a key that a command line can hold: no control characters, no `=`. */
 function isTypeable(key: string): boolean {
-  return key !== '' && visible(key) === key && !/[\n\r\t=`]/u.test(key);
+  return key !== '' && visible(key) === key && !/[\n\r\t=]/u.test(key);
 }
