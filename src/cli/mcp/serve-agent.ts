@@ -91,10 +91,6 @@ export async function serveAgent(ctx: Context, offer: Offer, caps: Caps): Promis
   });
   const output = new PassThrough();
   const written = writeOut(ctx, output);
-  let isRead = true;
-  const readerHasGone = written.then(() => {
-    isRead = false;
-  });
   if (ctx.io.stdin.isTerminal) ctx.io.note(WAITING);
   const handle = serveStdio(() => session.server(), {
     transport: new StdioServerTransport(input, output),
@@ -102,8 +98,8 @@ export async function serveAgent(ctx: Context, offer: Offer, caps: Caps): Promis
       if (ctx.globals.debug) ctx.io.error(`debug: ${oneLine(error.message)}`);
     },
   });
-  await Promise.race([inputEnded, readerHasGone]);
-  if (!ctx.signal.aborted && isRead) await Promise.race([session.lastAnswers(), readerHasGone]);
+  const isRead = await Promise.race([inputEnded.then(() => true), written.then(() => false)]);
+  if (!ctx.signal.aborted && isRead) await Promise.race([session.lastAnswers(), written]);
   await handle.close();
   stream.unpipe(input);
   await session.close();

@@ -159,6 +159,33 @@ it('a run of a service that does not keep what it was created from is run again 
   expect((await against([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
 });
 
+it('a typo in an input of a rerun, and a manifest whose version is no UUID, create nothing', async () => {
+  const home = temporaryDirectory();
+  const request = { promptVersionId: VERSION, inputs: { textInputs: { name: 'Ada' }, imageInputs: [] } };
+  const config = { textInputs: { name: {} }, imageInputs: [] };
+  const version = {
+    promptVersionId: VERSION,
+    promptId: RUN,
+    title: 'x',
+    publishedAt: '2026-05-01T00:00:00Z',
+    config,
+  };
+  const script = [
+    { expect: { path: `/runs/${RUN}/request` }, answer: success({ ...request, runOptions: {} }) },
+    { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) },
+  ];
+  const typo = await against(script, ['runs', 'rerun', RUN, '-i', 'nmae=Bob'], { home });
+  expect([typo.exitCode, typo.stderr]).toEqual([2, expect.stringContaining('did you mean name?')]);
+  for (const promptVersionId of ['hello', './x.prompt', 7]) {
+    const manifest = { runId: RUN, promptVersionId, textInputs: {}, imageInputs: [], runOptions: {} };
+    writeFileSync(
+      path.join(home, 'run.json'),
+      JSON.stringify({ baseUrl: 'https://other.example/v1', ...manifest }),
+    );
+    expect((await against([], ['runs', 'rerun', './run.json'], { home })).stderr).toContain('is damaged');
+  }
+});
+
 describe('a prompt file', () => {
   const files = (): string => {
     const home = temporaryDirectory();

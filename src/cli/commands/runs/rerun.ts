@@ -6,6 +6,7 @@ import { parseCaps } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
+import { suppliedInputFault } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { type ImageSource, imagesHere, openImage } from '../../inputs/images/image-source.ts';
 import { openGivenImages, placeImages } from '../../inputs/images/place-images.ts';
@@ -73,8 +74,13 @@ async function changed(
   });
   if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions);
   const isNamed = images.some(({ name }) => name !== undefined);
-  const version = isNamed && (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false }));
-  const placed = placeImages(describeConfig(version ? version.config : {}), { text: supplied.text, images });
+  const isChecked = flags.validate && supplied.text.size > 0 && !ctx.isReplay;
+  const version =
+    (isNamed || isChecked) && (await readVersion(ctx, connection, { promptVersionId, mayBePrompt: false }));
+  const fields = describeConfig(version ? version.config : {});
+  const placed = placeImages(fields, { text: supplied.text, images });
+  const fault = isChecked ? suppliedInputFault(fields, { text: supplied.text, images: [] }) : undefined;
+  if (fault !== undefined) throw fault;
   return {
     promptVersionId,
     text: new Map([...former.text, ...supplied.text]),

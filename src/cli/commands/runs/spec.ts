@@ -99,7 +99,7 @@ export const RUNS_RERUN = {
     ],
     ['--image <file|url>', 'the image inputs in order, in place of the former', { repeats: true }],
     ['--other-images', 'images may differ from those of the run'],
-    ['--no-validate', 'send run options that no model lists'],
+    ['--no-validate', 'send unknown inputs and run options'],
     ['--compare', 'show both outputs side by side, with their differences'],
     ...CAP_FLAGS,
     ...OUTPUT_FLAGS,
