@@ -111,6 +111,25 @@ describe('GET /runs/:runId/request', () => {
     });
   });
 
+  test('is gone with a run whose provider was not reached', async () => {
+    const lonely = await TestService.start({ env: { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' } });
+    try {
+      await lonely.publish('remote', '---\nmodel: openai/gpt-6-luna\n---\nHello\n');
+      const body = { promptVersionId: await lonely.versionOf('remote'), inputs: {} };
+      const { data } = await lonely.post<Run>('/runs', body);
+      expect(data.runStatus).toBe('failed');
+      expect((await lonely.get(`/runs/${data.runId}/request`)).http).toBe(404);
+    } finally {
+      await lonely.close();
+    }
+  });
+
+  test('tells who creates a run that its model lacks a key, and makes none', async () => {
+    await service.publish('keyless', '---\nmodel: openai/gpt-6-luna\n---\nHello\n');
+    const body = { promptVersionId: await service.versionOf('keyless'), inputs: {} };
+    expect(await service.post('/runs', body)).toMatchObject({ http: 403, status: 'FORBIDDEN_ERROR' });
+  });
+
   test('is gone with a run that was cancelled in the queue', async () => {
     const [running, queued] = [await start('130'), await start('130')];
     await clock.sleeping(DELAY);

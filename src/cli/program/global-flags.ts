@@ -17,7 +17,7 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
   ['--record <dir>', 'keep each run with its answer in this directory'],
   ['--replay <dir>', 'send nothing: answer from what --record kept'],
   ['--allow-outside', 'a prompt or test file may name files outside its folder'],
-  ['--allow-private', 'images may come from private addresses, and by names unknown here'],
+  ['--allow-private', 'allow images at private addresses and unknown names'],
   ['--no-color', 'no colours'],
   ['--no-input', 'never ask'],
   ['--no-spinner', 'plain lines instead of a spinner'],

@@ -60,6 +60,7 @@ export const runRoutes = [
     description:
       'Waits up to two minutes for the run to end. If it goes on, the answer is 504 with its `runId`, to be asked for with `GET /v1/runs/{runId}`.',
     errors: [
+      'FORBIDDEN_ERROR',
       'BAD_REQUEST_ERROR',
       'NOT_FOUND_ERROR',
       'PAYLOAD_TOO_LARGE_ERROR',

@@ -53,7 +53,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     };
     const kept = async (result: Charged): Promise<Outcome> => {
       const outcome = await keepOutputs(options, run.id, result, signal);
-      const forgetsRequest = options.forgetsUnasked && !isAsked && outcome.status === 'failed';
+      const isUnasked = !isAsked || reachedNoModel(result);
+      const forgetsRequest = options.forgetsUnasked && isUnasked && outcome.status === 'failed';
       return { ...outcome, ...(forgetsRequest && { forgetsRequest }) };
     };
     try {
@@ -64,6 +65,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return await kept(result);
     }
   };
+}
+
+/** Returns true for a run that lacked a key, or whose provider let nobody in or was not reached. */
+function reachedNoModel({ isRefused = false, fault }: EngineResult): boolean {
+  return isRefused && (fault === 'unauthorised' || fault === 'unreachable');
 }
 
 async function runEngine(
