@@ -99,13 +99,17 @@ export function versionOfFile(
   return withPromptFile(ctx, file, content =>
     withLocalStore(ctx, async store => {
       const { allowOutside } = ctx.globals;
-      const wanted = { file: content, allowOutside, ...(model !== undefined && { model }) };
+      const defaultModel = ctx.settings.get('model');
+      const wanted = { file: content, allowOutside, defaultModel, ...(model !== undefined && { model }) };
       const { promptId, promptVersionId } = await store.ensureUnlistedVersion(wanted);
       const [{ promptConfig }, { lacksOpeningFence }] = await Promise.all([
         import('../../prompts/definition.ts'),
         import('../../prompts/parse/source.ts'),
       ]);
       const definition = await store.definition(promptVersionId);
+      if ((model ?? defaultModel) === undefined && definition?.namesModel === false) {
+        ctx.io.noteOnce('note: no model named: echo gives the prompt back');
+      }
       if (definition && lacksOpeningFence(definition.source)) {
         ctx.io.note(
           `note: ${file.name} lacks the line --- before its front matter, which goes to the model as text`,

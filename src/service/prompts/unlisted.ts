@@ -20,6 +20,8 @@ export interface UnlistedWanted {
   readonly slug?: string;
   /** In place of the model that the prompt names. */
   readonly model?: string;
+  /** For a file that names no model; by default `echo`. */
+  readonly defaultModel?: string | undefined;
 }
 
 /** A version that can be run by its id. */
@@ -54,19 +56,25 @@ export async function ensureUnlistedVersion(
   wanted: UnlistedWanted,
 ): Promise<UnlistedVersion> {
   const { store, models, clock, tasks } = context;
-  const { file, model } = wanted;
-  if (model !== undefined && !models.get(model)) {
-    throw new UnlistedFault('UNKNOWN_MODEL', models.explainMissing(model));
-  }
+  const { file, defaultModel } = wanted;
+  checkModel(models, wanted.model);
   const published = file === undefined ? await storedVersion(store, wanted) : undefined;
-  if (published && (model ?? published.model) === published.model) return shown(published);
+  if (published && (wanted.model ?? published.model) === published.model) return shown(published);
   const definition = published
     ? await createDefinitions(store, tasks).ofRun(published.id)
     : await readRunnable(context, wanted);
+  const model = wanted.model ?? (definition.namesModel ? undefined : defaultModel);
+  checkModel(models, model);
   const version = newVersionOf(definition);
   const unlisted = withModel(version, model ?? version.model);
   await store.prompts.keepUnlisted(unlisted, clock.now());
   return shown(unlisted);
+}
+
+/** @throws {UnlistedFault} for a model that is not there */
+function checkModel(models: PublishContext['models'], model: string | undefined): void {
+  if (model === undefined || models.get(model)) return;
+  throw new UnlistedFault('UNKNOWN_MODEL', models.explainMissing(model));
 }
 
 /** A prompt file, whose own model need not be there where another is named. */

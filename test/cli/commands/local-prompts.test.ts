@@ -322,6 +322,31 @@ describe('run --model', () => {
   });
 });
 
+it('runs a file that names no model with the setting model, else with echo, and says so', async () => {
+  const { promptrun } = machine({
+    'bare.prompt': 'Tea.\n',
+    'own.prompt': '---\nmodel: echo\n---\nTea.\n',
+  });
+  const note = 'note: no model named: echo gives the prompt back';
+  expect(await promptrun(['run', 'bare.prompt'])).toMatchObject({
+    exitCode: 0,
+    stdout: 'Tea.\n',
+    stderr: expect.stringContaining(note) as string,
+  });
+  expect((await promptrun(['run', 'own.prompt'])).stderr).not.toContain(note);
+  expect((await promptrun(['run', 'bare.prompt', '-m', 'echo'])).stderr).not.toContain(note);
+  await promptrun(['config', 'set', 'model', 'card']);
+  const drawn = await promptrun(['run', 'bare.prompt']);
+  expect([drawn.stdout, drawn.stderr]).toEqual([
+    expect.stringMatching(/\.png\n$/u),
+    expect.not.stringContaining(note),
+  ]);
+  expect((await promptrun(['run', 'own.prompt'])).stdout).toBe('Tea.\n');
+  await promptrun(['config', 'set', 'model', 'no-such-model']);
+  const missing = await promptrun(['run', 'bare.prompt']);
+  expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining('no-such-model')]);
+});
+
 describe('reset', () => {
   it('asks, and off a terminal wants --yes', async () => {
     const { home, promptrun } = machine();

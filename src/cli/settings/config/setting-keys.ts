@@ -10,6 +10,7 @@ export interface SettingValues {
   pager: string;
   keychain: boolean;
   exclusiveKey: boolean;
+  model: string;
 }
 
 export type SettingKey = keyof SettingValues;
@@ -56,6 +57,12 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
     'nobody else uses the key: a run whose creation was not answered may be taken from the list',
     false,
   ),
+  model: {
+    description: 'the model of a prompt file that names none; echo if it is not set',
+    default: undefined,
+    form: 'a model',
+    parse: text => (/^\S+$/u.test(text) ? text : undefined),
+  },
 };
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
