@@ -114,7 +114,9 @@ class Engine {
   async #run({ job, plan }: PlannedJob, free: () => void): Promise<void> {
     try {
       const outcome = await runJob(this.#parts.work, job, plan, free);
+      // Before anything is written down: nothing more may be created meanwhile.
       this.#parts.stop.take(outcome);
+      if (outcome.kind === 'put off' && outcome.isInJournal) await this.#parts.work.journal.waiting(job);
       // What is done with a good outcome needs no creation; another one may end the batch before the next job.
       if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded') free();
       if (outcome.kind === 'in doubt') this.#doubts.push({ job, outcome });

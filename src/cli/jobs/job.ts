@@ -79,7 +79,7 @@ export type JobOutcome =
   /** Its run goes on, or can't be asked for at present. */
   | { readonly kind: 'going on'; readonly runId: string; readonly error: unknown }
   /** It has no run yet, for a reason that is not its own. */
-  | { readonly kind: 'put off'; readonly error: unknown }
+  | { readonly kind: 'put off'; readonly error: unknown; readonly isInJournal?: boolean }
   /** The batch was stopped before it ended, `inDoubt` where its creation may have made a run of unknown id. */
   | { readonly kind: 'dropped'; readonly inDoubt: boolean };
 

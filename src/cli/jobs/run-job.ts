@@ -159,15 +159,12 @@ class RunningJob {
   }
 
   async #afterFault(error: unknown): Promise<JobOutcome> {
-    const { ctx, journal } = this.#work;
+    const { ctx } = this.#work;
     if (ctx.signal.aborted) return { kind: 'dropped', inDoubt: this.#isInDoubt(error) };
     this.#runId ??= runIdOf(error);
     const runId = this.#runId;
     const entry = this.#entry;
-    if (this.#isPutOff(error)) {
-      if (entry !== undefined) await journal.waiting(this.#job);
-      return { kind: 'put off', error };
-    }
+    if (this.#isPutOff(error)) return { kind: 'put off', error, isInJournal: entry !== undefined };
     const isLost = runId === undefined && isWaitTimeout(error) && wasStarted(error);
     const isInDoubt = error instanceof CreationInDoubt || isLost;
     if (isInDoubt && entry !== undefined) return { kind: 'in doubt', entry, candidates: [], error };
