@@ -44,8 +44,9 @@ export async function readAnswer(
 async function wholeText(response: HttpAnswer): Promise<string> {
   const decoder = new StringDecoder('utf8');
   let text = '';
-  for await (const chunk of boundedBody(response, MAX_ANSWER_BYTES))
+  for await (const chunk of boundedBody(response, MAX_ANSWER_BYTES)) {
     text += decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+  }
   return text + decoder.end();
 }
 
