@@ -48,7 +48,7 @@ function open(
   try {
     return watch(directory, { persistent: false }, onEvent).on('error', onError);
   } catch (error) {
-    onError(new Error(`can’t watch ${directory} for changes`, { cause: error }));
+    onError(new Error(`can't watch ${directory} for changes`, { cause: error }));
     return undefined;
   }
 }

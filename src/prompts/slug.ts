@@ -17,9 +17,9 @@ export function slugOf(file: string): string {
 export function slugFault(file: string): string | undefined {
   const slug = slugOf(file);
   if (!SLUG.test(slug)) {
-    return 'the file’s name is the slug of the prompt: use letters, digits, `-`, `_` and `.`, at most 100, a letter or digit first';
+    return "the file's name is the slug of the prompt: use letters, digits, `-`, `_` and `.`, at most 100, a letter or digit first";
   }
-  return isUuid(slug) ? 'the file’s name looks like an identifier: rename it' : undefined;
+  return isUuid(slug) ? "the file's name looks like an identifier: rename it" : undefined;
 }
 
 /** `_name.prompt` is put into other prompts, and is not a prompt of its own. */

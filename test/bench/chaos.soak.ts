@@ -15,7 +15,7 @@ const LARGE = {
 const CASES = [
   { title: 'idempotency keys kept', idempotency: true, others: 0.1, exclusive: false },
   { title: 'not kept, a second client on the same key', idempotency: false, others: 0.1, exclusive: false },
-  { title: 'not kept, the key is nobody else’s', idempotency: false, others: 0, exclusive: true },
+  { title: "not kept, the key is nobody else's", idempotency: false, others: 0, exclusive: true },
 ];
 
 /** `npm run chaos` (CHAOS_ROWS and CHAOS_SEED change it): a large batch on a service that misbehaves in every way; fails where anything was doubled, wrong or lost. */

@@ -180,7 +180,7 @@ describe('keys of the local store', () => {
     expect(stored.includes(createHash('sha256').update(key).digest('hex'))).toBe(true);
   });
 
-  test('a plan and credits are a new user’s; one who is there stays as they are', async () => {
+  test("a plan and credits are a new user's; one who is there stays as they are", async () => {
     const store = await storeOf(service.dataDir);
     const first = await store.createKey({ user: 'eve', credits: 5 });
     expect(first).toMatchObject({ plan: 'pro', credits: 5, lastUsedAt: null, isNewUser: true });
@@ -190,7 +190,7 @@ describe('keys of the local store', () => {
     await store.close();
   });
 
-  test('a user’s plan and credits can be changed, never below zero', async () => {
+  test("a user's plan and credits can be changed, never below zero", async () => {
     const store = await storeOf(service.dataDir);
     const { key } = await store.createKey({ user: 'zoe', credits: 5 });
     expect(await store.changeUser('zoe', { credits: { by: -2 } })).toMatchObject({ credits: 3 });

@@ -153,7 +153,7 @@ describe('GET /runs', () => {
     expect((await page('colour=blue&limit=1')).rows).toEqual(all.slice(0, 1));
   });
 
-  test('gives the caller’s own runs only', async () => {
+  test("gives the caller's own runs only", async () => {
     expect(await service.data<RunPage>('/runs', { key: otherKey })).toEqual({ rows: [], hasMore: false });
   });
 });
@@ -184,7 +184,7 @@ describe('GET /runs: 422 VALIDATION_ERROR', () => {
     expect(answer.message).toContain(message);
   });
 
-  test('404 for a cursor that is no run of the caller’s', async () => {
+  test("404 for a cursor that is no run of the caller's", async () => {
     for (const name of ['startingAfter', 'endingBefore']) {
       const missing = await service.get(`/runs?${name}=${uuid}`);
       expect(missing).toMatchObject({ http: 404, status: 'NOT_FOUND_ERROR', data: null });
@@ -217,7 +217,7 @@ describe('GET /runs/:runId', () => {
     });
   });
 
-  test('404 for somebody else’s run', async () => {
+  test("404 for somebody else's run", async () => {
     expect((await service.get(`/runs/${all[0]?.runId}`, { key: otherKey })).http).toBe(404);
   });
 });

@@ -63,7 +63,7 @@ describe('POST /runs/:runId/cancel', () => {
     await patient.close();
   });
 
-  test('leaves an ended run as it is; another user’s is not there', async () => {
+  test("leaves an ended run as it is; another user's is not there", async () => {
     const promptVersionId = await service.versionOf('hello');
     const { data } = await service.post<Run>('/runs', {
       promptVersionId,
@@ -78,7 +78,7 @@ describe('POST /runs/:runId/cancel', () => {
 });
 
 describe('GET /runs/:runId/request', () => {
-  test('gives the body that created a run, of one’s own runs only', async () => {
+  test("gives the body that created a run, of one's own runs only", async () => {
     const bodies = [
       { promptVersionId: await service.versionOf('hello'), inputs: { textInputs: { name: 'Ada' } } },
       {

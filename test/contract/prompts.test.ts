@@ -203,7 +203,7 @@ describe('decisions: publishing', () => {
     expect(again).toEqual({ ...first, changed: false });
   });
 
-  test('an older version’s content published again makes that version the latest', async () => {
+  test("an older version's content published again makes that version the latest", async () => {
     const one = await service.publish('back', text('one'));
     const two = await service.publish('back', text('two'));
     expect(await service.publish('back', text('one'))).toMatchObject({ ...one, changed: true });

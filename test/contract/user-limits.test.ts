@@ -26,7 +26,7 @@ const slow = (key?: string) =>
 const statuses = async (key?: string) =>
   (await service.data<RunPage>('/runs?limit=50', { key })).rows.map(row => row.runStatus);
 
-test('a user’s runs beyond the limit of the queue are refused until some have ended', async () => {
+test("a user's runs beyond the limit of the queue are refused until some have ended", async () => {
   await start({ parallel: 1, maxQueued: 2 });
   for (let run = 0; run < 3; run += 1) expect((await slow()).http).toBe(504);
   const refused = await slow();
@@ -43,7 +43,7 @@ test('a user’s runs beyond the limit of the queue are refused until some have 
   expect((await slow()).http).toBe(504);
 });
 
-test('one user’s queue does not delay another’s first run', async () => {
+test("one user's queue does not delay another's first run", async () => {
   await start({ parallel: 2 });
   for (let run = 0; run < 20; run += 1) await slow();
   const ben = await keyOf(service.dataDir, { user: 'ben' });
@@ -51,7 +51,7 @@ test('one user’s queue does not delay another’s first run', async () => {
   expect(await statuses(ben)).toEqual(['running']);
 });
 
-test('users take turns, and each one’s runs go in order', async () => {
+test("users take turns, and each one's runs go in order", async () => {
   await start({ parallel: 2 });
   const ben = await keyOf(service.dataDir, { user: 'ben' });
   for (let run = 0; run < 6; run += 1) await slow();

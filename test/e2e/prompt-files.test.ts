@@ -90,7 +90,7 @@ describe('prompts check', () => {
       'a.prompt': `---\n${head}\n---\n{{x}}\n`,
     });
     expect([stdout, code]).toEqual([
-      expect.stringMatching(/fault: the default of `x` can’t be checked: .* 1 s/),
+      expect.stringMatching(/fault: the default of `x` can't be checked: .* 1 s/),
       2,
     ]);
   });

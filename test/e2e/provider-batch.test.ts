@@ -84,7 +84,7 @@ const lines = (): Line[] =>
 const journal = (): string => path.join(home, 'out.jsonl.journal');
 
 describe('the ledger', () => {
-  it('answers the providers’ own packages', async () => {
+  it("answers the providers' own packages", async () => {
     const open = new OpenAI({ apiKey: 'k', baseURL: provider.baseUrl, maxRetries: 0 });
     const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };
     const line = `${JSON.stringify({ custom_id: 'x', method: 'POST', url: '/v1/chat/completions', body })}\n`;
@@ -275,6 +275,6 @@ it('is refused for a provider without batches', async () => {
   expect((await batch('plain', '--dry-run')).code).toBe(2);
   const { code, stderr } = await batch('plain');
   expect(code).toBe(2);
-  expect(stderr).toContain('can’t be asked in a batch');
+  expect(stderr).toContain("can't be asked in a batch");
   expect(provider.asked).toEqual([]);
 });

@@ -123,7 +123,7 @@ it('refuses an option that no model takes, and notes what the model of the file 
   expect(await check('--models')).toMatchObject({ code: 2 });
 });
 
-it('says that there is nothing to discover, or that an endpoint can’t be asked', async () => {
+it("says that there is nothing to discover, or that an endpoint can't be asked", async () => {
   const { home, env } = homeWith();
   expect(await runCommand(['models', 'discover'], { home, env })).toMatchObject({
     code: 2,

@@ -14,7 +14,7 @@ const TICK_KEYS = '  ↑↓ navigate · space select · a all · i invert · ⏎
 const PASTED_KEYS = '  enter sends all lines · backspace goes back up · ctrl+o editor';
 
 describe('questions on a terminal', () => {
-  it('ask the local service’s own prompts for text and choice, and say how to repeat it', async () => {
+  it("ask the local service's own prompts for text and choice, and say how to repeat it", async () => {
     const home = temporaryDirectory();
     const terminal = onTerminal(['run', 'postcard'], { home });
     await terminal.waitFor('? place  where the postcard comes from\n  ctrl+o editor, for several lines');

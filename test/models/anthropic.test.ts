@@ -47,7 +47,7 @@ describe('the double of the Messages interface', () => {
     });
   const request = { model: 'claude-9', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] } as const;
 
-  it('answers the provider’s own package', async () => {
+  it("answers the provider's own package", async () => {
     provider.reset(message('Hello'));
     const answer = await client().messages.create({ ...request, messages: [...request.messages] });
     expect(answer.content).toEqual([{ type: 'text', text: 'Hello' }]);
@@ -130,7 +130,7 @@ describe('a request', () => {
     expect(provider.body()).toMatchObject({ output_config: { effort: 'low' } });
   });
 
-  it('asks for JSON in the prompt’s schema from models that have structured outputs', async () => {
+  it("asks for JSON in the prompt's schema from models that have structured outputs", async () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
     await ask({ json: { schema } }, message('{}'));
     expect(provider.body()['output_config']).toEqual({ format: { type: 'json_schema', schema } });
@@ -146,7 +146,7 @@ describe('a request', () => {
     expect(provider.body()).toMatchObject({ tools: [{ name: 'json', input_schema: schema }] });
   });
 
-  it('asks for JSON in words if it can’t be asked for otherwise', async () => {
+  it("asks for JSON in words if it can't be asked for otherwise", async () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
     await ask({ json: { schema }, model: { responseFormat: 'none' } }, message('{}'));
     expect(provider.body()).not.toHaveProperty('output_config');
@@ -174,7 +174,7 @@ describe('an answer that is not whole', () => {
     [
       'a full context',
       message('Once', { stop_reason: 'model_context_window_exceeded' }),
-      /cut short: the model’s context is full/,
+      /cut short: the model's context is full/,
     ],
     ['pause_turn', message('Once', { stop_reason: 'pause_turn' }), /cut short: the model paused/],
     [

@@ -5,7 +5,7 @@ import { drawable, layOut, xmlText } from '../../src/models/offline/card/layout.
 
 const box = { width: 768, height: 384 };
 
-describe('a card’s text', () => {
+describe("a card's text", () => {
   it('is as large as fits, its first line larger still', () => {
     const { lines } = layOut('Dear Ada,\n\nall is well.', box);
     expect(lines.map(({ text, size, heading }) => [text, size, heading])).toEqual([

@@ -128,7 +128,7 @@ describe('a text model', () => {
 
   it.each([
     [said(null), /without a text/],
-    [said(null, { refusal: 'I’d rather not' }), /refused: I’d rather not/],
+    [said(null, { refusal: "I'd rather not" }), /refused: I'd rather not/],
     [{ body: {} }, /without a text/],
     [{ body: { choices: [] } }, /without a text/],
     [
@@ -213,11 +213,11 @@ describe('a text model', () => {
     expect(asked).toEqual([]);
   });
 
-  it('that can’t be reached says where it was looked for', async () => {
+  it("that can't be reached says where it was looked for", async () => {
     const { outputs } = await ask({ provider: providerAt('http://127.0.0.1:9/v1', { name: 'gone' }) });
     expect(outputs[0]).toEqual({
       type: 'error',
-      message: matching(/^gone can’t be reached at 127\.0\.0\.1:9: .*is its server running/),
+      message: matching(/^gone can't be reached at 127\.0\.0\.1:9: .*is its server running/),
     });
   });
 

@@ -105,7 +105,7 @@ const delta = (content: string, more: object = {}): object => ({
   choices: [{ delta: { content }, ...more }],
 });
 
-describe('a provider’s answer that is not whole', () => {
+describe("a provider's answer that is not whole", () => {
   it.each<[string, ProviderAnswer, (string | RegExp)[]]>([
     [
       'cut off at its limit',
@@ -132,8 +132,8 @@ describe('a provider’s answer that is not whole', () => {
     ],
     [
       'refused',
-      said(null, { message: { content: null, refusal: 'I’d rather not' } }),
-      [/^corner’s model refused: I’d rather not; it may have been paid for: change the prompt/],
+      said(null, { message: { content: null, refusal: "I'd rather not" } }),
+      [/^corner's model refused: I'd rather not; it may have been paid for: change the prompt/],
     ],
     ['empty', said(''), [/answered without a text; it may have been paid for: run it again/]],
     [
@@ -191,7 +191,7 @@ describe('a provider’s answer that is not whole', () => {
   });
 });
 
-describe('a provider’s refusal', () => {
+describe("a provider's refusal", () => {
   it.each<[string, ProviderAnswer, RegExp]>([
     [
       'of the key',
@@ -271,12 +271,12 @@ describe('a provider’s refusal', () => {
 
   it('by nobody listening there says so', async () => {
     const { outputs } = await run(prompt('model: closed'), []);
-    expect(outputs[0]?.data).toMatch(/^closed can’t be reached at 127\.0\.0\.1:9: .*is its server running/);
+    expect(outputs[0]?.data).toMatch(/^closed can't be reached at 127\.0\.0\.1:9: .*is its server running/);
   });
 });
 
 describe('what a provider is sent', () => {
-  it('holds the settings of the prompt with their types, those of the run, and the provider’s headers', async () => {
+  it("holds the settings of the prompt with their types, those of the run, and the provider's headers", async () => {
     const source = prompt(
       'model: clever\nconfig: {temperature: 0.5, maxOutputTokens: 9, topK: 3, stopSequences: [END], logprobs: true, model: other}',
     );
@@ -298,7 +298,7 @@ describe('what a provider is sent', () => {
     expect(provider.asked[0]?.headers).toMatchObject({ 'x-title': 'tests', authorization: `Bearer ${KEY}` });
   });
 
-  it('asks for JSON in the prompt’s schema where it can be asked', async () => {
+  it("asks for JSON in the prompt's schema where it can be asked", async () => {
     const head = 'output: {schema: {date: string, sum?: number}}';
     await run(prompt(`model: clever\n${head}`), [said('{"date": "today"}')]);
     expect(provider.body()['response_format']).toMatchObject({

@@ -89,7 +89,7 @@ describe('a prompt file as large as it may be is read', () => {
     ['texts', '{{"'],
     ['tags', '{{'],
   ])('%s that never end are a fault', (_, unit) =>
-    expect(faultOf(full(unit))).toMatch(/^1: (the template can’t be read here|this tag is never closed)$/),
+    expect(faultOf(full(unit))).toMatch(/^1: (the template can't be read here|this tag is never closed)$/),
   );
 });
 
@@ -118,7 +118,7 @@ describe('a render past a bound ends', () => {
     expect(() => render(template, inputs)).toThrow('more than 1,000,000 steps');
   });
 
-  it('of bytes, also of the blanks before a partial’s lines', () => {
+  it("of bytes, also of the blanks before a partial's lines", () => {
     const inputs = { l: Array.from({ length: 100 }, () => 1), big: 'é'.repeat(50_000) };
     expect(() => render('{{#each l}}{{@root.big}}{{/each}}', inputs)).toThrow(
       'the rendered prompt is larger than 8 MiB',

@@ -118,7 +118,7 @@ describe('json', () => {
 });
 
 describe('messages', () => {
-  it('begin with a role; what stands before any is the user’s', () => {
+  it("begin with a role; what stands before any is the user's", () => {
     const source = 'Hi\n{{role "system"}}{{s}}\n{{role "user"}}one{{role "user"}}two{{role "model"}}three\n';
     expect(preview(source, { inputs: { s: 'S' } }).messages).toEqual([
       { role: 'user', content: [{ text: 'Hi\n' }] },
@@ -129,7 +129,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('hold earlier ones where history stands, else before the user’s last', () => {
+  it("hold earlier ones where history stands, else before the user's last", () => {
     const history = [
       { role: 'user', content: [{ text: 'Hello' }] },
       { role: 'model', content: [{ text: 'Hi!' }] },

@@ -11,10 +11,10 @@ import { HandClock } from '../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
-describe('a data directory that can’t be used is named, with what to do', () => {
+describe("a data directory that can't be used is named, with what to do", () => {
   const refused = (dataDir: string) => startService({ dataDir, env: {} });
 
-  test('where it can’t be made', async () => {
+  test("where it can't be made", async () => {
     const file = temporaryDataDir();
     writeFileSync(file, '');
     const dataDir = path.join(file, 'below');

@@ -35,7 +35,7 @@ describe('a directory of prompts', () => {
     await expect.poll(() => found('ebb')).toEqual(['ebb']);
   });
 
-  test('names file and line of what can’t be published, and publishes the rest', async () => {
+  test("names file and line of what can't be published, and publishes the rest", async () => {
     const promptsDir = directory();
     put(promptsDir, 'bad.prompt', '---\nmodel: nobody\n---\nHi');
     put(promptsDir, 'good.prompt', 'Hi');
@@ -73,7 +73,7 @@ describe('models that change', () => {
     expect(resources.models.map(({ model }) => model)).toEqual(['echo', 'card', 'clip', 'sandbox', 'bard']);
   });
 
-  test('a models file that can’t be read is told of, and the others stay', async () => {
+  test("a models file that can't be read is told of, and the others stay", async () => {
     service = await TestService.start();
     writeFileSync(path.join(service.dataDir, 'models.yaml'), 'models: 5\n');
     await expect.poll(() => service.notices.join('\n')).toContain('models.yaml:1: ');
@@ -82,7 +82,7 @@ describe('models that change', () => {
 });
 
 describe('the address', () => {
-  test('is this machine’s alone by default, without a warning', async () => {
+  test("is this machine's alone by default, without a warning", async () => {
     service = await TestService.start();
     expect(service.service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
     expect(service.notices).toEqual([]);

@@ -70,7 +70,7 @@ export function imagesNamedIn(ctx: Context, folder: NamingFolder): ImageFinder {
   return {
     cwd,
     async open(source) {
-      if (source === '-') throw usageError('an image that a file names can’t come from standard input');
+      if (source === '-') throw usageError("an image that a file names can't come from standard input");
       if (!isImageUrl(source)) checkNamedFile(folder, source);
       return openImage({ ...ctx, cwd }, source);
     },

@@ -111,5 +111,5 @@ export function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ECONNREFUSED') return 'nothing listens there';
   if (code === 'ENOTFOUND') return 'nobody knows that host';
-  return messageOf(error) || code || 'it can’t be reached';
+  return messageOf(error) || code || "it can't be reached";
 }

@@ -81,10 +81,10 @@ class WatchedModels {
     const models = this.list().map(({ model }) => model);
     const missing = `there is no model \`${name}\``;
     const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
-    if (this.#isUnread) return `${missing}: there are ${models.join(', ')}, and models.yaml can’t be read`;
+    if (this.#isUnread) return `${missing}: there are ${models.join(', ')}, and models.yaml can't be read`;
     if (rest.length > 0) {
       if (this.#fromFile.brokenProviders.has(providerName(prefix))) {
-        return `${missing}: models.yaml describes the provider \`${prefix}\` in a way that can’t be used`;
+        return `${missing}: models.yaml describes the provider \`${prefix}\` in a way that can't be used`;
       }
       const providers = this.#providers().map(({ name }) => name);
       return `${missing}, and no provider \`${prefix}\`: there are ${providers.join(', ')}; ${alias}`;

@@ -67,7 +67,7 @@ async function openChecked(text: string, options: FetchImageOptions): Promise<Ht
   try {
     return await open({ url, signal, headers: HEADERS, proxy, addresses });
   } catch (error) {
-    throw new Error(`${url.host} can’t be reached: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`${url.host} can't be reached: ${reasonOf(error)}`, { cause: error });
   }
 }
 
@@ -78,7 +78,7 @@ function checkedUrl(text: string): URL {
   const url = new URL(text);
   if (url.protocol !== 'https:') throw new Error('an image URL must begin with https://');
   if (url.username !== '' || url.password !== '') {
-    throw new Error('an image URL can’t carry a user name or password');
+    throw new Error("an image URL can't carry a user name or password");
   }
   return url;
 }
@@ -107,8 +107,8 @@ async function resolved(
     return await unlessAborted(resolve(host), signal);
   } catch (error) {
     signal.throwIfAborted();
-    const why = proxy ? `, so it can’t be known to be public${onUnresolved?.(host) ?? ''}` : '';
-    throw new Error(`the host ${host} can’t be found${why}`, { cause: error });
+    const why = proxy ? `, so it can't be known to be public${onUnresolved?.(host) ?? ''}` : '';
+    throw new Error(`the host ${host} can't be found${why}`, { cause: error });
   }
 }
 

@@ -21,7 +21,7 @@ function proxyUrl(value: string, name: string): URL {
   const text = value.includes('://') ? value : `http://${value}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  const kind = url ? `${url.protocol.slice(0, -1)} proxies can’t be used` : 'it is not a URL';
+  const kind = url ? `${url.protocol.slice(0, -1)} proxies can't be used` : 'it is not a URL';
   throw new Error(`${name}: ${kind}; give it as http://host:port`);
 }
 

@@ -191,7 +191,7 @@ export function openTunnel(proxy: URL, target: string, signal: AbortSignal): Pro
       outgoing.destroy();
       fail(refusal(answer.statusCode ?? 0, target));
     });
-    outgoing.on('error', error => fail(`can’t be used: ${messageOf(error)}`));
+    outgoing.on('error', error => fail(`can't be used: ${messageOf(error)}`));
     outgoing.on('close', () => fail('closed the connection before it led anywhere'));
     outgoing.end();
   });

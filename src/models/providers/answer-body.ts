@@ -140,7 +140,7 @@ function unreadable(text: string): ProviderFault {
 }
 
 function unreadableBecause(why: string, advice?: string): ProviderFault {
-  return new ProviderFault(`answered with something that can’t be read: ${why}`, {
+  return new ProviderFault(`answered with something that can't be read: ${why}`, {
     mayHaveCost: true,
     ...(advice !== undefined && { advice }),
   });

@@ -155,7 +155,7 @@ export class Answer {
       return fault('ended its answer with an error: it does not say which', 'run it again later');
     }
     if (this.#refusal !== '' || meaning === 'refusal') {
-      const what = this.#refusal === '' ? '’s model refused' : `’s model refused: ${this.#refusal}`;
+      const what = this.#refusal === '' ? "'s model refused" : `'s model refused: ${this.#refusal}`;
       return fault(what, 'change the prompt or its inputs');
     }
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others are no faults, or dealt with above
@@ -164,19 +164,19 @@ export class Answer {
         return this.#cutOff(reason);
       case 'context':
         return fault(
-          `’s answer was cut short: the model’s context is full (${reason})`,
+          `'s answer was cut short: the model's context is full (${reason})`,
           'give it less, or a model with a larger context',
         );
       case 'paused':
-        return fault(`’s answer was cut short: the model paused its turn (${reason})`, 'run it again');
+        return fault(`'s answer was cut short: the model paused its turn (${reason})`, 'run it again');
       case 'resources':
         return fault(
-          `’s answer was cut short: its servers had no capacity left (${reason})`,
+          `'s answer was cut short: its servers had no capacity left (${reason})`,
           'run it again later',
         );
       case 'filter':
         return fault(
-          `’s content filter withheld the answer or the rest of it (${reason})`,
+          `'s content filter withheld the answer or the rest of it (${reason})`,
           'change the prompt or its inputs',
         );
       case 'broken':
@@ -189,7 +189,7 @@ export class Answer {
   #cutOff(reason: string): ProviderFault {
     if (this.thought && this.text.trim() === '') {
       return fault(
-        `’s model spent its whole limit of tokens on thinking, and none was left for an answer (${reason})`,
+        `'s model spent its whole limit of tokens on thinking, and none was left for an answer (${reason})`,
         'raise maxOutputTokens, or lower reasoningEffort',
       );
     }
@@ -202,9 +202,9 @@ export class Answer {
   #emptyFault(): ProviderFault {
     if (this.tool !== undefined) {
       const advice = 'prompts call no tools: ask for an answer in the prompt';
-      return fault(`’s model asked for the tool ${this.tool} instead of answering`, advice);
+      return fault(`'s model asked for the tool ${this.tool} instead of answering`, advice);
     }
-    if (this.thought) return fault('’s model thought, and then answered without a text', 'run it again');
+    if (this.thought) return fault("'s model thought, and then answered without a text", 'run it again');
     if (this.#draws) return fault('answered without a picture', 'is it an image model?');
     return fault('answered without a text', 'run it again, or change the prompt');
   }

@@ -40,7 +40,7 @@ export async function explain(
   const has = isUnknownModel(fault) ? await nearestModels(model, access, signal) : undefined;
   const advice = [adviceOn(fault, access), has].filter(text => text !== undefined).join('; ');
   const message = [
-    `${provider.name}${short.startsWith('’') ? '' : ' '}${short}`,
+    `${provider.name}${short.startsWith("'") ? '' : ' '}${short}`,
     fault.more.mayHaveCost ? '; it may have been paid for' : '',
     advice === '' ? '' : `: ${advice}`,
   ].join('');
@@ -70,9 +70,9 @@ function adviceOn(
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'is its server running, and its baseUrl right?',
   ENOTFOUND: 'nobody knows that host: check its baseUrl',
-  EAI_AGAIN: 'the host’s name can’t be looked up: check the network and its baseUrl',
+  EAI_AGAIN: "the host's name can't be looked up: check the network and its baseUrl",
   ECONNRESET: 'it closed the connection before it answered: try again later',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is another host’s: check its baseUrl',
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is another host's: check its baseUrl",
   SELF_SIGNED_CERT_IN_CHAIN: 'set NODE_EXTRA_CA_CERTS to the certificate of who signed its own',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'set NODE_EXTRA_CA_CERTS to its certificate',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'set NODE_EXTRA_CA_CERTS to the certificate of who signed its own',
@@ -83,7 +83,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 function networkFault(thrown: unknown, { baseUrl }: Provider): ProviderFault {
   const error = innermost(thrown);
   if (error instanceof ProxyFault) {
-    return new ProviderFault(`can’t be reached: ${error.message}`, {
+    return new ProviderFault(`can't be reached: ${error.message}`, {
       isRefused: true,
       fault: 'unreachable',
       advice: 'check HTTPS_PROXY and HTTP_PROXY',
@@ -92,7 +92,7 @@ function networkFault(thrown: unknown, { baseUrl }: Provider): ProviderFault {
   const code = codeOf(error);
   const reason = messageOf(error) || code || 'no reason given';
   const isUnreachable = code !== undefined && code !== 'ECONNRESET' && code in ADVICE;
-  return new ProviderFault(`can’t be reached at ${placeOf(baseUrl)}: ${reason}`, {
+  return new ProviderFault(`can't be reached at ${placeOf(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],
     isRefused: isUnreachable,
     fault: isUnreachable ? 'unreachable' : undefined,

@@ -94,6 +94,6 @@ function hostAndPort(place: string, standard: string): { host: string; port: str
 export function baseUrlFault(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL, such as https://host/v1';
-  if (url.username !== '' || url.password !== '') return 'can’t carry a user name or password';
-  return url.search === '' && url.hash === '' ? undefined : 'can’t carry a ? or a #';
+  if (url.username !== '' || url.password !== '') return "can't carry a user name or password";
+  return url.search === '' && url.hash === '' ? undefined : "can't carry a ? or a #";
 }

@@ -134,12 +134,12 @@ function adviceOn(
 ): string | undefined {
   if (quotaUsedUp || status === 402) return 'the quota of its account is used up: see its billing';
   if (status === 404 || status === 405) {
-    return 'check its baseUrl, which mostly ends in /v1, and the model’s name: promptrun models discover lists what it has';
+    return "check its baseUrl, which mostly ends in /v1, and the model's name: promptrun models discover lists what it has";
   }
   if (status === 429 || status === 529) return 'it is busy: try again later';
   if (status >= 500) return 'the fault is on its side: try again later';
   if (/response_format|json_schema|json_object/.test(text)) {
-    return 'it can’t be asked for JSON in this way: give the model `responseFormat: none` in models.yaml, and ask for JSON in the prompt';
+    return "it can't be asked for JSON in this way: give the model `responseFormat: none` in models.yaml, and ask for JSON in the prompt";
   }
   return undefined;
 }

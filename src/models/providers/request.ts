@@ -120,7 +120,7 @@ async function buildChat(
   const own = jsonBody(request);
   const { schema } = job.json ?? {};
   for (const keyword of droppedKeywords(schema, own)) {
-    notes.push(leftOutNote(model, `the schema’s ${keyword}`));
+    notes.push(leftOutNote(model, `the schema's ${keyword}`));
   }
   const asFields = spoken.configIn === undefined ? snakeCased : geminiFields;
   return {
@@ -188,11 +188,11 @@ async function capture(
   } catch (error) {
     // What it makes of the empty answer does not matter.
     if (captured.length === 0) {
-      throw new ProviderFault(`’s client can’t ask this: ${messageOf(error)}`, { isRefused: true });
+      throw new ProviderFault(`'s client can't ask this: ${messageOf(error)}`, { isRefused: true });
     }
   }
   const [request] = captured;
-  if (!request) throw new ProviderFault('’s client asked nothing', { isRefused: true });
+  if (!request) throw new ProviderFault("'s client asked nothing", { isRefused: true });
   return { request, warnings };
 }
 

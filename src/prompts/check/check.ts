@@ -28,7 +28,7 @@ export async function checkPrompt(
     findings.fault({ line: 1, column: 1 }, 'the line `---` before the front matter is missing: add it');
   }
   if (definition && isEmptyPrompt(definition)) {
-    findings.note({ line: 1, column: 1 }, 'the prompt has no template: it can’t be published');
+    findings.note({ line: 1, column: 1 }, "the prompt has no template: it can't be published");
   }
   return findings.list();
 }
@@ -70,7 +70,7 @@ async function checkSchemas(
   for (const [index, { place, key }] of trials.entries()) {
     const fault = faults[index];
     if (!fault) continue;
-    const what = fault.isMismatch ? fault.what : `can’t be checked: ${fault.what}`;
+    const what = fault.isMismatch ? fault.what : `can't be checked: ${fault.what}`;
     if (key !== undefined) findings.fault(place, `the default of \`${key}\` ${what}`);
     else if (!fault.isMismatch && !findings.hasFaults) findings.fault(place, fault.what);
   }

@@ -35,7 +35,7 @@ export function partialsBeside(file: string, allowOutside = false): PartialLooku
       return readPartial(partial, name, allowOutside ? undefined : path.dirname(file));
     } catch (error) {
       if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
-      return { fault: `the partial \`${name}\` can’t be read: ${messageOf(error)}` };
+      return { fault: `the partial \`${name}\` can't be read: ${messageOf(error)}` };
     }
   };
 }

@@ -46,7 +46,7 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
   if (nul >= 0) {
     const before = text.slice(0, nul).split('\n');
     const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-    findings.fault(place, 'the character NUL (U+0000) can’t be part of a prompt');
+    findings.fault(place, "the character NUL (U+0000) can't be part of a prompt");
   }
   return { findings, definition: findings.attempt(() => define(text, file, findings, options)) };
 }

@@ -62,7 +62,7 @@ async function readText(input: TextInput, text: string, check: SchemaChecker): P
   const isText = type === 'any' && typeof parsed.value !== 'string';
   if (isText && !mismatchOf(input, text, check)) return { value: text };
   const { pointer, message, isOfSchema } = mismatch;
-  if (isOfSchema) return { fault: `can’t be checked: ${message}` };
+  if (isOfSchema) return { fault: `can't be checked: ${message}` };
   return { fault: pointer === '' ? message : `does not fit its schema at ${pointer}: ${message}` };
 }
 
@@ -119,6 +119,6 @@ function mismatchOf(
     return check(schema, value);
   } catch (error) {
     if (!(error instanceof PastBound)) throw error;
-    throw new PastBound(`inputs.textInputs.${key} can’t be checked: ${error.message}`);
+    throw new PastBound(`inputs.textInputs.${key} can't be checked: ${error.message}`);
   }
 }

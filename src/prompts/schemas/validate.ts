@@ -57,7 +57,7 @@ function check(compiler: Compiler, schema: JsonObject, value: JsonValue): Mismat
   try {
     validate = compiler.compile(schema);
   } catch (error) {
-    return { pointer: '', message: `the schema can’t be used: ${messageOf(error)}`, isOfSchema: true };
+    return { pointer: '', message: `the schema can't be used: ${messageOf(error)}`, isOfSchema: true };
   }
   try {
     return validate(value) ? undefined : mismatchOf(validate.errors?.[0]);

@@ -135,7 +135,7 @@ function explain(error: ParseError, text: string, { open }: Blocks): { what: str
   if (text[at] === '|') return { what: '`|` is a filter of Jinja: there are none here', at };
   const unclosed = unclosedTag(text, at);
   if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
-  return { what: 'the template can’t be read here', at };
+  return { what: "the template can't be read here", at };
 }
 
 /** Finds the tag around a place that ends neither before the next tag nor before the end of the text. */

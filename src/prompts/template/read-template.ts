@@ -140,7 +140,7 @@ class TemplateReader {
       const what = 'the name of a partial is written out: no input can choose it';
       return this.#tags.fault(
         partial,
-        name === undefined ? what : `a partial can’t be named \`${name}\``,
+        name === undefined ? what : `a partial can't be named \`${name}\``,
         here,
       );
     }
@@ -200,7 +200,7 @@ class TemplateReader {
       const what = 'a partial of this file is written {{#*inline "name"}}…{{/inline}}';
       return this.#tags.fault(
         block,
-        name === undefined ? what : `a partial can’t be named \`${name}\``,
+        name === undefined ? what : `a partial can't be named \`${name}\``,
         here,
       );
     }

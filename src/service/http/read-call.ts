@@ -65,7 +65,7 @@ function checked<T>(schema: Schema, value: T): T {
 
 /** PostgreSQL keeps no text with one, and what one store takes the other has to take too. */
 function holdsNul(what: string): ApiError {
-  return badRequest(`${what} holds the character NUL (U+0000), which can’t be kept`);
+  return badRequest(`${what} holds the character NUL (U+0000), which can't be kept`);
 }
 
 /** An even number of backslashes before it are backslashes themselves. */

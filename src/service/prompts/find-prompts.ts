@@ -26,7 +26,7 @@ export async function listPrompts(
 ): Promise<{ rows: PromptSearchRow[]; hasMore: boolean }> {
   const { startingAfter, endingBefore, limit } = query;
   if (startingAfter !== undefined && endingBefore !== undefined) {
-    throw invalid('startingAfter and endingBefore can’t be sent together');
+    throw invalid("startingAfter and endingBefore can't be sent together");
   }
   const all = (await listing.store.prompts.published()).sort(byPublication);
   const placeOf = (name: 'startingAfter' | 'endingBefore'): number => {

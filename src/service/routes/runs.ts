@@ -195,7 +195,7 @@ async function listRuns(
   const from = microseconds(times.since);
   const until = microseconds(times.until);
   if (startingAfter !== undefined && endingBefore !== undefined) {
-    throw invalid('startingAfter and endingBefore can’t be sent together');
+    throw invalid("startingAfter and endingBefore can't be sent together");
   }
   if (from !== undefined && until !== undefined && from >= until) {
     throw invalid('since must be less than until');

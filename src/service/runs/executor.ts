@@ -118,7 +118,7 @@ async function batchedResult(engines: Engines, job: EngineJob, answer: BatchAnsw
     return (await engines[job.model.engine].read?.(job, answer.body)) ?? failedWith('no answer');
   }
   return {
-    ...failedWith(`${job.model.provider?.name}’s batch has no answer: ${answer.fault}`),
+    ...failedWith(`${job.model.provider?.name}'s batch has no answer: ${answer.fault}`),
     isRefused: true,
   };
 }

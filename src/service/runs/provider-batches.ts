@@ -44,7 +44,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const { provider } = model;
       if (provider?.batch !== true || model.modality !== 'text') {
         throw invalid(
-          `the model ${model.model} can’t be asked in a batch of its provider: openai, anthropic, and those with \`batch: true\` in models.yaml have them`,
+          `the model ${model.model} can't be asked in a batch of its provider: openai, anthropic, and those with \`batch: true\` in models.yaml have them`,
         );
       }
       requireAccess(services, model);

@@ -415,7 +415,7 @@ test('the config is read once for all rows', async () => {
   expect(paths).toEqual([`/prompt-versions/${VERSION}`, '/runs']);
 });
 
-test('an id that is a prompt’s runs its latest version', async () => {
+test("an id that is a prompt's runs its latest version", async () => {
   const promptId = randomUUID();
   const service = await scriptedServiceOf([
     { expect: { path: `/prompt-versions/${promptId}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'none') },

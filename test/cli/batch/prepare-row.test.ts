@@ -30,7 +30,7 @@ async function requestOf(
 }
 
 describe('the request of a row', () => {
-  test('an input given for every row wins over the row’s own', async () => {
+  test("an input given for every row wins over the row's own", async () => {
     const { text } = await requestOf({ text: { name: 'Ada', mood: 'sunny' } }, { text: { mood: 'rainy' } });
     expect(Object.fromEntries(text)).toEqual({ name: 'Ada', mood: 'rainy' });
   });

@@ -122,7 +122,7 @@ describe('what belongs to the service of this machine', () => {
   });
 });
 
-it('nothing of a prompt file is sent to a service that is not a promptrun’s own', async () => {
+it("nothing of a prompt file is sent to a service that is not a promptrun's own", async () => {
   const home = temporaryDirectory();
   writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
   const script = [{ expect: { method: 'GET', path: '/prompts' }, answer: missing }];
@@ -133,7 +133,7 @@ it('nothing of a prompt file is sent to a service that is not a promptrun’s ow
   }
 });
 
-it('a run of a service that can’t end runs is not cancelled', async () => {
+it("a run of a service that can't end runs is not cancelled", async () => {
   const run = { expect: { method: 'POST', path: `/runs/${RUN}/cancel` }, answer: missing };
   const script = [run, { expect: { method: 'GET', path: '/prompts' }, answer: missing }];
   const { stderr, exitCode } = await against(script, ['runs', 'cancel', RUN]);

@@ -55,7 +55,7 @@ describe('what is asked for', () => {
     expect(stdout.split('\n')).toHaveLength(3);
   });
 
-  it('is one prompt’s, in any version of it, as many as are wanted', async () => {
+  it("is one prompt's, in any version of it, as many as are wanted", async () => {
     const other = { promptVersionId: '1c1c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55' };
     const versions = { promptId: VERSION, title: 'A prompt', versions: [{ promptVersionId: VERSION }] };
     const script = [

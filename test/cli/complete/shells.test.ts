@@ -93,11 +93,11 @@ describe('the other shells', () => {
 
   it('tells PowerShell quoted words, and never an empty field', async () => {
     const line = Buffer.from(JSON.stringify(['run', 'a b', ''])).toString('base64');
-    const { words, current, lines } = await told('powershell', [line], 'plain=1', "it's ‘$(x)’", 'a,b');
+    const { words, current, lines } = await told('powershell', [line], 'plain=1', "it's ‘$(x)'", 'a,b');
     expect({ words, current }).toEqual({ words: ['run', 'a b'], current: '' });
     expect(lines).toEqual([
       'plain=1\tplain=1\tplain=1',
-      "'it''s ‘‘$(x)’’'\tit's ‘$(x)’\tit's ‘$(x)’",
+      "'it''s ‘‘$(x)'''\tit's ‘$(x)'\tit's ‘$(x)'",
       "'a,b'\ta,b\ta,b",
     ]);
   });

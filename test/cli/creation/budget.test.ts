@@ -201,7 +201,7 @@ describe('a budget', () => {
     });
   });
 
-  it('lets one creation of unknown size go alone, and stops if its credits can’t be learnt', async () => {
+  it("lets one creation of unknown size go alone, and stops if its credits can't be learnt", async () => {
     const ledger = new Ledger(1);
     const budget = new Budget(contextOf(), parseCaps({ maxCredits: '1000' }));
     const connection = ledger.connection(false);

@@ -24,7 +24,7 @@ class Repository extends Project {
 
   constructor(links: Readonly<Record<string, string>>) {
     super({ 'echo.prompt': ECHO, 'echo.test.yaml': CASES, 'rows.csv': 'name\nAda\nBo\n' });
-    writeFileSync(path.join(this.outside, 'file'), 'the user’s own');
+    writeFileSync(path.join(this.outside, 'file'), "the user's own");
     for (const [link, target] of Object.entries(links)) this.link(link, path.join(this.outside, target));
   }
 
@@ -36,7 +36,7 @@ class Repository extends Project {
 
   get isOutsideTouched(): boolean {
     const content = readFileSync(path.join(this.outside, 'file'), 'utf8');
-    return content !== 'the user’s own' || readdirSync(this.outside).length > 1;
+    return content !== "the user's own" || readdirSync(this.outside).length > 1;
   }
 
   /** How many runs were made. */
@@ -186,7 +186,7 @@ describe('a link that is found late', () => {
     expect((await command(service, argv, { home })).exitCode).toBe(2);
   });
 
-  it('in the place of a row’s output lets the batch go on, and it ends in 2', async () => {
+  it("in the place of a row's output lets the batch go on, and it ends in 2", async () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'saved'));
     writeFileSync(path.join(home, 'rows.csv'), 'name\nAda\nBo\n');

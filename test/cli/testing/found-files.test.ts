@@ -153,7 +153,7 @@ describe('the prompt of a test', () => {
     expect((await scene.test(path.join(scene.home, 'own'))).exitCode).toBe(0);
   });
 
-  it('may be an alias for a file anywhere: that is the user’s own', async () => {
+  it("may be an alias for a file anywhere: that is the user's own", async () => {
     const scene = new Scene({ 'repository/x.test.yaml': `target: mine\n${TEST}` });
     const mine = path.join(scene.home, 'own/echo.prompt');
     await scene.run(['alias', 'set', 'mine', mine], { home: scene.repository });

@@ -104,7 +104,7 @@ describe('discovering models', () => {
     [{ body: '<html>' }, /not a list of models/],
     [{ body: {} }, /not a list of models/],
     [{ status: 500 }, /answered 500/],
-  ])('tells why an endpoint can’t be asked, and writes nothing: %j', async (answer, reason) => {
+  ])("tells why an endpoint can't be asked, and writes nothing: %j", async (answer, reason) => {
     provider.reset(answer);
     const { endpoints } = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
     expect(endpoints).toMatchObject([{ fault: expect.stringMatching(reason) as string, added: [] }]);
@@ -182,7 +182,7 @@ describe('discovering models', () => {
     });
   });
 
-  it('gives no model the name of another provider’s', async () => {
+  it("gives no model the name of another provider's", async () => {
     provider.reset(offering('openai/gpt-9', 'meta/llama-9'));
     const env = { OPENROUTER_API_KEY: KEY, OPENROUTER_BASE_URL: provider.baseUrl, OPENAI_API_KEY: KEY };
     const moved = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
@@ -220,7 +220,7 @@ describe('discovering models', () => {
     ]);
   });
 
-  it('changes nothing of a models.yaml that can’t be read', async () => {
+  it("changes nothing of a models.yaml that can't be read", async () => {
     await write('models: [');
     await expect(discover({ OPENAI_BASE_URL: provider.baseUrl })).rejects.toMatchObject({
       code: 'INVALID_MODELS_FILE',

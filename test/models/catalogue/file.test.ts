@@ -211,7 +211,7 @@ describe('models.yaml', () => {
       4,
     ],
     [
-      'a modality that can’t be had',
+      "a modality that can't be had",
       lines(here, 'models:', '  - model: x', '    modality: video', '    provider: here'),
       4,
     ],

@@ -121,11 +121,11 @@ describe('the models of the service', () => {
     await write('providers: [');
     await load({ OPENAI_API_KEY: 'k' });
     expect(table?.get('openai/x')).toBeUndefined();
-    expect(table?.explainMissing('openai/x')).toContain('models.yaml can’t be read');
+    expect(table?.explainMissing('openai/x')).toContain("models.yaml can't be read");
     expect(table?.explainMissing('openai/x')).not.toContain(dataDir);
   });
 
-  it('are whatever it calls them at an endpoint of one’s own', async () => {
+  it("are whatever it calls them at an endpoint of one's own", async () => {
     await load({ OPENAI_BASE_URL: 'http://localhost:11434/v1' });
     expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
     expect(table?.get('llama3.2')).toMatchObject({

@@ -97,7 +97,7 @@ describe('fetching a picture', () => {
     ['https://[::1]/a.png', /public/],
     ['https://169.254.169.254/latest/meta-data', /public/],
     ['https://inside.pictures.example/a.png', /public/],
-    ['https://nowhere.example/a.png', /can’t be found/],
+    ['https://nowhere.example/a.png', /can't be found/],
     ['file:///etc/passwd', /https/],
   ])('refuses a redirect to %s', async (target, reason) => {
     handler = redirect(target);
@@ -168,7 +168,7 @@ describe('fetching a picture', () => {
     await expect(fetchImage(`${origin}/`, stuck)).rejects.toThrow(/in time/);
   });
 
-  it('stops with its caller, for the caller’s reason', async () => {
+  it("stops with its caller, for the caller's reason", async () => {
     const caller = new AbortController();
     handler = () => caller.abort(new Error('the service is stopping'));
     await expect(fetchImage(`${origin}/`, { ...options(), signal: caller.signal })).rejects.toThrow(
@@ -207,7 +207,7 @@ describe('behind a proxy', () => {
     [
       'https://unknown.example/',
       {},
-      'the host unknown.example can’t be found, so it can’t be known to be public',
+      "the host unknown.example can't be found, so it can't be known to be public",
     ],
   ])('refuses %s', async (url, addresses, message) => {
     await expect(fetchImage(url, behind(addresses))).rejects.toThrow(message);

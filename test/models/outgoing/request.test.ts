@@ -53,7 +53,7 @@ const portOf = (server: TcpServer): number => (server.address() as AddressInfo).
 const proxyUrl = (): URL => new URL(`http://ada:se%20cret@127.0.0.1:${portOf(proxy)}`);
 
 describe('a request through a proxy', () => {
-  it('over https goes through a tunnel, with the name and password of the proxy’s URL', async () => {
+  it("over https goes through a tunnel, with the name and password of the proxy's URL", async () => {
     const answer = await openHttp({
       url: new URL('https://pictures.example/v1/x'),
       method: 'POST',
@@ -92,7 +92,7 @@ describe('a request through a proxy', () => {
       (): string => 'HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n',
       /refuses to lead to far\.example:443 .*403/,
     ],
-    ['speaks no HTTP', (): string => 'SSH-2.0-x\r\n', /can’t be used/],
+    ['speaks no HTTP', (): string => 'SSH-2.0-x\r\n', /can't be used/],
   ])('that %s is told', async (_, answer, message) => {
     const odd = createTcpServer(socket => {
       socket.on('error', () => undefined);
@@ -125,7 +125,7 @@ describe('a picture behind a proxy', () => {
   const env = (): Record<string, string> => ({ HTTPS_PROXY: proxyUrl().href });
   const open: typeof openHttp = request => openHttp({ ...request, ca: certificate.cert });
 
-  it('is fetched through it, with --allow-private also by names that can’t be looked up here', async () => {
+  it("is fetched through it, with --allow-private also by names that can't be looked up here", async () => {
     const resolve = (): Promise<string[]> => Promise.reject(new Error('ENOTFOUND'));
     const url = 'https://pictures.example/a.png';
     const options = { signal, env: env(), resolve, open, allowPrivate: true };
@@ -145,7 +145,7 @@ describe('a picture behind a proxy', () => {
     const resolve = (host: string): Promise<string[]> =>
       host === 'inside.example' ? Promise.resolve(['10.0.0.1']) : Promise.reject(new Error('ENOTFOUND'));
     await expect(fetchImage(url, { signal, env: env(), resolve, open })).rejects.toThrow(
-      /not a public address|can’t be known to be public/,
+      /not a public address|can't be known to be public/,
     );
     expect(asked).toEqual([]);
   });
@@ -171,7 +171,7 @@ describe('the proxy for a URL', () => {
     expect(proxyFor(new URL('http://127.0.0.1:8000/'), env)).toBeUndefined();
     expect(proxyFor(new URL('http://127.evil.example/'), env)?.host).toBe('p:1');
     expect(() => proxyFor(far, env)).toThrow(
-      'HTTPS_PROXY: socks5 proxies can’t be used; give it as http://host:port',
+      "HTTPS_PROXY: socks5 proxies can't be used; give it as http://host:port",
     );
   });
 });

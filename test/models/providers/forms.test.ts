@@ -290,7 +290,7 @@ describe('Bedrock', () => {
     expect(last(await ask({ ...nova, onText }, frames(...text, exception)))).toMatch(/error: slow down/);
   });
 
-  it('asks Claude in Anthropic’s own form', async () => {
+  it("asks Claude in Anthropic's own form", async () => {
     const onText = (): void => {};
     const inside = [
       { type: 'message_start', message: { usage: { input_tokens: 6, output_tokens: 1 } } },
@@ -344,7 +344,7 @@ describe('Chat Completions', () => {
     expect(counted).toMatchObject({ input: 10, output: 9 });
   });
 
-  it('takes a provider’s own figure of what it cost', async () => {
+  it("takes a provider's own figure of what it cost", async () => {
     const counts = { prompt_tokens: 1, completion_tokens: 1 };
     const asked = (more: object): Promise<EngineResult> =>
       ask(engine, { body: { choices: [choice('x')], usage: { ...counts, ...more } } });

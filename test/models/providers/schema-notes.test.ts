@@ -26,7 +26,7 @@ describe('keywords of a schema that a client leaves out', () => {
     const warnings = await warningsOf('anthropic', 'claude-opus-4-8');
     expect(warnings).toEqual(
       ['minLength', 'pattern', 'minimum', 'maxItems'].map(
-        keyword => `claude-opus-4-8 does not take the schema’s ${keyword}: left out`,
+        keyword => `claude-opus-4-8 does not take the schema's ${keyword}: left out`,
       ),
     );
   });

@@ -77,7 +77,7 @@ describe('the options that a model does not take', () => {
     expect(leftOut(modelOf(name))).toEqual(options.toSorted());
   });
 
-  it('are those of the model’s name at other addresses too', () => {
+  it("are those of the model's name at other addresses too", () => {
     const moved = modelOf('openai/gpt-5-mini', {}, { OPENAI_BASE_URL: 'https://proxy.example/v1' });
     expect(leftOut(moved)).toEqual([...PENALTIES, 'stopSequences', 'temperature', 'topK', 'topP'].sort());
     expect(leftOut(customModel('openai', 'some-model'))).toEqual(['topK']);

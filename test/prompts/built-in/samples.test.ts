@@ -71,11 +71,11 @@ describe('the samples', () => {
   });
 });
 
-describe('a prompt’s model', () => {
+describe("a prompt's model", () => {
   const found = (...head: string[]): string[] =>
     findingsOf(parsePromptFile(['---', 'title: x', ...head, '---', 'x'].join('\n'), 'x.prompt'));
 
-  it('must be there and take the prompt’s run options', () => {
+  it("must be there and take the prompt's run options", () => {
     expect(found()).toEqual([]);
     expect(found('config: {outcome: partial, delaySeconds: 5}', 'model: sandbox')).toEqual([]);
     expect(found('model: gpt-9')).toEqual(['fault 3: there is no model `gpt-9`']);

@@ -131,7 +131,7 @@ describe('checking a prompt', () => {
     expect(faults.at(-1)).toBe('fault 5:1 this block is never closed');
   });
 
-  it('finds what is wrong beside tags that can’t be read', async () => {
+  it("finds what is wrong beside tags that can't be read", async () => {
     expect(
       await found(
         '{{shout a}} {{a b',
@@ -144,8 +144,8 @@ describe('checking a prompt', () => {
       'fault 1:13 this tag is never closed',
       'fault 2:5 `if` is not ended by {{/each}}',
       expect.stringMatching(/^fault 3:3 a role is written/),
-      expect.stringMatching(/^fault 3:\d+ the template can’t be read here$/),
-      expect.stringMatching(/^fault 3:\d+ the template can’t be read here$/),
+      expect.stringMatching(/^fault 3:\d+ the template can't be read here$/),
+      expect.stringMatching(/^fault 3:\d+ the template can't be read here$/),
       'fault 4:1 this block is never closed',
       expect.stringMatching(/^fault 4:12 there is no partial/),
     ]);
@@ -202,9 +202,9 @@ describe('checking a prompt', () => {
     expect(faults[0]).toMatch(/^fault 2:25 `image` is not a type: .*\{\{media url=<field>\}\}/u);
   });
 
-  it('says that a prompt without a template can’t be published', async () => {
+  it("says that a prompt without a template can't be published", async () => {
     expect(await found('---', 'model: echo', '---')).toEqual([
-      'note 1:1 the prompt has no template: it can’t be published',
+      "note 1:1 the prompt has no template: it can't be published",
     ]);
   });
 

@@ -139,7 +139,7 @@ tests: [{ vars: {} }]
       'in/promptfooconfig.yaml:5: `delay` of a provider has no equivalent',
       'in/promptfooconfig.yaml:14: the provider `python:own.py` has no equivalent: name a model of ours',
       'in/promptfooconfig.yaml:13: `config` of the second and later providers has no equivalent',
-      'in/promptfooconfig.yaml:10: `apiKey` of a provider’s config has no equivalent',
+      "in/promptfooconfig.yaml:10: `apiKey` of a provider's config has no equivalent",
     ]);
     expect(JSON.stringify(converted)).not.toContain('sk-secret');
   });

@@ -207,6 +207,6 @@ describe('a watched directory', () => {
 
   it('that is not there is a fault, not an end', async () => {
     directory = at('none');
-    expect((await start()).join('\n')).toMatch(/ENOENT|can’t watch/);
+    expect((await start()).join('\n')).toMatch(/ENOENT|can't watch/);
   });
 });

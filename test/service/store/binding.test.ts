@@ -13,12 +13,12 @@ async function isBuiltIn(sqlite: string | undefined): Promise<boolean> {
 describe('which SQLite is used', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it.each(['3.51.3', '3.53.0', '3.100.0', '4.0.0'])('Node’s own if it is %s', async version => {
+  it.each(['3.51.3', '3.53.0', '3.100.0', '4.0.0'])("Node's own if it is %s", async version => {
     expect(await isBuiltIn(version)).toBe(true);
   });
 
   it.each(['3.47.2', '3.51.2', '3.9.9'])(
-    'the one that is shipped where Node’s is %s, which can lose commits',
+    "the one that is shipped where Node's is %s, which can lose commits",
     async version => {
       expect(await isBuiltIn(version)).toBe(false);
     },

@@ -39,7 +39,7 @@ const noBareBearer: NonNullable<Service['headers']> = ({ headers }) =>
 
 const wrong = ({ kind, path, value }: ParameterFault): ProviderAnswer =>
   openaiError(
-    `${dotted(path)}: ${kind === 'missing' ? 'field required' : `can’t be ${JSON.stringify(value)}`}`,
+    `${dotted(path)}: ${kind === 'missing' ? 'field required' : `can't be ${JSON.stringify(value)}`}`,
     {
       param: dotted(path),
     },

@@ -12,7 +12,7 @@ export const FRONT_MATTER_SCHEMA = {
     },
     config: {
       type: 'object',
-      description: 'Default run options, and settings for the model’s provider',
+      description: "Default run options, and settings for the model's provider",
       properties: {
         temperature: { type: 'number', minimum: 0 },
         maxOutputTokens: { type: 'integer', minimum: 1 },

@@ -136,7 +136,7 @@ async function csvRows(
 
 function imageFault(row: ReadableRow): SourceRow | undefined {
   return row.inputs.images.includes('-')
-    ? faulty(row, row.id, 'an image of a row can’t come from standard input')
+    ? faulty(row, row.id, "an image of a row can't come from standard input")
     : undefined;
 }
 

@@ -41,7 +41,7 @@ export async function providerOf(
   promptVersionId: string,
 ): Promise<{ batches: ProviderBatches; provider: BatchProvider }> {
   if (!providerBatches) {
-    throw usageError('--provider-batch works on this machine’s own service only', 'Add --profile local');
+    throw usageError("--provider-batch works on this machine's own service only", 'Add --profile local');
   }
   const batches = await providerBatches();
   const provider = await batches.of(promptVersionId).catch((error: unknown) => {

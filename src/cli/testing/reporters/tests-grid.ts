@@ -38,7 +38,7 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
       .map(({ entry, messages: [message = ''] }) => `${entryName(entry)}: ${message}`),
     measures: ['passed', 'failed', 'not run', 'time', ...spentTitles(budget.mentionsCredits)],
     columns: models.map(model => ({
-      name: model ?? (models.length > 1 ? 'the prompt’s own model' : 'answer'),
+      name: model ?? (models.length > 1 ? "the prompt's own model" : 'answer'),
       totals: columnTotals(
         results.filter(({ entry }) => entry.model === model),
         material,

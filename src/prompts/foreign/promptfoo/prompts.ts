@@ -38,7 +38,7 @@ function promptsNamed(written: string, at: Located, conversion: Conversion): Pro
   const refused = (fault: string): PromptText[] => [{ at, text: '', fault }];
   const isFile = written.startsWith('file://') || (isPath(written) && conversion.has(written));
   if ((isFile || isPath(written)) && PROGRAM.test(written)) {
-    return refused(`the prompt ${written} is a program: a prompt file can’t be one`);
+    return refused(`the prompt ${written} is a program: a prompt file can't be one`);
   }
   if (/^(?:exec|python|package|langfuse|portkey|helicone):/u.test(written)) {
     return refused(`the prompt ${written} is kept elsewhere: write it into the configuration`);

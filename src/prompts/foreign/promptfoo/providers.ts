@@ -123,7 +123,7 @@ function settingsOf(
       if (!output) conversion.note(entry, '`response_format` has no equivalent');
     } else {
       // Its value may be a key.
-      conversion.note(entry, `\`${key}\` of a provider’s config has no equivalent`);
+      conversion.note(entry, `\`${key}\` of a provider's config has no equivalent`);
     }
   }
   return { settings, output };

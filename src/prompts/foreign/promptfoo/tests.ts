@@ -209,7 +209,7 @@ async function rowsOf({ text, file }: SourceText, conversion: Conversion): Promi
   try {
     rows = parse(text, { bom: true, columns: true, info: true, relax_column_count: true }) as never;
   } catch (error) {
-    throw faultAt(top, `the table can’t be read: ${messageOf(error)}`);
+    throw faultAt(top, `the table can't be read: ${messageOf(error)}`);
   }
   return rows.map(({ record, info }) => {
     const at = { file, line: info.lines, column: 1 };

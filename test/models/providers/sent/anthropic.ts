@@ -94,11 +94,11 @@ export default {
       messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
     },
     warnings: [
-      "claude-haiku-4-5 does not take the schema’s minLength: left out",
-      "claude-haiku-4-5 does not take the schema’s minimum: left out",
-      "claude-haiku-4-5 does not take the schema’s maximum: left out",
-      "claude-haiku-4-5 does not take the schema’s pattern: left out",
-      "claude-haiku-4-5 does not take the schema’s maxItems: left out",
+      "claude-haiku-4-5 does not take the schema's minLength: left out",
+      "claude-haiku-4-5 does not take the schema's minimum: left out",
+      "claude-haiku-4-5 does not take the schema's maximum: left out",
+      "claude-haiku-4-5 does not take the schema's pattern: left out",
+      "claude-haiku-4-5 does not take the schema's maxItems: left out",
     ],
   },
   "claude-haiku-4-5: a schema without optional properties": {
@@ -282,11 +282,11 @@ export default {
       messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
     },
     warnings: [
-      "claude-opus-4-8 does not take the schema’s minLength: left out",
-      "claude-opus-4-8 does not take the schema’s minimum: left out",
-      "claude-opus-4-8 does not take the schema’s maximum: left out",
-      "claude-opus-4-8 does not take the schema’s pattern: left out",
-      "claude-opus-4-8 does not take the schema’s maxItems: left out",
+      "claude-opus-4-8 does not take the schema's minLength: left out",
+      "claude-opus-4-8 does not take the schema's minimum: left out",
+      "claude-opus-4-8 does not take the schema's maximum: left out",
+      "claude-opus-4-8 does not take the schema's pattern: left out",
+      "claude-opus-4-8 does not take the schema's maxItems: left out",
     ],
   },
   "claude-opus-4-8: a schema without optional properties": {
