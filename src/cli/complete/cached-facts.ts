@@ -63,7 +63,8 @@ export class Known {
   async prompt(target: string | undefined): Promise<KnownPrompt | undefined> {
     if (target === undefined) return undefined;
     const name = this.#ctx.settings.aliases.get(target) ?? target;
-    const slug = name.replace(/(?<=.)@[^@]*$/u, '');
+    const at = name.lastIndexOf('@');
+    const slug = at > 0 ? name.slice(0, at) : name;
     const prompts = await this.prompts();
     return (
       prompts.find(({ promptVersionId }) => promptVersionId === name) ??

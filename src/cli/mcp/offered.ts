@@ -35,7 +35,7 @@ interface OfferOptions {
   readonly allow: readonly string[];
 }
 
-const PROMPT_FILE = /^(?!_)(.+)\.prompt(?:\.ya?ml)?$/u;
+const EXTENSION = /\.prompt(?:\.ya?ml)?$/u;
 
 /** The prompts of a session: those of the service, and of a directory, as far as they are allowed. */
 export class Offer {
@@ -141,9 +141,10 @@ export class Offer {
     const names = readdirSync(directory).toSorted();
     return new Map(
       names.flatMap(name => {
-        const [, slug] = PROMPT_FILE.exec(name) ?? [];
+        const slug = name.replace(EXTENSION, '');
+        const isPrompt = slug !== name && slug !== '' && !name.startsWith('_');
         const file = path.join(directory, name);
-        return slug === undefined || this.#isLeftOut(file, directory) ? [] : [[slug, file] as const];
+        return !isPrompt || this.#isLeftOut(file, directory) ? [] : [[slug, file] as const];
       }),
     );
   }
