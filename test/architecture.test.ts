@@ -77,7 +77,7 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   cli: [
     ['core'],
-    ['terminal'],
+    ['terminal', 'statistics'],
     ['settings', 'questions', 'recordings'],
     ['targets'],
     ['inputs'],

@@ -1,0 +1,47 @@
+import { cutTo, type Interval, Z_95 } from './interval.ts';
+
+/** What a label and a judge say of one answer. */
+export interface Judgements {
+  readonly label: boolean;
+  readonly judge: boolean;
+}
+
+/** How far two agree beyond what chance would give: 1 is always, 0 is no more than chance. */
+export interface Kappa {
+  readonly value: number;
+  readonly interval: Interval;
+}
+
+/**
+ * Returns Cohen's κ (1960, https://doi.org/10.1177/001316446002000104), with the error of J. L. Fleiss, J. Cohen and
+ * B. S. Everitt, "Large sample standard errors of kappa and weighted kappa", 1969 (https://doi.org/10.1037/h0028106).
+ *
+ * @returns undefined if both always say the same one thing: chance agrees as well then
+ */
+export function cohensKappa(rows: readonly Judgements[]): Kappa | undefined {
+  const share = (label: boolean, judge: boolean) =>
+    rows.filter(row => row.label === label && row.judge === judge).length / rows.length;
+  const [bothPass, labelOnly, judgeOnly, bothFail] = [
+    share(true, true),
+    share(true, false),
+    share(false, true),
+    share(false, false),
+  ];
+  const labels = bothPass + labelOnly;
+  const judge = bothPass + judgeOnly;
+  const agreed = bothPass + bothFail;
+  const byChance = labels * judge + (1 - labels) * (1 - judge);
+  if (rows.length === 0 || bothPass === 1 || bothFail === 1) return undefined;
+
+  const value = (agreed - byChance) / (1 - byChance);
+  const rest = 1 - value;
+  const onAgreed =
+    bothPass * (1 - (labels + judge) * rest) ** 2 + bothFail * (1 - (2 - labels - judge) * rest) ** 2;
+  // A row on which they differ counts by how often the judge gives the label's verdict and the label the judge's.
+  const onDiffering =
+    rest ** 2 * (labelOnly * (judge + 1 - labels) ** 2 + judgeOnly * (1 - judge + labels) ** 2);
+  const variance =
+    (onAgreed + onDiffering - (value - byChance * rest) ** 2) / (rows.length * (1 - byChance) ** 2);
+  const reach = Z_95 * Math.sqrt(Math.max(0, variance));
+  return { value, interval: cutTo([value - reach, value + reach], -1, 1) };
+}

@@ -1,0 +1,40 @@
+import jStat from 'jstat';
+import type { Interval } from './interval.ts';
+
+export function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Returns the standard error of the mean of at least two values. */
+export function standardError(values: readonly number[]): number {
+  const mean = meanOf(values);
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return Math.sqrt(squares / (values.length - 1) / values.length);
+}
+
+/**
+ * Returns the 95 % interval of a mean by Student's t: "The probable error of a mean", 1908
+ * (https://doi.org/10.2307/2331554).
+ *
+ * @param values at least two
+ */
+export function meanInterval(values: readonly number[]): Interval {
+  const reach = studentQuantile(0.975, values.length - 1) * standardError(values);
+  return [meanOf(values) - reach, meanOf(values) + reach];
+}
+
+export function studentQuantile(probability: number, degreesOfFreedom: number): number {
+  return jStat.studentt.inv(probability, degreesOfFreedom);
+}
+
+/** Sums of decimal fractions differ in their last digits: values nearer than this are equal. */
+const NEARLY = 1e-9;
+
+export function areAllEqual(values: readonly number[]): boolean {
+  return values.every(value => Math.abs(value - (values[0] ?? value)) < NEARLY);
+}
+
+/** Returns true for sums that are the same but for rounding. */
+export function isAtLeast(value: number, other: number): boolean {
+  return value > other - NEARLY;
+}

@@ -1,0 +1,133 @@
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+import { cutTo, type Interval, Z_95 } from './interval.ts';
+import { areAllEqual, isAtLeast, meanInterval, meanOf, standardError, studentQuantile } from './mean.ts';
+import { type CaseRuns, rateOf } from './rates.ts';
+
+export type Verdict = 'worse' | 'better' | 'no difference shown';
+
+/** One case, before and after a change. */
+export interface CasePair {
+  readonly before: CaseRuns;
+  readonly after: CaseRuns;
+}
+
+/** How the rate of the same cases changed, and how sure that is. */
+export interface PairedDifference {
+  readonly verdict: Verdict;
+  /** The chance of a difference at least this large, either way, if nothing had changed. */
+  readonly p: number;
+  /** Of the mean rates: after less before. */
+  readonly difference: number;
+  readonly interval: Interval;
+  /** The smallest difference that so many pairs would show four times out of five. */
+  readonly smallest: number;
+}
+
+/** A difference is shown if chance alone gives one as large less often than this. */
+const SIGNIFICANT = 0.05;
+
+/** Fewer pairs cannot show any difference: five that all point one way come by chance too often (1 in 16). */
+export const LEAST_PAIRS = 6;
+
+/** @param pairs at least one */
+export function comparePairs(pairs: readonly CasePair[]): PairedDifference {
+  const differences = pairs.map(({ before, after }) => rateOf(after) - rateOf(before));
+  const difference = meanOf(differences);
+  const repeats = pairs.some(({ before, after }) => before.runs > 1 || after.runs > 1);
+  const p = repeats ? signFlipP(differences) : mcNemarP(differences);
+  const verdict = p >= SIGNIFICANT ? 'no difference shown' : difference < 0 ? 'worse' : 'better';
+  return { verdict, p, difference, ...precisionOf(differences, difference) };
+}
+
+function precisionOf(
+  differences: readonly number[],
+  difference: number,
+): Pick<PairedDifference, 'interval' | 'smallest'> {
+  const pairs = differences.length;
+  if (areAllEqual(differences)) {
+    const reach = Z_95 ** 2 / (pairs + Z_95 ** 2);
+    return {
+      interval: cutTo([difference - reach, difference + reach], -1, 1),
+      smallest: LEAST_PAIRS / pairs,
+    };
+  }
+  const quantiles = studentQuantile(0.975, pairs - 1) + studentQuantile(0.8, pairs - 1);
+  return {
+    interval: cutTo(meanInterval(differences), -1, 1),
+    smallest: quantiles * standardError(differences),
+  };
+}
+
+/**
+ * Returns the two-sided p of the exact test on what changed: Q. McNemar, "Note on the sampling error of the difference
+ * between correlated proportions", 1947 (https://doi.org/10.1007/BF02295996).
+ */
+function mcNemarP(differences: readonly number[]): number {
+  const better = differences.filter(difference => difference > 0).length;
+  const worse = differences.filter(difference => difference < 0).length;
+  const changed = better + worse;
+  // Terms of the binomial distribution with one half, as logarithms: 2⁻ⁿ alone underflows above a thousand changes.
+  let term = -changed * Math.LN2;
+  let tail = 0;
+  for (let k = 0; k <= Math.min(better, worse); k++) {
+    tail += Math.exp(term);
+    term += Math.log((changed - k) / (k + 1));
+  }
+  return Math.min(1, 2 * tail);
+}
+
+/** Up to so many pairs, every way to flip the signs is tried. */
+const MOST_EXACT = 16;
+const DRAWS = 100_000;
+/** Fixed, so that the same reports have the same verdict. */
+const SEED = 20_261_123;
+
+/**
+ * Returns the two-sided p of a permutation of signs: E. J. G. Pitman, "Significance tests which may be applied to
+ * samples from any populations", 1937 (https://doi.org/10.2307/2984124).
+ */
+function signFlipP(differences: readonly number[]): number {
+  const observed = Math.abs(differences.reduce((sum, difference) => sum + difference, 0));
+  return differences.length <= MOST_EXACT ? exactP(differences, observed) : drawnP(differences, observed);
+}
+
+/** Goes through all ways in the order of a Gray code: one sign changes at each step. */
+function exactP(differences: readonly number[], observed: number): number {
+  const ways = 2 ** differences.length;
+  const signed = [...differences];
+  let sum = differences.reduce((total, difference) => total + difference, 0);
+  let hits = 0;
+  for (let way = 1; way <= ways; way++) {
+    if (isAtLeast(Math.abs(sum), observed)) hits++;
+    const at = Math.min(lowestBit(way), differences.length - 1);
+    sum -= 2 * (signed[at] ?? 0);
+    signed[at] = -(signed[at] ?? 0);
+  }
+  return hits / ways;
+}
+
+function lowestBit(value: number): number {
+  return 31 - Math.clz32(value & -value);
+}
+
+function drawnP(differences: readonly number[], observed: number): number {
+  const changes = Float64Array.from(differences.filter(difference => difference !== 0));
+  const random = xoroshiro128plus(SEED);
+  let hits = 0;
+  for (let draw = 0; draw < DRAWS; draw++) {
+    if (isAtLeast(Math.abs(withRandomSigns(changes, () => random.next())), observed)) hits++;
+  }
+  return (hits + 1) / (DRAWS + 1);
+}
+
+function withRandomSigns(changes: Float64Array, next: () => number): number {
+  let sum = 0;
+  let signs = 0;
+  for (let at = 0; at < changes.length; at++) {
+    if (at % 32 === 0) signs = next();
+    const change = changes[at] ?? 0;
+    sum += signs & 1 ? change : -change;
+    signs >>>= 1;
+  }
+  return sum;
+}

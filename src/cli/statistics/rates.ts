@@ -1,0 +1,64 @@
+import { cutTo, type Interval } from './interval.ts';
+import { areAllEqual, meanInterval, meanOf } from './mean.ts';
+import { wilsonInterval } from './wilson.ts';
+
+/** How often a case ran, and how many of its runs passed. */
+export interface CaseRuns {
+  readonly passed: number;
+  /** At least 1. */
+  readonly runs: number;
+  /** The interval of the case's rate, if it isn't that of a fixed number of runs. */
+  readonly interval?: Interval;
+}
+
+/** The rate of several cases, and how sure it is. */
+export interface RateSummary {
+  /** The mean of the cases' rates. */
+  readonly rate: number;
+  readonly interval: Interval;
+  /** For each number of tries, the chance that all of them pass. */
+  readonly passK: ReadonlyMap<number, number>;
+}
+
+export function rateOf({ passed, runs }: CaseRuns): number {
+  return passed / runs;
+}
+
+export function intervalOf(runs: CaseRuns): Interval {
+  return runs.interval ?? wilsonInterval(rateOf(runs), runs.runs);
+}
+
+/** Returns undefined if there is no case. */
+export function summarizeRates(cases: readonly CaseRuns[]): RateSummary | undefined {
+  const [only, ...others] = cases;
+  if (only === undefined) return undefined;
+  const rates = cases.map(rateOf);
+  const rate = meanOf(rates);
+  const interval = others.length === 0 ? intervalOf(only) : intervalOver(cases, rates, rate);
+  return { rate, interval, passK: passK(cases) };
+}
+
+/** Repetitions of a case are one cluster: they say more about the case, and nothing about other cases. */
+function intervalOver(cases: readonly CaseRuns[], rates: readonly number[], rate: number): Interval {
+  const repeats = cases.some(({ runs }) => runs > 1);
+  if (!repeats || areAllEqual(rates)) return wilsonInterval(rate, cases.length);
+  return cutTo(meanInterval(rates), 0, 1);
+}
+
+/**
+ * Returns, for each k up to the least number of runs of a case, the chance that k tries all pass: pass^k of S. Yao et
+ * al., "τ-bench", 2024 (https://arxiv.org/abs/2406.12045).
+ */
+function passK(cases: readonly CaseRuns[]): ReadonlyMap<number, number> {
+  const most = Math.min(...cases.map(({ runs }) => runs));
+  const chances = new Map<number, number>();
+  const allPass = cases.map(() => 1);
+  for (let k = 1; k <= most; k++) {
+    // C(passed, k) / C(runs, k), from that of k - 1
+    for (const [at, { passed, runs }] of cases.entries()) {
+      allPass[at] = ((allPass[at] ?? 0) * Math.max(0, passed - k + 1)) / (runs - k + 1);
+    }
+    chances.set(k, meanOf(allPass));
+  }
+  return chances;
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { Simulation } from './simulation.ts';
+
+function expectWithin(value: number, least: number, most: number): void {
+  expect(value).toBeGreaterThanOrEqual(least);
+  expect(value).toBeLessThanOrEqual(most);
+}
+
+describe('two thousand trials of models with a known rate', () => {
+  it.each([5, 10, 30, 100])("cover the rate with Wilson's interval of %i answers", runs => {
+    const simulation = new Simulation(runs);
+    expectWithin(simulation.wilsonCoverage(runs), 0.93, 0.97);
+    for (const rate of [0.3, 0.5, 0.7, 0.9]) expectWithin(simulation.wilsonCoverage(runs, rate), 0.91, 0.985);
+  });
+
+  it.each([
+    [12, 5],
+    [40, 3],
+    [100, 10],
+  ])('cover the mean of %i cases with %i repetitions', (cases, runs) => {
+    expectWithin(new Simulation(3).meanCoverage(cases, runs), 0.93, 0.97);
+  });
+
+  it.each([0.2, 0.5, 0.8, 0.95])('cover the rate %d at every stop', rate => {
+    expect(new Simulation(4).sequenceCoverage(rate)).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it.each([0.5, 0.8, 0.9])('decide wrongly about %d at most once in twenty', required => {
+    const simulation = new Simulation(5);
+    for (const rate of [required, required - 0.1, required + 0.05]) {
+      expect(simulation.sure(required, rate).wrong).toBeLessThanOrEqual(0.05);
+    }
+  });
+
+  it.each([0.8, 0.9])('save half of the answers 20 points below %d', required => {
+    expect(new Simulation(6).sure(required, required - 0.2).answers).toBeLessThanOrEqual(50);
+  });
+
+  it.each([
+    { cases: 300, before: 0.9, after: 0.9 },
+    { cases: 50, before: 0.8, after: 0.8 },
+    { cases: 12, runs: 5, before: 0.8, after: 0.8 },
+  ])('raise a false alarm at most once in twenty: $cases cases', comparison => {
+    expect(new Simulation(7).foundWorse(comparison)).toBeLessThanOrEqual(0.05);
+  });
+
+  it('stop a prompt that became 10 points worse nine times of ten on 300 cases', () => {
+    expect(new Simulation(8).foundWorse({ cases: 300, before: 0.9, after: 0.8 })).toBeGreaterThanOrEqual(0.9);
+  });
+});
