@@ -5,7 +5,12 @@ import type { ModelEntry } from './entry.ts';
 export type EngineOutput =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image' | 'video'; readonly bytes: Uint8Array; readonly mediaType: string }
-  | { readonly type: 'error'; readonly message: string };
+  | {
+      readonly type: 'error';
+      readonly message: string;
+      /** The message without what only the operator of the service can do about it; default the message. */
+      readonly plain?: string | undefined;
+    };
 
 export interface EngineJob {
   readonly model: ModelEntry;
@@ -68,8 +73,13 @@ export interface Engine {
 }
 
 /** A result that is nothing but a fault. */
-export function failedWith(message: string): EngineResult {
-  return { outputs: [{ type: 'error', message }], tokens: 0, failed: true };
+export function failedWith(message: string, plain?: string): EngineResult {
+  const output = {
+    type: 'error' as const,
+    message,
+    ...(plain !== undefined && plain !== message && { plain }),
+  };
+  return { outputs: [output], tokens: 0, failed: true };
 }
 
 /** The text of a message, without its pictures. */

@@ -5,7 +5,7 @@ import type { BatchAnswer } from '../models/provider-batches/batch-provider.ts';
 import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import type { Clock } from './core/clock.ts';
-import { faultReporter } from './core/fault-reporter.ts';
+import { faultReporter, onceAMinute } from './core/fault-reporter.ts';
 import type { RateLimiter } from './core/rate-limiter.ts';
 import { createApi } from './http/api.ts';
 import { keyUseNotes } from './http/auth.ts';
@@ -48,6 +48,8 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   ratePolicy?: string | undefined;
   /** Whether changes of `models.yaml` are noticed. */
   watchModels: boolean;
+  /** Whether callers may be others than the operator, who alone can act on some advice. */
+  hidesRemedies: boolean;
   /** As the executor's options have it. */
   forgetsUnasked: boolean;
   /** As PrivateRules has it. */
@@ -62,6 +64,7 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
 export async function compose<R extends Runner>(store: Store, options: ComposeOptions<R>) {
   const { dataDir, clock, onNotice, closing, stopped, routes, watchModels, env = {} } = options;
   const onFault = faultReporter(onNotice, clock);
+  const toOperator = options.hidesRemedies ? onceAMinute(onNotice, clock) : undefined;
   const sessionKey = newKeyText();
   const user = await localUser(store);
   await seedSamples(store, clock);
@@ -88,6 +91,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     engines: createEngines({ env, privateRules }),
     texts,
     forgetsUnasked: options.forgetsUnasked,
+    toOperator,
     onNotice,
   });
   const onEnd = options.onRunEnd && namingUsers(store, options.onRunEnd);
@@ -98,6 +102,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const runner = options.runner({ ...parts, executor, onEnd, limits }, models);
   const services: Services = {
     ...parts,
+    toOperator,
     runner,
     limits,
     resources,

@@ -120,6 +120,7 @@ export async function openForCommand(options: CommonOptions) {
       },
       watchModels: false,
       forgetsUnasked: false,
+      hidesRemedies: false,
       onUnresolved: () => '; --allow-private leaves finding it to the proxy',
       closing: closing.signal,
       stopped: closing.signal,

@@ -2,7 +2,7 @@ import { checkModelsFile } from '../models/catalogue/file.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
 import { compose, type Parts } from './compose.ts';
-import { type Clock, systemClock } from './core/clock.ts';
+import { type Clock, systemClock, within } from './core/clock.ts';
 import { rateLimiter } from './core/rate-limiter.ts';
 import { createHttpServer, type HttpServer, listen, originOf } from './http/server.ts';
 import { createKey } from './keys/keys.ts';
@@ -71,6 +71,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     mediaUrl: (_, output, origin) => `${origin}${urls.pathOf(output)}`,
     watchModels: true,
     forgetsUnasked: true,
+    hidesRemedies: true,
     // Only who starts the service can add the flag.
     onUnresolved: host => {
       onNotice(`the host ${host} can't be found: --allow-private leaves finding such names to the proxy`);
@@ -117,13 +118,16 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
 
 /** Creations in flight are answered as their runs end; those that don't, once the grace is over. */
 async function stopServing(
-  { server, runner, requests, tasks }: Parts<QueueRunner> & HttpServer,
+  { server, endUnused, runner, requests, tasks }: Parts<QueueRunner> & HttpServer,
   clock: Clock,
   graceMs: number,
   stopped: AbortController,
 ): Promise<void> {
-  const closed = new Promise(resolve => server.close(resolve));
-  await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock)]);
+  const closed = new Promise<void>(resolve => server.close(() => resolve()));
+  endUnused();
+  // The headers of a request may still be arriving.
+  const arriving = graceMs > 0 ? within(graceMs, clock, closed) : undefined;
+  await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock), arriving]);
   stopped.abort(new Error('the service is stopping'));
   await tasks.close();
   await requests.endedWithin(LAST_ANSWERS_MS, clock);

@@ -118,6 +118,8 @@ describe('GET /runs/:runId/request', () => {
       const body = { promptVersionId: await lonely.versionOf('remote'), inputs: {} };
       const { data } = await lonely.post<Run>('/runs', body);
       expect(data.runStatus).toBe('failed');
+      expect(data.outputs[0]?.data).not.toContain('baseUrl');
+      expect(lonely.notices.join('\n')).toContain('baseUrl');
       expect((await lonely.get(`/runs/${data.runId}/request`)).http).toBe(404);
     } finally {
       await lonely.close();
@@ -127,7 +129,11 @@ describe('GET /runs/:runId/request', () => {
   test('tells who creates a run that its model lacks a key, and makes none', async () => {
     await service.publish('keyless', '---\nmodel: openai/gpt-6-luna\n---\nHello\n');
     const body = { promptVersionId: await service.versionOf('keyless'), inputs: {} };
-    expect(await service.post('/runs', body)).toMatchObject({ http: 403, status: 'FORBIDDEN_ERROR' });
+    const refused = await service.post('/runs', body);
+    expect(refused).toMatchObject({ http: 403, status: 'FORBIDDEN_ERROR' });
+    // Only the operator can set it, and reads of it in the log.
+    expect(refused.message).not.toContain('OPENAI_API_KEY');
+    expect(service.notices.join('\n')).toContain('set OPENAI_API_KEY');
   });
 
   test('is gone with a run that was cancelled in the queue', async () => {
@@ -244,7 +250,34 @@ describe('publishing over HTTP', () => {
     expect(partial.data.faults).toMatchObject([{ partial: 'tone', line: 2 }]);
     expect((await put('wrong', { file: FILE })).http).toBe(422);
     expect((await put('not a slug', { file: 'x' })).http).toBe(422);
+    expect(wrong.message).not.toContain('models.yaml');
     expect((await put('wrong', {})).http).toBe(422);
+  });
+
+  test('takes a slug as it arrived, and changes no other prompt', async () => {
+    const before = await service.find('hello');
+    for (const slug of [
+      'other-team%2fhello',
+      '%2fhello',
+      'x%5chello',
+      'hello.prompt',
+      'h%2e',
+      'Hello',
+      '-hello',
+      'hello-',
+      'h_o',
+      'a'.repeat(65),
+      'caf%C3%A9',
+      '%252fhello',
+    ]) {
+      expect(await put(slug, { file: 'Changed' }), slug).toMatchObject({
+        http: 422,
+        status: 'VALIDATION_ERROR',
+      });
+      expect((await service.call('DELETE', `/prompts/${slug}`, { key: ada })).http, slug).toBe(422);
+    }
+    expect(await service.find('hello')).toEqual(before);
+    expect((await put('a'.repeat(64), { file: 'Hello' })).http).toBe(200);
   });
 });
 

@@ -127,14 +127,46 @@ describe('a service that is told to stop', () => {
   });
 });
 
-describe('a service that is told to stop does not wait for', () => {
-  async function connected(service: TestService): Promise<Socket> {
-    const socket = connect(Number(new URL(service.service.url).port), '127.0.0.1');
-    socket.on('error', () => {});
-    await once(socket, 'connect');
-    return socket;
-  }
+async function connected(service: TestService): Promise<Socket> {
+  const socket = connect(Number(new URL(service.service.url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
 
+describe('a request whose headers are still arriving when the service is told to stop', () => {
+  const arriving = async (service: TestService): Promise<{ socket: Socket; answer: Promise<string> }> => {
+    const socket = await connected(service);
+    const answer = socket.toArray().then(pieces => Buffer.concat(pieces as Buffer[]).toString());
+    socket.write(`POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.key}\r\n`);
+    // Whatever was written before is there once another connection has had an answer.
+    await service.get('/me');
+    return { socket, answer };
+  };
+
+  test('gets 503, and the rest of its body is read', async () => {
+    const service = await TestService.start({ clock: new HandClock(), graceMs: GRACE });
+    const { socket, answer } = await arriving(service);
+    const closed = service.close();
+    socket.write(`Content-Length: 1000000\r\n\r\n${'x'.repeat(1000)}`);
+    socket.write('x'.repeat(999_000));
+    expect(await answer).toContain('503 Service Unavailable');
+    await closed;
+  });
+
+  test('is waited for no longer than the grace', async () => {
+    const clock = new HandClock();
+    const service = await TestService.start({ clock, graceMs: GRACE });
+    const { answer } = await arriving(service);
+    const closed = service.close();
+    await clock.sleeping(GRACE);
+    clock.advance(GRACE);
+    expect(await answer.catch(() => '')).toBe('');
+    await closed;
+  });
+});
+
+describe('a service that is told to stop does not wait for', () => {
   test('a connection on which nothing was ever asked', async () => {
     const service = await TestService.start({ clock: new HandClock(), graceMs: GRACE });
     const socket = await connected(service);

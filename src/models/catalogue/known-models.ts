@@ -4,13 +4,19 @@ import { sortOptions } from '../providers/options.ts';
 /** A table of models, as far as a check of prompts needs it. */
 interface Table {
   get(name: string): ModelEntry | undefined;
-  explainMissing(name: string): string;
+  explainMissing(name: string, withRemedy?: boolean): string;
+}
+
+interface KnownModelsOptions {
+  readonly nowMs?: number;
+  /** Whether messages say what the owner of `models.yaml` can do; default true. */
+  readonly withRemedy?: boolean | undefined;
 }
 
 /** Returns what a check of a prompt file has to know of the models. */
-export function knownModels(models: Table, nowMs = Date.now()) {
+export function knownModels(models: Table, { nowMs = Date.now(), withRemedy }: KnownModelsOptions = {}) {
   return {
-    explainMissing: (name: string) => models.explainMissing(name),
+    explainMissing: (name: string) => models.explainMissing(name, withRemedy),
     get(name: string) {
       const entry = models.get(name);
       const shutdown = entry && shutdownOf(entry, nowMs);

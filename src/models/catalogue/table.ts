@@ -75,12 +75,17 @@ class WatchedModels {
     return this.#isUnread ? undefined : (this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted));
   }
 
-  /** Why a model is not there and how to have it, as one line without a path of this machine. */
-  explainMissing(name: string): string {
+  /**
+   * Says in one line why a model is not there, without a path of this machine.
+   *
+   * @param withRemedy whether the line says how the owner of `models.yaml` can have it
+   */
+  explainMissing(name: string, withRemedy = true): string {
     const [prefix = '', ...rest] = name.split('/');
     const models = this.list().map(({ model }) => model);
     const missing = `there is no model \`${name}\``;
     const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
+    if (!withRemedy) return this.#listed(missing, name, models);
     if (this.#isUnread) return `${missing}: there are ${models.join(', ')}, and models.yaml can't be read`;
     if (rest.length > 0) {
       if (this.#fromFile.brokenProviders.has(providerName(prefix))) {
@@ -89,14 +94,18 @@ class WatchedModels {
       const providers = this.#providers().map(({ name }) => name);
       return `${missing}, and no provider \`${prefix}\`: there are ${providers.join(', ')}; ${alias}`;
     }
-    const meant = didYouMean(name, models);
     const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
     const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];
     return [
-      `${missing}${meant === '' ? ': there' : `${meant} There`} are ${models.join(', ')}`,
+      this.#listed(missing, name, models),
       `with its provider before it, such as ${ways.join(', ')}, it needs no description`,
       'promptrun models discover writes the models of your endpoints to models.yaml',
     ].join('; ');
+  }
+
+  #listed(missing: string, name: string, models: readonly string[]): string {
+    const meant = didYouMean(name, models);
+    return `${missing}${meant === '' ? ': there' : `${meant} There`} are ${models.join(', ')}`;
   }
 
   /** What keeps a model from being asked; undefined if nothing does. */

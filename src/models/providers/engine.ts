@@ -42,7 +42,8 @@ export function providerEngine(
       if (key === undefined && provider.needsKey) {
         const variables = provider.keyVariables.join(' or ');
         const message = `no key for ${provider.name}: set ${variables}`;
-        return { ...failedWith(message), isRefused: true, fault: 'unauthorised' };
+        const plain = `the service has no key for ${provider.name}`;
+        return { ...failedWith(message, plain), isRefused: true, fault: 'unauthorised' };
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : TIMEOUT_MS);
@@ -156,10 +157,10 @@ class Run {
       };
     } catch (error) {
       job.signal.throwIfAborted();
-      const { message, isRefused, fault } = this.#limit.aborted
-        ? { message: tookTooLong(this.#access.provider, this.#limitMs), isRefused: false, fault: undefined }
+      const { message, plain, isRefused, fault } = this.#limit.aborted
+        ? { ...tookTooLong(this.#access.provider, this.#limitMs), isRefused: false, fault: undefined }
         : await explain(error, job, this.#access);
-      const { outputs, ...failed } = failedWith(message);
+      const { outputs, ...failed } = failedWith(message, plain);
       return {
         ...failed,
         ...this.#told(),
@@ -190,6 +191,7 @@ function formOf(body: Readonly<Record<string, unknown>>): Form | undefined {
   return body['type'] === 'message' ? MESSAGES : undefined;
 }
 
-function tookTooLong({ name }: Provider, timeoutMs: number): string {
-  return `${name} gave no whole answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`;
+function tookTooLong({ name }: Provider, timeoutMs: number): { message: string; plain: string } {
+  const message = `${name} gave no whole answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`;
+  return { message, plain: message };
 }

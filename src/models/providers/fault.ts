@@ -22,30 +22,38 @@ export function statusIn(thrown: unknown): number | undefined {
 
 const MAX_LENGTH = 600;
 
-/** A fault as it is told: a line that says who did what, without keys, and what to do next; and whether it cost nothing. */
+/**
+ * Describes a fault in a line that says who did what, without keys, and what to do next; and whether it cost nothing.
+ * `plain` leaves out what only the operator of the service can do.
+ */
 export async function explain(
   thrown: unknown,
   { model, signal }: Pick<EngineJob, 'model' | 'signal'>,
   access: Access,
 ): Promise<{
   message: string;
+  plain: string;
   isRefused: boolean;
   status: number | undefined;
   fault: EngineFault | undefined;
 }> {
   const { provider, key } = access;
   const fault = providerFaultIn(thrown) ?? networkFault(thrown, provider);
-  const what = withoutKeys(fault.what, key).replace(/\s+/g, ' ').trim();
-  const short = what.length > MAX_LENGTH ? `${what.slice(0, MAX_LENGTH)}…` : what;
+  const whole = withoutKeys(fault.what, key).replace(/\s+/g, ' ').trim();
+  const short = whole.length > MAX_LENGTH ? `${whole.slice(0, MAX_LENGTH)}…` : whole;
   const has = isUnknownModel(fault) ? await nearestModels(model, access, signal) : undefined;
   const advice = [adviceOn(fault, access), has].filter(text => text !== undefined).join('; ');
-  const message = [
-    `${provider.name}${short.startsWith("'") ? '' : ' '}${short}`,
-    fault.more.mayHaveCost ? '; it may have been paid for' : '',
-    advice === '' ? '' : `: ${advice}`,
-  ].join('');
-  const { isRefused = false, status, fault: kind } = fault.more;
-  return { message, isRefused, status, fault: kind };
+  const { isRefused = false, isPassing = false, status, fault: kind } = fault.more;
+  const cost = fault.more.mayHaveCost ? '; it may have been paid for' : '';
+  const what = `${provider.name}${short.startsWith("'") ? '' : ' '}${short}${cost}`;
+  const message = advice === '' ? what : `${what}: ${advice}`;
+  return { message, plain: plainText(), isRefused, status, fault: kind };
+
+  /** What a provider says of a key is for whoever has set it. */
+  function plainText(): string {
+    if (kind === 'unauthorised') return `${provider.name} does not let this service in`;
+    return isPassing ? message : what;
+  }
 }
 
 function adviceOn(
@@ -94,6 +102,7 @@ function networkFault(thrown: unknown, { baseUrl }: Provider): ProviderFault {
   const isUnreachable = code !== undefined && code !== 'ECONNRESET' && code in ADVICE;
   return new ProviderFault(`can't be reached at ${placeOf(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],
+    isPassing: code === 'ECONNRESET',
     isRefused: isUnreachable,
     fault: isUnreachable ? 'unreachable' : undefined,
     mayHaveCost: !isUnreachable,

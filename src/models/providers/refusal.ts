@@ -28,6 +28,7 @@ export function refusal({ status, headers, text }: Refused): ProviderFault {
     param: paramIn(body),
     fault: faultOf(status, { quotaUsedUp, keyIsInvalid }),
     advice: adviceOn(status, { text, quotaUsedUp }),
+    isPassing: !quotaUsedUp && (status === 429 || status >= 500),
   });
 }
 
@@ -176,6 +177,8 @@ export class ProviderFault extends Error {
     readonly more: {
       /** What the user can do next. */
       readonly advice?: string | undefined;
+      /** True if it may be gone by itself later, so that whoever asked can act on the advice. */
+      readonly isPassing?: boolean;
       /** The HTTP status it answered with. */
       readonly status?: number;
       /** How long it wants to be left alone, in milliseconds; undefined where it did not say. */

@@ -1,18 +1,23 @@
 import { messageOf } from '../../files/error-utils.ts';
 import type { Clock } from './clock.ts';
 
-/** How long the same fault is not reported again, in milliseconds. */
+/** How long the same line is not reported again, in milliseconds. */
 const QUIET_MS = 60_000;
 
 /** Reports faults in one line each; one that goes on and on is reported once a minute. */
 export function faultReporter(onNotice: (line: string) => void, clock: Clock): (error: unknown) => void {
+  const report = onceAMinute(onNotice, clock);
+  return error => report(`fault: ${messageOf(error)}`);
+}
+
+/** Passes on a line at most once a minute. */
+export function onceAMinute(onNotice: (line: string) => void, clock: Clock): (line: string) => void {
   const reportedAt = new Map<string, number>();
-  return error => {
-    const message = messageOf(error);
-    const last = reportedAt.get(message);
+  return line => {
+    const last = reportedAt.get(line);
     if (last !== undefined && clock.now() - last < QUIET_MS) return;
     if (reportedAt.size > 100) reportedAt.clear();
-    reportedAt.set(message, clock.now());
-    onNotice(`fault: ${message}`);
+    reportedAt.set(line, clock.now());
+    onNotice(line);
   };
 }

@@ -1,3 +1,4 @@
+import { TasksClosed } from '../../prompts/tasks/messages.ts';
 import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/index.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
@@ -67,6 +68,7 @@ function refusalOf(error: unknown, onFault: (error: unknown) => void): ApiError 
   if (error instanceof Refusal) {
     return new ApiError(STATUS_OF[error.code], error.message, error.data, error.retryAfterSeconds);
   }
+  if (error instanceof TasksClosed) return new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
   onFault(error);
   return serviceError(error);
 }

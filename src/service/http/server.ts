@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
 import { MAX_BODY_BYTES } from '../../wire/index.ts';
@@ -32,6 +32,8 @@ interface HttpServerOptions {
   /** Aborted once connections are to be closed after their next answer. */
   readonly closing: AbortSignal;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  /** Called with what the operator should know. */
+  readonly onNotice?: ((line: string) => void) | undefined;
   /** Bytes that requests keep in memory at a time; default 256 MiB. */
   readonly maxRequestBytes?: number | undefined;
   /** How long an answer may wait for its caller to take some of it, in milliseconds; default two minutes. */
@@ -40,6 +42,8 @@ interface HttpServerOptions {
 
 export interface HttpServer {
   readonly server: Server;
+  /** Ends connections on which nothing was ever sent. */
+  readonly endUnused: () => void;
   /** The requests whose answer is not out yet, from the moment their headers arrived. */
   readonly requests: PendingWork;
 }
@@ -52,25 +56,53 @@ const STALLED_MS = 120_000;
 /** Connections at a time; a creation holds one for two minutes. */
 const MAX_CONNECTIONS = 4096;
 
+const MISDIRECTED =
+  'a request named another host and was refused; start with --public-url if the service is reached under another name';
+
 /** The interface over HTTP. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const requests = new PendingWork();
   const budget = new MemoryBudget(options.maxRequestBytes);
   const isOurs = hostCheck(options.host, options.publicUrl);
+  // A request may still arrive when the server has stopped listening and has no address any more.
+  let ownOrigin = '';
+  let isMisdirectionNoted = false;
+  const checkHost = (host: string | undefined): boolean => {
+    if (isOurs(host)) return true;
+    if (!isMisdirectionNoted) options.onNotice?.(MISDIRECTED);
+    isMisdirectionNoted = true;
+    return false;
+  };
+  const sockets = new Set<Socket>();
   const server = createServer(
     { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
       void requests.track(new Promise(resolve => response.once('close', resolve)));
+      // An answer that was on its way when the closing began leaves its connection open.
+      response.once('close', () => {
+        if (options.closing.aborted) setImmediate(() => server.closeIdleConnections());
+      });
       void answer(options, request, response, {
         budget,
-        origin: originFor(options, server, request),
-        isOurs: isOurs(request.headers.host),
+        origin: originFor(options, ownOrigin, request),
+        isOurs: checkHost(request.headers.host),
       });
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
+  server.once('listening', () => {
+    ownOrigin = originOf(server, options.host);
+  });
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   envelopeRefusals(server);
-  return { server, requests };
+  return { server, requests, endUnused: () => endUnused(sockets) };
+}
+
+function endUnused(sockets: Iterable<Socket>): void {
+  for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
 }
 
 /** Such as `http://127.0.0.1:8787`. */
@@ -80,10 +112,14 @@ export function originOf(server: Server, host: string): string {
 }
 
 /** What media URLs begin with in the answer to a request. */
-function originFor({ host, publicUrl }: HttpServerOptions, server: Server, request: IncomingMessage): string {
+function originFor(
+  { host, publicUrl }: HttpServerOptions,
+  ownOrigin: string,
+  request: IncomingMessage,
+): string {
   const called = request.headers.host;
   // A wildcard address leads nowhere from another machine: there it is the one the caller used.
-  return publicUrl ?? (isWildcard(host) && called ? `http://${called}` : originOf(server, host));
+  return publicUrl ?? (isWildcard(host) && called ? `http://${called}` : ownOrigin);
 }
 
 async function answer(
@@ -104,7 +140,10 @@ async function answer(
   const readBody = (memory: RequestMemory): Promise<Buffer> => bodyOf(request, memory);
   const result = isOurs ? await api({ method, target, headers, origin, memoryFor, readBody }) : misdirected();
   room?.free();
-  if (closing.aborted) response.setHeader('connection', 'close');
+  if (closing.aborted) {
+    response.setHeader('connection', 'close');
+    await readAway(request);
+  }
   cutOffStalled(response, stalledMs);
   await send(response, result, method === 'HEAD').catch(() => response.destroy());
   onRequest?.({
@@ -114,6 +153,13 @@ async function answer(
     httpStatus: result.httpStatus,
     durationMs: performance.now() - startedAt,
   });
+}
+
+/** Reads the rest of a request: if the connection were closed while its caller still sends, the answer would be lost. */
+async function readAway(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.closed) return;
+  request.resume();
+  await once(request, 'close').catch(() => {});
 }
 
 /** A caller who takes nothing of an answer for so long gets no more of it. */
@@ -137,10 +183,7 @@ async function send(response: ServerResponse, { httpStatus, headers, body }: Api
 }
 
 function misdirected(): ApiAnswer {
-  const refusal = new ApiError(
-    'MISDIRECTED_REQUEST_ERROR',
-    'the Host header does not name this service; start it with --public-url if it is reached under another name',
-  );
+  const refusal = new ApiError('MISDIRECTED_REQUEST_ERROR', 'the Host header does not name this service');
   return answerError(refusal, () => {});
 }
 

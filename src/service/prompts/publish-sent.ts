@@ -2,7 +2,6 @@ import { PastBound } from '../../files/bounds/past-bound.ts';
 import { BOUNDS } from '../../prompts/bounds.ts';
 import { type Finding, InvalidPromptFile } from '../../prompts/findings.ts';
 import { PROMPT_FILE_EXTENSION } from '../../prompts/slug.ts';
-import { TasksClosed } from '../../prompts/tasks/messages.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
 import { invalid, Refusal } from '../core/refusal.ts';
 import { type PublishContext, type Published, publishPrompt } from './publish.ts';
@@ -31,7 +30,6 @@ export async function publishSent(
   } catch (error) {
     if (error instanceof InvalidPromptFile) throw faulty(error, name);
     if (error instanceof PastBound) throw invalid(error.message);
-    if (error instanceof TasksClosed) throw new Refusal('UNAVAILABLE', error.message);
     throw error;
   }
 }

@@ -24,6 +24,8 @@ export interface PublishContext {
   readonly models: ModelTable;
   readonly clock: Clock;
   readonly tasks: PromptTasks;
+  /** As RunLookup has it. */
+  readonly toOperator?: ((line: string) => void) | undefined;
 }
 
 /**
@@ -32,11 +34,11 @@ export interface PublishContext {
  * @throws {InvalidPromptFile} whose message names file and line, for a model or a run option that is not there
  */
 export async function publishPrompt(
-  { store, models, clock, tasks }: PublishContext,
+  { store, models, clock, tasks, toOperator }: PublishContext,
   definition: PromptDefinition,
   file = `${definition.slug}.prompt`,
 ): Promise<Published> {
-  await refuseFaulty(definition, file, { models, tasks });
+  await refuseFaulty(definition, file, { models, tasks, toOperator });
   const version = newVersionOf(definition);
   const changed = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
@@ -51,7 +53,11 @@ export async function publishPrompt(
 export async function refuseFaulty(
   definition: PromptDefinition,
   file: string,
-  { models, tasks }: { models?: ModelTable | undefined; tasks: PromptTasks },
+  {
+    models,
+    tasks,
+    toOperator,
+  }: Pick<PublishContext, 'tasks' | 'toOperator'> & { models?: ModelTable | undefined },
 ): Promise<void> {
   const findings = new Findings(file);
   const top = { line: 1, column: 1 };
@@ -59,7 +65,8 @@ export async function refuseFaulty(
   if (isEmptyPrompt(definition)) {
     findings.fault(top, 'the prompt has no template: write one below the front matter');
   }
-  await checkParsed({ findings, definition }, { models: models && knownModels(models), tasks });
+  const known = models && knownModels(models, { withRemedy: toOperator === undefined });
+  await checkParsed({ findings, definition }, { models: known, tasks });
   if (findings.hasFaults) throw invalid(findings);
 }
 

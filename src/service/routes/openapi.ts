@@ -107,7 +107,7 @@ function document(routes: readonly AnyRoute[], origin: string): object {
     components: {
       schemas: { Error: errorEnvelope },
       securitySchemes: {
-        key: { type: 'http', scheme: 'bearer', description: 'A key that `promptrun keys create` prints' },
+        key: { type: 'http', scheme: 'bearer', description: 'An API key of this service' },
       },
     },
   };

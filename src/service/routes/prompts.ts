@@ -130,7 +130,7 @@ export const promptRoutes = [
     data: publishedSchema,
     async handle(services, { params, body }) {
       const { file, partials = {} } = body;
-      return await publishSent(services, { slug: params.promptId, file, partials });
+      return await publishSent(services, { slug: checkedSlug(params), file, partials });
     },
   }),
 
@@ -142,16 +142,24 @@ export const promptRoutes = [
     tag: 'Prompts',
     summary: 'Withdraw the prompt of a slug',
     description: 'For keys of authors. The path ends in the slug. Its runs stay readable.',
-    errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR'],
+    errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     params: slugParams,
     data: object({ slug: text(), unpublished: boolean }),
     async handle({ store }, { params }) {
-      const slug = params.promptId;
+      const slug = checkedSlug(params);
       if (!(await store.prompts.unpublish(slug))) throw notFound('there is no such published prompt');
       return { slug, unpublished: true };
     },
   }),
 ];
+
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+
+/** The slug as it arrived. It is never made of a part of it: that would be another prompt's. @throws {Refusal} */
+function checkedSlug({ promptId: slug }: { readonly promptId: string }): string {
+  if (SLUG.test(slug)) return slug;
+  throw invalid('a slug is 1 to 64 of the characters a–z, 0–9 and, within it, hyphens');
+}
 
 /** A version with the inputs it expects and its template. */
 async function versionView(

@@ -31,6 +31,8 @@ export interface ExecutorOptions {
   clock: Clock;
   /** True to keep no request of a run that failed before its model was asked, which cost nothing. */
   forgetsUnasked: boolean;
+  /** As RunLookup has it, for failed runs. */
+  toOperator?: ((line: string) => void) | undefined;
   /** Called with what a user should know besides how runs end; one line each. */
   onNotice: (line: string) => void;
 }
@@ -163,7 +165,7 @@ function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
   };
 }
 
-type Keeping = Pick<ExecutorOptions, 'media' | 'clock'>;
+type Keeping = Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator'>;
 
 async function keepOutputs(
   keeping: Keeping,
@@ -189,13 +191,17 @@ function withoutNul(text: string): string {
 }
 
 async function keepOutput(
-  { media, clock }: Keeping,
+  { media, clock, toOperator }: Keeping,
   runId: string,
   output: EngineOutput,
   signal: AbortSignal,
 ): Promise<{ output: StoredOutput; made?: StoredMedia }> {
   if (output.type === 'text') return { output: { type: 'text', data: withoutNul(output.text) } };
-  if (output.type === 'error') return { output: { type: 'error', data: withoutNul(output.message) } };
+  if (output.type === 'error') {
+    const { message, plain = message } = output;
+    if (plain !== message) toOperator?.(`run ${runId}: ${message}`);
+    return { output: { type: 'error', data: withoutNul(toOperator ? plain : message) } };
+  }
   const { type, bytes, mediaType } = output;
   // It may have cost money: it is kept until the database is back.
   const made = await retryForever(() => media.save(runId, bytes, mediaType), {

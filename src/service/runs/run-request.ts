@@ -3,7 +3,6 @@ import type { ModelTable } from '../../models/catalogue/table.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/entry.ts';
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
 import { optionFault } from '../../prompts/parse/option-values.ts';
-import { TasksClosed } from '../../prompts/tasks/messages.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
 import { invalid, notFound, Refusal } from '../core/refusal.ts';
@@ -16,22 +15,37 @@ export interface RunLookup {
   readonly definitions: Definitions;
   readonly models: ModelTable;
   readonly tasks: PromptTasks;
+  /** Called with what only the operator can do about a refusal; undefined if the caller is the operator. */
+  readonly toOperator?: ((line: string) => void) | undefined;
 }
 
 /** A prompt version that can be run, with what it says and the model that it has here. @throws {Refusal} */
-export async function requireRunnable({ store, definitions, models }: RunLookup, promptVersionId: string) {
+export async function requireRunnable(lookup: RunLookup, promptVersionId: string) {
+  const { store, definitions, models, toOperator } = lookup;
   const version = await store.prompts.runnable(promptVersionId.toLowerCase());
   if (!version) throw notFound('there is no such published prompt version');
   const definition = await definitions.ofRun(version.id);
   const model = models.get(definition.model);
-  if (!model) throw invalid(`the prompt can't be run here: ${models.explainMissing(definition.model)}`);
+  if (!model) {
+    toOperator?.(`a run was refused: ${models.explainMissing(definition.model)}`);
+    const why = models.explainMissing(definition.model, toOperator === undefined);
+    throw invalid(`the prompt can't be run here: ${why}`);
+  }
   return { version, definition, model };
 }
 
 /** @throws {Refusal} for a model that can't be asked, such as one whose key is not set */
-export function requireAccess({ models }: Pick<RunLookup, 'models'>, model: ModelEntry): void {
+export function requireAccess(
+  { models, toOperator }: Pick<RunLookup, 'models' | 'toOperator'>,
+  model: ModelEntry,
+): void {
   const fault = models.accessFault(model);
   if (!fault) return;
+  if (toOperator) {
+    toOperator(`a run was refused: ${fault.message}`);
+    const message = `the model ${model.model} can't be asked here: the service has no access to ${model.provider?.name}`;
+    throw fault.kind === 'key' ? new Refusal('NO_ACCESS', message) : invalid(message);
+  }
   throw fault.kind === 'key' ? new Refusal('NO_ACCESS', fault.message) : invalid(fault.message);
 }
 
@@ -47,7 +61,6 @@ export async function checkInputs(
     await tasks.do('readTexts', { definition: { textInputs, input }, texts }, { userId });
   } catch (error) {
     if (error instanceof InvalidInputs || error instanceof PastBound) throw invalid(error.message);
-    if (error instanceof TasksClosed) throw new Refusal('UNAVAILABLE', error.message);
     throw error;
   }
   // Keys that the prompt does not have are ignored.
