@@ -55,7 +55,24 @@ async function readWhole(text: string, answer: Answer, onText: (piece: string) =
   if (/^\s*(?:data|event|id|retry)?:/.test(text.slice(0, 100))) {
     return await readEvents(eventData(oneChunk(text)), answer, onText);
   }
-  for (const object of checkedObjects(text)) onText(answer.add(object));
+  for (const object of objectsIn(text)) take(object, answer, onText);
+}
+
+/**
+ * Takes in an object of an answer: its usage counts even if it holds an error.
+ *
+ * @throws {ProviderFault} for an error in place of an answer
+ */
+function take(
+  object: Readonly<Record<string, unknown>>,
+  answer: Answer,
+  onText: (piece: string) => void,
+): void {
+  onText(answer.add(object));
+  const { error } = object;
+  if (error === undefined || error === null || error === '') return;
+  const reason = inOneLine(reasonOf(error) ?? 'it does not say which');
+  throw new ProviderFault(`answered with an error: ${reason}`, { mayHaveCost: true });
 }
 
 async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {
@@ -70,13 +87,13 @@ async function readEvents(
   for await (const events of batches) {
     for (const data of events) {
       if (data.trim() === '[DONE]') answer.finish();
-      else onText(answer.add(checkedEvent(data)));
+      else take(eventIn(data), answer, onText);
     }
   }
   if (!answer.ended) throw answer.failure ?? brokenOff();
 }
 
-function checkedEvent(data: string): Readonly<Record<string, unknown>> {
+function eventIn(data: string): Readonly<Record<string, unknown>> {
   let event: unknown;
   try {
     event = parseBoundedJson(data, { values: MAX_VALUES });
@@ -84,7 +101,7 @@ function checkedEvent(data: string): Readonly<Record<string, unknown>> {
     if (error instanceof JsonPastBound) throw unreadableBecause(`an event of it ${error.message}`);
     throw brokenOff();
   }
-  if (isJsonObject(event)) return withoutError(event);
+  if (isJsonObject(event)) return event;
   throw unreadableBecause(`an event of it is not a JSON object: ${inOneLine(data)}`);
 }
 
@@ -104,23 +121,11 @@ function brokenOff(): ProviderFault {
 }
 
 /** One object, or a list of them: Gemini gives the pieces of an answer so where it is not asked for events. */
-function checkedObjects(text: string): Readonly<Record<string, unknown>>[] {
+function objectsIn(text: string): Readonly<Record<string, unknown>>[] {
   const value = parse(text);
   const objects: unknown[] = Array.isArray(value) ? value : [value];
   if (objects.length === 0 || !objects.every(isJsonObject)) throw unreadable(text);
-  return objects.map(withoutError);
-}
-
-/** @throws {ProviderFault} for an error in place of an answer */
-function withoutError(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { error } = value;
-  if (error === undefined || error === null || error === '') return value;
-  throw new ProviderFault(
-    `answered with an error: ${inOneLine(reasonOf(error) ?? 'it does not say which')}`,
-    {
-      mayHaveCost: true,
-    },
-  );
+  return objects;
 }
 
 function parse(text: string): unknown {

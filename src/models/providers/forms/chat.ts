@@ -34,7 +34,8 @@ export const CHAT: Form = {
     aborted: 'broken',
   },
   read(object, answer) {
-    answer.count(valueAt(object, 'usage'));
+    // Groq's streams have it in a place of its own.
+    answer.count(valueAt(object, 'usage') ?? valueAt(object, 'x_groq', 'usage'));
     answer.tier = textAt(object, 'service_tier') ?? answer.tier;
     for (const choice of listAt(object, 'choices')) readChoice(choice, answer);
   },

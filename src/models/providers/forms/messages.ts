@@ -42,13 +42,19 @@ export const MESSAGES: Form = {
         return readMessage(object, answer);
     }
   },
-  /** Tokens that were read from the cache or written to it count as input. */
+  /** Tokens that were read from the cache or written to it count as input; what compacting took is counted apart. */
   usage(counts) {
-    const input = countAt(counts, 'input_tokens');
-    const output = countAt(counts, 'output_tokens');
+    const isCompaction = (one: unknown): boolean => textAt(one, 'type') === 'compaction';
+    const all = [counts, ...listAt(counts, 'iterations').filter(isCompaction)];
+    const sum = (name: string): number | undefined => {
+      const found = all.flatMap(one => countAt(one, name) ?? []);
+      return found.length === 0 ? undefined : found.reduce((one, other) => one + other, 0);
+    };
+    const input = sum('input_tokens');
+    const output = sum('output_tokens');
     if (input === undefined || output === undefined) return undefined;
-    const cached = countAt(counts, 'cache_read_input_tokens') ?? 0;
-    const cacheWritten = countAt(counts, 'cache_creation_input_tokens');
+    const cached = sum('cache_read_input_tokens') ?? 0;
+    const cacheWritten = sum('cache_creation_input_tokens');
     return {
       input: input + cached + (cacheWritten ?? 0),
       output,

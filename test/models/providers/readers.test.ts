@@ -1,0 +1,47 @@
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DOCUMENTED } from '../../support/providers/documented-answers.ts';
+import { type Reading, readByEngine, readByPackage } from '../../support/providers/readings.ts';
+
+// Answers are read by readers of ours, and compared here with what the packages that build the requests make of them. What a
+// package reads otherwise is kept in read-otherwise.txt: a release that reads something else turns this test red.
+// `npx vitest run test/models/providers/readers.test.ts --update` writes the file anew.
+
+const NOTHING: Reading = { text: '', end: 'whole', tokens: undefined, pictures: [] };
+
+const CASES = DOCUMENTED.flatMap(({ from, ...documented }) => from.map(asked => ({ asked, ...documented })));
+
+describe('an answer', () => {
+  it.each(CASES)('with $what from $asked.engine is read as it says', async ({ asked, answer, says }) => {
+    expect(await readByEngine(asked, answer)).toEqual({ ...NOTHING, ...says });
+  });
+
+  it('is read alike by the packages, apart from what is known', async () => {
+    const lines = await Promise.all(
+      CASES.map(async ({ what, asked, answer, says }) => {
+        const read = await byPackage(asked, answer);
+        return otherwise(read, { ...NOTHING, ...says }).map(line => `${what}, ${asked.engine}: ${line}\n`);
+      }),
+    );
+    const file = path.join(import.meta.dirname, 'read-otherwise.txt');
+    await expect(lines.flat().join('')).toMatchFileSnapshot(file);
+  });
+});
+
+/** What a package makes of an answer; its error if it can't read it. */
+async function byPackage(...asked: Parameters<typeof readByPackage>): Promise<Reading | { fails: string }> {
+  try {
+    return await readByPackage(...asked);
+  } catch (error) {
+    return { fails: error instanceof Error ? error.name : 'with something that is not an error' };
+  }
+}
+
+/** What is not as it should be, one line each. */
+function otherwise(read: Reading | { fails: string }, says: Reading): string[] {
+  if ('fails' in read) return [`can’t be read (${read.fails})`];
+  return (['text', 'end', 'tokens', 'pictures'] as const).flatMap(key => {
+    const [is, should] = [JSON.stringify(read[key] ?? null), JSON.stringify(says[key] ?? null)];
+    return is === should ? [] : [`${key} ${is} in place of ${should}`];
+  });
+}

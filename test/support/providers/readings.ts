@@ -1,0 +1,160 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { EventStreamCodec } from '@smithy/eventstream-codec';
+import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
+import type { InterfaceName } from '../../../src/models/entry.ts';
+import { Answer } from '../../../src/models/providers/answer.ts';
+import { readAnswer } from '../../../src/models/providers/answer-body.ts';
+import { CLIENTS } from '../../../src/models/providers/clients.ts';
+
+/** An answer as a provider sends it: one body, or the events of a stream. */
+export type SentAnswer = { readonly body: object } | { readonly events: readonly (object | '[DONE]')[] };
+
+/** A model of an interface. */
+export interface SpokenTo {
+  readonly engine: InterfaceName | 'openai-chat';
+  readonly id: string;
+}
+
+/** What a reader makes of an answer. */
+export interface Reading {
+  readonly text: string;
+  /** How it ended: `whole` if the model had said all. */
+  readonly end: 'whole' | 'length' | 'filter' | 'error' | 'tool' | 'broken';
+  /** Tokens in, out, read from the cache and written to it. */
+  readonly tokens: readonly [number, number, number, number] | undefined;
+  /** The pictures, in base64. */
+  readonly pictures: readonly string[];
+}
+
+const CODEC = new EventStreamCodec(toUtf8, fromUtf8);
+
+function isAmazons({ engine, id }: SpokenTo): boolean {
+  return engine === 'bedrock' && !/anthropic\./.test(id);
+}
+
+/** The bytes of an answer, and their type. */
+function sent(asked: SpokenTo, answer: SentAnswer): { type: string; bytes: Uint8Array<ArrayBuffer> } {
+  if ('body' in answer) return { type: 'application/json', bytes: utf8(JSON.stringify(answer.body)) };
+  if (isAmazons(asked)) {
+    const frames = answer.events
+      .flatMap(event => Object.entries(event))
+      .map(([name, value]) => frame(name, value as object));
+    return { type: 'application/vnd.amazon.eventstream', bytes: new Uint8Array(Buffer.concat(frames)) };
+  }
+  const lines = answer.events.map(event => {
+    if (event === '[DONE]') return 'data: [DONE]\n\n';
+    const name = 'type' in event ? `event: ${String(event.type)}\n` : '';
+    return `${name}data: ${JSON.stringify(event)}\n\n`;
+  });
+  return { type: 'text/event-stream', bytes: utf8(lines.join('')) };
+}
+
+function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(text));
+}
+
+function frame(type: string, payload: object): Uint8Array {
+  const headers = { ':event-type': type, ':message-type': 'event', ':content-type': 'application/json' };
+  return CODEC.encode({
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, { type: 'string', value } as const]),
+    ),
+    body: fromUtf8(JSON.stringify(payload)),
+  });
+}
+
+const CALL: LanguageModelV4CallOptions = {
+  prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+};
+
+/** What the package of an interface makes of an answer. */
+export async function readByPackage(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
+  const { type, bytes } = sent(asked, answer);
+  const client = await CLIENTS[asked.engine].language(
+    {
+      baseURL: 'https://provider.example/v1',
+      apiKey: 'k',
+      headers: {},
+      fetch: async () => new Response(bytes, { headers: { 'content-type': type } }),
+    },
+    { provider: asked.engine, id: asked.id },
+  );
+  if ('body' in answer) {
+    const { content, finishReason, usage } = await client.doGenerate(CALL);
+    const pictures = content.flatMap(part => (part.type === 'file' ? [base64Of(part.data)] : []));
+    const text = content.map(part => (part.type === 'text' ? part.text : '')).join('');
+    return { text, end: ENDS[finishReason.unified], tokens: tokensOf(usage), pictures };
+  }
+  const reading = {
+    text: '',
+    end: 'broken' as Reading['end'],
+    tokens: tokensOf(undefined),
+    pictures: [] as string[],
+  };
+  for await (const part of (await client.doStream(CALL)).stream) {
+    if (part.type === 'text-delta') reading.text += part.delta;
+    if (part.type === 'file') reading.pictures.push(base64Of(part.data));
+    if (part.type === 'error') reading.end = 'error';
+    if (part.type === 'finish') {
+      if (reading.end !== 'error') reading.end = ENDS[part.finishReason.unified];
+      reading.tokens = tokensOf(part.usage);
+    }
+  }
+  return reading;
+}
+
+const ENDS = {
+  stop: 'whole',
+  length: 'length',
+  'content-filter': 'filter',
+  'tool-calls': 'tool',
+  error: 'error',
+  interrupted: 'broken',
+  other: 'broken',
+} as const;
+
+function base64Of(data: unknown): string {
+  if (typeof data === 'object' && data !== null && 'data' in data) return base64Of(data.data);
+  return data instanceof Uint8Array ? Buffer.from(data).toString('base64') : String(data);
+}
+
+function tokensOf(usage: LanguageModelV4Usage | undefined): Reading['tokens'] {
+  const { total, cacheRead = 0, cacheWrite = 0 } = usage?.inputTokens ?? { total: undefined };
+  const output = usage?.outputTokens.total;
+  return total === undefined || output === undefined ? undefined : [total, output, cacheRead, cacheWrite];
+}
+
+/** What the engine makes of an answer. */
+export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
+  const { type, bytes } = sent(asked, answer);
+  const read = new Answer(CLIENTS[asked.engine].form({ provider: asked.engine, id: asked.id }));
+  const body = (async function* () {
+    yield bytes;
+  })();
+  let fault = '';
+  try {
+    await readAnswer(
+      { status: 200, headers: { 'content-type': type }, body, discard: () => undefined },
+      read,
+      () => undefined,
+    );
+    read.check();
+  } catch (error) {
+    fault = String(error);
+  }
+  const { usage } = read;
+  return {
+    text: read.text,
+    end: endOf(fault),
+    tokens: usage && [usage.input, usage.output, usage.cached, usage.cacheWritten ?? 0],
+    pictures: read.pictures.map(({ base64, url = '' }) => base64 ?? url),
+  };
+}
+
+function endOf(fault: string): Reading['end'] {
+  if (fault === '') return 'whole';
+  if (/asked for the tool/.test(fault)) return 'tool';
+  if (/context is full|limit of tokens/.test(fault)) return 'length';
+  if (/refused|content filter/.test(fault)) return 'filter';
+  return /ended its answer with an error|answered with an error/.test(fault) ? 'error' : 'broken';
+}
