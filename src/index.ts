@@ -26,7 +26,6 @@ export type { CreateOptions, EncodedBody } from './client/runs.ts';
 export type { ServiceClock } from './client/service-clock.ts';
 export type {
   AnswerHeaders,
-  ProxyVariables,
   RequestBody,
   Transport,
   TransportOptions,
@@ -34,6 +33,7 @@ export type {
   TransportResponse,
 } from './client/transport.ts';
 export { createTransport } from './client/undici-transport.ts';
+export type { ProxyVariables } from './net/proxy.ts';
 export * from './wire/envelope.ts';
 export * from './wire/limits.ts';
 export * from './wire/prompt.ts';

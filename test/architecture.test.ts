@@ -39,14 +39,15 @@ function houseOf(file: string): string {
 
 const ALLOWED: Record<string, readonly string[]> = {
   wire: ['wire'],
-  client: ['client', 'wire'],
+  net: ['net'],
+  client: ['client', 'net', 'wire'],
   files: ['files'],
   prompts: ['prompts', 'files', 'wire'],
-  models: ['models', 'prompts', 'files', 'wire', '..'], // package.json, for the user agent of requests
+  models: ['models', 'prompts', 'files', 'net', 'wire', '..'], // package.json, for the user agent of requests
   service: ['service', 'models', 'prompts', 'files', 'wire'],
-  cli: ['cli', 'files', 'client', 'wire', 'prompts', 'models'],
+  cli: ['cli', 'files', 'net', 'client', 'wire', 'prompts', 'models'],
   page: ['page', 'client', 'wire'],
-  'index.ts': ['client', 'wire'],
+  'index.ts': ['client', 'net', 'wire'],
   'main.ts': ['cli', 'service', '..'], // the package's own package.json, for the version
   'run-process.ts': ['service'],
 };

@@ -1,3 +1,5 @@
+import type { ProxyVariables } from '../net/proxy.ts';
+
 /** A request body of known length that is produced while it is sent. */
 export interface RequestBody {
   /** In bytes; sent as `Content-Length`. */
@@ -48,12 +50,6 @@ export interface Transport {
   readonly owns?: (url: URL) => boolean;
   /** Drops every connection; the transport can't be used any more. */
   close(): Promise<void>;
-}
-
-export interface ProxyVariables {
-  readonly httpsProxy?: string;
-  readonly httpProxy?: string;
-  readonly noProxy?: string;
 }
 
 export interface TransportOptions {

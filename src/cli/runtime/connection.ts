@@ -204,17 +204,11 @@ async function openTransport(service: EmbeddedService | undefined, env: Env): Pr
       close: () => Promise.resolve(),
     };
   }
-  const { createTransport } = await import('../../client/undici-transport.ts');
+  const [{ createTransport }, { proxiesOf }] = await Promise.all([
+    import('../../client/undici-transport.ts'),
+    import('../../net/proxy.ts'),
+  ]);
   return await createTransport({ shortLived: true, proxy: proxiesOf(env) });
-}
-
-/** Lower case wins, as in curl; `HTTP_PROXY` is not taken where a web server could have set it from a header. */
-function proxiesOf(env: Env): { httpsProxy?: string; httpProxy?: string; noProxy?: string } {
-  const httpsProxy = env['https_proxy'] || env['HTTPS_PROXY'];
-  const httpProxy =
-    env['http_proxy'] || (env['REQUEST_METHOD'] === undefined ? env['HTTP_PROXY'] : undefined);
-  const noProxy = env['no_proxy'] || env['NO_PROXY'];
-  return { ...(httpsProxy && { httpsProxy }), ...(httpProxy && { httpProxy }), ...(noProxy && { noProxy }) };
 }
 
 function debugNote({ io, globals }: ConnectionSources, line: string): void {

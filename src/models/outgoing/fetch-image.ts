@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { causeOf } from '../../net/fault.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { unlessAborted } from './abort.ts';
@@ -67,7 +67,7 @@ async function openChecked(text: string, options: FetchImageOptions): Promise<Ht
   try {
     return await open({ url, signal, headers: HEADERS, proxy, addresses });
   } catch (error) {
-    throw new Error(`${url.host} can't be reached: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`${url.host} can't be reached: ${causeOf(error)}`, { cause: error });
   }
 }
 
@@ -135,8 +135,4 @@ async function readImage(answer: HttpAnswer, onBytes?: (count: number) => void):
     if (error instanceof TooLong) throw new Error('the image is larger than 20 MiB', { cause: error });
     throw error;
   }
-}
-
-function reasonOf(error: unknown): string {
-  return codeOf(error) ?? messageOf(error);
 }

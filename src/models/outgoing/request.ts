@@ -1,16 +1,16 @@
-import http, { type IncomingHttpHeaders } from 'node:http';
-import https from 'node:https';
-import { isIP, type LookupFunction, type Socket } from 'node:net';
-import tls from 'node:tls';
+import { isIP, type LookupFunction } from 'node:net';
+import type { Dispatcher } from 'undici';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { messageOf } from '../../files/error-utils.ts';
+import { openAgent, proxyAuthorization, proxyRefusal } from '../../net/agent.ts';
+import { ProxyFault } from '../../net/fault.ts';
 
 /** What every request to a provider says of who sends it. */
 export const USER_AGENT = `promptrun/${packageJson.version}`;
 
 export interface HttpAnswer {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  /** Names in lower case; the first value of a header that comes twice. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
   /** Ends with an error where the connection does before the body does. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Drops the connection. */
@@ -28,86 +28,89 @@ export interface HttpRequest {
   readonly proxy?: URL | undefined;
   /** The only addresses the host may be reached at, so that its name is not looked up again; not used with a proxy. */
   readonly addresses?: readonly string[] | undefined;
-  /** PEM certificates to trust besides those of the system, for tests. */
+  /** PEM certificates to trust in place of the system's, for tests. */
   readonly ca?: string;
 }
 
-/** For a connection, proxy and TLS included, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * Sends one request and gives its answer as soon as its head is there. Follows no redirect and sends nothing twice.
+ * Sends one request over a connection of its own and returns its answer as soon as the head is there. Follows no redirect
+ * and sends nothing twice. How long the answer may take is up to the signal.
  *
  * @throws {ProxyFault} for a fault of the proxy
- * @throws {Error} what Node says of any other fault on the way
+ * @throws {Error} for any other fault on the way; the signal's reason once it is aborted
  */
 export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
-  const connecting = new AbortController();
-  const timer = setTimeout(() => connecting.abort(new Error('no connection in 30 s')), CONNECT_TIMEOUT_MS);
-  const signal = AbortSignal.any([request.signal, connecting.signal]);
-  try {
-    return await answerOf(await prepare(request, signal), request, () => clearTimeout(timer));
-  } catch (error) {
-    throw connecting.signal.aborted && !request.signal.aborted ? (connecting.signal.reason as Error) : error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** A request that is not sent yet: straight, through a tunnel, or as proxies take plain http. */
-async function prepare(request: HttpRequest, signal: AbortSignal): Promise<http.ClientRequest> {
-  const { url, method = 'GET', proxy, addresses, ca } = request;
-  const headers = { host: url.host, ...request.headers };
-  const common = { method, path: `${url.pathname}${url.search}`, headers, agent: false as const, signal };
-  const trusted = ca === undefined ? {} : { ca };
-  if (!proxy) {
-    const pinned = addresses === undefined ? {} : { lookup: pinnedTo(addresses) };
-    const where = { ...addressOf(url), ...pinned, servername: serverName(url) };
-    return url.protocol === 'https:'
-      ? https.request({ ...common, ...where, ...trusted })
-      : http.request({ ...common, ...where });
-  }
-  if (url.protocol === 'http:') {
-    const { request: send } = proxy.protocol === 'https:' ? https : http;
-    const proxied = { ...headers, ...proxyAuthorization(proxy) };
-    return send({ ...common, ...addressOf(proxy), path: url.href, headers: proxied });
-  }
-  const { host, port } = addressOf(url);
-  const socket = await openTunnel(proxy, `${host.includes(':') ? `[${host}]` : host}:${port}`, signal);
-  const secure = tls.connect({ socket, servername: serverName(url), ...trusted });
-  // The request hears of the first error; a later one, or one of the tunnel below, would end the process.
-  for (const stream of [socket, secure]) stream.on('error', () => undefined);
-  // An agent, even one of its own, would connect by itself.
-  return http.request({ method, path: common.path, headers, signal, createConnection: () => secure });
-}
-
-/** An address has no name that a certificate could be asked for by. */
-function serverName(url: URL): string {
-  const { host } = addressOf(url);
-  return isIP(host) === 0 ? host : '';
-}
-
-function answerOf(
-  outgoing: http.ClientRequest,
-  { url, body, proxy }: HttpRequest,
-  onConnected: () => void,
-): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    outgoing.on('error', reject);
-    outgoing.on('socket', socket => {
-      socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
-    });
-    outgoing.on('response', incoming => {
-      const status = incoming.statusCode ?? 0;
-      if (status === 407 && proxy) {
-        outgoing.destroy();
-        return reject(new ProxyFault(`the proxy ${proxy.host} ${refusal(status, url.host)}`));
-      }
-      const discard = (): void => void outgoing.destroy();
-      resolve({ status, headers: incoming.headers, body: incoming, discard });
-    });
-    outgoing.end(body);
+  const { url, signal, method = 'GET', body, proxy, addresses, ca } = request;
+  signal.throwIfAborted();
+  const isForwarded = proxy !== undefined && url.protocol === 'http:';
+  const agent = await openAgent({
+    proxy: isForwarded ? undefined : proxy,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    lookup: addresses && !proxy ? pinnedTo(addresses) : undefined,
+    signal,
+    ca,
   });
+  try {
+    const { default: send } = await import('undici/lib/api/api-request.js');
+    const answer = await send.call(agent, {
+      ...(isForwarded ? forwardedBy(proxy, request) : target(request)),
+      method,
+      body,
+      signal,
+      reset: true,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    if (answer.statusCode === 407 && isForwarded) {
+      answer.body.on('error', () => {}).destroy();
+      throw new ProxyFault(proxy.host, proxyRefusal(proxy, 407));
+    }
+    return httpAnswer(answer);
+  } catch (error) {
+    await agent.destroy();
+    throw signal.aborted ? signal.reason : error;
+  }
+}
+
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function target({ url, headers = {} }: HttpRequest): Target {
+  return { origin: url.origin, path: `${url.pathname}${url.search}`, headers };
+}
+
+/** Proxies take plain http by the whole URL; many make tunnels for https only. */
+function forwardedBy(proxy: URL, { url, headers }: HttpRequest): Target {
+  const authorization = proxyAuthorization(proxy);
+  return {
+    origin: proxy.origin,
+    path: url.href,
+    headers: {
+      host: url.host,
+      ...headers,
+      ...(authorization !== undefined && { 'proxy-authorization': authorization }),
+    },
+  };
+}
+
+function httpAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): HttpAnswer {
+  // What fails after the last piece was read concerns nobody.
+  body.on('error', () => {});
+  const first = Object.entries(headers).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value[0] : value,
+  ]);
+  return {
+    status: statusCode,
+    headers: Object.fromEntries(first) as HttpAnswer['headers'],
+    body,
+    discard: () => void body.destroy(),
+  };
 }
 
 function pinnedTo(addresses: readonly string[]): LookupFunction {
@@ -120,7 +123,7 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
 }
 
 /**
- * The whole body; `onBytes` is called with the length of each piece of it.
+ * Reads the whole body; `onBytes` is called with the length of each piece of it.
  *
  * @throws {TooLong} once it is longer than `maxBytes`; the connection is dropped then
  * @throws what `onBytes` throws
@@ -158,62 +161,4 @@ export class TooLong extends Error {
   constructor(maxBytes: number, what = 'it') {
     super(`${what} is larger than ${Math.floor(maxBytes / (1024 * 1024))} MiB`);
   }
-}
-
-/** A proxy that does not lead on. The message names the proxy, without its password. */
-export class ProxyFault extends Error {
-  override readonly name = 'ProxyFault';
-}
-
-/**
- * A connection through a proxy to `host:port` (CONNECT).
- *
- * @throws {ProxyFault} where the proxy refuses, can't be reached or goes away
- */
-export function openTunnel(proxy: URL, target: string, signal: AbortSignal): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const fail = (what: string): void => reject(new ProxyFault(`the proxy ${proxy.host} ${what}`));
-    const { request } = proxy.protocol === 'https:' ? https : http;
-    const outgoing = request({
-      ...addressOf(proxy),
-      method: 'CONNECT',
-      path: target,
-      headers: { host: target, ...proxyAuthorization(proxy) },
-      agent: false,
-      signal,
-    });
-    outgoing.on('connect', (answer, socket) => {
-      if (answer.statusCode === 200) return resolve(socket);
-      socket.destroy();
-      fail(refusal(answer.statusCode ?? 0, target));
-    });
-    outgoing.on('response', answer => {
-      outgoing.destroy();
-      fail(refusal(answer.statusCode ?? 0, target));
-    });
-    outgoing.on('error', error => fail(`can't be used: ${messageOf(error)}`));
-    outgoing.on('close', () => fail('closed the connection before it led anywhere'));
-    outgoing.end();
-  });
-}
-
-/** What a proxy's status means. */
-export function refusal(status: number, target: string): string {
-  if (status === 407) return 'wants a name and a password: give it as http://name:password@host:port';
-  return `refuses to lead to ${target} (it answered ${status})`;
-}
-
-/** Host and port as Node's requests take them. */
-export function addressOf({ hostname, port, protocol }: URL): { host: string; port: number } {
-  return {
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
-  };
-}
-
-/** The header that carries the name and password of a proxy's URL; none where it has none. */
-export function proxyAuthorization({ username, password }: URL): Record<string, string> {
-  if (username === '' && password === '') return {};
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
 }

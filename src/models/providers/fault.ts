@@ -1,7 +1,8 @@
 import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { ProxyFault } from '../../net/fault.ts';
+import { ProxySettingError } from '../../net/proxy.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
-import { ProxyFault } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { askForModels } from './endpoints.ts';
 import { keyVariable } from './providers.ts';
@@ -75,11 +76,15 @@ function adviceOn(
     : `it refuses the key in ${variable}`;
 }
 
+const CLOSED = 'it closed the connection before it answered: try again later';
+
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'is its server running, and its baseUrl right?',
   ENOTFOUND: 'nobody knows that host: check its baseUrl',
   EAI_AGAIN: "the host's name can't be looked up: check the network and its baseUrl",
-  ECONNRESET: 'it closed the connection before it answered: try again later',
+  ECONNRESET: CLOSED,
+  UND_ERR_SOCKET: CLOSED,
+  UND_ERR_CONNECT_TIMEOUT: 'it makes no connection: check the network and its baseUrl',
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is another host's: check its baseUrl",
   SELF_SIGNED_CERT_IN_CHAIN: 'set NODE_EXTRA_CA_CERTS to the certificate of who signed its own',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'set NODE_EXTRA_CA_CERTS to its certificate',
@@ -97,9 +102,12 @@ function networkFault(thrown: unknown, { baseUrl }: Provider): ProviderFault {
       advice: 'check HTTPS_PROXY and HTTP_PROXY',
     });
   }
+  if (error instanceof ProxySettingError) {
+    return new ProviderFault(`can't be reached: ${error.message}`, { isRefused: true, fault: 'unreachable' });
+  }
   const code = codeOf(error);
   const reason = messageOf(error) || code || 'no reason given';
-  const isUnreachable = code !== undefined && code !== 'ECONNRESET' && code in ADVICE;
+  const isUnreachable = code !== undefined && code in ADVICE && ADVICE[code] !== CLOSED;
   return new ProviderFault(`can't be reached at ${placeOf(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],
     isPassing: code === 'ECONNRESET',

@@ -4,12 +4,22 @@ declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici';
 }
 
-declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
-  export { EnvHttpProxyAgent as default } from 'undici';
+declare module 'undici/lib/dispatcher/proxy-agent.js' {
+  export { ProxyAgent as default } from 'undici';
 }
 
 declare module 'undici/lib/dispatcher/pool.js' {
   export { Pool as default } from 'undici';
+}
+
+declare module 'undici/lib/core/connect.js' {
+  import type { Socket } from 'node:net';
+  import type { buildConnector } from 'undici';
+
+  /** Makes a function that opens connections and returns the socket at once. */
+  export default function connector(
+    options: buildConnector.BuildOptions,
+  ): (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 }
 
 declare module 'undici/lib/api/api-connect.js' {
@@ -30,7 +40,7 @@ declare module 'undici/lib/api/api-request.js' {
     this: Pick<Dispatcher, 'dispatch'>,
     options: Omit<Dispatcher.RequestOptions, 'body'> & {
       /** An iterable needs a `content-length` among the headers, or it is sent in chunks. */
-      readonly body: string | AsyncIterable<Uint8Array> | undefined;
+      readonly body: string | Uint8Array | AsyncIterable<Uint8Array> | undefined;
     },
   ): Promise<Dispatcher.ResponseData>;
 }

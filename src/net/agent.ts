@@ -1,0 +1,117 @@
+import type { LookupFunction, Socket } from 'node:net';
+import type { Agent, buildConnector, Dispatcher } from 'undici';
+import type openTunnel from 'undici/lib/api/api-connect.js';
+import { causeOf, codeOf, isAboutCertificate, ProxyFault } from './fault.ts';
+
+/** How the connections of an agent are made. */
+export interface AgentOptions {
+  /** Makes a tunnel through this proxy for every connection; undefined connects directly. */
+  readonly proxy?: URL | undefined;
+  /** For a connection, with its tunnel and TLS, in milliseconds. */
+  readonly connectTimeoutMs: number;
+  /** How long idle connections are kept; default as long as undici keeps them. */
+  readonly keepAlive?: Pick<
+    Agent.Options,
+    'keepAliveTimeout' | 'keepAliveMaxTimeout' | 'keepAliveTimeoutThreshold'
+  >;
+  /** Closes the agent's connections when aborted, also those that are being made. */
+  readonly signal?: AbortSignal;
+  /** Resolves names in place of the system; not used with a proxy, which resolves them itself. */
+  readonly lookup?: LookupFunction | undefined;
+  /** PEM certificates to trust in place of the system's, for tests. */
+  readonly ca?: string | undefined;
+}
+
+type Connector = (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
+type TunnelOptions = Parameters<typeof openTunnel>[0];
+
+/** Loads undici and makes what sends requests over connections of this kind. */
+export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
+  const { proxy, keepAlive, connectTimeoutMs: timeout, lookup, ca, signal } = options;
+  const tls = { timeout, ...(ca !== undefined && { ca }) };
+  if (proxy) return await tunnelAgent(proxy, tls, options);
+  const [{ default: Agent }, { default: connector }] = await Promise.all([
+    import('undici/lib/dispatcher/agent.js'),
+    import('undici/lib/core/connect.js'),
+  ]);
+  const connect = connector({ ...tls, ...(lookup && { lookup }) });
+  return new Agent({ ...keepAlive, connect: endedBy(signal, connect) });
+}
+
+async function tunnelAgent(
+  proxy: URL,
+  tls: { readonly timeout: number },
+  { keepAlive, signal }: AgentOptions,
+): Promise<Dispatcher> {
+  const [{ default: ProxyAgent }, { default: Pool }, { default: openTunnel }] = await Promise.all([
+    import('undici/lib/dispatcher/proxy-agent.js'),
+    import('undici/lib/dispatcher/pool.js'),
+    import('undici/lib/api/api-connect.js'),
+  ]);
+  const clientFactory = (_: URL, { connect }: { readonly connect?: Connector }): Dispatcher => {
+    const pool = new Pool(proxy.origin, connect && { connect: endedBy(signal, connect) });
+    // undici would ask again for ever if the proxy closes the connection, and says nothing of its answer.
+    const open = (target: TunnelOptions): Promise<Dispatcher.ConnectData> =>
+      opened(proxy, openTunnel.call(pool, { ...target, headersTimeout: tls.timeout }));
+    return Object.assign(pool, { connect: open });
+  };
+  const token = proxyAuthorization(proxy);
+  return new ProxyAgent({
+    uri: proxy.href,
+    ...(token !== undefined && { token }),
+    ...keepAlive,
+    requestTls: tls,
+    proxyTls: { timeout: tls.timeout },
+    clientFactory,
+  });
+}
+
+async function opened(proxy: URL, tunnel: Promise<Dispatcher.ConnectData>): Promise<Dispatcher.ConnectData> {
+  const { statusCode, socket, ...rest } = await tunnel.catch((error: unknown) => {
+    const closed = codeOf(error) === 'UND_ERR_SOCKET';
+    throw new ProxyFault(proxy.host, closed ? 'it closed the connection' : causeOf(error), {
+      mayPass: !isAboutCertificate(error),
+      cause: error,
+    });
+  });
+  if (statusCode === 200) return { statusCode, socket, ...rest };
+  socket.on('error', () => {}).destroy();
+  throw new ProxyFault(proxy.host, proxyRefusal(proxy, statusCode), { mayPass: statusCode >= 500 });
+}
+
+/** undici itself lets go of a connection only once it stands. */
+function endedBy(signal: AbortSignal | undefined, connect: Connector): Connector {
+  if (!signal) return connect;
+  return (target, callback) => {
+    const socket = connect(target, callback);
+    const end = (): void => void socket.destroy(signal.reason as Error);
+    signal.addEventListener('abort', end, { once: true });
+    socket.once('close', () => signal.removeEventListener('abort', end));
+    if (signal.aborted) end();
+    return socket;
+  };
+}
+
+/** The value of the header that carries the name and password of a proxy's URL; undefined if it has neither. */
+export function proxyAuthorization({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined;
+  const credentials = `${decoded(username)}:${decoded(password)}`;
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+/** The text itself if a lone `%` stands in it. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Why a proxy's answer is not a way on. */
+export function proxyRefusal({ username }: URL, status: number): string {
+  if (status !== 407) return `it answered with HTTP ${status}`;
+  return username === ''
+    ? 'it wants a name and password (HTTP 407); give them as in HTTPS_PROXY=http://name:password@host:port'
+    : 'it does not accept the name and password in its URL (HTTP 407)';
+}

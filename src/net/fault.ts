@@ -1,0 +1,77 @@
+/** Codes of Node and undici whose own messages say too little. */
+const CAUSES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  ENOTFOUND: 'host not found',
+  EAI_AGAIN: 'host name lookup failed',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  EPIPE: 'connection closed while sending',
+  ETIMEDOUT: 'connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped half-way',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was cut short',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
+  UND_ERR_SOCKET: 'connection closed by the other side',
+};
+
+/** A certificate that this machine does not trust: the same at the next try. */
+const UNTRUSTED = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_UNTRUSTED',
+]);
+/** Other certificates that no further try makes better. */
+const WRONG_CERTIFICATE = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REVOKED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+/** A proxy that made no connection: a message about the server alone would mislead. */
+export class ProxyFault extends Error {
+  override readonly name = 'ProxyFault';
+  /** True if it may go well the next time. */
+  readonly mayPass: boolean;
+
+  constructor(
+    readonly proxy: string,
+    readonly reason: string,
+    options: { readonly mayPass?: boolean; readonly cause?: unknown } = {},
+  ) {
+    const message = `the proxy ${proxy} made no connection: ${reason}`;
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.mayPass = options.mayPass ?? true;
+  }
+}
+
+/** True if a connection failed for a certificate, so that no further try does better. */
+export function isAboutCertificate(error: unknown): boolean {
+  const code = codeOf(error) ?? '';
+  return UNTRUSTED.has(code) || WRONG_CERTIFICATE.has(code);
+}
+
+/** Why a connection failed, with the code that can be searched for. */
+export function causeOf(error: unknown): string {
+  const code = codeOf(error);
+  if (code === undefined) return messageOf(error);
+  if (UNTRUSTED.has(code)) {
+    return `its certificate is not trusted (${code}); name the file of its CA in NODE_EXTRA_CA_CERTS`;
+  }
+  const cause = CAUSES[code] ?? messageOf(error);
+  return `${cause} (${code})`;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error && error.message !== '' ? error.message : 'connection failed';
+}
+
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

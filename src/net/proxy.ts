@@ -1,0 +1,70 @@
+/** Proxies, as the environment variables of these names give them. */
+export interface ProxyVariables {
+  readonly httpsProxy?: string;
+  readonly httpProxy?: string;
+  readonly noProxy?: string;
+}
+
+/** A proxy in the environment that can't be used. The message names the variable and doesn't repeat its value. */
+export class ProxySettingError extends Error {
+  override readonly name = 'ProxySettingError';
+}
+
+/**
+ * Reads the proxies from environment variables. Lower case wins, as in curl; `HTTP_PROXY` is ignored in a CGI script, where
+ * a web server sets it from a header of the request.
+ */
+export function proxiesOf(env: Readonly<Record<string, string | undefined>>): ProxyVariables {
+  const httpsProxy = env['https_proxy'] || env['HTTPS_PROXY'];
+  const httpProxy =
+    env['http_proxy'] || (env['REQUEST_METHOD'] === undefined ? env['HTTP_PROXY'] : undefined);
+  const noProxy = env['no_proxy'] || env['NO_PROXY'];
+  return { ...(httpsProxy && { httpsProxy }), ...(httpProxy && { httpProxy }), ...(noProxy && { noProxy }) };
+}
+
+/**
+ * Returns the proxy for a URL: that of its own scheme, unless `noProxy` excepts the host.
+ *
+ * @throws {ProxySettingError} if that is not the URL of an http or https proxy
+ */
+export function proxyFor(url: URL, { httpsProxy, httpProxy, noProxy = '' }: ProxyVariables): URL | undefined {
+  if (isExcepted(url, noProxy)) return undefined;
+  return url.protocol === 'https:' ? proxyUrl('HTTPS_PROXY', httpsProxy) : proxyUrl('HTTP_PROXY', httpProxy);
+}
+
+/** @throws {ProxySettingError} for the first proxy that can't be used */
+export function checkProxies({ httpsProxy, httpProxy }: ProxyVariables): void {
+  proxyUrl('HTTPS_PROXY', httpsProxy);
+  proxyUrl('HTTP_PROXY', httpProxy);
+}
+
+// `host:port` without a scheme is as common as the full URL. The value is not repeated: it may hold a password.
+function proxyUrl(name: string, value = ''): URL | undefined {
+  const trimmed = value.trim();
+  if (trimmed === '') return undefined;
+  const text = trimmed.includes('://') ? trimmed : `http://${trimmed}`;
+  if (!URL.canParse(text)) {
+    throw new ProxySettingError(`the proxy in ${name} is not a URL; give it as http://host:port`);
+  }
+  const url = new URL(text);
+  if (url.protocol === 'http:' || url.protocol === 'https:') return url;
+  throw new ProxySettingError(
+    `the proxy in ${name} is a ${url.protocol} one, which is not supported; give an http:// or https:// proxy, or unset it`,
+  );
+}
+
+/** True if a list such as `example.com,.internal:8080,*` names the host or a domain that it belongs to. */
+function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
+  const ownPort = port || (protocol === 'https:' ? '443' : '80');
+  const host = hostname.toLowerCase();
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter(entry => entry !== '')
+    .some(entry => {
+      const [, name = '', wantedPort] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
+      const domain = name.replace(/^\*?\./, '');
+      if (wantedPort !== undefined && wantedPort !== ownPort) return false;
+      return domain === '*' || (domain !== '' && (host === domain || host.endsWith(`.${domain}`)));
+    });
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { checkProxies, ProxySettingError, proxiesOf, proxyFor } from '../../src/net/proxy.ts';
+
+describe('the proxies of an environment', () => {
+  it('are those of the lower-case variables first', () => {
+    expect(proxiesOf({ HTTPS_PROXY: 'p:1', https_proxy: 'r:3', NO_PROXY: 'a', no_proxy: '' })).toEqual({
+      httpsProxy: 'r:3',
+      noProxy: 'a',
+    });
+  });
+
+  it('do not include HTTP_PROXY in a CGI script, where a header sets it', () => {
+    expect(proxiesOf({ HTTP_PROXY: 'p:1', REQUEST_METHOD: 'GET' })).toEqual({});
+    expect(proxiesOf({ http_proxy: 'p:1', REQUEST_METHOD: 'GET' })).toEqual({ httpProxy: 'p:1' });
+  });
+});
+
+describe('the proxy for a URL', () => {
+  const both = { httpsProxy: 'p:1', httpProxy: 'http://q:2' };
+  const of = (url: string, noProxy = ''): string | undefined =>
+    proxyFor(new URL(url), { ...both, noProxy })?.href;
+
+  it('is that of its scheme', () => {
+    expect(of('https://far.example/')).toBe('http://p:1/');
+    expect(of('http://far.example/')).toBe('http://q:2/');
+    expect(proxyFor(new URL('https://far.example/'), { httpProxy: 'q:2' })).toBeUndefined();
+    expect(proxyFor(new URL('https://far.example/'), { httpsProxy: ' ' })).toBeUndefined();
+  });
+
+  it.each([
+    ['other, .example', undefined],
+    ['*.example', undefined],
+    ['far.example:443', undefined],
+    ['FAR.example', undefined],
+    ['*', undefined],
+    ['far.example:8443', 'http://p:1/'],
+    ['ar.example', 'http://p:1/'],
+    ['', 'http://p:1/'],
+  ])('with NO_PROXY=%s is %s', (noProxy, wanted) => {
+    expect(of('https://far.example/v1', noProxy)).toBe(wanted);
+  });
+
+  it('is none for an excepted address of IPv6', () => {
+    expect(of('http://[::1]:8000/', '[::1]')).toBeUndefined();
+  });
+});
+
+describe("a proxy that can't be used", () => {
+  it.each(['socks5://user:secret@127.0.0.1:1080', 'socks://user:secret@x', 'ftp://user:secret@x'])(
+    'of %s is refused by its kind, its password not repeated',
+    url => {
+      const refuse = (): unknown => checkProxies({ httpsProxy: url });
+      expect(refuse).toThrow(ProxySettingError);
+      expect(refuse).toThrow(
+        /HTTPS_PROXY is a (socks5|socks|ftp): one, which is not supported; give an http:\/\/ or/,
+      );
+      expect(refuse).not.toThrow(/secret/);
+    },
+  );
+
+  it('is refused for what is not a URL', () => {
+    expect(() => checkProxies({ httpProxy: 'http://user:secret@[' })).toThrow(
+      'the proxy in HTTP_PROXY is not a URL; give it as http://host:port',
+    );
+  });
+});
