@@ -78,11 +78,16 @@ export class Prompts extends Endpoints {
     await this.service.request('DELETE', path`/prompts/${slug}`, options);
   }
 
-  /** Every published prompt, newest first, holding one page at a time; `limit` is the number wanted in all. */
-  all(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptSearchRow> {
+  /** Pages of published prompts as they arrive; `limit` is the number of prompts wanted in all. */
+  pages(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptPage> {
     const fetch = (page: PromptListQuery): Promise<PromptPage> => this.list(page, options);
     const cursorOf = ({ promptId }: PromptSearchRow): string => promptId;
-    return rowsOf(pagesOf({ of: 'prompts', fetch, cursorOf }, query), query);
+    return pagesOf({ of: 'prompts', fetch, cursorOf }, query);
+  }
+
+  /** Every published prompt, newest first, holding one page at a time; `limit` is the number wanted in all. */
+  all(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptSearchRow> {
+    return rowsOf(this.pages(query, options), query);
   }
 }
 

@@ -61,7 +61,7 @@ export function presentList<T>(
   });
 }
 
-function plainCells<T>(columns: readonly ListColumn<T>[]): (item: T) => Cell[] {
+export function plainCells<T>(columns: readonly ListColumn<T>[]): (item: T) => Cell[] {
   return item => columns.flatMap(({ cell, plain = cell }) => (plain === null ? [] : [plain(item)]));
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunRow } from '../../../src/wire/index.ts';
 import { startInProcess, TEST_NOW, type TestOptions } from '../../support/context.ts';
 import { against, type Ended } from '../../support/one-command.ts';
-import { type Exchange, scriptedService, success } from '../../support/scripted-service.ts';
+import { type Exchange, failure, scriptedService, success } from '../../support/scripted-service.ts';
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const HOUR = 3600_000;
@@ -256,6 +256,41 @@ describe('JSON', () => {
     expect(printed.trim().split('\n')).toHaveLength(50);
   });
 
+  it('comes out as pages arrive in an array too, which stays open after a fault', async () => {
+    let printed = '';
+    const service = await scriptedService(page({}, rows(0, 50), true), {
+      answer: () => {
+        printed = running.stdout();
+        return failure(404, 'NOT_FOUND_ERROR', 'gone');
+      },
+    });
+    onTestFinished(() => service.close());
+    const running = startInProcess(['runs', 'list', '--all', '--json'], {
+      env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' },
+    });
+    expect(await running.ended).toBe(4);
+    expect(running.stdout()).toBe(printed);
+    expect(JSON.parse(`${printed}]`)).toEqual(rows(0, 50));
+  });
+
+  it.each([
+    {
+      args: ['--all', '--query', 'length(@)'],
+      fault: '--query: the list of runs has more than 64 MiB',
+    },
+    {
+      args: ['--all', '--ending-before', id(1)],
+      fault: '--ending-before: the list of runs has more',
+    },
+  ])('is not held without end by $args', async ({ args, fault }) => {
+    const large = { outputs: [{ type: 'text', data: 'x'.repeat(30_000_000) }] };
+    const script = [11, 12, 13].map(nth => page({}, [row(nth, large)], true));
+    const { stdout, stderr, exitCode } = await list(args, script);
+    expect(stderr).toContain(fault);
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(2);
+  });
+
   it('is filtered row by row with --ndjson and --query', async () => {
     expect((await list(['--ndjson', '--query', 'runName'], [page({}, rows(0, 2), false)])).stdout).toBe(
       'Run 0\nRun 1\n',
@@ -265,6 +300,14 @@ describe('JSON', () => {
 
 describe('on a terminal', () => {
   const terminal = { terminal: { stdout: true } };
+
+  it('holds only what it shows of a row', async () => {
+    const large = { outputs: [{ type: 'text', data: 'x'.repeat(30_000_000) }] };
+    const script = [0, 1, 2].map(nth => page({}, [row(nth, large)], nth < 2));
+    const { stdout, exitCode } = await list(['--all'], script, terminal);
+    expect(stdout.match(/Run \d/gu)).toEqual(['Run 0', 'Run 1', 'Run 2']);
+    expect(exitCode).toBe(0);
+  });
 
   it('is a table with ages in words', async () => {
     const { stdout } = await list([], [page({}, [row(0), row(30, { credits: null })], false)], {

@@ -6,7 +6,8 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
-import { presentList } from '../../outputs/present.ts';
+import { type ListForm, presentList } from '../../outputs/present.ts';
+import { type Pages, presentPages } from '../../outputs/present-pages.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { resolveAddress } from '../../settings/config/address.ts';
 import { connectionFor } from '../../targets/prompt-file.ts';
@@ -23,20 +24,24 @@ export async function prompts(ctx: Context, _flags: object, command: Command): P
 /** Lists every published prompt of the service, newest first. */
 export async function promptsList(ctx: Context): Promise<void> {
   const connection = await ctx.connection();
-  const rows = await withSpinner(ctx, 'asking for the prompts', allPrompts(connection, ctx.signal));
-  await presentPrompts(ctx, rows, 'no prompts\n');
+  await presentPages(ctx, promptPages(connection, ctx.signal), {
+    of: 'prompts',
+    ...promptForm(ctx, 'no prompts\n'),
+  });
 }
 
-async function allPrompts(
+async function* promptPages(
   { client, baseUrl, advise }: Connection,
   signal: AbortSignal,
-): Promise<PromptSearchRow[]> {
-  const rows: PromptSearchRow[] = [];
+): Pages<PromptSearchRow> {
+  let isFirst = true;
   try {
-    for await (const row of client.prompts.all({}, { signal })) rows.push(row);
-    return rows;
+    for await (const { rows } of client.prompts.pages({}, { signal })) {
+      isFirst = false;
+      yield rows;
+    }
   } catch (error) {
-    if (!(error instanceof NotFoundError) || rows.length > 0) throw error;
+    if (!(error instanceof NotFoundError) || !isFirst) throw error;
     throw usageError(
       `${new URL(baseUrl).host} does not list its prompts`,
       `Search them with: ${advise('prompts', 'search')} <words>`,
@@ -48,7 +53,7 @@ export async function promptsSearch(ctx: Context, words: readonly string[]): Pro
   const query = searchQuery(words);
   const { client } = await ctx.connection();
   const { rows } = await withSpinner(ctx, 'searching', client.prompts.search(query, { signal: ctx.signal }));
-  await presentPrompts(ctx, rows, 'no prompts found\n');
+  await presentList(ctx, rows, promptForm(ctx, 'no prompts found\n'));
 }
 
 function searchQuery(words: readonly string[]): string {
@@ -66,10 +71,10 @@ function searchQuery(words: readonly string[]): string {
 // By index; video prompts are not found.
 const MODALITY_NAMES = ['text', 'image'];
 
-/** Shows prompts in the order given. @param nothing what a terminal shows where there are none */
-function presentPrompts(ctx: Context, rows: readonly PromptSearchRow[], nothing: string): Promise<void> {
+/** How prompts are shown. @param nothing what a terminal shows if there are none */
+function promptForm(ctx: Context, nothing: string): ListForm<PromptSearchRow> {
   const age = (row: PromptSearchRow): string => ageOf(fieldText(row.publishedAt), ctx.clock.now());
-  return presentList(ctx, rows, {
+  return {
     columns: [
       { title: 'SLUG', min: 12, cell: row => fieldText(row.slug) },
       { title: 'TITLE', min: 12, dropOrder: 6, cell: row => fieldText(row.title) },
@@ -91,7 +96,7 @@ function presentPrompts(ctx: Context, rows: readonly PromptSearchRow[], nothing:
       fieldText(row.description),
     ],
     nothing,
-  });
+  };
 }
 
 function modalityName({ modality }: { readonly modality: unknown }): string {

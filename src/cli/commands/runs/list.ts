@@ -13,12 +13,11 @@ import { oneOf } from '../../core/nearest.ts';
 import { ageOf } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
-import { jsonLine, wantsJson } from '../../outputs/json.ts';
-import { type ListColumn, presentList } from '../../outputs/present.ts';
+import type { ListColumn } from '../../outputs/present.ts';
+import { heldRows, type Pages, presentPages } from '../../outputs/present-pages.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
-import { withSpinner } from '../../terminal/spinner.ts';
-import { type Cell, plainRow, runStatusCell } from '../../terminal/table.ts';
+import { type Cell, runStatusCell } from '../../terminal/table.ts';
 import type { RUNS_LIST } from './spec.ts';
 
 /** The flags of `runs list` as they were given. */
@@ -86,23 +85,21 @@ interface Rest {
   readonly cursor: string;
 }
 
-/** Rows page by page, newest first; returns where the list goes on, if it was cut off. */
-type Pages = AsyncGenerator<readonly RunRow[], Rest | undefined>;
-
 /**
  * The pages that a request asks for, fetched as they are needed. Going back, each page is newer than the one before, so
  * nothing can be given before all of them are there.
  *
+ * @returns where the list continues, if it was cut off
  * @param promptVersions the rows of these alone; the service has no such filter
  */
 async function* runPages(
   runs: PromptService['runs'],
   { limit, query, promptVersions }: RunsListRequest & { readonly promptVersions?: ReadonlySet<string> },
   signal: AbortSignal,
-): Pages {
+): Pages<RunRow, Rest | undefined> {
   const goesBack = query.endingBefore !== undefined;
   const isLimited = Number.isFinite(limit) && promptVersions === undefined;
-  const newer: (readonly RunRow[])[] = [];
+  const newer = heldRows<readonly RunRow[]>('runs', '--ending-before');
   let left = limit;
   let rest: Rest | undefined;
   for await (const { rows, hasMore } of runs.pages({ ...query, ...(isLimited && { limit }) }, { signal })) {
@@ -115,11 +112,11 @@ async function* runPages(
       edge !== undefined && (hasMore || taken.length < fitting.length)
         ? { flag, cursor: edge.runId }
         : undefined;
-    if (goesBack) newer.unshift(taken);
+    if (goesBack) newer.add([taken]);
     else yield taken;
     if (left === 0) break;
   }
-  if (goesBack) yield newer.flat();
+  if (goesBack) yield newer.rows.toReversed().flat();
   return rest;
 }
 
@@ -131,7 +128,13 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
     flags.prompt === undefined ? undefined : await versionsOf(ctx, connection, flags.prompt);
   const wanted = { ...request, ...(promptVersions && { promptVersions }) };
   const pages = runPages(connection.client.runs, wanted, ctx.signal);
-  const rest = streams(ctx, flags) ? await stream(ctx, flags, pages) : await show(ctx, pages);
+  const rest = await presentPages(ctx, pages, {
+    of: 'runs',
+    ndjson: flags.ndjson,
+    columns: columnsFor(ctx),
+    cells: row => plainCells(ctx, row),
+    nothing: 'no runs',
+  });
   if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor)}`);
 }
 
@@ -144,39 +147,6 @@ async function versionsOf(ctx: Context, connection: Connection, name: string): P
     const { versions } = await connection.client.versions.list(promptId, { signal });
     return new Set(versions.map(version => version.promptVersionId));
   });
-}
-
-/** Whether rows are written as they come: as NDJSON, and as lines for a program. */
-function streams(ctx: Context, flags: RunsListFlags): boolean {
-  return flags.ndjson === true || !(wantsJson(ctx) || ctx.io.stdout.isTerminal);
-}
-
-async function stream(ctx: Context, flags: RunsListFlags, pages: Pages): Promise<Rest | undefined> {
-  for (;;) {
-    const page = await pages.next();
-    if (page.done === true) return page.value;
-    const lines = page.value.map(async row =>
-      flags.ndjson === true ? jsonLine(ctx, row) : plainRow(plainCells(ctx, row)),
-    );
-    if (!(await ctx.io.out((await Promise.all(lines)).join('')))) return undefined;
-  }
-}
-
-async function show(ctx: Context, pages: Pages): Promise<Rest | undefined> {
-  const { rows, rest } = await withSpinner(ctx, 'asking for the runs', allRows(pages));
-  await presentList(ctx, rows, {
-    columns: columnsFor(ctx),
-    cells: row => plainCells(ctx, row),
-    nothing: 'no runs',
-  });
-  return rest;
-}
-
-async function allRows(pages: Pages) {
-  const rows: RunRow[] = [];
-  let page = await pages.next();
-  for (; page.done !== true; page = await pages.next()) rows.push(...page.value);
-  return { rows, rest: page.value };
 }
 
 // Below this many columns an age goes without its "ago".

@@ -1,0 +1,137 @@
+import { ProtocolError } from '../../client/errors.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { withSpinner } from '../terminal/spinner.ts';
+import { type Cell, plainRow } from '../terminal/table.ts';
+import { jsonLine, printValue, toJson, wantsJson } from './json.ts';
+import { type ListForm, plainCells, presentList } from './present.ts';
+
+/** Pages of a list as they arrive; returns what there is to say once they are shown. */
+export type Pages<T, R = void> = AsyncGenerator<readonly T[], R>;
+
+interface PagesForm<T> extends ListForm<T> {
+  /** What is listed, for messages. */
+  readonly of: string;
+  /** True for one JSON row a line. Default false. */
+  readonly ndjson?: boolean | undefined;
+}
+
+/**
+ * Shows a list as `presentList` does, but each row as soon as its page is there. A table and `--query` need the whole
+ * list, which is bounded then.
+ *
+ * @returns what `pages` returns; undefined if the reader has gone before
+ */
+export async function presentPages<T, R>(
+  ctx: Context,
+  pages: Pages<T, R>,
+  form: PagesForm<T>,
+): Promise<R | undefined> {
+  const { ndjson = false, cells = plainCells(form.columns) } = form;
+  if (ndjson) return await writeRows(ctx, pages, row => jsonLine(ctx, row));
+  if (ctx.globals.query === undefined) {
+    if (wantsJson(ctx)) return await writeArray(ctx, pages, form.of);
+    if (!ctx.io.stdout.isTerminal) return await writeRows(ctx, pages, row => plainRow(cells(row)));
+  }
+  return await showWhole(ctx, pages, form);
+}
+
+async function writeRows<T, R>(
+  ctx: Context,
+  pages: Pages<T, R>,
+  lineOf: (row: T) => string | Promise<string>,
+): Promise<R | undefined> {
+  for (;;) {
+    const page = await pages.next();
+    if (page.done === true) return page.value;
+    const lines: string[] = [];
+    for (const row of page.value) lines.push(await lineOf(row));
+    if (!(await ctx.io.out(lines.join('')))) return undefined;
+  }
+}
+
+/** Writes one JSON array. It stays open if a page fails. */
+async function writeArray<T, R>(ctx: Context, pages: Pages<T, R>, of: string): Promise<R | undefined> {
+  const { isTerminal } = ctx.io.stdout;
+  let page = await withSpinner(ctx, `asking for the ${of}`, pages.next());
+  let before = '[\n';
+  for (; page.done !== true; page = await pages.next()) {
+    for (const row of page.value) {
+      const text = toJson(row, isTerminal).replaceAll('\n', '\n  ');
+      if (!(await ctx.io.out(`${before}  ${text}`))) return undefined;
+      before = ',\n';
+    }
+  }
+  await ctx.io.out(before === '[\n' ? '[]\n' : '\n]\n');
+  return page.value;
+}
+
+async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm<T>): Promise<R> {
+  const { columns, of, nothing } = form;
+  const asking = `asking for the ${of}`;
+  if (wantsJson(ctx)) {
+    const held = heldRows<T>(of, '--query');
+    const value = await withSpinner(ctx, asking, collect(pages, held.add));
+    await printValue(ctx, held.rows);
+    return value;
+  }
+  // A row may hold far more than its cells show.
+  const held = heldRows<Cell[]>(of);
+  const cellsOf = (row: T): Cell[] => columns.map(({ cell }) => cell(row));
+  const value = await withSpinner(
+    ctx,
+    asking,
+    collect(pages, rows => held.add(rows.map(cellsOf))),
+  );
+  const shown = columns.map((column, at) => ({
+    ...column,
+    plain: null,
+    cell: (row: Cell[]) => row[at] ?? '',
+  }));
+  await presentList(ctx, held.rows, { columns: shown, ...(nothing !== undefined && { nothing }) });
+  return value;
+}
+
+async function collect<T, R>(pages: Pages<T, R>, add: (rows: readonly T[]) => void): Promise<R> {
+  let page = await pages.next();
+  for (; page.done !== true; page = await pages.next()) add(page.value);
+  return page.value;
+}
+
+/** Of the rows that are held, as JSON; as values they take two to three times as much memory. */
+const MOST_HELD = 64 * 1024 * 1024;
+
+/** Rows that can't be shown before all of them are there. */
+export interface HeldRows<T> {
+  readonly rows: readonly T[];
+  /** @throws {CliError | ProtocolError} if all of them are too large to be held */
+  readonly add: (rows: readonly T[]) => void;
+}
+
+/**
+ * Starts to collect rows of a list.
+ *
+ * @param of what is listed
+ * @param flag what needs the whole list; a table on a terminal by default
+ */
+export function heldRows<T>(of: string, flag?: string): HeldRows<T> {
+  const rows: T[] = [];
+  let size = 0;
+  return {
+    rows,
+    add: more => {
+      size += JSON.stringify(more).length;
+      if (size > MOST_HELD) throw tooLarge(of, flag);
+      for (const row of more) rows.push(row);
+    },
+  };
+}
+
+function tooLarge(of: string, flag?: string): Error {
+  const bound = `more than ${MOST_HELD / 1024 / 1024} MiB`;
+  if (flag === undefined) return new ProtocolError(`the service's list of ${of} has ${bound}`);
+  return usageError(
+    `${flag}: the list of ${of} has ${bound}, which ${flag} would have to hold at once`,
+    'Narrow the list, or leave out the flag.',
+  );
+}
