@@ -119,8 +119,10 @@ export async function runComparison(
   for (const connection of new Set(variants.map(variant => variant.connection))) {
     const jobs = rows.flatMap(row =>
       row.requests.flatMap((request, at) => {
-        if (variants[at]?.connection !== connection) return [];
-        const job = { id: jobId(row, at), row: row.row, request: async () => request };
+        const variant = variants[at];
+        if (variant?.connection !== connection) return [];
+        const { estimatedCredits } = variant;
+        const job = { id: jobId(row, at), row: row.row, estimatedCredits, request: async () => request };
         return [{ job, plan: { kind: 'create' } as const }];
       }),
     );
@@ -148,10 +150,10 @@ export async function forecastComparison(
   variants: readonly Variant[],
 ): Promise<Forecast> {
   const forecast = new Forecast();
-  for (const [at, { connection }] of variants.entries()) {
+  for (const [at, { connection, estimatedCredits }] of variants.entries()) {
     for (const { requests } of rows) {
       const request = requests[at];
-      if (request !== undefined) await forecast.add(connection, buildRunBody(request), undefined);
+      if (request !== undefined) await forecast.add(connection, buildRunBody(request), estimatedCredits);
     }
   }
   return forecast;

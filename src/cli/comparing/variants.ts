@@ -12,6 +12,8 @@ export interface Variant {
   readonly promptVersionId: string;
   /** In place of the prompt's own; undefined where that is used. */
   readonly model: string | undefined;
+  /** What the service's search says that a run is expected to take. */
+  readonly estimatedCredits: unknown;
   /** What the version's config says of its inputs. */
   readonly config: unknown;
 }
@@ -44,7 +46,8 @@ export async function variantsOf(
     const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
     await checkModelAccess(connection, promptVersionId);
     const name = model === undefined ? target : `${target} [${model}]`;
-    variants.push({ name, connection, promptVersionId, model, config });
+    const { estimatedCredits } = resolved;
+    variants.push({ name, connection, promptVersionId, model, estimatedCredits, config });
   }
   return variants;
 }

@@ -32,6 +32,8 @@ export interface Job extends JobName {
    * creation is never in doubt, and how long it took says nothing.
    */
   readonly batched?: { readonly settled: () => void };
+  /** What the service's search says that its run is expected to take; undefined if that is the same for all jobs. */
+  readonly estimatedCredits?: unknown;
   /** Room in the budget that was taken before it is created. */
   readonly reservation?: Reservation;
   /** Makes what is sent; called when it starts, and where a creation is sent once more. @throws {CliError} its fault */

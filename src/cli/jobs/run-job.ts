@@ -118,7 +118,7 @@ class RunningJob {
       retries: 0,
       budget,
       reservation: this.#job.reservation,
-      estimatedCredits,
+      estimatedCredits: this.#job.estimatedCredits ?? estimatedCredits,
       entry: this.#entry,
       search: false,
       onSent: () => {

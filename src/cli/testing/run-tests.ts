@@ -117,9 +117,9 @@ async function dryRun(
   faults: readonly FileFault[],
 ): Promise<ExitCode> {
   const forecast = new Forecast();
-  for (const { connection, request, entry } of entries) {
+  for (const { connection, request, estimatedCredits, entry } of entries) {
     for (let made = 0; made < entry.testCase.repeat; made += 1) {
-      await forecast.add(connection, buildRunBody(request), undefined);
+      await forecast.add(connection, buildRunBody(request), estimatedCredits);
     }
   }
   if (wantsJson(ctx))

@@ -21,6 +21,8 @@ export interface PreparedEntry {
   /** To the service that runs it. */
   readonly connection: Connection;
   readonly request: RunRequest;
+  /** What the service's search says that a run is expected to take. */
+  readonly estimatedCredits: unknown;
   /** The same for equal cases, whatever their number or name. */
   readonly key: string;
   /** From 1; more where equal cases come before it, so that each repetition of each has a number of its own. */
@@ -64,7 +66,7 @@ export async function checkPrices(budget: Budget, entries: readonly PreparedEntr
   }
 }
 
-type EntryRequest = Pick<PreparedEntry, 'entry' | 'request'>;
+type EntryRequest = Pick<PreparedEntry, 'entry' | 'request' | 'estimatedCredits'>;
 
 async function entriesOf(ctx: Context, connection: Connection, file: TestFile): Promise<EntryRequest[]> {
   const entries: EntryRequest[] = [];
@@ -92,10 +94,11 @@ async function prepare(
   try {
     const version = versions.get(model) ?? (await versionOf(ctx, connection, file.target, model));
     versions.set(model, version);
-    const { promptVersionId, config } = version;
+    const { promptVersionId, estimatedCredits, config } = version;
     const inputs = await inputsOf(ctx, testCase, config);
     await checkOptions(ctx, connection, promptVersionId, options);
-    return { entry, request: { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) } };
+    const request = { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) };
+    return { entry, request, estimatedCredits };
   } catch (error) {
     const fault = located(entry, error);
     if (!(error instanceof CaseFault)) throw fault;
@@ -109,14 +112,18 @@ async function versionOf(
   connection: Connection,
   target: string,
   model: string | undefined,
-): Promise<{ readonly promptVersionId: string; readonly config: unknown }> {
+): Promise<{
+  readonly promptVersionId: string;
+  readonly estimatedCredits: unknown;
+  readonly config: unknown;
+}> {
   const resolved = await resolveTarget(ctx, connection, target, { source: 'elsewhere', model });
   const reading = readVersion(ctx, connection, resolved);
   const isOptional = connection.recorder?.mode === 'replay' && !resolved.mayBePrompt;
   const version = isOptional ? await reading.catch(() => undefined) : await reading;
   const promptVersionId = version?.promptVersionId ?? resolved.promptVersionId;
   await checkModelAccess(connection, promptVersionId);
-  return { promptVersionId, config: version?.config };
+  return { promptVersionId, estimatedCredits: resolved.estimatedCredits, config: version?.config };
 }
 
 async function inputsOf(

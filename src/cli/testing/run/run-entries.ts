@@ -100,10 +100,11 @@ function repetitionId({ key, firstRepetition }: PreparedEntry, at = 0): string {
 }
 
 function repetitionJobs(prepared: PreparedEntry): Omit<RepetitionJob, 'row'>[] {
-  const { entry, firstRepetition, request } = prepared;
+  const { entry, firstRepetition, request, estimatedCredits } = prepared;
   return Array.from({ length: entry.testCase.repeat }, (_, at) => ({
     id: repetitionId(prepared, at),
     prepared,
+    estimatedCredits,
     request: async () => ({ ...request, repetition: firstRepetition + at }),
   }));
 }
