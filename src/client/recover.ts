@@ -77,14 +77,14 @@ export async function findLostRuns(
 }
 
 /**
- * Whether a creation that failed with this error may have made a run all the same: no answer, one cut short, or an
- * intermediary's.
+ * Returns true if a creation that failed with this error was not answered by the service: no answer came, one cut short,
+ * an intermediary's, or a 504 without the run's id. Any other fault of the service in its envelope is its answer.
  */
 export function answerIsLost(error: unknown): boolean {
   if (error instanceof NetworkError) return !error.nothingSent;
   const { httpStatus } = error instanceof ProtocolError || error instanceof ServiceError ? error : {};
   if (httpStatus === undefined) return error instanceof ProtocolError;
-  if (error instanceof ServiceError) return !('runId' in error) && [502, 503, 504].includes(httpStatus);
+  if (error instanceof ServiceError) return !('runId' in error) && httpStatus === 504;
   return httpStatus < 300 || httpStatus >= 500;
 }
 

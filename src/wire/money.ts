@@ -30,5 +30,5 @@ export function costText(cost: number | null, isEstimated: boolean, unknown = 'n
 
 /** Reads a plain decimal number of US dollars, at least 0; undefined for anything else. */
 export function parseDollars(text: string): Money | undefined {
-  return /^(?:\d{1,7}(?:\.\d*)?|\.\d+)$/.test(text) ? money(Number(text)) : undefined;
+  return /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? money(Number(text)) : undefined;
 }

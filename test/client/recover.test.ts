@@ -236,7 +236,6 @@ describe('answerIsLost', () => {
     new ProtocolError('x', { httpStatus: 500 }),
     new ProtocolError('truncated', { httpStatus: 200 }),
     new ServiceError('GATEWAY_TIMEOUT_ERROR', 'no run id', options),
-    new ServiceError('UNAVAILABLE', 'x', { httpStatus: 503 }),
   ])('says yes to %o', error => {
     expect(answerIsLost(error)).toBe(true);
   });
@@ -246,7 +245,7 @@ describe('answerIsLost', () => {
     new ProtocolError('redirect', { httpStatus: 307 }),
     new ProtocolError('x', { httpStatus: 403 }),
     new GatewayTimeoutError('GATEWAY_TIMEOUT_ERROR', 'x', { ...options, runId: 'r' }),
-    new ServiceError('SERVER_ERROR', 'x', { httpStatus: 500 }),
+    ...[500, 502, 503].map(httpStatus => new ServiceError('SERVER_ERROR', 'x', { httpStatus })),
     new NotFoundError('NOT_FOUND_ERROR', 'x', { httpStatus: 404 }),
     new RateLimitError('TOO_MANY_REQUESTS_ERROR', 'x', { httpStatus: 429 }),
     new InvalidRequestError('x'),

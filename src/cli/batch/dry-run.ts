@@ -17,7 +17,7 @@ export async function dryRun(
   ctx: Context,
   source: RowSource,
   batch: PreparedBatch,
-  { shard, providerBatch }: Pick<BatchOptions, 'shard' | 'providerBatch'>,
+  { shard, providerBatch, caps }: Pick<BatchOptions, 'shard' | 'providerBatch' | 'caps'>,
 ): Promise<ExitCode> {
   if (providerBatch) await providerOf(batch.connection, batch.promptVersionId);
   let rows = 0;
@@ -36,7 +36,7 @@ export async function dryRun(
   }
   if (wantsJson(ctx)) await printValue(ctx, { rows, faults, ...forecast.data() });
   ctx.io.note(`note: ${counted(rows, 'row')} checked, ${faults} at fault; nothing was created`);
-  ctx.io.note(`note: ${forecast.text()}`);
+  ctx.io.note(`note: ${forecast.text(caps)}`);
   return faults === 0 ? EXIT.ok : EXIT.usage;
 }
 

@@ -8,7 +8,14 @@ import { creditsText } from '../creation/caps.ts';
 import { spentCells, spentTitles } from '../creation/spending-text.ts';
 import { differences } from '../outputs/differences.ts';
 import type { Grid, GridCell, GridPart, GridRow } from '../outputs/pages/grid.ts';
-import { type ComparedRow, shownText, type VariantResult, verdictOn } from './comparison.ts';
+import {
+  type ComparedRow,
+  isNotRun,
+  shownText,
+  type VariantResult,
+  type Verdict,
+  verdictOn,
+} from './comparison.ts';
 import type { Variant } from './variants.ts';
 
 /** What of a variant is told in all, in the order of its totals. */
@@ -21,13 +28,16 @@ export async function comparisonGrid(
   variants: readonly Variant[],
   budget: Budget,
 ): Promise<Grid> {
-  const count = (verdict: string): string =>
-    `${rows.filter(row => verdictOn(row) === verdict).length} ${verdict}`;
+  const verdicts = rows.map(verdictOn);
+  const count = (verdict: Verdict): string => `${verdicts.filter(one => one === verdict).length} ${verdict}`;
   const gridRows: GridRow[] = [];
   for (const row of rows) gridRows.push(await gridRow(ctx, row, budget));
   return {
     title: variants.map(({ name }) => name).join(' · '),
-    facts: [count('same'), count('changed'), count('failed')],
+    facts: [
+      ...(['same', 'changed', 'failed'] as const).map(count),
+      ...(verdicts.includes('not run') ? [count('not run')] : []),
+    ],
     reasons: rows.flatMap(({ id, results }) =>
       results.flatMap(result =>
         result.run?.runStatus === 'succeeded' ? [] : `${id}: ${shownText(result) || 'the run failed'}`,
@@ -46,10 +56,11 @@ export async function comparisonGrid(
 }
 
 function totalsOf(results: readonly VariantResult[], budget: Budget): string[] {
-  const succeeded = results.filter(({ run }) => run?.runStatus === 'succeeded').length;
+  const done = results.filter(result => !isNotRun(result));
+  const succeeded = done.filter(({ run }) => run?.runStatus === 'succeeded').length;
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   const spent = budget.totalsOf(results.flatMap(({ run }) => run?.runId ?? []));
-  const counts = [succeeded, results.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
+  const counts = [succeeded, done.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
   return [...counts, ...spentCells(spent, true)];
 }
 

@@ -2,6 +2,7 @@ import { dollars } from '../../wire/money.ts';
 import { countOf, fieldText } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { inCredits } from '../creation/caps.ts';
+import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
 import type { Variant } from './variants.ts';
@@ -21,15 +22,23 @@ export interface ComparedRow {
   readonly results: readonly VariantResult[];
 }
 
-/** `failed` where a run failed or could not be made; else `changed` where the outputs are not all equal. */
-export type Verdict = 'same' | 'changed' | 'failed';
+/**
+ * `failed` if a run failed or could not be made; else `not run` if a run was left undone; else `changed` if the outputs
+ * are not all equal.
+ */
+export type Verdict = 'same' | 'changed' | 'failed' | 'not run';
 
 export function verdictOn({ results }: ComparedRow): Verdict {
-  if (results.some(({ run }) => run?.runStatus !== 'succeeded')) {
-    return 'failed';
-  }
+  const done = results.filter(result => !isNotRun(result));
+  if (done.some(({ run }) => run?.runStatus !== 'succeeded')) return 'failed';
+  if (done.length < results.length) return 'not run';
   const [first, ...others] = results.map(contentOf);
   return others.every(content => content === first) ? 'same' : 'changed';
+}
+
+/** Returns true if the cap, or a fault that every row would meet, left it undone. */
+export function isNotRun({ fault, isLeft = false }: RequestResult): boolean {
+  return isLeft || fault?.exitCode === EXIT.capReached;
 }
 
 /** Pictures are compared by their bytes: each run has URLs of its own. */

@@ -161,7 +161,7 @@ export class Budget {
       // What is handed over to a provider ends together.
       if (this.#open.size === 0 || providerBatch) {
         const spent = this.#spent(blocked, estimate[blocked], entry?.id);
-        const reached = capReached(blocked, this.#caps[blocked] ?? 0, spent);
+        const reached = capReached(blocked, this.#caps[blocked] ?? 0, { spent, estimate: estimate[blocked] });
         if (!this.#continues) this.#reached = reached;
         throw reached;
       }

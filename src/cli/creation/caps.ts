@@ -1,4 +1,4 @@
-import { formatDollars, type Money, parseDollars } from '../../wire/money.ts';
+import { dollars, formatDollars, type Money, parseDollars } from '../../wire/money.ts';
 import { counted } from '../core/counted.ts';
 import type { CapFlags } from '../core/shared-flags.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -18,7 +18,7 @@ const CREDIT = 1e6;
 export function parseCaps({ maxCost, maxCredits }: CapFlags): Caps {
   const cost = maxCost === undefined ? undefined : parseDollars(maxCost);
   if (maxCost !== undefined && cost === undefined) throw notANumber('--max-cost', maxCost);
-  const isNumber = maxCredits === undefined || /^(?:\d{1,9}(?:\.\d*)?|\.\d+)$/u.test(maxCredits);
+  const isNumber = maxCredits === undefined || /^(?:\d+(?:\.\d*)?|\.\d+)$/u.test(maxCredits);
   if (!isNumber) throw notANumber('--max-credits', maxCredits);
   return { cost, credits: maxCredits === undefined ? undefined : credits(Number(maxCredits)) };
 }
@@ -58,17 +58,39 @@ export function costsAreNotTold(): CliError {
   );
 }
 
-/** What says that nothing more is created. @param spent undefined if it could not be learnt */
-export function capReached(unit: keyof Caps, cap: number, spent: number | undefined): CliError {
+/** What a cap leaves no room for; undefined is what is not known. */
+interface Refused {
+  /** Spent, or set aside for creations whose end is not known. */
+  readonly spent: number | undefined;
+  /** What the next creation is estimated at. */
+  readonly estimate: number | undefined;
+}
+
+/** Returns the error that says that nothing more is created, and from which cap on it goes on. */
+export function capReached(unit: keyof Caps, cap: number, { spent, estimate }: Refused): CliError {
   const flag = unit === 'cost' ? '--max-cost' : '--max-credits';
   const inWords = unit === 'cost' ? formatDollars : creditsText;
+  const next = estimate === undefined ? 'not known in advance' : `estimated at ${inWords(estimate)}`;
   const what =
     spent === undefined
       ? 'what a run took could not be learnt'
-      : `${inWords(spent)} of ${inWords(cap)} spent, and one more might not fit`;
+      : `${inWords(spent)} of ${inWords(cap)} spent, and the next run is ${next}`;
+  const enough =
+    spent === undefined || estimate === undefined ? '<more>' : plainNumber(unit, spent + estimate);
   return new CliError(`stopped at ${flag}: ${what}`, {
     status: 'CAP_REACHED',
     exitCode: EXIT.capReached,
-    data: { flag, spent: spent === undefined ? null : inWords(spent) },
+    hints: [`To go on, raise the cap: ${flag} ${enough}`],
+    data: {
+      flag,
+      spent: spent === undefined ? null : inWords(spent),
+      estimate: estimate === undefined ? null : inWords(estimate),
+    },
   });
+}
+
+/** An amount as a cap takes it, which has no exponent. */
+function plainNumber(unit: keyof Caps, amount: number): string {
+  const [value, digits] = unit === 'cost' ? [dollars(amount), 8] : [inCredits(amount), 6];
+  return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: digits });
 }

@@ -4,7 +4,7 @@ import { dollars, formatDollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { toCliError } from '../core/failure.ts';
 import { configError } from '../errors.ts';
-import { creditsIn, creditsText, inCredits } from './caps.ts';
+import { type Caps, type Credits, creditsIn, creditsText, inCredits } from './caps.ts';
 import type { CreationRequest } from './creation.ts';
 import { addUp } from './spending.ts';
 
@@ -52,7 +52,7 @@ export async function knownCost(
 export class Forecast {
   #creations = 0;
   readonly #costs: (CostEstimate | undefined)[] = [];
-  readonly #credits: (number | undefined)[] = [];
+  readonly #credits: { readonly amount: Credits | undefined; readonly isHere: boolean }[] = [];
 
   /** @param listed what the service's search says that a run is expected to take */
   async add(
@@ -62,8 +62,8 @@ export class Forecast {
     providerBatch = false,
   ): Promise<void> {
     this.#creations += 1;
-    this.#credits.push(creditsIn(listed));
-    // What it would be refused with is told elsewhere.
+    this.#credits.push({ amount: creditsIn(listed), isHere: connection.costs !== undefined });
+    // What it would be refused with is reported elsewhere.
     this.#costs.push(await estimateCost(connection, request, providerBatch).catch(() => undefined));
   }
 
@@ -81,12 +81,18 @@ export class Forecast {
     };
   }
 
-  /** In words, on one line. */
-  text(): string {
-    const { cost, credits, tableDate } = this.#sums();
+  /**
+   * In words, on one line.
+   *
+   * @param caps a cap on credits asks for those of this machine's own service, which are nobody's money
+   */
+  text(caps: Caps): string {
+    const { cost, tableDate } = this.#sums();
+    const asked = this.#credits.filter(({ isHere }) => !isHere || caps.credits !== undefined);
+    const credits = addUp(asked.map(({ amount }) => amount));
     const prices = tableDate === undefined ? '' : ` (estimated, by prices of ${tableDate})`;
     const amounts = [
-      ...(credits === undefined ? [] : [creditsText(credits)]),
+      ...(credits === undefined || asked.length === 0 ? [] : [creditsText(credits)]),
       ...(cost === undefined ? [] : [`${formatDollars(cost)}${prices}`]),
     ];
     const what = amounts.length === 0 ? 'what they would cost is not known' : `about ${amounts.join(', ')}`;
@@ -96,7 +102,7 @@ export class Forecast {
   #sums(): { cost: number | undefined; credits: number | undefined; tableDate: string | undefined } {
     return {
       cost: addUp(this.#costs.map(estimate => estimate?.cost ?? undefined)),
-      credits: addUp(this.#credits),
+      credits: addUp(this.#credits.map(({ amount }) => amount)),
       tableDate: this.#costs.find(estimate => estimate?.tableDate !== undefined)?.tableDate,
     };
   }

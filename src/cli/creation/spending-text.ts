@@ -9,7 +9,7 @@ export function hasPaidCredits({ runs, models }: Totals): boolean {
 }
 
 /**
- * What runs came to in words: a line for all, and one for each model if there are several.
+ * What runs came to in words: a line for all, and one for each model that is known.
  *
  * @param withCredits by default if they pay for something
  */
@@ -24,7 +24,7 @@ export function spendingText(totals: Totals, withCredits = hasPaidCredits(totals
   const taken = `${counted(tokens, 'token')}${unknown(tokensUnknown)}`;
   return [
     `${counted(sums.runs, 'run')} took ${[taken, ...sumsText(sums, { isHere: models.length > 0, withCredits })].join(', ')}`,
-    ...(models.length > 1 ? lines : []),
+    ...lines,
   ];
 }
 

@@ -76,7 +76,8 @@ export async function runRound(
   const prepared = await prepareEntries(ctx, connectionOf, chosen);
   const allFaults = [...faults, ...prepared.faults];
   for (const { fault } of allFaults) reportFile(ctx, fault);
-  if (options.dryRun) return { files, code: await dryRun(ctx, prepared.entries, allFaults) };
+  if (options.dryRun)
+    return { files, code: await dryRun(ctx, prepared.entries, allFaults, { judge, caps: options.caps }) };
   await checkPrices(budget, prepared.entries);
   for (const { model } of prepared.entries.length === 0 ? [] : judged) await judge.checkPrice(model);
   if (round !== undefined && (await isFree(ctx, prepared.entries, judged.length > 0))) round.onFree();
@@ -115,17 +116,21 @@ async function dryRun(
   ctx: Context,
   entries: readonly PreparedEntry[],
   faults: readonly FileFault[],
+  { judge, caps }: { readonly judge: Judge } & Pick<TestOptions, 'caps'>,
 ): Promise<ExitCode> {
   const forecast = new Forecast();
   for (const { connection, request, estimatedCredits, entry } of entries) {
+    const judged = [...allExpectations(entry.testCase.expect)].filter(needsJudge);
     for (let made = 0; made < entry.testCase.repeat; made += 1) {
       await forecast.add(connection, buildRunBody(request), estimatedCredits);
+      // The answer that the question is about is not known yet.
+      for (const { text, model } of judged) await judge.forecast(forecast, { prompt: text, model });
     }
   }
   if (wantsJson(ctx))
     await printValue(ctx, { cases: entries.length, faults: faults.length, ...forecast.data() });
   ctx.io.note(`note: ${counted(entries.length, 'case')} checked; nothing was created`);
-  ctx.io.note(`note: ${forecast.text()}`);
+  ctx.io.note(`note: ${forecast.text(caps)}`);
   return faults[0]?.fault.exitCode ?? EXIT.ok;
 }
 

@@ -260,6 +260,15 @@ describe('a creation that is not answered', () => {
     expect(stderr()).toContain(`It may be ${RUN}`);
   });
 
+  it.each([500, 502, 503])("is not looked for after the service's own %i", async status => {
+    const home = temporaryDirectory();
+    const service = await serviceOf(unanswered(failure(status, 'SERVER_ERROR', 'oops')));
+    const { exitCode, stderr } = await command(service, RUN_IT, { ...EXCLUSIVE, home });
+    expect([exitCode, stderr()]).toEqual([1, expect.stringContaining('oops (SERVER_ERROR)')]);
+    expect(service.calls.map(({ method }) => method)).toEqual(['POST']);
+    expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'failed' });
+  });
+
   it("is not given the run of an earlier one that the service's own fault ended", async () => {
     const home = temporaryDirectory();
     const service = await serviceOf(
@@ -349,7 +358,7 @@ describe('a creation that is not answered', () => {
 
   it('goes by the clock of the service', async () => {
     const service = await serviceOf(
-      unanswered(at(TEST_NOW - 3_600_000, failure(503, 'SERVER_ERROR', 'x'))),
+      unanswered(at(TEST_NOW - 3_600_000, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x'))),
       {
         expect: { method: 'GET', path: '/runs', query: { since: String((TEST_NOW - 3_600_000) / 1000) } },
         answer: at(

@@ -1,19 +1,77 @@
 import { expect, it } from 'vitest';
-import { runInProcess } from '../../support/context.ts';
+import { localService as embedded } from '../../../src/main.ts';
+import { type CommandResult, runInProcess } from '../../support/context.ts';
 import { hastyClock, homeWith, localService } from '../batch/support.ts';
 
-it.each([
-  ['test', 'hello.test.yaml'],
-  ['compare', 'hello', 'hello', '--from', 'rows.csv'],
-])('%s of a slug creates nothing if the listed estimate is above the cap', async (...args) => {
+const FILES = {
+  'hello.test.yaml': 'target: hello\ncases:\n  - { inputs: { name: Ada } }\n',
+  'judged.test.yaml':
+    'target: hello\ncases:\n  - { inputs: { name: Ada }, repeat: 2, expect: [{ rubric: is kind }] }\n',
+  'rows.csv': 'name\nAda\nBob\n',
+};
+const COMMANDS = [
+  ['test', 'hello.test.yaml', '--rate', '0'],
+  ['compare', 'hello', 'hello', '--from', 'rows.csv', '--rate', '0'],
+  ['batch', 'hello', '--from', 'rows.csv', '--out', 'out.jsonl', '--rate', '0'],
+  ['run', 'hello', '-i', 'name=Ada'],
+];
+
+it.each(COMMANDS)('%s of a slug creates nothing if the listed estimate is above the cap', async (...args) => {
   const { env, runs } = await localService();
-  const home = homeWith({
-    'hello.test.yaml': 'target: hello\ncases:\n  - { inputs: { name: Ada } }\n',
-    'rows.csv': 'name\nAda\n',
-  });
-  const run = (...flags: string[]): ReturnType<typeof runInProcess> =>
-    runInProcess([...args, '--rate', '0', ...flags], { env, home, clock: hastyClock() });
-  expect((await run('--max-credits', '0.5')).exitCode).toBe(8);
-  expect(await runs()).toEqual([]);
+  const home = homeWith(FILES);
+  const run = (...flags: string[]): Promise<CommandResult> =>
+    runInProcess([...args, ...flags], { env, home, clock: hastyClock() });
   expect((await run('--dry-run')).stderr()).toMatch(/about \d credits?/u);
+  const { exitCode, stderr } = await run('--max-credits', '0.5');
+  expect(exitCode).toBe(8);
+  expect(stderr()).toContain(
+    'stopped at --max-credits: 0 credits of 0.5 credits spent, and the next run is estimated at 1 credit',
+  );
+  expect(stderr()).toMatch(
+    /^(?:To go on, raise the cap: --max-credits 1|Go on with the same command, --resume and --max-credits <more>\.)$/mu,
+  );
+  expect(await runs()).toEqual([]);
+});
+
+it('a dry run of tests counts their judges', async () => {
+  const home = homeWith(FILES);
+  const { stdout, stderr } = await runInProcess(
+    ['test', 'judged.test.yaml', '--judge', 'echo', '--dry-run', '--json'],
+    { home, local: embedded },
+  );
+  expect(JSON.parse(stdout())).toMatchObject({ creations: 4, estimate: { cost: 0 } });
+  // Credits of this machine's own service are nobody's money.
+  expect(stderr()).toContain('note: 4 creations: about $0.00\n');
+});
+
+it('takes a cap of any size', async () => {
+  const { env } = await localService();
+  for (const credits of ['1000000000', '123456789012345678901234567890.5']) {
+    const { exitCode } = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--max-credits', credits], {
+      env,
+    });
+    expect(exitCode).toBe(0);
+  }
+  const free = ['run', 'hello', '-i', 'name=Ada', '--max-cost', '1000000000'];
+  expect((await runInProcess(free, { local: embedded })).exitCode).toBe(0);
+});
+
+it('a comparison that is stopped at the cap tells what never ran from what failed', async () => {
+  const home = homeWith(FILES);
+  const compare = ['compare', 'hello', 'hello', '--from', 'rows.csv', '--concurrency', '1'];
+  const { exitCode, stdout, stderr } = await runInProcess([...compare, '--max-credits', '2'], {
+    home,
+    local: embedded,
+  });
+  expect(exitCode).toBe(8);
+  expect(
+    stdout()
+      .split('\n')
+      .slice(0, 2)
+      .map(line => line.split('\t')[2]),
+  ).toEqual(['same', 'not run']);
+  expect(stderr()).toContain('note: 1 same, 0 changed, 0 failed, 1 not run\n');
+  expect(stderr()).toContain('; 1 row not done (CAP_REACHED)\nTo go on, raise the cap: --max-credits 3\n');
+  // A single model has its line too.
+  expect(stderr()).toContain('note:   echo: 2 credits, $0.00\n');
 });

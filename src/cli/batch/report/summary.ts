@@ -88,7 +88,7 @@ function stoppedAtCap(reached: CliError, out: string | undefined, { notDone }: C
     status,
     exitCode,
     data,
-    hints: out === undefined ? [] : [`Go on with the same command, --resume and ${flag} <more>.`],
+    hints: out === undefined ? reached.hints : [`Go on with the same command, --resume and ${flag} <more>.`],
   });
 }
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
 import { PathFault } from '../../../files/write-below.ts';
 import { replaceNamedFile } from '../../../files/write-file.ts';
-import { type ComparedRow, rowCells, rowData, verdictOn } from '../../comparing/comparison.ts';
+import { type ComparedRow, isNotRun, rowCells, rowData, verdictOn } from '../../comparing/comparison.ts';
 import { comparisonGrid } from '../../comparing/comparison-grid.ts';
 import { forecastComparison, readCheckedRows, runComparison } from '../../comparing/run-comparison.ts';
 import { variantsOf } from '../../comparing/variants.ts';
@@ -48,7 +48,8 @@ export async function compare(
   if (report !== undefined) checkFile(ctx.cwd, report, '--report');
   const rate = flagOrSetting(ctx.settings, 'rate', flags.rate);
   const concurrency = flagOrSetting(ctx.settings, 'concurrency', flags.concurrency);
-  const budget = new Budget(ctx, parseCaps(flags));
+  const caps = parseCaps(flags);
+  const budget = new Budget(ctx, caps);
   const options = parseOptions(flags.option);
   const { text, images } = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
   const common = { text, images: await openGivenImages(imagesHere(ctx), images), options };
@@ -62,7 +63,7 @@ export async function compare(
   if (flags.dryRun === true) {
     const forecast = await forecastComparison(rows, variants);
     await printValue(ctx, { rows: rows.length, ...forecast.data() });
-    ctx.io.note(`note: ${forecast.text()}; nothing was created`);
+    ctx.io.note(`note: ${forecast.text(caps)}; nothing was created`);
     return EXIT.ok;
   }
   for (const [at, { connection }] of variants.entries()) {
@@ -84,7 +85,7 @@ export async function compare(
   if (report !== undefined) {
     await writePage(ctx, report, gridPage({ ...grid, facts: [...grid.facts, ...spent] }));
   }
-  if (budget.reached !== undefined) throw budget.reached;
+  if (budget.reached !== undefined) throw notDone(budget.reached, compared);
   refuseLeft(compared);
   return exitCodeOf(compared, flags.failOn);
 }
@@ -101,6 +102,15 @@ async function writePage(ctx: Context, file: string, page: string): Promise<void
       exitCode: EXIT.fault,
     });
   }
+}
+
+/** The end at the cap, with what it left undone. */
+function notDone(
+  { message, status, exitCode, data, hints }: CliError,
+  rows: readonly ComparedRow[],
+): CliError {
+  const left = rows.filter(({ results }) => results.some(isNotRun)).length;
+  return new CliError(`${message}; ${counted(left, 'row')} not done`, { status, exitCode, data, hints });
 }
 
 /** @throws {CliError} the fault because of which rows are left, with their number */

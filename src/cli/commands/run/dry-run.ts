@@ -1,5 +1,7 @@
 import { text as textOf } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
+import type { CapFlags } from '../../core/shared-flags.ts';
+import { parseCaps } from '../../creation/caps.ts';
 import { Forecast } from '../../creation/forecast.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
@@ -12,7 +14,7 @@ import type { PreparedRun } from './prepare.ts';
 const LOCAL_BASE_URL = 'http://127.0.0.1:8787/v1';
 
 /** Prints the body that would be sent, and on standard error a curl command that sends it. Creates nothing. */
-export async function printDryRun(ctx: Context, prepared: PreparedRun): Promise<ExitCode> {
+export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: CapFlags): Promise<ExitCode> {
   const { connection, request, estimatedCredits } = prepared;
   const { io, globals } = ctx;
   const creation = buildRunBody(request);
@@ -22,7 +24,7 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun): Promise<
   if (globals.quiet) return EXIT.ok;
   const forecast = new Forecast();
   await forecast.add(connection, creation, estimatedCredits);
-  io.note(`note: ${forecast.text()}`);
+  io.note(`note: ${forecast.text(parseCaps(flags))}`);
   if (connection.embedded) {
     io.note('note: the embedded service can be reached by curl once it runs: promptrun serve');
     io.note('note: it prints a key on its first start; others come from: promptrun keys create');

@@ -23,7 +23,7 @@ export async function runTarget(
   const prepared = await prepareRun(ctx, target, flags);
   if (flags.dryRun === true) {
     const { printDryRun } = await import('./dry-run.ts');
-    return printDryRun(ctx, prepared);
+    return printDryRun(ctx, prepared, flags);
   }
   if (!flags.wait) prepared.connection.runsHere?.detach();
   budget?.check(prepared.connection);
