@@ -14,10 +14,35 @@ export function findProgram(
   env: Env,
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
-  const endings = platform === 'win32' ? windowsEndings(name, env) : [''];
   return absoluteDirectories(env, platform)
-    .flatMap(directory => endings.map(ending => path.join(directory, name + ending)))
-    .find(file => isProgram(file, platform));
+    .map(directory => programAt(path.join(directory, name), env, platform))
+    .find(file => file !== undefined);
+}
+
+/**
+ * Finds what a command line begins with: a bare name in PATH, a path from the directory in which the program is to run.
+ *
+ * @returns its absolute path; undefined if there is none
+ */
+export function resolveProgram(
+  typed: string,
+  directory: string,
+  env: Env,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
+  const isPath = typed.includes('/') || (platform === 'win32' && /[\\:]/u.test(typed));
+  if (!isPath) return findProgram(typed, env, platform);
+  return programAt(path.resolve(directory, typed), env, platform);
+}
+
+/** Returns true for a batch file of Windows, which cmd.exe runs. */
+export function isBatchFile(program: string, platform: NodeJS.Platform = process.platform): boolean {
+  return platform === 'win32' && /\.(?:bat|cmd)$/iu.test(program);
+}
+
+/** Returns the full path of a program of Windows itself, such as `cmd.exe`. */
+export function windowsProgram(name: string, env: Env): string {
+  return path.win32.join(valueOf(env, 'SYSTEMROOT', 'win32') ?? 'C:\\Windows', 'System32', name);
 }
 
 /** Returns the environment of a program that must not see a key, in any case of letters as Windows has it. */
@@ -37,11 +62,19 @@ function absoluteDirectories(env: Env, platform: NodeJS.Platform): string[] {
   return (valueOf(env, 'PATH', platform) ?? '').split(delimiter).filter(isAbsolute);
 }
 
-/** Node starts no `.bat` or `.cmd` without a shell, so only real programs count. */
-function windowsEndings(name: string, env: Env): string[] {
-  const all = (valueOf(env, 'PATHEXT', 'win32') ?? '.COM;.EXE').toLowerCase().split(';');
-  const endings = all.filter(ending => ending === '.exe' || ending === '.com');
-  return endings.some(ending => name.toLowerCase().endsWith(ending)) ? [''] : endings;
+/** What Windows starts: programs by themselves, batch files by cmd.exe. The rest of PATHEXT needs other programs. */
+const STARTABLE = ['.com', '.exe', '.bat', '.cmd'];
+
+/** The file of that name, on Windows also with an ending of PATHEXT. */
+function programAt(file: string, env: Env, platform: NodeJS.Platform): string | undefined {
+  const endings = platform === 'win32' ? windowsEndings(file, env) : [''];
+  return endings.map(ending => file + ending).find(whole => isProgram(whole, platform));
+}
+
+function windowsEndings(file: string, env: Env): string[] {
+  const preferred = (valueOf(env, 'PATHEXT', 'win32') ?? STARTABLE.join(';')).toLowerCase().split(';');
+  const endings = preferred.filter(ending => STARTABLE.includes(ending));
+  return STARTABLE.includes(path.extname(file).toLowerCase()) ? ['', ...endings] : endings;
 }
 
 /** Names of variables have no case on Windows, where PATH is usually called `Path`. */

@@ -1,7 +1,12 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { environmentWithoutKeys, findProgram } from '../../src/files/programs.ts';
+import {
+  environmentWithoutKeys,
+  findProgram,
+  resolveProgram,
+  windowsProgram,
+} from '../../src/files/programs.ts';
 import { temporaryDirectory } from '../support/context.ts';
 
 let home = '';
@@ -29,6 +34,35 @@ describe('a program', () => {
   it('is not looked for in the working directory', () => {
     expect(findProgram('node', { PATH: '.::bin' }, 'linux')).toBeUndefined();
     expect(findProgram('node', {}, 'linux')).toBeUndefined();
+  });
+});
+
+describe('a program on Windows', () => {
+  const env = (): Record<string, string> => ({
+    Path: ['.', path.join(home, 'a'), path.join(home, 'b')].join(';'),
+    PATHEXT: '.COM;.EXE;.BAT;.CMD;.VBS',
+  });
+  const write = (...names: readonly string[]): void => {
+    for (const name of names) writeFileSync(path.join(home, name), '');
+  };
+
+  it('is found by the endings of PATHEXT, in their order, and never without one', () => {
+    write('b/npm', 'b/npm.cmd', 'a/both.cmd', 'a/both.exe', 'a/script.vbs');
+    expect(findProgram('npm', env(), 'win32')).toBe(path.join(home, 'b/npm.cmd'));
+    expect(findProgram('both', env(), 'win32')).toBe(path.join(home, 'a/both.exe'));
+    expect(findProgram('both.cmd', env(), 'win32')).toBe(path.join(home, 'a/both.cmd'));
+    expect(findProgram('script', env(), 'win32')).toBeUndefined();
+    expect(findProgram('tool', env(), 'win32')).toBeUndefined();
+  });
+
+  it('is found by a path from where it is to run, and by a bare name never there', () => {
+    write('check.cmd');
+    expect(resolveProgram('./check', home, env(), 'win32')).toBe(path.join(home, 'check.cmd'));
+    expect(resolveProgram('check', home, env(), 'win32')).toBeUndefined();
+  });
+
+  it('of the system itself has its full path', () => {
+    expect(windowsProgram('cmd.exe', { SystemRoot: 'D:\\Windows' })).toBe('D:\\Windows\\System32\\cmd.exe');
   });
 });
 

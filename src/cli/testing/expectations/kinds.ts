@@ -80,7 +80,7 @@ export const KINDS = {
       description: 'a program that must end with 0; the answer is its standard input (--allow-commands)',
     },
     read: (value, { key }) => {
-      if (!value.isList) return ['sh', '-c', textIn(value, key)];
+      if (!value.isList) return shellCommand(textIn(value, key), value);
       const [program, ...args] = value.items(key).map(item => inputTextIn(item, key));
       if (program === undefined || program === '') throw faultIn(value, 'command names no program');
       return [program, ...args];
@@ -106,6 +106,11 @@ function amountKind(
       return message === undefined ? undefined : { message };
     },
   });
+}
+
+function shellCommand(line: string, value: YamlValue): readonly [string, ...string[]] {
+  if (process.platform !== 'win32') return ['sh', '-c', line];
+  throw faultIn(value, 'Windows has no `sh`: write command as a list, such as [node, check.js]');
 }
 
 /** A command line as its file has it. */

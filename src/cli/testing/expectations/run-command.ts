@@ -1,10 +1,10 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { within } from '../../../client/signals.ts';
+import { ProcessTree, type ProgramEnd } from '../../../files/bounds/process-tree.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import { environmentWithoutKeys } from '../../../files/programs.ts';
 import type { Env } from '../../core/types.ts';
@@ -55,96 +55,56 @@ export async function runCommand(
     const caseFile = path.join(directory, 'case.json');
     await writeFile(caseFile, JSON.stringify(testCase), { mode: 0o600 });
     const env = { ...environmentWithoutKeys(options.env, options.secrets), [CASE_VARIABLE]: caseFile };
-    return await started(argv, testCase.output, { ...options, env }, caseFile);
+    return await started(argv, testCase.output, { ...options, env });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
-
 async function started(
-  [program, ...args]: readonly [string, ...string[]],
+  argv: readonly [string, ...string[]],
   output: string,
   { directory, env, signal }: CommandOptions,
-  caseFile: string,
 ): Promise<CommandFailure | undefined> {
   signal.throwIfAborted();
-  // A group of its own, so that it can be ended with all that it started.
-  const child = spawn(program, args, { cwd: directory, env, detached: true, stdio: 'pipe' });
-  const printed = new FirstCharacters(child);
-  // It need not read its input.
-  child.stdin.on('error', () => {});
-  child.stdin.end(output);
-  const closed = new Promise<void>(resolve => child.once('close', () => resolve()));
+  let tree: ProcessTree | undefined;
   try {
-    const end = await within(LIMIT_MS, signal, over => endOf(child, over));
+    tree = new ProcessTree({ argv, directory, env }, CASE_VARIABLE);
+    const { child, ended } = tree;
+    const printed = new FirstCharacters(child);
+    child.stdin.end(output);
+    const closed = new Promise<void>(resolve => child.once('close', () => resolve()));
+    const end = await within(LIMIT_MS, signal, over => endOf(ended, over));
     signal.throwIfAborted();
     if (end === 'ended with 0') return undefined;
-    await endAll(child, caseFile);
+    await tree.end();
     await Promise.race([closed, delay(LAST_WORDS_MS)]);
     return { end: end ?? `took more than ${LIMIT_MS / 1000} s`, printed: printed.text };
   } catch (error) {
     signal.throwIfAborted();
-    throw usageError(`the command ${JSON.stringify(program)} can't be started: ${messageOf(error)}`);
+    throw usageError(`the command ${JSON.stringify(argv[0])} can't be started: ${messageOf(error)}`);
   } finally {
-    await endAll(child, caseFile);
+    await tree?.end();
   }
 }
 
 /** How a program ended; undefined if its time was over before. @throws what starting it throws */
-function endOf(child: Child, over: AbortSignal): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code, killed) =>
-      resolve(killed === null ? `ended with ${code}` : `was ended by ${killed}`),
-    );
-    over.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
-}
-
-/** Ends a program's group, and on Linux also what has left it: that still has the case in its environment. */
-async function endAll({ pid }: Child, caseFile: string): Promise<void> {
-  if (pid === undefined) return;
-  kill(-pid);
-  // What is just being started shows no environment yet: it is over once two looks in a row find nothing.
-  for (let look = 0, quiet = 0; look < MOST_LOOKS && quiet < 2; look += 1) {
-    if (look > 0) await delay(BETWEEN_LOOKS_MS);
-    const left = await processesWith(`${CASE_VARIABLE}=${caseFile}`);
-    quiet = left.length === 0 ? quiet + 1 : 0;
-    for (const one of left) kill(one);
-  }
-}
-
-const MOST_LOOKS = 6;
-const BETWEEN_LOOKS_MS = 20;
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has ended.
-  }
-}
-
-async function processesWith(variable: string): Promise<number[]> {
-  const names = process.platform === 'linux' ? await readdir('/proc').catch(() => []) : [];
-  const holders = await Promise.all(
-    names
-      .filter(name => /^\d+$/u.test(name))
-      .map(async name => {
-        const environ = await readFile(`/proc/${name}/environ`, 'utf8').catch(() => '');
-        return environ.split('\0').includes(variable) ? [Number(name)] : [];
-      }),
-  );
-  return holders.flat();
+async function endOf(ended: Promise<ProgramEnd>, over: AbortSignal): Promise<string | undefined> {
+  const end = await Promise.race([
+    ended,
+    new Promise<undefined>(resolve => {
+      over.addEventListener('abort', () => resolve(undefined), { once: true });
+    }),
+  ]);
+  if (end === undefined) return undefined;
+  return end.signal === null ? `ended with ${end.code}` : `was ended by ${end.signal}`;
 }
 
 /** Keeps the beginning of what a program prints, and lets the rest go. */
 class FirstCharacters {
   text = '';
 
-  constructor({ stdout, stderr }: Child) {
+  constructor({ stdout, stderr }: { readonly stdout: Readable; readonly stderr: Readable }) {
     for (const stream of [stdout, stderr]) {
       stream.setEncoding('utf8');
       stream.on('error', () => {});

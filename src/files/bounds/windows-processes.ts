@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { windowsProgram } from '../programs.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** How long Windows may take to list or to end processes, in milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/** When a process was running, in milliseconds since 1970. */
+export interface Lifetime {
+  readonly pid: number;
+  readonly began: number;
+  readonly ended: number;
+}
+
+interface ListedProcess {
+  readonly pid: number;
+  readonly parent: number;
+  readonly began: number;
+}
+
+/** Ends a running process of Windows with everything that it started. Never rejects. */
+export async function endTree(pid: number, env: Env): Promise<void> {
+  await runSystemProgram('taskkill.exe', ['/PID', String(pid), '/T', '/F'], env);
+}
+
+/** Ends what a process of Windows left running when it ended by itself: taskkill finds nothing below it any more. */
+export async function endOrphans(root: Lifetime, env: Env): Promise<void> {
+  const orphans = orphansOf(root, parseProcesses(await runSystemProgram(POWERSHELL, LIST_PROCESSES, env)));
+  await Promise.all(orphans.map(pid => endTree(pid, env)));
+}
+
+const POWERSHELL = String.raw`WindowsPowerShell\v1.0\powershell.exe`;
+const LIST_PROCESSES = [
+  '-NoProfile',
+  '-NonInteractive',
+  '-Command',
+  'Get-CimInstance Win32_Process | Where-Object CreationDate | ForEach-Object { "$($_.ProcessId) $($_.ParentProcessId) $($_.CreationDate.ToFileTimeUtc())" }',
+];
+
+const FILE_TIME_OF_1970 = 11_644_473_600_000;
+
+/** Reads lines of a process id, its parent's and a time in units of 100 ns since 1601. */
+export function parseProcesses(listing: string): ListedProcess[] {
+  return [...listing.matchAll(/^(\d+) (\d+) (\d+)\r?$/gmu)].map(([, pid, parent, time]) => ({
+    pid: Number(pid),
+    parent: Number(parent),
+    began: Number(time) / 10_000 - FILE_TIME_OF_1970,
+  }));
+}
+
+/** Returns the children of a process that has ended. Its id may be another one's by now, whose children began later. */
+export function orphansOf(root: Lifetime, processes: readonly ListedProcess[]): number[] {
+  return processes
+    .filter(({ parent, began }) => parent === root.pid && began >= root.began && began <= root.ended)
+    .map(({ pid }) => pid);
+}
+
+async function runSystemProgram(name: string, args: readonly string[], env: Env): Promise<string> {
+  const options = { env: { ...env }, windowsHide: true, timeout: PATIENCE_MS, maxBuffer: 64 * 1024 * 1024 };
+  const run = promisify(execFile)(windowsProgram(name, env), args, options);
+  return (await run.catch(() => ({ stdout: '' }))).stdout;
+}

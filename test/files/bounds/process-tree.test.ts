@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { ProcessTree } from '../../../src/files/bounds/process-tree.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+
+function started(script: string, sleeps: string): ProcessTree {
+  const env = { PATH: process.env['PATH'], TREE_MARK: sleeps };
+  return new ProcessTree({ argv: ['sh', '-c', script], directory: temporaryDirectory(), env }, 'TREE_MARK');
+}
+
+function isRunning(program: string): boolean {
+  return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n').includes(program);
+}
+
+describe.runIf(process.platform === 'linux')('a tree of processes', () => {
+  it('ends with everything that it started, also outside its group', async () => {
+    const tree = started('sleep 4191 & setsid sleep 4192 & echo on; wait', '4191');
+    await once(tree.child.stdout, 'data');
+    await tree.end();
+    expect(await tree.ended).toEqual({ code: null, signal: 'SIGKILL' });
+    expect([isRunning('sleep 4191'), isRunning('sleep 4192')]).toEqual([false, false]);
+  });
+
+  it('ends what it left running when it ended by itself', async () => {
+    const tree = started('sleep 4193 & exit 3', '4193');
+    expect(await tree.ended).toEqual({ code: 3, signal: null });
+    await tree.end();
+    expect(isRunning('sleep 4193')).toBe(false);
+  });
+
+  it('is not started by a name that is not in PATH', () => {
+    const start = { argv: ['sh'] as const, directory: '/bin', env: { PATH: '.' } };
+    expect(() => new ProcessTree(start, 'TREE_MARK')).toThrow('no program of that name in PATH');
+  });
+});

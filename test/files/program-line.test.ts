@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { programLine, UnsafeArgument } from '../../src/files/program-line.ts';
+import { temporaryDirectory } from '../support/context.ts';
+
+let home = '';
+beforeEach(() => {
+  home = temporaryDirectory();
+  for (const name of ['tool.exe', 'batch.cmd']) writeFileSync(path.join(home, name), '');
+});
+
+function lineOf(argv: readonly [string, ...string[]], filled: readonly number[] = []): string {
+  const env = { Path: home, SystemRoot: 'C:\\Windows' };
+  const { file, args } = programLine({ argv, filled: new Set(filled), directory: '/', env }, 'win32');
+  return [file, ...args].join(' ').replaceAll(home, 'HOME');
+}
+
+describe('what starts a program on Windows', () => {
+  it('is the program itself, whose arguments nothing reads', () => {
+    expect(lineOf(['tool', 'a b', '%x%'], [1, 2])).toBe('HOME/tool.exe a b %x%');
+  });
+
+  it('is cmd.exe for a batch file, and every character that it reads is escaped', () => {
+    expect(lineOf(['batch', 'a b', '100%', 'say "hi"', 'dir\\'])).toBe(
+      String.raw`C:\Windows\System32\cmd.exe /d /s /c "^"HOME/batch.cmd^" ^"a^ b^" ^"100^%^" ^"say^ \^"hi\^"^" ^"dir\\^""`,
+    );
+  });
+
+  it.each(['%', '!', '"', '&', '|', '<', '>', '^', '\n', '\r'])(
+    'refuses a filled argument with %j for a batch file, and says what to do',
+    character => {
+      expect(() => lineOf(['batch', '--', `a${character}b`], [2])).toThrow(UnsafeArgument);
+      expect(() => lineOf(['batch', '--', `a${character}b`], [2])).toThrow('standard input');
+    },
+  );
+
+  it('gives a batch file what cmd.exe reads as it is', () => {
+    expect(lineOf(['batch', "it's (one) day, ok?"], [1])).toContain("it's^ ^(one^)^ day^,^ ok^?");
+  });
+
+  it('refuses a line break that no quoting keeps', () => {
+    expect(() => lineOf(['batch', 'a\nb'])).toThrow('a line break');
+  });
+
+  it('is looked for in PATH alone', () => {
+    writeFileSync(path.join(home, 'only.exe'), '');
+    const start = { argv: ['only'] as const, directory: home, env: { Path: '.' } };
+    expect(() => programLine(start, 'win32')).toThrow('no program of that name in PATH');
+  });
+});
