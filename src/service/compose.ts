@@ -73,7 +73,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     dataDir,
     env,
     watch: watchModels,
-    onProblem: error => onNotice(`models not read: ${error.message}`),
+    onProblem: error => onNotice(error.message),
   });
   const { allowPrivate, onUnresolved } = options;
   const privateRules = { allowPrivate, onUnresolved };

@@ -38,8 +38,8 @@ const TABLE_NAMES: Readonly<Record<string, string>> = {
 const STANDARD: ReadonlySet<string> = new Set(['', 'auto', 'default', 'standard', 'on_demand']);
 
 /**
- * What a model costs: as it is described, else as the kept table has it; undefined if neither says, or if the table has
- * no price for the class.
+ * What a model costs: as it is described, else as the kept table has it; undefined if neither says. Both say it of the
+ * usual price class and those with a known share of it: undefined for any other class.
  */
 export async function pricingOf(
   model: ModelEntry,
@@ -47,9 +47,8 @@ export async function pricingOf(
 ): Promise<Pricing | undefined> {
   const { provider, price } = model;
   if (!provider) return { estimated: false, cost: () => 0 };
-  const known = shareOf(provider.name, options);
-  if (known === undefined && !price) return undefined;
-  const share = known ?? 1;
+  const share = shareOf(provider.name, options);
+  if (share === undefined) return undefined;
   const pricing = price ? describedPricing(price, model) : await tablePricing(model);
   return (
     pricing && {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { toError } from '../../files/error-utils.ts';
+import { messageOf } from '../../files/error-utils.ts';
 import { didYouMean } from '../../files/nearest.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../entry.ts';
@@ -155,10 +155,12 @@ class WatchedModels {
       this.#lastText = text;
       this.#fromFile = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
       this.#isUnread = false;
-      for (const fault of this.#fromFile.faults) this.#options.onProblem(new InvalidModelsFile([fault]));
+      for (const fault of this.#fromFile.faults) {
+        this.#options.onProblem(new InvalidModelsFile([`${fault} (left out; the rest is used)`]));
+      }
     } catch (error) {
       this.#isUnread = this.#fromFile === EMPTY_MODELS_FILE;
-      this.#options.onProblem(toError(error));
+      this.#options.onProblem(new Error(`models.yaml not read: ${messageOf(error)}`, { cause: error }));
       return;
     }
     for (const listener of this.#listeners) listener();

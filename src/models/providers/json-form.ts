@@ -2,6 +2,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { type EngineJob, textOf } from '../engine.ts';
 import type { Interface } from './clients.ts';
+import { schemaOf } from './schema-notes.ts';
 import { isStrict } from './strict-schema.ts';
 
 /** How a model is asked for JSON. */
@@ -10,6 +11,8 @@ export interface JsonForm {
   readonly strict: boolean;
   /** What is said in the prompt besides. */
   readonly words?: string;
+  /** What goes into the request in place of `responseFormat`. */
+  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 /** A schema that every JSON object fits, for servers that take nothing but schemas. */
@@ -30,15 +33,19 @@ export function jsonFormOf(job: EngineJob, spoken: Interface, takesNone = false)
     ? 'words'
     : (OF_FILE[model.responseFormat ?? ''] ?? spoken.json?.(wanted) ?? 'schema');
   if (form === 'schema' && isJsonObject(schema)) {
-    return { responseFormat: { type: 'json', schema, name: 'output' }, strict };
+    const taken = spoken.keywords ? schemaOf(schema, spoken.keywords) : schema;
+    return {
+      responseFormat: { type: 'json', schema: isJsonObject(taken) ? taken : schema, name: 'output' },
+      strict,
+    };
   }
-  const isSaid = saysJson(job) || (form !== 'words' && spoken.saysJson === true);
-  const words = isJsonObject(schema) ? wordsFor(schema) : isSaid ? undefined : 'Answer with JSON.';
+  const words = isJsonObject(schema) ? wordsFor(schema) : saysJson(job) ? undefined : 'Answer with JSON.';
   const said = words === undefined ? {} : { words };
   if (form === 'words') return { ...said, strict };
   if (wanted.provider === 'lmstudio') {
     return { ...said, responseFormat: { type: 'json', schema: ANY_OBJECT, name: 'output' }, strict: false };
   }
+  if (spoken.saysJson) return { ...said, fields: { response_format: { type: 'json_object' } }, strict };
   return { ...said, responseFormat: { type: 'json' }, strict };
 }
 

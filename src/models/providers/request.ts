@@ -116,6 +116,7 @@ async function buildChat(
     ...(spoken.topK !== undefined && topK !== undefined && { [spoken.topK]: topK }),
     ...(spoken.count !== undefined && count !== undefined && { [spoken.count]: count }),
     ...others,
+    ...json.fields,
   };
   const own = jsonBody(request);
   const { schema } = job.json ?? {};

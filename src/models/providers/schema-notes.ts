@@ -42,6 +42,8 @@ function compare(schema: unknown, sent: unknown, dropped: Set<string>): void {
     const written = sent[keyword] ?? sent[WRITTEN_AS[keyword] ?? ''];
     if (written === undefined) {
       if (!ANNOTATIONS.has(keyword) && value !== undefined) dropped.add(keyword);
+    } else if (keyword === 'additionalProperties' && value !== false && written === false) {
+      dropped.add(keyword);
     } else if (NAMED.has(keyword)) {
       compareNamed(value, written, dropped);
     } else if (PARTS.has(keyword)) {
@@ -59,10 +61,41 @@ const PARTS: ReadonlySet<string> = new Set([
   'oneOf',
   'allOf',
   'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
 ]);
-const NAMED: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'patternProperties']);
+const NAMED: ReadonlySet<string> = new Set([
+  'properties',
+  '$defs',
+  'definitions',
+  'patternProperties',
+  'dependentSchemas',
+]);
 
 function compareNamed(schemas: unknown, sent: unknown, dropped: Set<string>): void {
   if (!isJsonObject(schemas)) return;
   for (const [name, schema] of Object.entries(schemas)) compare(schema, valueAt(sent, name), dropped);
+}
+
+/** Returns a schema with nothing but the keywords that a provider takes; beside a `$ref` with nothing else. */
+export function schemaOf(schema: unknown, keywords: ReadonlySet<string>): unknown {
+  if (Array.isArray(schema)) return schema.map(part => schemaOf(part, keywords));
+  if (!isJsonObject(schema)) return schema;
+  const isReference = schema['$ref'] !== undefined;
+  const kept = Object.entries(schema).filter(
+    ([keyword]) => keywords.has(keyword) && (!isReference || keyword.startsWith('$')),
+  );
+  return Object.fromEntries(
+    kept.map(([keyword, value]) => {
+      if (PARTS.has(keyword)) return [keyword, schemaOf(value, keywords)];
+      if (!NAMED.has(keyword) || !isJsonObject(value)) return [keyword, value];
+      const named = Object.entries(value).map(([name, part]) => [name, schemaOf(part, keywords)]);
+      return [keyword, Object.fromEntries(named)];
+    }),
+  );
 }

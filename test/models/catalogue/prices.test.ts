@@ -52,6 +52,7 @@ it('takes the price of the class that the answer names, not of the one that was 
 
 it.each(['priority', 'fast', 'scale'])('knows no price of the class %s', async tier => {
   expect(await dollars(GPT, { ...MILLION, tier })).toBeNull();
+  expect(await dollars({ ...GPT, price: { input: 3, output: 9 } }, { ...MILLION, tier })).toBeNull();
 });
 
 it('takes the figure of the provider itself before any other', async () => {

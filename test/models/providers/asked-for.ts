@@ -48,6 +48,7 @@ export const CASES: Readonly<Record<string, JobOptions>> = {
   'a schema': { json: { schema: SCHEMA } },
   'a schema without optional properties': { json: { schema: CLOSED } },
   'JSON of any form': { json: {} },
+  'JSON that the prompt asks for': { template: 'Hello in JSON', json: {} },
   'text as it comes': { onText: () => undefined },
   'two answers': { runOptions: { n: 2 } },
 };

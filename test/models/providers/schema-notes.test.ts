@@ -34,6 +34,15 @@ describe('keywords of a schema that a client leaves out', () => {
   it('are none of a schema that goes as it is', async () => {
     expect(await warningsOf('openai', 'tiny')).toEqual([]);
     expect(await warningsOf('openai-responses', 'gpt-5')).toEqual([]);
-    expect(await warningsOf('google', 'gemini-2.5-flash')).toEqual([]);
+  });
+
+  it('are reported of Gemini, which would ignore them', async () => {
+    for (const engine of ['google', 'vertexai'] as const) {
+      expect(await warningsOf(engine, 'gemini-2.5-flash')).toEqual(
+        ['minLength', 'pattern'].map(
+          keyword => `gemini-2.5-flash does not take the schema's ${keyword}: left out`,
+        ),
+      );
+    }
   });
 });

@@ -143,6 +143,21 @@ export default {
     },
     warnings: [],
   },
+  "claude-haiku-4-5: JSON that the prompt asks for": {
+    url: "https://api.anthropic.com/v1/messages",
+    headers: {
+      "user-agent": "promptrun/*",
+      "anthropic-version": "2023-06-01",
+      "content-type": "application/json",
+      "x-api-key": "key-of-anthropic",
+    },
+    body: {
+      model: "claude-haiku-4-5",
+      max_tokens: 64000,
+      messages: [{ role: "user", content: [{ type: "text", text: "Hello in JSON" }] }],
+    },
+    warnings: [],
+  },
   "claude-haiku-4-5: text as it comes": {
     url: "https://api.anthropic.com/v1/messages",
     headers: {
@@ -328,6 +343,21 @@ export default {
       max_tokens: 128000,
       system: [{ type: "text", text: "Answer with JSON." }],
       messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
+    },
+    warnings: [],
+  },
+  "claude-opus-4-8: JSON that the prompt asks for": {
+    url: "https://api.anthropic.com/v1/messages",
+    headers: {
+      "user-agent": "promptrun/*",
+      "anthropic-version": "2023-06-01",
+      "content-type": "application/json",
+      "x-api-key": "key-of-anthropic",
+    },
+    body: {
+      model: "claude-opus-4-8",
+      max_tokens: 128000,
+      messages: [{ role: "user", content: [{ type: "text", text: "Hello in JSON" }] }],
     },
     warnings: [],
   },

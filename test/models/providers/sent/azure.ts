@@ -115,6 +115,17 @@ export default {
     },
     warnings: [],
   },
+  "gpt-5.6: JSON that the prompt asks for": {
+    url: "https://ada.openai.azure.com/openai/v1/responses",
+    headers: { "user-agent": "promptrun/*", "api-key": "key-of-azure", "content-type": "application/json" },
+    body: {
+      store: false,
+      model: "gpt-5.6",
+      input: [{ role: "user", content: [{ type: "input_text", text: "Hello in JSON" }] }],
+      text: { format: { type: "json_object" } },
+    },
+    warnings: [],
+  },
   "gpt-5.6: text as it comes": {
     url: "https://ada.openai.azure.com/openai/v1/responses",
     headers: { "user-agent": "promptrun/*", "api-key": "key-of-azure", "content-type": "application/json" },

@@ -112,6 +112,14 @@ export default {
           params: {
             model: "claude-haiku-4-5",
             max_tokens: 64000,
+            messages: [{ role: "user", content: [{ type: "text", text: "Hello in JSON" }] }],
+          },
+        },
+        {
+          custom_id: "row-6",
+          params: {
+            model: "claude-haiku-4-5",
+            max_tokens: 64000,
             messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
           },
         },

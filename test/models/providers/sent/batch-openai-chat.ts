@@ -108,6 +108,16 @@ export default {
         custom_id: "row-5",
         method: "POST",
         url: "/v1/chat/completions",
+        body: {
+          model: "gpt-5.6",
+          response_format: { type: "json_object" },
+          messages: [{ role: "user", content: "Hello in JSON" }],
+        },
+      },
+      {
+        custom_id: "row-6",
+        method: "POST",
+        url: "/v1/chat/completions",
         body: { model: "gpt-5.6", messages: [{ role: "user", content: "Hello" }], n: 2 },
       },
     ],

@@ -119,6 +119,17 @@ export default {
         body: {
           store: false,
           model: "gpt-5.6",
+          input: [{ role: "user", content: [{ type: "input_text", text: "Hello in JSON" }] }],
+          text: { format: { type: "json_object" } },
+        },
+      },
+      {
+        custom_id: "row-6",
+        method: "POST",
+        url: "/v1/responses",
+        body: {
+          store: false,
+          model: "gpt-5.6",
           input: [{ role: "user", content: [{ type: "input_text", text: "Hello" }] }],
         },
       },

@@ -131,6 +131,16 @@ export default {
     body: { system: [{ text: "Answer with JSON." }], messages: [{ role: "user", content: [{ text: "Hello" }] }] },
     warnings: [],
   },
+  "amazon.nova-pro-v1:0: JSON that the prompt asks for": {
+    url: "https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-pro-v1%3A0/converse",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-bedrock",
+      "content-type": "application/json",
+    },
+    body: { system: [], messages: [{ role: "user", content: [{ text: "Hello in JSON" }] }] },
+    warnings: [],
+  },
   "amazon.nova-pro-v1:0: text as it comes": {
     url: "https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-pro-v1%3A0/converse-stream",
     headers: {

@@ -132,6 +132,20 @@ export default {
     },
     warnings: [],
   },
+  "anthropic.claude-haiku-4-5-20251001-v1:0: JSON that the prompt asks for": {
+    url: "https://bedrock-runtime.eu-west-1.amazonaws.com/model/anthropic.claude-haiku-4-5-20251001-v1%3A0/invoke",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-bedrock",
+      "content-type": "application/json",
+    },
+    body: {
+      max_tokens: 64000,
+      messages: [{ role: "user", content: [{ type: "text", text: "Hello in JSON" }] }],
+      anthropic_version: "bedrock-2023-05-31",
+    },
+    warnings: [],
+  },
   "anthropic.claude-haiku-4-5-20251001-v1:0: text as it comes": {
     url: "https://bedrock-runtime.eu-west-1.amazonaws.com/model/anthropic.claude-haiku-4-5-20251001-v1%3A0/invoke-with-response-stream",
     headers: {
@@ -286,6 +300,20 @@ export default {
       max_tokens: 128000,
       system: [{ type: "text", text: "Answer with JSON." }],
       messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
+      anthropic_version: "bedrock-2023-05-31",
+    },
+    warnings: [],
+  },
+  "us.anthropic.claude-opus-4-8: JSON that the prompt asks for": {
+    url: "https://bedrock-runtime.eu-west-1.amazonaws.com/model/us.anthropic.claude-opus-4-8/invoke",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-bedrock",
+      "content-type": "application/json",
+    },
+    body: {
+      max_tokens: 128000,
+      messages: [{ role: "user", content: [{ type: "text", text: "Hello in JSON" }] }],
       anthropic_version: "bedrock-2023-05-31",
     },
     warnings: [],

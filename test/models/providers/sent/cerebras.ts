@@ -125,6 +125,20 @@ export default {
     },
     warnings: [],
   },
+  "gpt-oss-120b: JSON that the prompt asks for": {
+    url: "https://api.cerebras.ai/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-cerebras",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "gpt-oss-120b",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "gpt-oss-120b: text as it comes": {
     url: "https://api.cerebras.ai/v1/chat/completions",
     headers: {

@@ -102,8 +102,22 @@ export default {
     },
     body: {
       model: "deepseek-chat",
+      messages: [{ role: "system", content: "Answer with JSON." }, { role: "user", content: "Hello" }],
       response_format: { type: "json_object" },
-      messages: [{ role: "system", content: "Return JSON." }, { role: "user", content: "Hello" }],
+    },
+    warnings: [],
+  },
+  "deepseek-chat: JSON that the prompt asks for": {
+    url: "https://api.deepseek.com/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-deepseek",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "deepseek-chat",
+      messages: [{ role: "user", content: "Hello in JSON" }],
+      response_format: { type: "json_object" },
     },
     warnings: [],
   },

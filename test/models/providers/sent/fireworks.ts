@@ -124,6 +124,20 @@ export default {
     },
     warnings: [],
   },
+  "accounts/fireworks/models/deepseek-v3: JSON that the prompt asks for": {
+    url: "https://api.fireworks.ai/inference/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-fireworks",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "accounts/fireworks/models/deepseek-v3",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "accounts/fireworks/models/deepseek-v3: text as it comes": {
     url: "https://api.fireworks.ai/inference/v1/chat/completions",
     headers: {

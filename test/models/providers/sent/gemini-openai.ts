@@ -125,6 +125,20 @@ export default {
     },
     warnings: [],
   },
+  "gemini-2.5-flash: JSON that the prompt asks for": {
+    url: "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-googleai",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "gemini-2.5-flash",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "gemini-2.5-flash: text as it comes": {
     url: "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions",
     headers: {

@@ -87,6 +87,16 @@ export default {
     },
     warnings: [],
   },
+  "llama-3.3-70b-versatile: JSON that the prompt asks for": {
+    url: "https://api.groq.com/openai/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-groq", "content-type": "application/json" },
+    body: {
+      model: "llama-3.3-70b-versatile",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "llama-3.3-70b-versatile: text as it comes": {
     url: "https://api.groq.com/openai/v1/chat/completions",
     headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-groq", "content-type": "application/json" },
@@ -203,6 +213,16 @@ export default {
       model: "openai/gpt-oss-120b",
       response_format: { type: "json_object" },
       messages: [{ role: "system", content: "Answer with JSON." }, { role: "user", content: "Hello" }],
+    },
+    warnings: [],
+  },
+  "openai/gpt-oss-120b: JSON that the prompt asks for": {
+    url: "https://api.groq.com/openai/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-groq", "content-type": "application/json" },
+    body: {
+      model: "openai/gpt-oss-120b",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
     },
     warnings: [],
   },

@@ -104,6 +104,16 @@ export default {
     },
     warnings: [],
   },
+  "tiny: JSON that the prompt asks for": {
+    url: "http://127.0.0.1:8080/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", "content-type": "application/json" },
+    body: {
+      model: "tiny",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "tiny: text as it comes": {
     url: "http://127.0.0.1:8080/v1/chat/completions",
     headers: { "user-agent": "promptrun/*", "content-type": "application/json" },

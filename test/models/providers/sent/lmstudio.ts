@@ -104,6 +104,16 @@ export default {
     },
     warnings: [],
   },
+  "qwen3-8b: JSON that the prompt asks for": {
+    url: "http://127.0.0.1:1234/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", "content-type": "application/json" },
+    body: {
+      model: "qwen3-8b",
+      response_format: { type: "json_schema", json_schema: { schema: { type: "object" }, strict: false, name: "output" } },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "qwen3-8b: text as it comes": {
     url: "http://127.0.0.1:1234/v1/chat/completions",
     headers: { "user-agent": "promptrun/*", "content-type": "application/json" },

@@ -118,11 +118,25 @@ export default {
     },
     body: {
       model: "mistral-large-latest",
-      response_format: { type: "json_object" },
       messages: [
-        { role: "system", content: "You MUST answer with JSON." },
+        { role: "system", content: "Answer with JSON." },
         { role: "user", content: [{ type: "text", text: "Hello" }] },
       ],
+      response_format: { type: "json_object" },
+    },
+    warnings: [],
+  },
+  "mistral-large-latest: JSON that the prompt asks for": {
+    url: "https://api.mistral.ai/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-mistral",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "mistral-large-latest",
+      messages: [{ role: "user", content: [{ type: "text", text: "Hello in JSON" }] }],
+      response_format: { type: "json_object" },
     },
     warnings: [],
   },

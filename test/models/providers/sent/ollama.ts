@@ -104,6 +104,16 @@ export default {
     },
     warnings: [],
   },
+  "llama3.2: JSON that the prompt asks for": {
+    url: "http://127.0.0.1:11434/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", "content-type": "application/json" },
+    body: {
+      model: "llama3.2",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "llama3.2: text as it comes": {
     url: "http://127.0.0.1:11434/v1/chat/completions",
     headers: { "user-agent": "promptrun/*", "content-type": "application/json" },

@@ -103,6 +103,16 @@ export default {
     },
     warnings: [],
   },
+  "gpt-4o-mini: JSON that the prompt asks for": {
+    url: "https://gateway.example/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-openai", "content-type": "application/json" },
+    body: {
+      model: "gpt-4o-mini",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "gpt-4o-mini: text as it comes": {
     url: "https://gateway.example/v1/chat/completions",
     headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-openai", "content-type": "application/json" },
@@ -232,6 +242,16 @@ export default {
       model: "gpt-5.6",
       response_format: { type: "json_object" },
       messages: [{ role: "developer", content: "Answer with JSON." }, { role: "user", content: "Hello" }],
+    },
+    warnings: [],
+  },
+  "gpt-5.6: JSON that the prompt asks for": {
+    url: "https://gateway.example/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-openai", "content-type": "application/json" },
+    body: {
+      model: "gpt-5.6",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
     },
     warnings: [],
   },

@@ -115,6 +115,17 @@ export default {
     },
     warnings: [],
   },
+  "gpt-4o-mini: JSON that the prompt asks for": {
+    url: "https://api.openai.com/v1/responses",
+    headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-openai", "content-type": "application/json" },
+    body: {
+      store: false,
+      model: "gpt-4o-mini",
+      input: [{ role: "user", content: [{ type: "input_text", text: "Hello in JSON" }] }],
+      text: { format: { type: "json_object" } },
+    },
+    warnings: [],
+  },
   "gpt-4o-mini: text as it comes": {
     url: "https://api.openai.com/v1/responses",
     headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-openai", "content-type": "application/json" },
@@ -257,6 +268,17 @@ export default {
         { role: "developer", content: "Answer with JSON." },
         { role: "user", content: [{ type: "input_text", text: "Hello" }] },
       ],
+      text: { format: { type: "json_object" } },
+    },
+    warnings: [],
+  },
+  "gpt-5.6: JSON that the prompt asks for": {
+    url: "https://api.openai.com/v1/responses",
+    headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-openai", "content-type": "application/json" },
+    body: {
+      store: false,
+      model: "gpt-5.6",
+      input: [{ role: "user", content: [{ type: "input_text", text: "Hello in JSON" }] }],
       text: { format: { type: "json_object" } },
     },
     warnings: [],

@@ -124,6 +124,20 @@ export default {
     },
     warnings: [],
   },
+  "meta-llama/llama-3.3-70b: JSON that the prompt asks for": {
+    url: "https://openrouter.ai/api/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-openrouter",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "meta-llama/llama-3.3-70b",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "meta-llama/llama-3.3-70b: text as it comes": {
     url: "https://openrouter.ai/api/v1/chat/completions",
     headers: {

@@ -124,6 +124,20 @@ export default {
     },
     warnings: [],
   },
+  "meta-llama/Llama-3.3-70B-Instruct-Turbo: JSON that the prompt asks for": {
+    url: "https://api.together.xyz/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-together",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "meta-llama/Llama-3.3-70B-Instruct-Turbo: text as it comes": {
     url: "https://api.together.xyz/v1/chat/completions",
     headers: {

@@ -104,6 +104,16 @@ export default {
     },
     warnings: [],
   },
+  "qwen3-8b: JSON that the prompt asks for": {
+    url: "http://127.0.0.1:8000/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", "content-type": "application/json" },
+    body: {
+      model: "qwen3-8b",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "qwen3-8b: text as it comes": {
     url: "http://127.0.0.1:8000/v1/chat/completions",
     headers: { "user-agent": "promptrun/*", "content-type": "application/json" },

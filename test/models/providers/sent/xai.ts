@@ -105,6 +105,16 @@ export default {
     },
     warnings: [],
   },
+  "grok-4: JSON that the prompt asks for": {
+    url: "https://api.x.ai/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-xai", "content-type": "application/json" },
+    body: {
+      model: "grok-4",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
+    },
+    warnings: [],
+  },
   "grok-4: text as it comes": {
     url: "https://api.x.ai/v1/chat/completions",
     headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-xai", "content-type": "application/json" },
@@ -222,6 +232,16 @@ export default {
       model: "grok-3-mini",
       response_format: { type: "json_object" },
       messages: [{ role: "system", content: "Answer with JSON." }, { role: "user", content: "Hello" }],
+    },
+    warnings: [],
+  },
+  "grok-3-mini: JSON that the prompt asks for": {
+    url: "https://api.x.ai/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-xai", "content-type": "application/json" },
+    body: {
+      model: "grok-3-mini",
+      response_format: { type: "json_object" },
+      messages: [{ role: "user", content: "Hello in JSON" }],
     },
     warnings: [],
   },
