@@ -7,6 +7,8 @@ export class CliError extends Error {
   readonly exitCode: ExitCode;
   /** A few lines on what to do next. */
   readonly hints: readonly string[];
+  /** What a service said besides its message, line by line. */
+  readonly details: readonly string[];
   readonly data: unknown;
 
   constructor(
@@ -15,6 +17,7 @@ export class CliError extends Error {
       status: string;
       exitCode: ExitCode;
       hints?: readonly string[];
+      details?: readonly string[] | undefined;
       data?: unknown;
       cause?: unknown;
     },
@@ -23,6 +26,7 @@ export class CliError extends Error {
     this.status = options.status;
     this.exitCode = options.exitCode;
     this.hints = options.hints ?? [];
+    this.details = options.details ?? [];
     this.data = options.data ?? null;
   }
 }

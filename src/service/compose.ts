@@ -83,7 +83,19 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const media = openMedia(dataDir, store, clock);
   const inputs = inputFiles(store.blobs.inputs, store.runs, clock);
   const batchAnswers = new Map<string, BatchAnswer>();
-  const parts = { store, clock, models, tasks, definitions, media, inputs, batchAnswers, onFault };
+  const { defaultModel } = options;
+  const parts = {
+    store,
+    clock,
+    models,
+    tasks,
+    definitions,
+    media,
+    inputs,
+    batchAnswers,
+    defaultModel,
+    onFault,
+  };
 
   const texts = new TextFeed();
   const executor = createExecutor({

@@ -28,6 +28,7 @@ export async function openStore({
   env = {},
   clock = systemClock,
   onNotice = () => {},
+  defaultModel,
 }: {
   dataDir: string;
   /** A URL of PostgreSQL; default the file in the data directory. */
@@ -36,6 +37,8 @@ export async function openStore({
   clock?: Clock;
   /** Called with each fault of models.yaml. */
   onNotice?: (line: string) => void;
+  /** For prompt files that name no model; by default `echo`. */
+  defaultModel?: string | undefined;
 }) {
   const store = await openDatabase({ dataDir, database, clock });
   await localUser(store);
@@ -44,7 +47,7 @@ export async function openStore({
     loadModels({ dataDir, env, watch: false, onProblem: error => onNotice(error.message) });
   const tasks = new SharedTasks();
   const definitions = createDefinitions(store, tasks);
-  const context = async () => ({ store, clock, tasks, models: await models() });
+  const context = async () => ({ store, clock, tasks, models: await models(), defaultModel });
   return {
     /** What a version says, published or not; undefined if it is not there. */
     async definition(promptVersionId: string) {

@@ -20,6 +20,8 @@ export interface CommonOptions {
   clock?: Clock;
   /** Opens the URLs of input pictures; default over the network. */
   openUrl?: FetchImageOptions['open'];
+  /** For prompts that are published without a model; default `echo`. */
+  defaultModel?: string | undefined;
   /** Called for each run that ended in this process. */
   onRunEnd?: ((run: RunEndEvent) => void) | undefined;
 }

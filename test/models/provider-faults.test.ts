@@ -211,6 +211,11 @@ describe("a provider's refusal", () => {
     ],
     ['in plain text', { status: 500, body: 'oh no' }, /answered 500 oh no: the fault is on its side/],
     ['as a page', { status: 502, body: '<html><h1>Bad gateway</h1>' }, /answered 502 with a web page/],
+    [
+      'that names a tag',
+      { status: 400, body: { error: { message: '<body> of the request is missing' } } },
+      /answered 400 <body> of the request is missing/,
+    ],
     ['without a word', { status: 503, body: '' }, /answered 503 \(without saying why\)/],
     [
       'of the path',

@@ -51,7 +51,7 @@ export async function readCheckedRows(
   };
   const rows: CheckedRow[] = [];
   for await (const row of readRows(source, ctx.signal)) {
-    const where = `${source.name}, line ${row.line}`;
+    const where = `${source.name}:${row.line}`;
     if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
     const checked = checkedRow(row, common, variants, finders).catch((error: unknown) => {
       throw error instanceof CliError ? usageError(`${where}: ${error.message}`, ...error.hints) : error;

@@ -84,7 +84,7 @@ const BEGINNING = '{"batch":1,';
 
 function refuse(file: string, line: number): never {
   throw usageError(
-    `${file}, line ${line}: this is not the journal of a batch`,
+    `${file}:${line}: this is not the journal of a batch`,
     'move the file away, or name another with --out',
   );
 }

@@ -27,6 +27,8 @@ export interface Io {
   note(line: string): void;
   /** The same, but writes each line only once. */
   noteOnce(line: string): void;
+  /** Writes later notes as comments of a shell, for a command whose standard error is a script. */
+  commentNotes(): void;
   /** Writes to standard error as it is: spinners, questions, progress. */
   err(data: string): void;
   /** Colours for standard output, off if it takes none. */
@@ -57,7 +59,7 @@ export interface Streams {
 }
 
 /** The streams as a command gets them, before the flags are known: no `--quiet`, no colours. */
-export type PlainIo = Omit<Io, 'note' | 'noteOnce' | 'paint' | 'paintErr'>;
+export type PlainIo = Omit<Io, 'note' | 'noteOnce' | 'commentNotes' | 'paint' | 'paintErr'>;
 
 /** The standard streams of this process. */
 export function processStreams(): Streams {
@@ -122,8 +124,9 @@ export function completeIo(
   options: { quiet: boolean; paint: ChalkInstance; paintErr: ChalkInstance },
 ): Io {
   // A note may name what came from a server, such as a run.
+  let prefix = '';
   const note = (line: string): void => {
-    if (!options.quiet) io.error(visible(line));
+    if (!options.quiet) io.error(prefix + visible(line));
   };
   const noted = new Set<string>();
   return {
@@ -132,6 +135,9 @@ export function completeIo(
     noteOnce: line => {
       if (!noted.has(line)) note(line);
       noted.add(line);
+    },
+    commentNotes: () => {
+      prefix = '# ';
     },
     paint: options.paint,
     paintErr: options.paintErr,

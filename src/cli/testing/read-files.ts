@@ -58,7 +58,7 @@ async function refuseUncheckable(
       if (needsJudge(expectation)) await judge.check(expectation.model);
     } catch (error) {
       const { message, ...fault } = failureOf(error);
-      throw new CliError(`${file.name}, line ${expectation.line}: ${message}`, { ...fault, cause: error });
+      throw new CliError(`${file.name}:${expectation.line}: ${message}`, { ...fault, cause: error });
     }
   }
 }

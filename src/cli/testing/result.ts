@@ -31,7 +31,7 @@ export interface FileFault {
 
 /** The result of a file of which nothing could be run, as reports show it: one entry. */
 export function faultyFileResult({ file, name, fault }: FileFault): EntryResult {
-  const [, line = '1'] = /, line (\d+): /u.exec(fault.message) ?? [];
+  const [, line = '1'] = /:(\d+): /u.exec(fault.message) ?? [];
   const testCase: TestCase = {
     name: 'the whole file',
     line: Number(line),

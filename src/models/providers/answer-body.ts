@@ -5,7 +5,7 @@ import type { EngineJob } from '../engine.ts';
 import { boundedBody, type HttpAnswer, readBody, TooLong } from '../outgoing/request.ts';
 import type { Answer } from './answer.ts';
 import { eventData } from './event-stream.ts';
-import { inOneLine, ProviderFault, reasonOf } from './refusal.ts';
+import { inOneLine, ProviderFault, pageOrLine, reasonOf } from './refusal.ts';
 import { MAX_ANSWER_BYTES } from './send.ts';
 
 /** Most values in an answer, or in one event. */
@@ -138,7 +138,7 @@ function parse(text: string): unknown {
 
 function unreadable(text: string): ProviderFault {
   const advice = 'check its baseUrl, which mostly ends in /v1';
-  const what = text.trim() === '' ? 'answered with nothing at all' : `answered ${inOneLine(text)}`;
+  const what = text.trim() === '' ? 'answered with nothing at all' : `answered ${pageOrLine(text)}`;
   if (/^\s*(?:<|$)/.test(text)) return new ProviderFault(what, { advice, mayHaveCost: true });
   const start = text.trim().slice(0, 80);
   return unreadableBecause(`it is not a JSON object: ${start}`, advice);

@@ -15,11 +15,12 @@ export function refusal({ status, headers, text }: Refused): ProviderFault {
   if (status >= 300 && status < 400) return redirected(status, headers['location']);
   const body = parsed(text);
   const reason = reasonOf(body) ?? text;
+  const shown = body === text ? pageOrLine(text) : inOneLine(reason);
   const codes = codesIn(body);
   const quotaUsedUp = codes.some(code => USED_UP.has(code));
   const keyIsInvalid =
     [401, 402, 403].includes(status) || codes.some(code => INVALID_KEY.test(code)) || XAI_KEY.test(reason);
-  return new ProviderFault(`answered ${status} ${inOneLine(reason)}`, {
+  return new ProviderFault(`answered ${status} ${shown}`, {
     status,
     isRefused: status < 500 || isOverloaded(codes, reason),
     quotaUsedUp,
@@ -103,9 +104,13 @@ function redirected(status: number, header: string | string[] | undefined): Prov
 /** What only a page of a browser holds. */
 const PAGE = /<(?:!doctype|html|head|body|title|h1)\b/i;
 
-/** A reason in one line; a web page is named as one. */
+/** An answer that is not JSON, in one line; a web page is named as one. */
+export function pageOrLine(text: string): string {
+  return PAGE.test(text) ? 'with a web page, not with what its interface answers' : inOneLine(text);
+}
+
+/** A reason in one line. */
 export function inOneLine(reason: string): string {
-  if (PAGE.test(reason)) return 'with a web page, not with what its interface answers';
   const line = reason.replace(/\s+/g, ' ').trim();
   if (line === '') return '(without saying why)';
   return line.length > SHOWN_LENGTH ? `${line.slice(0, SHOWN_LENGTH)}…` : line;

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
 import { whyLeftOut } from '../../files/named-file.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
@@ -19,8 +20,10 @@ export async function publishFromDirectory(
   const watched = watchPromptFiles(directory, {
     tasks: context.tasks,
     async onFile(definition, file) {
-      const { slug, promptVersionId, changed } = await publishPrompt(context, definition, file);
-      if (changed) onNotice(`published ${slug} as ${promptVersionId}`);
+      const { slug, promptVersionId, changed, echoes } = await publishPrompt(context, definition, file);
+      if (!changed) return;
+      onNotice(`published ${slug} as ${promptVersionId}`);
+      if (echoes) onNotice(`note: no model named in ${path.basename(file)}: echo gives the prompt back`);
     },
     onError: error => onNotice(`not published: ${error.message}`),
   });

@@ -26,7 +26,8 @@ export async function publishSent(
   if (tooLong) throw invalid(`the partial ${tooLong[0]} is larger than ${BOUNDS.fileBytes / 1024} KiB`);
   try {
     const definition = await readDefinition(file, name, { partials, tasks: context.tasks });
-    return await publishPrompt(context, definition, name);
+    const { echoes: _, ...published } = await publishPrompt(context, definition, name);
+    return published;
   } catch (error) {
     if (error instanceof InvalidPromptFile) throw faulty(error, name);
     if (error instanceof PastBound) throw invalid(error.message);

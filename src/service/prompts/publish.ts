@@ -26,6 +26,14 @@ export interface PublishContext {
   readonly tasks: PromptTasks;
   /** As RunLookup has it. */
   readonly toOperator?: ((line: string) => void) | undefined;
+  /** For prompts that name no model; by default `echo`. */
+  readonly defaultModel?: string | undefined;
+}
+
+/** A prompt that was published from a file on this machine. */
+export interface PublishedFile extends Published {
+  /** True if neither the file nor a default names a model, so that `echo` answers. */
+  readonly echoes: boolean;
 }
 
 /**
@@ -34,15 +42,22 @@ export interface PublishContext {
  * @throws {InvalidPromptFile} whose message names file and line, for a model or a run option that is not there
  */
 export async function publishPrompt(
-  { store, models, clock, tasks, toOperator }: PublishContext,
+  { store, models, clock, tasks, defaultModel, toOperator }: PublishContext,
   definition: PromptDefinition,
   file = `${definition.slug}.prompt`,
-): Promise<Published> {
+): Promise<PublishedFile> {
+  const model = definition.namesModel ? undefined : defaultModel;
   await refuseFaulty(definition, file, { models, tasks, toOperator });
-  const version = newVersionOf(definition);
+  if (model !== undefined && !models.get(model)) {
+    const findings = new Findings(file);
+    findings.fault({ line: 1, column: 1 }, `the setting \`model\`: ${models.explainMissing(model)}`);
+    throw invalid(findings);
+  }
+  const version = newVersionOf(definition, model);
   const changed = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
-  return { slug, promptId, promptVersionId: id, title, changed };
+  const echoes = !definition.namesModel && model === undefined;
+  return { slug, promptId, promptVersionId: id, title, changed, echoes };
 }
 
 /**
@@ -70,11 +85,16 @@ export async function refuseFaulty(
   if (findings.hasFaults) throw invalid(findings);
 }
 
-/** The version a definition is, by its slug and its content. */
-export function newVersionOf(definition: PromptDefinition): NewVersion {
-  const { slug, title, description, model, source } = definition;
+/**
+ * The version a definition is, by its slug, its content and the default model that it is run with.
+ *
+ * @param defaultModel of a definition that names no model
+ */
+export function newVersionOf(definition: PromptDefinition, defaultModel?: string): NewVersion {
+  const { slug, title, description, source } = definition;
+  const model = defaultModel ?? definition.model;
   const promptId = promptIdOf(slug);
-  const id = promptVersionIdOf(promptId, definition);
+  const id = promptVersionIdOf(promptId, definition, defaultModel);
   return { id, promptId, slug, title, description, model, source, parsed: parsedForm(definition) };
 }
 
@@ -87,9 +107,11 @@ export function promptIdOf(slug: string): string {
 function promptVersionIdOf(
   promptId: string,
   { source, partials }: Pick<PromptDefinition, 'source' | 'partials'>,
+  defaultModel: string | undefined,
 ): string {
   const used = Object.entries(partials).map(([name, text]) => `\0partial\0${name}\0${text}`);
-  return uuidFrom([`${promptId}\0${source}`, ...used].join(''));
+  const model = defaultModel === undefined ? [] : [`\0model\0${defaultModel}`];
+  return uuidFrom([`${promptId}\0${source}`, ...used, ...model].join(''));
 }
 
 /** What is not published has ids of its own: publishing the same content later changes nothing about it. */

@@ -154,7 +154,7 @@ describe('batch report', () => {
   it.each([
     ['none.jsonl', 'there is no file none.jsonl'],
     ['results.csv', 'results.csv is CSV'],
-    ['rows.jsonl', 'rows.jsonl, line 1: this is not a result of a batch'],
+    ['rows.jsonl', 'rows.jsonl:1: this is not a result of a batch'],
   ])('refuses %s', async (file, message) => {
     const project = new Project({ 'results.csv': 'a\n', 'rows.jsonl': '{"name":"Ada"}\n' });
     const { exitCode, stderr } = await project.run(['batch', 'report', file]);

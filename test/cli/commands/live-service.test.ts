@@ -50,6 +50,15 @@ describe('what is said on the way', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(11);
   });
 
+  it('of a run that is refused is shown with its details, and where to see what the target takes', async () => {
+    const errors = [{ path: 'inputs.textInputs.nmae', message: 'unknown input' }];
+    const answer = failure(422, 'VALIDATION_ERROR', 'invalid inputs', { errors });
+    const { exitCode, stderr } = await against([{ answer }], ['run', VERSION, '-i', 'nmae=Ada']);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('unknown input');
+    expect(stderr).toContain(`What it takes: promptrun prompts get ${VERSION}`);
+  });
+
   it('of a wait that is longer than a day says no more than that', async () => {
     const answer = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'no', null, { 'retry-after': '9'.repeat(20) });
     const { exitCode, stderr } = await against([{ answer }], ['api', 'GET', '/x']);

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { TestService } from '../../support/local-service.ts';
 
 const HAIKU = '---\ntitle: A haiku\nmodel: echo\ninput:\n  schema:\n    topic: string\n---\nOn {{topic}}.\n';
 
@@ -43,6 +44,40 @@ it('names file and line of bad front matter, and still shows what was published 
   expect(stderr()).toMatch(/^error: \S*bad\.prompt:\d+: .* \(USAGE_ERROR\)\n$/);
   expect([exitCode, stdout()]).toEqual([2, expect.stringMatching(/^good\t.*published\n$/)]);
 });
+
+it('gives a file without a model the setting model, else says that echo answers', async () => {
+  const within = withFiles({ 'bare.prompt': 'On tea.\n' });
+  const bare = await runInProcess(['prompts', 'publish', 'bare.prompt'], within);
+  expect([bare.exitCode, bare.stderr()]).toEqual([
+    0,
+    expect.stringContaining('note: no model named in bare.prompt: echo gives the prompt back'),
+  ]);
+  await runInProcess(['config', 'set', 'model', 'card'], within);
+  const drawn = await runInProcess(['prompts', 'publish', 'bare.prompt'], within);
+  expect([drawn.stdout(), drawn.stderr()]).toEqual([expect.stringMatching(/\tpublished\n$/), '']);
+  expect((await runInProcess(['run', 'bare'], within)).stdout()).toMatch(/\.png\n$/);
+  await runInProcess(['config', 'set', 'model', 'no-such-model'], within);
+  const missing = await runInProcess(['prompts', 'publish', 'bare.prompt'], within);
+  expect([missing.exitCode, missing.stderr()]).toEqual([2, expect.stringContaining('no-such-model')]);
+});
+
+it('to a serve reports every fault with line and column, found here or there', async () => {
+  const { service } = await startedService();
+  const bad = '---\nmodel: nobody\ntitle: 3\ninput: 4\n---\nx\n';
+  const within = { ...withFiles({ 'bad.prompt': bad, 'strange.prompt': '---\nmodel: nobody\n---\nx\n' }) };
+  const env = { PROMPTRUN_BASE_URL: service.url, PROMPTRUN_API_KEY: service.sessionKey };
+  for (const file of ['bad.prompt', 'strange.prompt']) {
+    const { exitCode, stderr } = await runInProcess(['prompts', 'publish', file], { ...within, env });
+    expect(exitCode).toBe(2);
+    expect(stderr()).toMatch(new RegExp(`^error: ${file}:\\d+:\\d+: `));
+  }
+});
+
+async function startedService(): Promise<TestService> {
+  const started = await TestService.start();
+  onTestFinished(() => started.close());
+  return started;
+}
 
 it.each([
   [[], 'give prompt files'],

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../../support/context.ts';
+import { localService } from '../../../src/main.ts';
+import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
 import { command, serviceOf, VERSION } from './run-support.ts';
 
@@ -64,5 +67,33 @@ describe('--dry-run', () => {
     const { stdout, stderr } = await command(await serviceOf(), argv, { terminal: { stdout: true } });
     expect(stdout()).toContain(`"base64": "<${png(1, 1).length} bytes of the data URL>"`);
     expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith('Ada'));
+  });
+
+  it('lets the curl read pictures from their files if standard error is a terminal', async () => {
+    const home = temporaryDirectory();
+    const file = path.join(home, "it's $(a) cat.png");
+    writeFileSync(file, png(200, 200));
+    const name = '`$HOME` "\\\n';
+    const argv = ['run', VERSION, '-i', `name=${name}`, '--image', file, '--image', image, '--dry-run'];
+    const options = { home, terminal: { stderr: true } };
+    const { stderr } = await command(await serviceOf(), [...argv, '--no-validate'], options);
+    expect(stderr().length).toBeLessThan(1000);
+    const pictures = [png(200, 200), png(1, 1)].map(bytes => bytes.toString('base64'));
+    expect(JSON.parse(pasted(stderr()).stdin)).toEqual({
+      promptVersionId: VERSION,
+      inputs: {
+        textInputs: { name },
+        imageInputs: pictures.map(base64 => ({ type: 'base64', base64 })),
+      },
+    });
+  });
+
+  it('writes its notes as comments, so that standard error is a script', async () => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'bare.prompt'), 'Tea.\n');
+    const { stderr } = await runInProcess(['run', 'bare.prompt', '--dry-run'], { home, local: localService });
+    const [notes] = stderr().split('curl -sS');
+    expect(notes).toContain('# note: no model named');
+    for (const line of notes?.trimEnd().split('\n') ?? []) expect(line).toMatch(/^# /);
   });
 });

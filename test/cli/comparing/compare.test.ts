@@ -141,7 +141,7 @@ describe('compare', () => {
     [['compare', 'a.prompt', 'b.prompt', '--from', 'none.csv'], 'there is no file none.csv'],
     [
       ['compare', 'a.prompt', 'b.prompt', '--from', 'wrong.csv'],
-      'wrong.csv, line 2: the prompt has no input "other"',
+      'wrong.csv:2: the prompt has no input "other"',
     ],
     [['compare', 'a.prompt', 'b.prompt'], "required option '--from <file>' not specified"],
   ])('refuses %j before anything is sent', async (argv, message) => {

@@ -72,8 +72,8 @@ describe('a schema that leads back to itself', () => {
     ];
     const project = projectOf(cases.join(''), { 'loop.json': '{"$ref":"#"}' });
     const { exitCode, stdout } = await project.run(['test']);
-    expect(stdout()).toContain(`echo.test.yaml, line 2: schema: loop.json: ${LOOP} (at "/$ref")`);
-    expect(stdout()).toContain(`echo.test.yaml, line 8: schema: ${LOOP} (at "/allOf/0/$ref")`);
+    expect(stdout()).toContain(`echo.test.yaml:2: schema: loop.json: ${LOOP} (at "/$ref")`);
+    expect(stdout()).toContain(`echo.test.yaml:8: schema: ${LOOP} (at "/allOf/0/$ref")`);
     expect([exitCode, stdout()]).toEqual([2, expect.stringContaining('1 passed, 0 failed, 2 could not')]);
   });
 
@@ -112,7 +112,7 @@ describe('what a test file names', () => {
     const { exitCode, stdout } = await project.run(['test', '--filter', 'c1000']);
     expect([exitCode, stdout()]).toEqual([
       2,
-      expect.stringContaining('line 1002: files/1000.txt is one file too many: a file may name 1,000'),
+      expect.stringContaining(':1002: files/1000.txt is one file too many: a file may name 1,000'),
     ]);
   });
 

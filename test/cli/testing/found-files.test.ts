@@ -116,7 +116,7 @@ describe('the prompt of a test', () => {
     prepare(scene);
     const { exitCode, stdout, stderr } = await scene.test();
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(outside)]);
-    expect(stderr).toMatch(/^error: x\.test\.yaml, line 1: /mu);
+    expect(stderr).toMatch(/^error: x\.test\.yaml:1: /mu);
     expect(stdout).toContain('1 passed');
   });
 

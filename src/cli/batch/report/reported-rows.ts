@@ -26,7 +26,7 @@ export async function readResults(file: string, cwd: string): Promise<ResultsLin
     for await (const { text, line } of textLines(stream as AsyncIterable<string>)) {
       if (text.trim() !== '') {
         const row = parseResultsLine(text);
-        if (row === undefined) throw usageError(`${file}, line ${line}: this is not a result of a batch`);
+        if (row === undefined) throw usageError(`${file}:${line}: this is not a result of a batch`);
         rows.set(row.id, row);
       }
     }

@@ -151,7 +151,7 @@ async function readStates(handle: FileHandle, file: string, note: (line: string)
 }
 
 function refuseLine(file: string, line: number): never {
-  throw usageError(`${file}, line ${line}: this is not a result of a batch`, 'name the file the batch wrote');
+  throw usageError(`${file}:${line}: this is not a result of a batch`, 'name the file the batch wrote');
 }
 
 interface PlacedLine {

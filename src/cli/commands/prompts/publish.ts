@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { ValidationError } from '../../../client/errors.ts';
+import { codeOf } from '../../../files/error-utils.ts';
+import type { InvalidPromptFile } from '../../../prompts/findings.ts';
 import type { Published } from '../../../service/prompts/publish.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -10,8 +12,8 @@ import { EXIT } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';
-import { definitionOfFile } from '../../targets/prompt-definition.ts';
-import { asTyped } from '../../targets/prompt-file.ts';
+import { readDefinition } from '../../targets/prompt-definition.ts';
+import { asTyped, shownPath } from '../../targets/prompt-file.ts';
 import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { PROMPTS_PUBLISH } from './spec.ts';
@@ -51,12 +53,16 @@ export async function promptsPublish(
 
 async function inStore(ctx: Context, database: string | undefined): Promise<Publisher> {
   const onNotice = (line: string): void => ctx.io.note(`note: ${oneLine(line)}`);
-  const store = await ctx.local.open({ dataDir: ctx.dataDir, database, onNotice });
+  const defaultModel = ctx.settings.get('model');
+  const store = await ctx.local.open({ dataDir: ctx.dataDir, database, defaultModel, onNotice });
   return {
-    publish: file =>
-      store.publish(file).catch((error: unknown) => {
+    async publish(file) {
+      const { echoes, ...published } = await store.publish(file).catch((error: unknown) => {
         throw asTyped(ctx, error);
-      }),
+      });
+      if (echoes) onNotice(`no model named in ${path.basename(file)}: echo gives the prompt back`);
+      return published;
+    },
     async unpublish(slug) {
       if (await store.unpublish(slug)) return { slug, unpublished: true };
       throw notFoundError(`no prompt '${slug}' is published`, 'promptrun prompts list shows those that are.');
@@ -79,13 +85,14 @@ async function overHttp(ctx: Context, database: string | undefined): Promise<Pub
   }
   return {
     async publish(file) {
-      const { source, partials } = await definitionOfFile(ctx, file);
-      const slug = path.basename(file, '.prompt');
-      return await client.prompts
-        .publish(slug, { file: source, partials }, { signal })
-        .catch((error: unknown) => {
-          throw error instanceof ValidationError ? refusedFile(error, file) : error;
-        });
+      try {
+        const { source, partials } = await readDefinition(ctx, file);
+        const slug = path.basename(file, '.prompt');
+        return await client.prompts.publish(slug, { file: source, partials }, { signal });
+      } catch (error) {
+        if (error instanceof ValidationError) throw refusedFile(error, shownPath(ctx, file));
+        throw codeOf(error) === 'INVALID_PROMPT_FILE' ? faultyFile(ctx, error as InvalidPromptFile) : error;
+      }
     },
     async unpublish(slug) {
       await client.prompts.unpublish(slug, { signal });
@@ -105,6 +112,15 @@ function refusedFile({ message, data, status }: ValidationError, file: string): 
   });
   const [first = message, ...others] = lines;
   return new CliError(first, { status, exitCode: EXIT.usage, hints: others, data });
+}
+
+/** What is wrong with a file that was not sent, each fault with its place. */
+function faultyFile(ctx: Context, { findings, message }: InvalidPromptFile): Error {
+  const lines = findings
+    .filter(({ severity }) => severity === 'fault')
+    .map(fault => `${shownPath(ctx, fault.file)}:${fault.line}:${fault.column}: ${fault.message}`);
+  const [first = message, ...others] = lines;
+  return usageError(first, ...others);
 }
 
 function promptFile({ cwd }: Context, name: string): string {

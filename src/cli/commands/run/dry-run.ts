@@ -1,13 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
 import type { CapFlags } from '../../core/shared-flags.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { Forecast } from '../../creation/forecast.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { withoutHiddenControls } from '../../terminal/sanitise.ts';
-import { singleQuoted } from '../../terminal/shell-word.ts';
+import { shellWord, singleQuoted } from '../../terminal/shell-word.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** Where `promptrun serve` listens by default. */
@@ -30,18 +32,51 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
     io.note('note: it prints a key on its first start; others come from: promptrun keys create');
   }
   const end = delimiterFor(request);
+  const readsFiles = io.stderr.isTerminal && request.images.some(isInFile);
   io.err(
     [
       `curl -sS -X POST ${singleQuoted(`${connection.embedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`)} \\`,
       '  -H "Authorization: Bearer $PROMPTRUN_API_KEY" \\',
       "  -H 'Content-Type: application/json' \\",
-      `  --data-binary @- <<'${end}'`,
-      withoutHiddenControls(body),
+      `  --data-binary @- <<${readsFiles ? end : `'${end}'`}`,
+      withoutHiddenControls(readsFiles ? expandingBody(body, request) : body),
       end,
       '',
     ].join('\n'),
   );
   return EXIT.ok;
+}
+
+function isInFile(image: ImageSource): image is ImageSource & { readonly file: string } {
+  return image.kind === 'bytes' && image.file !== undefined;
+}
+
+/** The body as a here-document that the shell expands: pictures are read from their files, all else is as it is. */
+function expandingBody(body: string, { images }: RunRequest): string {
+  const whole = parseBody(body);
+  const encoded = images.filter(image => image.kind === 'bytes');
+  const pictures = new Map<string, string>();
+  for (const [at, image] of imagesWithBytes(whole).entries()) {
+    const source = encoded[at];
+    if (source === undefined || !isInFile(source)) continue;
+    const mark = `picture-${randomUUID()}`;
+    pictures.set(mark, `$(base64 < ${shellWord(source.file)} | tr -d '\\n')`);
+    image.base64 = mark;
+  }
+  const escaped = JSON.stringify(whole).replaceAll(/[\\$`]/gu, '\\$&');
+  return [...pictures].reduce((text, [mark, expansion]) => text.replace(mark, () => expansion), escaped);
+}
+
+interface WholeBody {
+  readonly inputs?: { readonly imageInputs?: readonly { base64?: string }[] };
+}
+
+function parseBody(body: string): WholeBody {
+  return JSON.parse(body) as WholeBody;
+}
+
+function imagesWithBytes({ inputs }: WholeBody): { base64?: string }[] {
+  return (inputs?.imageInputs ?? []).filter(({ base64 }) => base64 !== undefined);
 }
 
 /** A word that stands nowhere in what was given, so that nothing in it can end the here-document. */
@@ -57,9 +92,7 @@ function forPeople(body: string, { images }: RunRequest): string {
   const labels = images.flatMap(image =>
     image.kind === 'url' ? [] : [`<${image.size} bytes of ${image.name}>`],
   );
-  const whole = JSON.parse(body) as { inputs: { imageInputs?: { base64?: string }[] } };
-  for (const image of whole.inputs.imageInputs ?? []) {
-    if (image.base64 !== undefined) image.base64 = labels.shift() ?? '';
-  }
+  const whole = parseBody(body);
+  for (const image of imagesWithBytes(whole)) image.base64 = labels.shift() ?? '';
   return JSON.stringify(whole, undefined, 2);
 }

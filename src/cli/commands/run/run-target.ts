@@ -1,6 +1,7 @@
 import { ValidationError } from '../../../client/errors.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
+import { failureOf } from '../../core/failure.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -18,6 +19,7 @@ export async function runTarget(
   target: string | undefined,
   flags: RunFlags,
 ): Promise<ExitCode> {
+  if (flags.dryRun === true) ctx.io.commentNotes();
   const budget = await budgetOfRun(ctx, flags);
   const planned = await outputPlan(ctx, flags);
   const prepared = await prepareRun(ctx, target, flags);
@@ -47,9 +49,9 @@ export async function runTarget(
 /** What the service has refused, with where to see what the target takes. */
 function withWayToInputs(error: unknown, { advise }: Connection, target: string | undefined): unknown {
   if (!(error instanceof ValidationError) || target === undefined) return error;
-  const { status, message, data } = error;
+  const { message, ...failure } = failureOf(error);
   const hints = [`What it takes: ${advise('prompts', 'get', target)}`];
-  return new CliError(message, { status, exitCode: EXIT.usage, hints, data, cause: error });
+  return new CliError(message, { ...failure, hints, cause: error });
 }
 
 /** Most runs have no cap: nothing is counted then. */

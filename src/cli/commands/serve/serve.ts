@@ -27,6 +27,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     dataDir: ctx.dataDir,
     allowPrivate: ctx.globals.allowPrivate,
     database,
+    defaultModel: ctx.settings.get('model'),
     onNotice: line => showNotice(ctx, line),
     onRequest: served => io.note(requestLine(clock, served)),
     onRunEnd: run => io.note(runLine(clock, run)),

@@ -14,6 +14,8 @@ export type ImageSource =
       readonly kind: 'bytes';
       /** Where it comes from, for messages. */
       readonly name: string;
+      /** Absolute; undefined for what was read once. */
+      readonly file?: string;
       readonly size: number;
       /** Hexadecimal. */
       readonly sha256: string;
@@ -95,7 +97,14 @@ async function imageInFile(ctx: Context, source: string): Promise<ImageSource> {
   const { size, sha256, beginning } = await read(summarise(file));
   checkSize(size, source);
   await checkContent(beginning, source);
-  return { kind: 'bytes', name: source, size, sha256, chunks: () => unchangedBytes(file, source, sha256) };
+  return {
+    kind: 'bytes',
+    name: source,
+    file,
+    size,
+    sha256,
+    chunks: () => unchangedBytes(file, source, sha256),
+  };
 }
 
 /** How much of a file is read at a time: a multiple of three, so that base64 of a piece ends with the piece. */

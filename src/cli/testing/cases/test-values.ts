@@ -12,7 +12,7 @@ export function faultIn(place: Place, message: string, ...hints: string[]): CliE
 }
 
 export function textOfPlace({ file, line }: Place): string {
-  return `${file}, line ${line}`;
+  return `${file}:${line}`;
 }
 
 /** What went wrong with something that a value names, with its place; the fault of a case stays that. */

@@ -139,7 +139,7 @@ async function inputsOf(
 
 function located({ file, testCase }: Entry, error: unknown): CliError {
   const { message, status, exitCode, hints, data } = failureOf(error);
-  const where = `${file.name}, line ${testCase.line}: ${message}`;
+  const where = `${file.name}:${testCase.line}: ${message}`;
   return new CliError(where, { status, exitCode, hints, data, cause: error });
 }
 
