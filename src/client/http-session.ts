@@ -13,7 +13,7 @@ import { type Outcome, parseResponse } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
 import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from './request.ts';
 import { beginningOf, notable } from './request-events.ts';
-import { MAX_ATTEMPTS, retryDelay } from './retry.ts';
+import { retryDelay, withRetries } from './retry.ts';
 import { ServiceClock } from './service-clock.ts';
 import { Deadline, sleep as realSleep } from './signals.ts';
 import {
@@ -96,7 +96,7 @@ export class HttpSession {
 
   /** Tries until no further try does better, in step with the pace. */
   async repeat<T extends Pick<Outcome, 'error' | 'retryAfterMs'> & { readonly policy?: string | undefined }>(
-    { method, retries = MAX_ATTEMPTS - 1, pace, signal, onRetry }: Repeated,
+    { method, retries, pace, signal, onRetry }: Repeated,
     once: (attempt: number) => Promise<T>,
   ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
@@ -104,8 +104,8 @@ export class HttpSession {
       const outcome = await once(attempt);
       const { error, retryAfterMs, policy } = outcome;
       pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs, policy });
-      const failed = { method, attempt, maxAttempts: retries + 1, error, retryAfterMs };
-      const waitMs = error && retryDelay(failed, this.random);
+      const failed = { method, attempt, error, retryAfterMs };
+      const waitMs = error && retryDelay(failed, this.random, withRetries(retries));
       if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
       await onRetry?.(attempt, waitMs);
       await this.sleep(waitMs, AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]));

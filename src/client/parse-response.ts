@@ -1,3 +1,4 @@
+import { retryAfter } from '../net/retry.ts';
 import { ERROR_HTTP_STATUS, type ErrorEnvelope, type ErrorStatus } from '../wire/index.ts';
 import { envelopeOf, isSuccess, type Received } from './envelope.ts';
 import {
@@ -14,7 +15,6 @@ import {
 import { fillsSegment } from './path.ts';
 import type { Redaction } from './redaction.ts';
 import type { RawAnswer } from './request.ts';
-import { retryAfter } from './retry.ts';
 import { type AnswerHeaders, headerOf } from './transport.ts';
 
 /** What a try came to: an answer of the service, which may report an error, or none. */

@@ -5,7 +5,7 @@ import { Prompts, Versions } from '../client/prompts.ts';
 import { Redaction } from '../client/redaction.ts';
 import type { Answer, Requester, RequestOptions } from '../client/request.ts';
 import { ResourcesApi } from '../client/resources.ts';
-import { MAX_ATTEMPTS, retryDelay } from '../client/retry.ts';
+import { retryDelay, withRetries } from '../client/retry.ts';
 import { Runs } from '../client/runs.ts';
 import type { Model, PromptSearchRow, PromptVersion } from '../wire/index.ts';
 
@@ -54,10 +54,11 @@ export class BrowserService implements Requester {
     for (let attempt = 1; ; attempt += 1) {
       const { answer, error, retryAfterMs } = await this.#attempt(method, path, options);
       if (answer && !error) return { ...answer, data: answer.envelope.data as T };
-      const maxAttempts = options.retries === undefined ? MAX_ATTEMPTS : options.retries + 1;
       const repeatable = options.idempotencyKey === undefined ? method : 'GET';
-      const failed = { method: repeatable, attempt, maxAttempts, error, retryAfterMs };
-      const waitMs = error instanceof GatewayTimeoutError ? undefined : retryDelay(failed, this.random);
+      const failed = { method: repeatable, attempt, error, retryAfterMs };
+      const policy = withRetries(options.retries);
+      const waitMs =
+        error instanceof GatewayTimeoutError ? undefined : retryDelay(failed, this.random, policy);
       if (error && waitMs === undefined) throw error;
       await sleep(waitMs ?? 0, options.signal);
     }

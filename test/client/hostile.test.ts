@@ -3,8 +3,8 @@ import { envelopeOf } from '../../src/client/envelope.ts';
 import { parseResponse } from '../../src/client/parse-response.ts';
 import { fillsSegment, staysBelowBase } from '../../src/client/path.ts';
 import { Redaction } from '../../src/client/redaction.ts';
-import { retryAfter } from '../../src/client/retry.ts';
 import { baseUrlOf } from '../../src/client/urls.ts';
+import { retryAfter } from '../../src/net/retry.ts';
 
 const MANY = 300_000;
 /** What quadratic work on so many characters would take minutes for. */

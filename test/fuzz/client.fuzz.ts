@@ -5,9 +5,9 @@ import { parseResponse } from '../../src/client/parse-response.ts';
 import { path, staysBelowBase } from '../../src/client/path.ts';
 import { findLostRun } from '../../src/client/recover.ts';
 import { Redaction } from '../../src/client/redaction.ts';
-import { retryAfter } from '../../src/client/retry.ts';
 import type { TransportResponse } from '../../src/client/transport.ts';
 import { checkedMediaUrl } from '../../src/client/urls.ts';
+import { retryAfter } from '../../src/net/retry.ts';
 import { isPrivateHost } from '../../src/wire/addresses.ts';
 import { type Fuzzed, fuzzed, soon } from './fuzzed.ts';
 

@@ -5,6 +5,7 @@ import {
   RateLimitError,
   UnauthorizedError,
 } from '../../client/errors.ts';
+import { MAX_RETRY_AFTER_MS } from '../../net/retry.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
@@ -114,9 +115,6 @@ export function runIdOf(error: unknown): string | undefined {
   return typeof runId === 'string' ? runId : undefined;
 }
 
-/** Longest wait that a service's 429 is waited for, as in `run`. */
-const LONGEST_PAUSE_MS = 60_000;
-
 /** The caps leave no room for it. */
 export function isAtCap(error: unknown): boolean {
   return error instanceof CliError && error.exitCode === EXIT.capReached;
@@ -124,7 +122,7 @@ export function isAtCap(error: unknown): boolean {
 
 /** The service asks to come back much later. */
 export function isLongPause(error: unknown): boolean {
-  return error instanceof RateLimitError && (error.retryAfterMs ?? 0) > LONGEST_PAUSE_MS;
+  return error instanceof RateLimitError && (error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS;
 }
 
 /** Whether the creation made no run and may be sent again now. */

@@ -1,5 +1,6 @@
 import { NotFoundError, RateLimitError, ServiceError } from '../../client/errors.ts';
-import { MAX_ATTEMPTS, retryDelay } from '../../client/retry.ts';
+import { retryDelay } from '../../client/retry.ts';
+import { CREATION_RETRIES, SERVICE_RETRIES } from '../../net/retry.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Budget } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
@@ -24,9 +25,6 @@ import {
   runIdOf,
 } from './job.ts';
 import { NoMoreWanted } from './stop.ts';
-
-/** Requests for one creation at most while the service says that there are too many. */
-const MOST_REFUSALS = 10;
 
 /** What jobs are run with. */
 export interface JobWork {
@@ -143,13 +141,9 @@ class RunningJob {
     const { ctx, isStopping } = this.#work;
     if (this.#runId !== undefined || isStopping() || !maySendAgain(error)) return undefined;
     const isLimited = error instanceof RateLimitError;
-    const maxAttempts = isLimited ? MOST_REFUSALS : MAX_ATTEMPTS;
+    const policy = isLimited ? CREATION_RETRIES : SERVICE_RETRIES;
     const retryAfterMs = isLimited ? error.retryAfterMs : undefined;
-    if (attempt >= maxAttempts) return undefined;
-    const step = Math.min(attempt, MAX_ATTEMPTS);
-    return retryDelay({ method: 'POST', attempt: step, maxAttempts, error, retryAfterMs }, () =>
-      ctx.clock.random(),
-    );
+    return retryDelay({ method: 'POST', attempt, error, retryAfterMs }, () => ctx.clock.random(), policy);
   }
 
   /** Whether what was dropped may have a run of unknown id. @param error what it ended with */

@@ -1,6 +1,7 @@
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { ProxyFault } from '../../net/fault.ts';
 import { ProxySettingError } from '../../net/proxy.ts';
+import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 import type { Access } from './access.ts';
@@ -157,10 +158,6 @@ function withoutKey(text: string, key: string): string {
   );
 }
 
-const RETRIES = 3;
-const FIRST_WAIT_MS = 1000;
-const LONGEST_WAIT_MS = 60_000;
-
 /**
  * Asks again, up to three times, if the provider refused because it is busy (429, 529, or it says that it is overloaded and
  * did nothing): not if it wants more than 60 s, nor if the quota is used up. After any other fault an answer may have been made and paid for, so it is never asked twice.
@@ -172,23 +169,25 @@ export async function retryWhileBusy<T>(
   ask: () => Promise<T>,
   isRead = false,
 ): Promise<T> {
-  for (let retries = 0; ; retries += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await ask();
     } catch (error) {
-      const waitMs = waitBeforeRetry(error, FIRST_WAIT_MS * 2 ** retries, isRead);
-      if (waitMs === undefined || retries === RETRIES) throw error;
+      const retryAfterMs = providerFaultIn(error)?.more.retryAfterMs;
+      const waitMs = mayAskAgain(error, isRead)
+        ? waitBeforeRetry(PROVIDER_RETRIES, { attempt, retryAfterMs })
+        : undefined;
+      if (waitMs === undefined) throw error;
       await sleep(waitMs, signal);
     }
   }
 }
 
-/** In milliseconds; undefined if asking again is of no use. */
-function waitBeforeRetry(error: unknown, otherwise: number, isRead: boolean): number | undefined {
+function mayAskAgain(error: unknown, isRead: boolean): boolean {
   const fault = providerFaultIn(error);
-  const { status = fault ? 0 : 500, quotaUsedUp, isOverloaded, retryAfterMs = otherwise } = fault?.more ?? {};
+  const { status = fault ? 0 : 500, quotaUsedUp, isOverloaded } = fault?.more ?? {};
   const isPassing = status === 429 || status === 529 || isOverloaded === true || (isRead && status >= 500);
-  return isPassing && quotaUsedUp !== true && retryAfterMs <= LONGEST_WAIT_MS ? retryAfterMs : undefined;
+  return isPassing && quotaUsedUp !== true;
 }
 
 const SHOWN = 5;

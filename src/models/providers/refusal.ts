@@ -1,3 +1,4 @@
+import { retryAfter } from '../../net/retry.ts';
 import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
 import type { EngineFault } from '../engine.ts';
 
@@ -25,7 +26,7 @@ export function refusal({ status, headers, text }: Refused): ProviderFault {
     isRefused: status < 500 || isOverloaded(codes, reason),
     quotaUsedUp,
     isOverloaded: isOverloaded(codes, reason),
-    retryAfterMs: retryAfter(headers) ?? retryInfo(body),
+    retryAfterMs: askedWait(headers) ?? retryInfo(body),
     param: paramIn(body),
     fault: faultOf(status, { quotaUsedUp, keyIsInvalid }),
     advice: adviceOn(status, { text, quotaUsedUp }),
@@ -151,15 +152,10 @@ function adviceOn(
 }
 
 /** In milliseconds, of `retry-after-ms`, or of `retry-after` in seconds or as a date. */
-function retryAfter(headers: Refused['headers']): number | undefined {
+function askedWait(headers: Refused['headers']): number | undefined {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (Number.isFinite(exact) && exact >= 0) return exact;
-  const after = String(headers['retry-after'] ?? '').trim();
-  if (after === '') return undefined;
-  const ms = Number(after) * 1000;
-  if (!Number.isNaN(ms)) return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
-  const date = Date.parse(after);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+  return retryAfter(String(headers['retry-after'] ?? ''), Date.now());
 }
 
 /** Google's own form of it, such as `retryDelay: 13.5s`. */
