@@ -10,6 +10,8 @@ const BEAT_MS = 10_000;
 const STALE_AFTER_MS = 60_000;
 /** How long to wait for other holders in all; longer than a lock takes to become stale. */
 const GIVE_UP_AFTER_MS = 75_000;
+/** How long the lock of a process that has just been killed may look held. */
+export const DYING_MS = 1000;
 const STEP_MS = 20;
 /** A lock is a line; what is larger is another file. */
 const MOST_LOCK_BYTES = 64 * 1024;
@@ -44,21 +46,22 @@ export function lockFile({ folder, name }: FileBelow): Release | undefined {
 /**
  * As `lockFile`, once no other process holds the lock.
  *
- * @returns undefined if another process held it for more than a minute
+ * @param limitMs how long to wait, in milliseconds; by default until the lock of a dead machine is free
+ * @returns undefined if another process held it for longer
  * @throws {PathFault} and what writing the lock throws
  */
 export async function waitForLock(
   file: FileBelow,
   { sleep, random }: { sleep(ms: number): Promise<void>; random(): number },
+  limitMs = GIVE_UP_AFTER_MS,
 ): Promise<Release | undefined> {
-  for (let waited = 0; waited < GIVE_UP_AFTER_MS; ) {
+  for (let waited = 0; ; ) {
     const release = lockFile(file);
-    if (release !== undefined) return release;
+    if (release !== undefined || waited >= limitMs) return release;
     const step = STEP_MS * (1 + random());
     await sleep(step);
     waited += step;
   }
-  return undefined;
 }
 
 function takeLock(lock: string, mine: string): boolean {

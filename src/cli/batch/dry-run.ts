@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -23,11 +24,16 @@ export async function dryRun(
   let rows = 0;
   let faults = 0;
   const forecast = new Forecast();
+  const budget = new Budget(ctx, caps);
+  budget.check(batch.connection);
   for await (const row of readRows(source, ctx.signal)) {
     if (!isInShard(shard, row.row)) continue;
     rows += 1;
-    const add = (request: RunRequest): Promise<void> =>
-      forecast.add(batch.connection, buildRunBody(request), batch.estimatedCredits, providerBatch);
+    const add = async (request: RunRequest): Promise<void> => {
+      const body = buildRunBody(request);
+      await forecast.addChecked(batch.connection, body, batch.estimatedCredits, providerBatch);
+      if (rows === 1) await budget.checkPrice(batch.connection, body);
+    };
     const fault = await faultOf(ctx, batch, row, add);
     if (fault !== undefined) {
       faults += 1;

@@ -47,7 +47,8 @@ export async function openFiles(
 async function openPair(ctx: Context, options: BatchOptions): Promise<Omit<BatchFiles, 'survey'>> {
   const { out } = options;
   const file = out === undefined ? journalAside(ctx) : `${path.resolve(ctx.cwd, out)}.journal`;
-  const release = out === undefined ? (): void => {} : holdResults(path.resolve(ctx.cwd, out), out);
+  const release =
+    out === undefined ? (): void => {} : await holdResults(ctx, path.resolve(ctx.cwd, out), out);
   let journal: BatchJournal | undefined;
   try {
     journal = await BatchJournal.open(fileIn(file));

@@ -8,6 +8,7 @@ import { openSource, readRows, repeatableSource } from '../inputs/rows/source.ts
 import { type PlannedJob, runJobs } from '../jobs/engine.ts';
 import { failedOutcome, type Job, type JobOutcome } from '../jobs/job.ts';
 import { concurrencyFor } from '../jobs/paced.ts';
+import { providerOf } from '../jobs/provider-batch/desk.ts';
 import { handedRows } from '../jobs/provider-batch/handed-over.ts';
 import { throughProvider } from '../jobs/provider-batch/through-provider.ts';
 import type { JobState } from '../jobs/read-journal.ts';
@@ -35,6 +36,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
     const { dryRun } = await import('./dry-run.ts');
     return dryRun(ctx, source, batch, options);
   }
+  if (options.providerBatch) await providerOf(batch.connection, batch.promptVersionId);
   // What was sent before is compared with every row before anything is sent.
   const rows = options.resume ? await repeatableSource(source, ctx.signal) : source;
   const files = await openFiles(ctx, options, rows, batch);
@@ -57,7 +59,12 @@ async function runAll(ctx: Context, open: OpenBatch): Promise<ExitCode> {
     runIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
   });
   noteCosts(ctx, options, results, known);
-  const facts = { service: connection.service, promptVersionId, options: Object.fromEntries(runOptions) };
+  const facts = {
+    service: connection.service,
+    promptVersionId,
+    options: Object.fromEntries(runOptions),
+    rows: survey?.count,
+  };
   await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
   const tally = new Tally(survey?.count);
   const stop = new Stop();

@@ -30,6 +30,8 @@ export interface Recorder {
   begin(idempotencyKey: string, request: UncountedRequest): Promise<void>;
   /** Why a recorded run failed before a model answered; only a replay knows. */
   faultOf?(runId: string): EngineFault | undefined;
+  /** What a recorded run cost, in US dollars; only a replay knows. */
+  costOf?(runId: string): number | undefined;
   /** The transport to use in place of the one that would be opened; a replay opens none. */
   wrap(open: () => Promise<Transport>): Promise<Transport>;
 }

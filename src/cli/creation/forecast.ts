@@ -54,17 +54,26 @@ export class Forecast {
   readonly #costs: (CostEstimate | undefined)[] = [];
   readonly #credits: { readonly amount: Credits | undefined; readonly isHere: boolean }[] = [];
 
-  /** @param listed what the service's search says that a run is expected to take */
-  async add(
+  /** Counts a creation, whatever it would be refused with. @param listed what the service's search says that it takes */
+  async add(connection: Connection, request: CreationRequest, listed: unknown): Promise<void> {
+    const estimate = await estimateCost(connection, request).catch(() => undefined);
+    this.#count(connection, estimate, listed);
+  }
+
+  /** Counts a creation. @throws {CliError} with what this machine's own service would refuse it with */
+  async addChecked(
     connection: Connection,
     request: CreationRequest,
     listed: unknown,
-    providerBatch = false,
+    providerBatch: boolean,
   ): Promise<void> {
+    this.#count(connection, await estimateCost(connection, request, providerBatch), listed);
+  }
+
+  #count(connection: Connection, estimate: CostEstimate | undefined, listed: unknown): void {
     this.#creations += 1;
     this.#credits.push({ amount: creditsIn(listed), isHere: connection.costs !== undefined });
-    // What it would be refused with is reported elsewhere.
-    this.#costs.push(await estimateCost(connection, request, providerBatch).catch(() => undefined));
+    this.#costs.push(estimate);
   }
 
   /** As data: amounts in US dollars and credits, null if they are not known. */

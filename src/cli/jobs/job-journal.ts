@@ -18,6 +18,8 @@ interface BatchFacts {
   readonly service: string;
   readonly promptVersionId: string;
   readonly options: Readonly<Record<string, string>>;
+  /** How many jobs there are; undefined if that is not known in advance. */
+  readonly rows?: number | undefined;
 }
 
 /** How a job ended. */

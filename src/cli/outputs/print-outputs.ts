@@ -1,5 +1,6 @@
 import { isMedia, OUTPUT_TYPES, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
 import { fieldText } from '../core/json-value.ts';
 import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
@@ -22,7 +23,7 @@ export async function printOutputs(
   let { printed = '' } = options;
   for (const [index, item] of run.outputs.entries()) {
     const path = options.paths[index];
-    if (item.type === 'error') printFault(ctx, item);
+    if (item.type === 'error') printFault(ctx, run, item);
     else if (isMedia(item)) await printMedia(ctx, connection, item, path, options.preview);
     else {
       await printText(ctx, fieldText(item.data), item.type === 'text' ? printed : '');
@@ -36,19 +37,25 @@ export async function printOutputs(
 
 /** Prints what went wrong in a run to standard error: its `error` items, and that it failed. */
 export function printFaults(ctx: Context, run: Run): void {
-  for (const item of run.outputs.filter(({ type }) => type === 'error')) printFault(ctx, item);
+  for (const item of run.outputs.filter(({ type }) => type === 'error')) printFault(ctx, run, item);
   printFailure(ctx, run);
 }
 
-function printFault({ io }: Context, item: OutputItem): void {
+/** Red is for runs that failed. */
+function printFault({ io }: Context, { runStatus }: Run, item: OutputItem): void {
   const data = fieldText(item.data);
-  io.error(`${io.paintErr.red('error:')} ${io.stderr.isTerminal ? visible(data) : data}`);
+  const paint = runStatus === 'succeeded' ? io.paintErr.yellow : io.paintErr.red;
+  io.error(`${paint('error:')} ${io.stderr.isTerminal ? visible(data) : data}`);
 }
 
-/** A failed run names its id, so that it can be looked at later. */
+/** Says how a run with errors ended. A failed one names its id, so that it can be looked at later. */
 function printFailure({ io }: Context, { runStatus, runId, outputs }: Run): void {
+  const errors = outputs.filter(item => item.type === 'error').length;
+  if (runStatus === 'succeeded' && errors > 0 && io.stderr.isTerminal) {
+    io.note(`note: the run succeeded, but ${counted(errors, 'part')} of it failed`);
+  }
   if (runStatus !== 'failed') return;
-  if (outputs.some(item => item.type === 'error')) io.note(`note: run ${oneLine(runId)} failed`);
+  if (errors > 0) io.note(`note: run ${oneLine(runId)} failed`);
   else io.error(`${io.paintErr.red('error:')} run ${oneLine(runId)} failed`);
 }
 

@@ -1,13 +1,24 @@
 import type { RecordedRequest } from '../core/recorder.ts';
 import type { Recording } from './recording.ts';
 
+/** The recording that is most like a request. */
+interface Nearest {
+  readonly file: string;
+  readonly difference: string;
+  /** False if the prompt has another content, or is another one. */
+  readonly isOfVersion: boolean;
+}
+
+const IMAGE = 'image ';
+const VERSION = 'the prompt version';
+
 /** The recording most like a request, and in what it differs; undefined if there is none at all. */
 export async function nearestRecording(
   request: RecordedRequest,
   recordings: AsyncIterable<{ readonly file: string; readonly recording: Recording }>,
-): Promise<{ readonly file: string; readonly difference: string } | undefined> {
+): Promise<Nearest | undefined> {
   const here = fieldsOf(request);
-  let nearest: { readonly file: string; readonly difference: string; readonly weight: number } | undefined;
+  let nearest: (Nearest & { readonly weight: number }) | undefined;
   for await (const { file, recording } of recordings) {
     const there = fieldsOf(recording.request);
     const names = [...new Set([...there.keys(), ...here.keys()])].filter(
@@ -15,33 +26,37 @@ export async function nearestRecording(
     );
     const weight = names.reduce((sum, name) => sum + (WEIGHTS[name] ?? 1), 0);
     if (nearest !== undefined && nearest.weight <= weight) continue;
-    const texts = names.map(
-      name => `${name} (${short(there.get(name))} there, ${short(here.get(name))} here)`,
-    );
-    nearest = { file, weight, difference: texts.join(', ') };
+    const texts = names.map(name => `${name} (${comparison(name, there.get(name), here.get(name))})`);
+    nearest = { file, weight, difference: texts.join(', '), isOfVersion: !names.includes(VERSION) };
   }
   return nearest;
 }
 
 /** How much a field sets two requests apart; 1 by default. */
-const WEIGHTS: Readonly<Record<string, number>> = { 'the prompt version': 4, 'the repetition': 0.5 };
+const WEIGHTS: Readonly<Record<string, number>> = { [VERSION]: 4, 'the repetition': 0.5 };
 
 function fieldsOf(request: RecordedRequest): Map<string, string | null> {
   const { promptVersionId, textInputs, runOptions, imageInputs, model, schema, repetition } = request;
   return new Map([
-    ['the prompt version', promptVersionId.toLowerCase()],
+    [VERSION, promptVersionId.toLowerCase()],
     ...Object.entries(textInputs).map(([key, value]) => [`the input ${JSON.stringify(key)}`, value] as const),
     ...Object.entries(runOptions).map(
       ([key, value]) => [`the option ${JSON.stringify(key)}`, value] as const,
     ),
-    ...imageInputs.map((image, at) => [`image ${at + 1}`, image] as const),
+    ...imageInputs.map((image, at) => [`${IMAGE}${at + 1}`, image] as const),
     ['the model', model],
     ['the schema', schema],
     ['the repetition', String(repetition)],
   ]);
 }
 
-function short(value: string | null = null): string {
+/** A picture's digest tells nobody anything. */
+function comparison(name: string, there: string | null = null, here: string | null = null): string {
+  if (!name.startsWith(IMAGE)) return `${short(there)} there, ${short(here)} here`;
+  return there === null ? 'none there' : here === null ? 'none here' : 'another one';
+}
+
+function short(value: string | null): string {
   if (value === null) return 'none';
   return JSON.stringify(value.length > 40 ? `${value.slice(0, 39)}…` : value);
 }

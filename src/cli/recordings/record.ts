@@ -31,6 +31,8 @@ export interface RecordOptions {
   readonly note: (line: string) => void;
   /** Why a run failed before a model answered, which its answer does not say. */
   readonly faultOf: (runId: string) => EngineFault | undefined;
+  /** What a run that has ended cost, in US dollars; undefined if it is not known. */
+  readonly costOf: (runId: string) => Promise<number | undefined>;
 }
 
 /** The bounds of the client: what goes past them is not an answer to it either. */
@@ -189,8 +191,17 @@ async function recordingOf(
   const { media, notKept } = await within(LONGEST_FETCH_MS, options.signal, signal =>
     keepMedia(kept, body, { ...options, signal }),
   );
-  const fault = options.faultOf(fieldText(own(body['data'], 'runId')));
-  return { request, answer: { httpStatus, body }, media, notKept, ...(fault && { fault }) };
+  const runId = fieldText(own(body['data'], 'runId'));
+  const fault = options.faultOf(runId);
+  const cost = await options.costOf(runId);
+  return {
+    request,
+    answer: { httpStatus, body },
+    media,
+    notKept,
+    ...(fault && { fault }),
+    ...(cost !== undefined && { cost }),
+  };
 }
 
 /** A run with the types that the interface gives its fields: no replay takes others. */

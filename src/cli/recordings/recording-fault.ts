@@ -17,6 +17,8 @@ export function answerFault(value: unknown): string | undefined {
 const text: Check = (value, name) => (typeof value === 'string' ? undefined : `${name} is not a text`);
 const count: Check = (value, name) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : `${name} is not a count`;
+const amount: Check = (value, name) =>
+  Number.isFinite(value) && Number(value) >= 0 ? undefined : `${name} is not an amount`;
 const digest: Check = (value, name) =>
   typeof value === 'string' && /^[0-9a-f]{64}$/u.test(value)
     ? undefined
@@ -102,4 +104,5 @@ const RECORDING = fields({
   media: list(fields({ url: text, sha256: digest, contentType: orNull(text) })),
   notKept: optional(list(text)),
   fault: optional(oneOf(Object.keys(PROVIDER_FAULTS))),
+  cost: optional(amount),
 });

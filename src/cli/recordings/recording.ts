@@ -36,6 +36,8 @@ export interface Recording {
   readonly notKept: readonly string[];
   /** Why the run failed before a model answered; left out for any other end. */
   readonly fault?: EngineFault;
+  /** In US dollars; left out if it is not known. */
+  readonly cost?: number;
 }
 
 /** Identifies a request among recordings. */

@@ -40,6 +40,7 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
       creations.set(idempotencyKey, await recorded(kept, counter.add(idempotencyKey, request)));
     },
     faultOf: runId => index.faults.get(runId),
+    costOf: runId => index.costs.get(runId),
     wrap: async () => ({
       request: async request =>
         (await answerTo(request, { kept, index, creations, baseUrl })) ?? notRecorded(request, directory),
@@ -57,22 +58,28 @@ interface Index {
   readonly media: ReadonlyMap<string, RecordedMedia>;
   /** Why a run failed before a model answered, by its id. */
   readonly faults: ReadonlyMap<string, EngineFault>;
+  /** What a run cost, in US dollars, by its id. */
+  readonly costs: ReadonlyMap<string, number>;
 }
 
 async function checkedIndex(kept: RecordingDirectory): Promise<Index> {
   const runs = new Map<string, string>();
   const media = new Map<string, RecordedMedia>();
   const faults = new Map<string, EngineFault>();
+  const costs = new Map<string, number>();
   for await (const { file, recording } of kept.all()) {
     const runId = own(own(recording.answer.body, 'data'), 'runId');
-    if (typeof runId === 'string') runs.set(runId, file);
-    if (typeof runId === 'string' && recording.fault) faults.set(runId, recording.fault);
+    if (typeof runId === 'string') {
+      runs.set(runId, file);
+      if (recording.fault) faults.set(runId, recording.fault);
+      if (recording.cost !== undefined) costs.set(runId, recording.cost);
+    }
     for (const medium of recording.media) {
       await kept.checkMedia(file, medium);
       media.set(medium.url, medium);
     }
   }
-  return { runs, media, faults };
+  return { runs, media, faults, costs };
 }
 
 async function recorded(kept: RecordingDirectory, request: RecordedRequest): Promise<Recording> {
@@ -89,7 +96,9 @@ async function recorded(kept: RecordingDirectory, request: RecordedRequest): Pro
   const hint =
     nearest === undefined
       ? 'There is no recording of this prompt.'
-      : `The nearest is ${nearest.file}; it differs in ${nearest.difference}.`;
+      : nearest.isOfVersion
+        ? `The nearest is ${nearest.file}; it differs in ${nearest.difference}.`
+        : `The nearest is ${nearest.file}, of another version: the prompt file has changed since, or it is another prompt; it differs in ${nearest.difference}.`;
   throw usageError(`this run is not recorded in ${kept.directory}`, hint, 'Record it with --record.');
 }
 

@@ -7,6 +7,7 @@ import type { PromptService } from '../../client/client.ts';
 import type { RequestEvent } from '../../client/request.ts';
 import type { Transport } from '../../client/transport.ts';
 import type { EmbeddedService } from '../../service/embedded.ts';
+import { dollars } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Advise, Env } from '../core/types.ts';
 import { TimeIsUp } from '../errors.ts';
@@ -130,6 +131,10 @@ async function connect(
     signal,
     note: line => sources.io.note(line),
     faultOf: runId => service?.runsHere.faultOf(runId),
+    costOf: async runId => {
+      const cost = (await service?.costs.of([runId]))?.get(runId)?.cost;
+      return typeof cost === 'number' ? dollars(cost) : undefined;
+    },
   });
   const directory = scratch ?? settings.directory;
   const onProblem = (problem: string): void => debugNote(sources, problem);

@@ -47,11 +47,13 @@ export async function openRecorder(
     readonly signal: AbortSignal;
     readonly note: (line: string) => void;
     readonly faultOf: (runId: string) => EngineFault | undefined;
+    /** What a run that has ended cost, in US dollars; undefined if it is not known. */
+    readonly costOf: (runId: string) => Promise<number | undefined>;
   },
 ): Promise<Recorder | undefined> {
   if (recordings.mode === 'none') return undefined;
   const { directory } = recordings;
-  const { baseUrl, client, signal, faultOf } = options;
+  const { baseUrl, client, signal, faultOf, costOf } = options;
   if (recordings.mode === 'replay') {
     const { replayFrom } = await import('../recordings/replay.ts');
     return replayFrom({ directory, baseUrl });
@@ -66,6 +68,7 @@ export async function openRecorder(
     signal,
     note,
     faultOf,
+    costOf,
     download: (url, limits) => client().download(url, limits),
   });
 }

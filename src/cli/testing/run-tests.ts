@@ -160,7 +160,7 @@ async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise
   for (const service of new Set(tests.entries.map(({ connection }) => connection.service))) {
     const own = tests.entries.filter(({ connection }) => connection.service === service);
     const [{ connection }] = own as [PreparedEntry];
-    const ran = await withTestJournal(ctx.stateDir, tests.paths, connection, journal => {
+    const ran = await withTestJournal(ctx, tests.paths, connection, journal => {
       const chosen = options.failed ? own.filter(entry => hasFailed(journal, entry)) : own;
       const concurrency = concurrencyFor(connection, options.concurrency);
       const { judge, budget } = tests;

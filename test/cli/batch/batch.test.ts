@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { localService as embedded } from '../../../src/main.ts';
+import { Project } from '../testing/support.ts';
 import {
   hastyClock,
   homeWith,
@@ -302,6 +303,14 @@ test('a column that the prompt has no input for is refused once, before anything
   expect(await runs()).toEqual([]);
 });
 
+test('--provider-batch with an offline model leaves no file behind', async () => {
+  const project = new Project({ 'rows.csv': 'name\nAda\n' });
+  const batch = ['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl'];
+  const { exitCode } = await project.run([...batch, '--provider-batch']);
+  expect([exitCode, readdirSync(project.home).filter(name => name.startsWith('r.'))]).toEqual([2, []]);
+  expect((await project.run(batch)).exitCode).toBe(0);
+});
+
 describe('--dry-run', () => {
   test('checks every row, creates nothing and needs no file', async () => {
     const { env, runs } = await localService();
@@ -334,6 +343,19 @@ describe('--dry-run', () => {
     expect(stderr).toContain('line 2 (row 1): image: there is no file no.png');
     expect(stderr).toContain('line 3 (row 2): image notes.txt is not an image');
     expect(await runs()).toEqual([]);
+  });
+
+  test('finds what the embedded service would refuse', async () => {
+    const head = 'model: echo\ninput: {schema: {type: object, properties: {n: {type: integer, minimum: 3}}}}';
+    const project = new Project({
+      'n.prompt': `---\n${head}\n---\n{{n}}`,
+      'rows.csv': 'n\n5\n1\n',
+    });
+    const refused = await project.run(['batch', 'n.prompt', '--from', 'rows.csv', '--dry-run']);
+    expect([refused.exitCode, refused.stderr()]).toEqual([
+      2,
+      expect.stringMatching(/line 3 \(row 2\): .*>= 3/u),
+    ]);
   });
 
   test('exits 0 where nothing is wrong', async () => {

@@ -131,6 +131,22 @@ describe('batch report', () => {
     expect(page).not.toContain('credits');
   });
 
+  it('says how many rows of a batch that has not ended are done', async () => {
+    const project = new Project({ 'rows.csv': 'name\nAda\nBob\nEve\n' });
+    await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--max-credits', '2']);
+    const report = ['batch', 'report', 'r.jsonl'];
+    expect((await project.run(report)).stdout()).toContain('unfinished\t2 of 3 rows are done\n');
+    const json = await project.run([...report, '--json']);
+    expect(JSON.parse(json.stdout())).toMatchObject({ unfinished: { done: 2, of: 3 }, rows: 2 });
+    const shown = await project.run([...report, '--no-color', '--html', 'report.html'], {
+      terminal: { stdout: true },
+    });
+    expect(shown.stdout()).toContain('2 of 3 rows are done\n2 rows: 2 succeeded');
+    expect(readFileSync(path.join(project.home, 'report.html'), 'utf8')).toContain('2 of 3 rows are done');
+    await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--resume']);
+    expect((await project.run(report)).stdout()).not.toContain('unfinished');
+  });
+
   it('makes a page in which what came is text, and which loads nothing', async () => {
     const project = results();
     await project.run(['batch', 'report', 'results.jsonl', '--html', 'report.html']);

@@ -3,9 +3,12 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { requestDigest } from '../../../src/cli/inputs/request-body.ts';
+import { lockFile } from '../../../src/files/lock.ts';
+import { fileIn } from '../../../src/files/write-below.ts';
 import { TEST_NOW } from '../../support/context.ts';
 import {
   type BatchResult,
+  hastyClock,
   homeWith,
   lastLines,
   localService,
@@ -344,6 +347,15 @@ test('a second batch on the same file is refused while the first one runs', asyn
   expect((await first).exitCode).toBe(0);
   expect(await created()).toBe(1);
   expect((await runBatchCommand(args, { env: service.env, home })).exitCode).toBe(0);
+});
+
+test('a batch waits up to a second for the lock of a process that is being killed', async () => {
+  const home = homeWith({ 'rows.csv': 'name\nAda\n' });
+  const lock = lockFile(fileIn(path.join(home, 'results.jsonl')));
+  const args = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'];
+  const clock = hastyClock(async () => lock?.());
+  const { exitCode } = await runBatchCommand(args, { env: service.env, home, clock });
+  expect(exitCode).toBe(0);
 });
 
 function readOr(file: string): string {

@@ -50,12 +50,31 @@ describe('recordings', () => {
     expect(stdout()).toContain('it differs in the input "text" ("');
   });
 
+  it('keep what a run cost, which expectations are judged by', async () => {
+    const project = projectOf('  - { inputs: { text: a }, expect: [{ cost: 0.1 }] }\n');
+    expect((await project.run(['test', '--record', 'rec'])).exitCode).toBe(0);
+    expect((await project.run(['test', '--replay', 'rec'])).exitCode).toBe(0);
+    const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
+    const file = path.join('rec', 'runs', name);
+    const recording = JSON.parse(readFileSync(path.join(project.home, file), 'utf8')) as object;
+    project.write(file, JSON.stringify({ ...recording, cost: 0.2 }));
+    const dearer = await project.run(['test', '--replay', 'rec']);
+    expect([dearer.exitCode, dearer.stdout()]).toEqual([5, expect.stringContaining('0.2')]);
+    project.write(file, JSON.stringify({ ...recording, cost: 'free' }));
+    const damaged = await project.run(['test', '--replay', 'rec']);
+    expect([damaged.exitCode, damaged.stderr()]).toEqual([
+      2,
+      expect.stringContaining('cost is not an amount'),
+    ]);
+  });
+
   it('do not answer for a prompt that has changed', async () => {
     const project = projectOf(CASES);
     await project.run(['test', '--record', 'rec']);
     project.write('echo.prompt', `${ECHO}!`);
     const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
     expect([exitCode, stdout()]).toEqual([2, expect.stringContaining('it differs in the prompt version')]);
+    expect(stdout()).toContain('the prompt file has changed since');
   });
 
   it('serve run and batch as well, by slug, without key, cache or journal', async () => {

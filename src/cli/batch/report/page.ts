@@ -8,7 +8,7 @@ import { fileDataUrl, MOST_ON_PAGE } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
 import type { ResultsLine } from '../results/results-line.ts';
-import { type BatchSummary, hasSucceeded } from './reported-rows.ts';
+import { type BatchSummary, hasSucceeded, unfinishedText } from './reported-rows.ts';
 
 /**
  * Makes one page of the results: inputs beside outputs, saved pictures in it.
@@ -29,6 +29,7 @@ export async function reportPage(
   const html = gridPage({
     title,
     facts: [
+      ...(summary.unfinished === undefined ? [] : [unfinishedText(summary.unfinished)]),
       `${counted(summary.rows, 'row')}: ${summary.succeeded} succeeded, ${summary.failed} failed`,
       ...spendingText(summary),
     ],

@@ -9,7 +9,14 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { plainRows, terminalTable } from '../../terminal/table.ts';
-import { type BatchSummary, readResults, spendingOf, summaryOf } from './reported-rows.ts';
+import {
+  type BatchSummary,
+  readResults,
+  spendingOf,
+  summaryOf,
+  unfinishedOf,
+  unfinishedText,
+} from './reported-rows.ts';
 
 /** Shows what a batch came to, and writes it as a page where `html` names a file. */
 export async function reportBatch(
@@ -18,7 +25,8 @@ export async function reportBatch(
   html: string | undefined,
 ): Promise<ExitCode> {
   const rows = await readResults(results, ctx.cwd);
-  const summary = summaryOf(rows, await spendingOf(ctx, rows));
+  const unfinished = await unfinishedOf(results, ctx.cwd, rows);
+  const summary = summaryOf(rows, await spendingOf(ctx, rows), unfinished);
   if (html !== undefined) {
     const { reportPage } = await import('./page.ts');
     const folder = path.dirname(path.resolve(ctx.cwd, results));
@@ -55,6 +63,7 @@ async function write(ctx: Context, file: string, page: string): Promise<void> {
 
 /** What, how many, and for failures and slow rows which. */
 function lines({
+  unfinished,
   rows: count,
   succeeded,
   failed,
@@ -65,6 +74,7 @@ function lines({
 }: BatchSummary): string[][] {
   const counts = { rows: count, succeeded, failed, seconds: seconds ?? '-' };
   return [
+    ...(unfinished === undefined ? [] : [['unfinished', unfinishedText(unfinished)]]),
     ...Object.entries(counts).map(([what, value]) => [what, String(value)]),
     ...spentProperties(spent).map(([name, value]) => [name, value]),
     ...failures.map(({ reason, rows, ids }) => ['failure', String(rows), reason, ids.slice(0, 10).join(',')]),
@@ -73,10 +83,11 @@ function lines({
 }
 
 async function terminalReport(ctx: Context, summary: BatchSummary): Promise<string> {
-  const { rows, succeeded, failed, seconds, failures, slowest } = summary;
+  const { unfinished, rows, succeeded, failed, seconds, failures, slowest } = summary;
   const time = seconds === undefined ? '' : `; ${seconds} s of running`;
   const counts = `${counted(rows, 'row')}: ${succeeded} succeeded, ${failed} failed${time}`;
-  const parts = [[counts, ...spendingText(summary).map(visible), ''].join('\n')];
+  const state = unfinished === undefined ? [] : [unfinishedText(unfinished)];
+  const parts = [[...state, counts, ...spendingText(summary).map(visible), ''].join('\n')];
   if (failures.length > 0) {
     const columns = [{ title: 'Failed' }, { title: 'Reason' }, { title: 'Rows' }];
     const cells = failures.map(one => [

@@ -1,11 +1,14 @@
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
+import { fileIn } from '../../../files/write-below.ts';
 import type { Connection, Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { failureOf } from '../../core/failure.ts';
 import { Spending, type Totals } from '../../creation/spending.ts';
 import { usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { textLines } from '../../inputs/rows/text-lines.ts';
+import { readJournal } from '../../jobs/read-journal.ts';
 import { parseResultsLine, type ResultsLine, resultState } from '../results/results-line.ts';
 
 /**
@@ -34,6 +37,32 @@ export async function readResults(file: string, cwd: string): Promise<ResultsLin
     throw fileFault(error, file, 'report');
   }
   return [...rows.values()];
+}
+
+/** How far a batch is that has not ended. */
+export interface Unfinished {
+  readonly done: number;
+  /** undefined if it was not known in advance. */
+  readonly of: number | undefined;
+}
+
+/** Reads how far the batch is; undefined for one that has ended, which has no journal any more. */
+export async function unfinishedOf(
+  results: string,
+  cwd: string,
+  rows: readonly ResultsLine[],
+): Promise<Unfinished | undefined> {
+  const { facts } = await readJournal(fileIn(`${path.resolve(cwd, results)}.journal`));
+  if (facts === undefined) return undefined;
+  const count = facts['rows'];
+  return { done: rows.length, of: typeof count === 'number' ? count : undefined };
+}
+
+/** How far a batch is, in words. */
+export function unfinishedText({ done, of }: Unfinished): string {
+  return of === undefined
+    ? `${counted(done, 'row')} done so far; the batch has not ended`
+    : `${done} of ${counted(of, 'row')} ${done === 1 ? 'is' : 'are'} done`;
 }
 
 /**
@@ -72,10 +101,11 @@ export function hasSucceeded({ runStatus, error }: ResultsLine): boolean {
 /** What a batch came to. */
 export type BatchSummary = ReturnType<typeof summaryOf>;
 
-export function summaryOf(rows: readonly ResultsLine[], spent: Totals) {
+export function summaryOf(rows: readonly ResultsLine[], spent: Totals, unfinished: Unfinished | undefined) {
   const succeeded = rows.filter(hasSucceeded).length;
   const timed = rows.flatMap(({ id, seconds }) => (seconds === null ? [] : [{ id, seconds }]));
   return {
+    ...(unfinished !== undefined && { unfinished }),
     rows: rows.length,
     succeeded,
     failed: rows.length - succeeded,

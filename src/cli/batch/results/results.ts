@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
 import { codeOf } from '../../../files/error-utils.ts';
-import { lockFile, type Release } from '../../../files/lock.ts';
+import { DYING_MS, type Release, waitForLock } from '../../../files/lock.ts';
 import { checkBelow, fileIn } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -75,10 +75,10 @@ function standardOutput(ctx: Context): Results {
 }
 
 /** Holds the results against every other batch. @throws {CliError} where another one writes to them */
-export function holdResults(file: string, name: string): Release {
+export async function holdResults({ clock }: Context, file: string, name: string): Promise<Release> {
   let release: Release | undefined;
   try {
-    release = lockFile(fileIn(file));
+    release = await waitForLock(fileIn(file), clock, DYING_MS);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw openFault(error, file, name);
     throw unwritable(`${name}.lock`, error);

@@ -64,6 +64,7 @@ async function answerOf(
     seconds,
     tokens: run.tokens,
     dollars: async () => {
+      if (connection.recorder?.costOf) return connection.recorder.costOf(run.runId);
       await budget.waited(connection, run);
       const { cost } = budget.factsOf(run.runId);
       return cost === undefined ? undefined : dollars(cost);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { lockFile } from '../../../files/lock.ts';
+import { DYING_MS, waitForLock } from '../../../files/lock.ts';
 import { makeFolderBelow } from '../../../files/write-below.ts';
-import type { Connection } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { BatchJournal } from '../../jobs/job-journal.ts';
 
@@ -13,7 +13,7 @@ import { BatchJournal } from '../../jobs/job-journal.ts';
  * @throws {CliError} USAGE_ERROR while another test of the same files runs
  */
 export async function withTestJournal<T>(
-  stateDir: string,
+  { stateDir, clock }: Pick<Context, 'stateDir' | 'clock'>,
   files: readonly string[],
   { service, recorder }: Connection,
   work: (journal: BatchJournal) => Promise<T>,
@@ -21,7 +21,7 @@ export async function withTestJournal<T>(
   const names = [service, recorder?.mode === 'replay' ? 'replay' : '', ...files.toSorted()].join('\0');
   const name = createHash('sha256').update(names).digest('hex').slice(0, 32);
   makeFolderBelow({ folder: stateDir, name: 'tests' }, 0o700);
-  const release = lockFile({ folder: stateDir, name: path.join('tests', name) });
+  const release = await waitForLock({ folder: stateDir, name: path.join('tests', name) }, clock, DYING_MS);
   if (release === undefined)
     throw usageError('another test of these files is running', 'Wait until it ends.');
   let journal: BatchJournal | undefined;
