@@ -39,6 +39,8 @@ export class Answer {
   /** The tool that the model asked for. */
   tool: string | undefined;
   thought = false;
+  /** The id of a picture that is still being drawn. */
+  task: string | undefined;
   /** The price class that the provider says it used. */
   tier: string | undefined;
   readonly #form: Form;

@@ -39,8 +39,12 @@ export interface Interface {
   readonly image?: (settings: ClientSettings, wanted: Wanted) => Promise<ImageModelV4>;
   /** What models that draw are asked for besides if they are asked like others; undefined if they are not. */
   drawsByChat?(wanted: Wanted, aspectRatio: unknown): Readonly<Record<string, unknown>> | undefined;
+  /** Why a model can't be asked for pictures, as advice on what to name in its place; undefined if it can. */
+  insteadOf?(wanted: Wanted): string | undefined;
+  /** True if a picture is drawn in its own time, and has to be asked for until it is there. */
+  drawsLater?(wanted: Wanted): boolean;
   /** `size` if a picture's ratio goes as the nearest size; default `ratio`, as itself. */
-  readonly ratioAs?: 'size' | 'ratio';
+  ratioAs?(wanted: Wanted): 'size' | 'ratio';
   options(extras: Extras): Pick<LanguageModelV4CallOptions, 'providerOptions' | 'reasoning'>;
   /** Where keys of `config` go that are no options: the body, in snake case, or its `generationConfig`. */
   readonly configIn?: 'generationConfig';
@@ -96,7 +100,7 @@ const COMPATIBLE = {
       openaiCompatible: defined({ reasoningEffort: effort, strictJsonSchema: strict }),
     },
   }),
-  ratioAs: 'size',
+  ratioAs: () => 'size',
   topK: 'top_k',
   count: 'n',
 } satisfies Interface;
@@ -132,7 +136,7 @@ const OPENAI_CHAT: Interface = {
     const { reasoningSummary: _, ...openai } = providerOptions?.['openai'] ?? {};
     return { providerOptions: { openai } };
   },
-  ratioAs: 'size',
+  ratioAs: () => 'size',
   count: 'n',
   // Models of before 2024-08 know no schemas.
   json: ({ id }) => (/^gpt-(?:3\.5|4(?:-turbo|-\d{4}|$))/.test(id) ? 'object' : 'schema'),
@@ -197,7 +201,7 @@ const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
 const GOOGLE: Interface = {
   form: () => GEMINI,
   language: async (settings, { id }) => (await import('@ai-sdk/google')).createGoogle(settings)(id),
-  image: async (settings, { id }) => (await import('@ai-sdk/google')).createGoogle(settings).image(id),
+  insteadOf: () => 'Google no longer offers Imagen: name a Gemini model that draws',
   drawsByChat: ({ id }, aspectRatio) =>
     id.includes('imagen')
       ? undefined
@@ -252,6 +256,9 @@ export const CLIENTS = {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
       return createAmazonBedrock({ ...settings, ...REGION }).image(id);
     },
+    insteadOf: ({ id }) =>
+      /amazon\.(?:nova-canvas|titan-image)/.test(id) ? undefined : 'name amazon.nova-canvas-v1:0',
+    ratioAs: () => 'size',
     options: ({ effort }) => ({ ...known(effort), providerOptions: { anthropic: defined({ effort }) } }),
     systemFirst: true,
   },
@@ -262,10 +269,14 @@ export const CLIENTS = {
       ...(aspectRatio !== undefined && { imageConfig: { aspect_ratio: aspectRatio } }),
     }),
   },
-  together: COMPATIBLE,
+  together: {
+    ...COMPATIBLE,
+    image: async (settings, { id }) =>
+      (await import('@ai-sdk/togetherai')).createTogetherAI(settings).image(id),
+  },
   xai: {
     ...COMPATIBLE_WITHOUT_TOP_K,
-    ratioAs: 'ratio',
+    ratioAs: () => 'ratio',
     image: async (settings, { id }) => (await import('@ai-sdk/xai')).createXai(settings).image(id),
   },
   groq: plain({
@@ -294,6 +305,8 @@ export const CLIENTS = {
     language: async (settings, { id }) => (await import('@ai-sdk/fireworks')).createFireworks(settings)(id),
     image: async (settings, { id }) =>
       (await import('@ai-sdk/fireworks')).createFireworks(settings).image(id),
+    drawsLater: ({ id }) => id.includes('flux-kontext'),
+    ratioAs: ({ id }) => (/stable-diffusion|playground|ssd-1b/i.test(id) ? 'size' : 'ratio'),
   },
   cerebras: plain({
     language: async (settings, { id }) => (await import('@ai-sdk/cerebras')).createCerebras(settings)(id),

@@ -1,8 +1,8 @@
-import type { ImageModelV4CallOptions } from '@ai-sdk/provider';
+import type { ImageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { type EngineJob, textOf } from '../engine.ts';
+import type { ModelEntry } from '../entry.ts';
 import { USER_AGENT } from '../outgoing/request.ts';
-import type { Interface } from './clients.ts';
-import type { SortedOptions } from './options.ts';
+import { leftOutNote, type SortedOptions } from './options.ts';
 
 /** The nearest size that image models are known to draw. */
 const SIZES: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const SIZES: Readonly<Record<string, string>> = {
 /** What a model that draws is asked by its client, and the options that its client has no place for. */
 export function drawingCall(
   { prompt }: Pick<EngineJob, 'prompt'>,
-  { ratioAs }: Pick<Interface, 'ratioAs'>,
+  ratioAs: 'size' | 'ratio',
   { known, others }: Pick<SortedOptions, 'known' | 'others'>,
 ): { call: ImageModelV4CallOptions; others: Readonly<Record<string, unknown>> } {
   const texts = prompt.messages.map(({ parts }) => textOf(parts)).filter(text => text !== '');
@@ -52,6 +52,21 @@ export function drawingCall(
       ...(aspectRatio !== undefined && !isRatio(ratio) && { aspectRatio }),
     },
   };
+}
+
+/** What a client says it left out of a request for a picture, besides the options of every model. */
+export function drawingNotes(
+  warnings: readonly SharedV4Warning[],
+  model: ModelEntry,
+  { size, aspectRatio }: Pick<ImageModelV4CallOptions, 'size' | 'aspectRatio'>,
+): string[] {
+  return warnings.flatMap(warning => {
+    if (warning.type === 'other') return [`${model.id ?? model.model}: ${warning.message}`];
+    if (warning.type !== 'unsupported') return [];
+    const { feature } = warning;
+    const isLost = (feature === 'size' && size) || (feature === 'aspectRatio' && aspectRatio);
+    return isLost ? [leftOutNote(model, feature)] : [];
+  });
 }
 
 function isSize(value: unknown): value is `${number}x${number}` {

@@ -13,6 +13,7 @@ import type { HttpAnswer } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { Answer, type Form } from './answer.ts';
 import { readAnswer, wholeCharacters } from './answer-body.ts';
+import { awaitDrawing } from './drawing-result.ts';
 import { explain, retryWhileBusy } from './fault.ts';
 import { CHAT } from './forms/chat.ts';
 import { MESSAGES } from './forms/messages.ts';
@@ -102,6 +103,8 @@ class Run {
       const answer = new Answer(request.form, { hasJsonTool: request.hasJsonTool, draws });
       this.#answer = answer;
       await readAnswer(response, answer, wholeCharacters(this.#job.onText));
+      const { resultUrl, headers } = request;
+      if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#patient());
       return answer;
     });
   }
@@ -133,8 +136,11 @@ class Run {
   }
 
   #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {
-    const patient = { sleep: this.#job.sleep.bind(this.#job), signal: this.#signal };
-    return retryWhileBusy(patient, () => send(request, this.#access, this.#signal));
+    return retryWhileBusy(this.#patient(), () => send(request, this.#access, this.#signal));
+  }
+
+  #patient() {
+    return { sleep: this.#job.sleep.bind(this.#job), signal: this.#signal, access: this.#access };
   }
 
   /** What an answer comes to; a fault keeps the text that had come until then, before its error item. */

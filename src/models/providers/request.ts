@@ -7,7 +7,7 @@ import { USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import type { Form } from './answer.ts';
 import { CLIENTS, type ClientSettings, type Extras, type Interface, type Wanted } from './clients.ts';
-import { drawingCall } from './drawing.ts';
+import { drawingCall, drawingNotes } from './drawing.ts';
 import { DRAWN } from './forms/drawn.ts';
 import { type JsonForm, jsonFormOf } from './json-form.ts';
 import { clientMessages } from './messages.ts';
@@ -22,6 +22,8 @@ import { reasons, targetOf } from './unsupported-options.ts';
 export interface BuiltRequest extends ProviderRequest {
   /** How its answer is read. */
   readonly form: Form;
+  /** Where a picture that is drawn in its own time is asked for. */
+  readonly resultUrl?: URL;
   /** True if the model has to answer by calling a tool. */
   readonly hasJsonTool: boolean;
   /** The options in it that a provider may refuse. */
@@ -142,13 +144,16 @@ async function buildDrawing(
   { spoken, wanted, sorted }: Chat,
 ): Promise<BuiltRequest> {
   const { image } = spoken;
-  if (image === undefined) {
-    const advice = 'name a model of another provider';
-    throw new ProviderFault('has no models that draw', { advice, isRefused: true });
+  const advice = spoken.insteadOf?.(wanted) ?? (image ? undefined : 'name a model of another provider');
+  if (image === undefined || advice !== undefined) {
+    throw new ProviderFault(`can't be asked for pictures of ${wanted.id}`, { advice, isRefused: true });
   }
-  const { call, others } = drawingCall(job, spoken, sorted);
+  const { call, others } = drawingCall(job, spoken.ratioAs?.(wanted) ?? 'ratio', sorted);
   const { request, warnings } = await capture(access, JSON.stringify(DRAWN.empty), async settings => {
     const client = await image(settings, wanted);
+    if (call.files && (await client.supportsFileInputs) === false) {
+      throw new Error(`${wanted.id} draws, but changes no pictures`);
+    }
     return (await client.doGenerate(call)).warnings;
   });
   const { notes, leftOut } = clientNotes(warnings, job.model, sorted);
@@ -157,7 +162,8 @@ async function buildDrawing(
     form: DRAWN,
     hasJsonTool: false,
     options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key))),
-    warnings: [...sorted.warnings, ...notes],
+    warnings: [...sorted.warnings, ...notes, ...drawingNotes(warnings, job.model, call)],
+    ...(spoken.drawsLater?.(wanted) && { resultUrl: new URL(`${request.url.href}/get_result`) }),
   };
 }
 

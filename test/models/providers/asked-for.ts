@@ -62,6 +62,8 @@ export const DRAWINGS: Readonly<Record<string, JobOptions>> = {
 export interface AskedProvider {
   /** True if its models draw. */
   readonly draws?: boolean;
+  /** Matches its models that draw, but take no picture to change. */
+  readonly changesNoPictures?: RegExp;
   /** Its prefix, if it is asked by more than one interface. */
   readonly provider?: string;
   /** Its models: one of each kind that is asked in another way. */
@@ -150,6 +152,7 @@ export const ASKED: Readonly<Record<string, AskedProvider>> = {
     provider: 'openai',
     draws: true,
     models: ['gpt-image-1'],
+    dialect: 'openai',
     type: 'OpenAiImage',
     config: { quality: 'high' },
   },
@@ -158,20 +161,42 @@ export const ASKED: Readonly<Record<string, AskedProvider>> = {
     draws: true,
     models: ['gpt-image-1'],
     env: { AZURE_RESOURCE_NAME: 'ada' },
+    dialect: 'openai',
     type: 'OpenAiImage',
   },
   'together-images': {
     provider: 'together',
     draws: true,
     models: ['black-forest-labs/FLUX.1-schnell'],
-    type: 'OpenAiImage',
+    dialect: 'together',
+    type: 'TogetherImage',
   },
-  'xai-images': { provider: 'xai', draws: true, models: ['grok-2-image'], type: 'XaiImage' },
+  'xai-images': {
+    provider: 'xai',
+    draws: true,
+    models: ['grok-imagine-image'],
+    dialect: 'xai',
+    type: 'XaiImage',
+  },
   'fireworks-images': {
     provider: 'fireworks',
     draws: true,
-    models: ['accounts/fireworks/models/flux-1-schnell-fp8'],
+    models: ['accounts/fireworks/models/flux-1-schnell-fp8', 'accounts/fireworks/models/flux-kontext-pro'],
+    changesNoPictures: /schnell/,
     type: 'FireworksImage',
+  },
+  'bedrock-images': {
+    provider: 'bedrock',
+    draws: true,
+    models: ['amazon.nova-canvas-v1:0'],
+    env: { AWS_REGION: 'eu-west-1' },
+    type: 'NovaCanvas',
+  },
+  'vertexai-images': {
+    provider: 'vertexai',
+    draws: true,
+    models: ['gemini-2.5-flash-image'],
+    type: 'GenerateContent',
   },
   'googleai-images': {
     provider: 'googleai',
@@ -200,7 +225,7 @@ export interface AskedModel {
 
 /** A model of a known provider, at the address of a double but on the provider's own path. */
 export function askedAt(address: string, name: string, id: string): AskedModel {
-  const { provider = name, env: more = {} } = ASKED[name] ?? {};
+  const { provider = name, env: more = {}, draws = false } = ASKED[name] ?? {};
   const known = knownProviders(more).find(one => one.name === provider);
   if (!known) throw new Error(`${provider} is not a known provider`);
   const [key] = known.keyVariables;
@@ -208,5 +233,5 @@ export function askedAt(address: string, name: string, id: string): AskedModel {
   const { origin, pathname } = new URL(known.baseUrl);
   const baseUrl = `${new URL(address).origin}${pathname.replace(/\/$/, '')}`;
   const model = guessedModel({ ...known, baseUrl }, `${provider}/${id}`, { id, by: 'prefix' });
-  return { entry: model, env, origin };
+  return { entry: draws ? { ...model, modality: 'image' } : model, env, origin };
 }

@@ -57,10 +57,11 @@ async function sent(name: string, id: string, asked: AskedProvider, job: JobOpti
     const { headers = { 'content-type': 'application/json' }, body } = answer;
     response.writeHead(200, headers).end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
   });
-  const result = await createEngines({ env }).provider.run(jobOf({ ...job, model: entry }));
+  const sleep = async (): Promise<void> => {};
+  const result = await createEngines({ env }).provider.run(jobOf({ ...job, model: entry, sleep }));
   expect(result.failed && result.outputs).toBe(false);
-  expect(provider.asked).toHaveLength(1);
-  const [request] = provider.asked;
+  const [request, ...later] = provider.asked;
+  expect(later.filter(({ path }) => !path.endsWith('/get_result'))).toEqual([]);
   if (!request) throw new Error('nothing was asked');
   expect(request.method).toBe('POST');
   return {
@@ -76,6 +77,7 @@ describe.each(Object.entries(ASKED))('%s', (name, asked) => {
     const requests: Record<string, object> = {};
     for (const id of asked.models) {
       for (const [what, job] of Object.entries(asked.draws ? DRAWINGS : CASES)) {
+        if (job.images && asked.changesNoPictures?.test(id)) continue;
         requests[`${id}: ${what}`] = await sent(name, id, asked, job);
       }
       if (asked.config) {

@@ -28,6 +28,29 @@ export type XaiImage = OpenAI.ImageGenerateParams & {
   readonly image?: { readonly url: string; readonly type: 'image_url' };
 };
 
+/** Pictures at Together, by its documentation. */
+export interface TogetherImage {
+  readonly model: string;
+  readonly prompt: string;
+  readonly n?: number;
+  readonly width?: number;
+  readonly height?: number;
+  readonly image_url?: string;
+  readonly response_format: 'base64' | 'url';
+}
+
+/** Amazon's Nova Canvas, by its documentation. */
+export interface NovaCanvas {
+  readonly taskType: 'TEXT_IMAGE' | 'IMAGE_VARIATION';
+  readonly textToImageParams?: { readonly text: string };
+  readonly imageVariationParams?: { readonly images: readonly string[]; readonly text?: string };
+  readonly imageGenerationConfig?: {
+    readonly numberOfImages?: number;
+    readonly width?: number;
+    readonly height?: number;
+  };
+}
+
 /** The workflows of Fireworks, by their documentation. */
 export interface FireworksImage {
   readonly prompt: string;

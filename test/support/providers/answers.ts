@@ -164,6 +164,14 @@ export function answerTo(
   if (path.endsWith('/text_to_image')) {
     return { headers: { 'content-type': 'image/png' }, body: picture };
   }
+  if (path.endsWith('/get_result')) {
+    const sample = `data:image/png;base64,${base64}`;
+    return { body: { id: 'task-1', status: 'Ready', result: { sample } } };
+  }
+  if (/\/workflows\/.*kontext/.test(path)) return { body: { request_id: 'task-1' } };
+  if (/\/model\/amazon\.nova-canvas/.test(decodeURIComponent(path))) {
+    return { body: { images: [base64], error: null } };
+  }
   if (path.endsWith('/responses')) return stream ? responseStream(text) : response(text);
   if (/\/(messages|invoke)$/.test(path)) return stream ? messageStream([text]) : message(text);
   if (path.includes(':streamGenerateContent')) return sendEvents([generated(text)]);

@@ -3,6 +3,7 @@ import { BEDROCK_MESSAGES, MESSAGES } from './anthropic.ts';
 import { CHAT_DIALECTS, type ChatDialect } from './chat-dialects.ts';
 import { CONVERSE } from './converse.ts';
 import { GENERATE_CONTENT } from './google.ts';
+import { FIREWORKS_RESULT, FIREWORKS_WORKFLOW, IMAGES, NOVA_CANVAS } from './images.ts';
 import { openaiError } from './openai.ts';
 import { OPENAI_RESPONSES } from './responses.ts';
 import { refusalOf, type Service } from './service.ts';
@@ -12,8 +13,11 @@ const BY_PATH: readonly (readonly [RegExp, Service])[] = [
   [/\/responses$/, OPENAI_RESPONSES],
   [/\/messages$/, MESSAGES],
   [/:(stream)?generateContent(\?.*)?$/i, GENERATE_CONTENT],
+  [/\/model\/amazon\.[^/]+\/invoke$/, NOVA_CANVAS],
   [/\/model\/[^/]+\/(invoke|invoke-with-response-stream)$/, BEDROCK_MESSAGES],
   [/\/model\/[^/]+\/(converse|converse-stream)$/, CONVERSE],
+  [/\/workflows\/.*\/get_result$/, FIREWORKS_RESULT],
+  [/\/workflows\//, FIREWORKS_WORKFLOW],
 ];
 
 const MISSING_IMAGE = openaiError("Missing required parameter: 'image'.", {
@@ -27,8 +31,11 @@ export function refusal(request: ProviderRequest, dialect: ChatDialect): Provide
     return /name="image(\[\])?"/.test(request.text) ? undefined : MISSING_IMAGE;
   }
   if (request.method !== 'POST' || !/json/.test(request.headers['content-type'] ?? '')) return undefined;
-  const service = request.path.endsWith('/chat/completions')
+  const byDialect = request.path.endsWith('/chat/completions')
     ? CHAT_DIALECTS[dialect]
-    : BY_PATH.find(([path]) => path.test(request.path))?.[1];
+    : /\/images\/(?:generations|edits)$/.test(request.path)
+      ? IMAGES[dialect]
+      : undefined;
+  const service = byDialect ?? BY_PATH.find(([path]) => path.test(request.path))?.[1];
   return service && refusalOf(service, request);
 }

@@ -116,7 +116,8 @@ export function tokenUsage(counts: Counts): Usage | undefined {
 /** A ten-thousand-millionth of a dollar, as xAI counts. */
 const TICK = 1e-10;
 
-function dollarsIn(counts: Counts): number | undefined {
+/** What a provider says an answer cost, in dollars. */
+export function dollarsIn(counts: Counts): number | undefined {
   const { cost, cost_in_usd_ticks: ticks } = counts;
   if (typeof cost === 'number' && Number.isFinite(cost) && cost >= 0) return cost;
   return typeof ticks === 'number' && Number.isFinite(ticks) && ticks >= 0 ? ticks * TICK : undefined;

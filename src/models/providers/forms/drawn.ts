@@ -1,28 +1,42 @@
 import { listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import type { Form } from '../answer.ts';
+import type { Answer, Form } from '../answer.ts';
 import { reasonOf } from '../refusal.ts';
-import { tokenUsage } from './chat.ts';
+import { dollarsIn, tokenUsage } from './chat.ts';
 
-/** The pictures of image models: OpenAI's interface for them, those made after it, and Google's. */
+/** The pictures of image models: OpenAI's interface for them, those made after it, Amazon's and Fireworks'. */
 export const DRAWN: Form = {
-  empty: { created: 0, data: [{ b64_json: '' }], predictions: [{ bytesBase64Encoded: '' }], images: [''] },
-  stops: {},
+  empty: { created: 0, data: [{ b64_json: '' }], images: [''], request_id: '', status: 'Failed' },
+  stops: { 'request moderated': 'filter', 'content moderated': 'filter' },
   read(object, answer) {
     answer.count(valueAt(object, 'usage'));
     const error = valueAt(object, 'error') ?? undefined;
     if (error !== undefined) answer.fail(reasonOf(error) ?? 'it does not say which');
-    const pictures = [
-      ...listAt(object, 'data'),
-      ...listAt(object, 'predictions'),
-      ...listAt(object, 'images'),
-    ];
-    for (const picture of pictures) {
-      const base64 =
-        typeof picture === 'string'
-          ? picture
-          : (textAt(picture, 'b64_json') ?? textAt(picture, 'bytesBase64Encoded'));
+    for (const picture of [...listAt(object, 'data'), ...listAt(object, 'images')]) {
+      if (valueAt(picture, 'respect_moderation') === false) {
+        answer.stop('content_filter');
+        continue;
+      }
+      const base64 = typeof picture === 'string' ? picture : textAt(picture, 'b64_json');
       answer.pictures.push({ base64: base64 || undefined, url: textAt(picture, 'url') });
     }
+    readTask(object, answer);
   },
-  usage: tokenUsage,
+  usage(counts) {
+    const dollars = dollarsIn(counts);
+    return tokenUsage(counts) ?? (dollars === undefined ? undefined : { ...NO_TOKENS, dollars });
+  },
 };
+
+const NO_TOKENS = { input: 0, output: 0, cached: 0 };
+
+/** Reads the id of a picture that is not drawn yet, or how far it is. */
+function readTask(object: unknown, answer: Answer): void {
+  answer.task = textAt(object, 'request_id') ?? answer.task;
+  const status = textAt(object, 'status');
+  if (status === undefined || status === 'Pending') return;
+  if (status === 'Ready') answer.pictures.push({ url: textAt(object, 'result', 'sample') });
+  else if (/moderated/i.test(status)) answer.stop(status);
+  else if (/error|failed|not found/i.test(status)) answer.fail(status);
+  else return;
+  answer.task = undefined;
+}

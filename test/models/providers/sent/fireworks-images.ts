@@ -9,11 +9,21 @@ export default {
       authorization: "Bearer key-of-fireworks",
       "content-type": "application/json",
     },
-    body: { prompt: "A house", samples: 1, width: "1536", height: "1024" },
+    body: { prompt: "A house", aspect_ratio: "16:9", samples: 1 },
     warnings: [],
   },
-  "accounts/fireworks/models/flux-1-schnell-fp8: a picture that is changed": {
-    url: "https://api.fireworks.ai/inference/v1/workflows/accounts/fireworks/models/flux-1-schnell-fp8/text_to_image",
+  "accounts/fireworks/models/flux-kontext-pro: a picture": {
+    url: "https://api.fireworks.ai/inference/v1/workflows/accounts/fireworks/models/flux-kontext-pro",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-fireworks",
+      "content-type": "application/json",
+    },
+    body: { prompt: "A house", aspect_ratio: "16:9", samples: 1 },
+    warnings: [],
+  },
+  "accounts/fireworks/models/flux-kontext-pro: a picture that is changed": {
+    url: "https://api.fireworks.ai/inference/v1/workflows/accounts/fireworks/models/flux-kontext-pro",
     headers: {
       "user-agent": "promptrun/*",
       authorization: "Bearer key-of-fireworks",

@@ -1,5 +1,5 @@
 // Made by `npx vitest run test/models/providers/requests.test.ts --update`.
-import type { OpenAiImage, SentRequests } from '../wire-types.ts';
+import type { TogetherImage, SentRequests } from '../wire-types.ts';
 
 export default {
   "black-forest-labs/FLUX.1-schnell: a picture": {
@@ -9,17 +9,28 @@ export default {
       authorization: "Bearer key-of-together",
       "content-type": "application/json",
     },
-    body: { model: "black-forest-labs/FLUX.1-schnell", prompt: "A house", n: 1, size: "1536x1024" },
+    body: {
+      model: "black-forest-labs/FLUX.1-schnell",
+      prompt: "A house",
+      width: 1536,
+      height: 1024,
+      response_format: "base64",
+    },
     warnings: [],
   },
   "black-forest-labs/FLUX.1-schnell: a picture that is changed": {
-    url: "https://api.together.xyz/v1/images/edits",
+    url: "https://api.together.xyz/v1/images/generations",
     headers: {
       "user-agent": "promptrun/*",
       authorization: "Bearer key-of-together",
-      "content-type": "multipart/form-data; boundary=*",
+      "content-type": "application/json",
     },
-    body: { model: "black-forest-labs/FLUX.1-schnell", prompt: "Brighter: ", image: "blob", n: "1" },
+    body: {
+      model: "black-forest-labs/FLUX.1-schnell",
+      prompt: "Brighter: ",
+      image_url: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+      response_format: "base64",
+    },
     warnings: [],
   },
-} satisfies SentRequests<OpenAiImage>;
+} satisfies SentRequests<TogetherImage>;

@@ -2,17 +2,23 @@
 import type { XaiImage, SentRequests } from '../wire-types.ts';
 
 export default {
-  "grok-2-image: a picture": {
+  "grok-imagine-image: a picture": {
     url: "https://api.x.ai/v1/images/generations",
     headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-xai", "content-type": "application/json" },
-    body: { model: "grok-2-image", prompt: "A house", n: 1, response_format: "b64_json", aspect_ratio: "16:9" },
+    body: {
+      model: "grok-imagine-image",
+      prompt: "A house",
+      n: 1,
+      response_format: "b64_json",
+      aspect_ratio: "16:9",
+    },
     warnings: [],
   },
-  "grok-2-image: a picture that is changed": {
+  "grok-imagine-image: a picture that is changed": {
     url: "https://api.x.ai/v1/images/edits",
     headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-xai", "content-type": "application/json" },
     body: {
-      model: "grok-2-image",
+      model: "grok-imagine-image",
       prompt: "Brighter: ",
       n: 1,
       response_format: "b64_json",

@@ -1,0 +1,37 @@
+import { messageOf } from '../../files/error-utils.ts';
+import type { EngineJob } from '../engine.ts';
+import type { Access } from './access.ts';
+import type { Answer } from './answer.ts';
+import { readAnswer } from './answer-body.ts';
+import { retryWhileBusy } from './fault.ts';
+import { ProviderFault } from './refusal.ts';
+import { type ProviderRequest, send } from './send.ts';
+
+const PAUSE_MS = 1000;
+
+/**
+ * Asks for a picture that is drawn in its own time until it is there. Asking makes nothing, so it is done again after a
+ * fault of the network.
+ *
+ * @throws {ProviderFault} if it can't be had; by then it may have been paid for
+ */
+export async function awaitDrawing(
+  { headers, resultUrl: url }: Pick<ProviderRequest, 'headers'> & { readonly resultUrl: URL },
+  answer: Answer,
+  { access, ...patient }: Pick<EngineJob, 'sleep' | 'signal'> & { readonly access: Access },
+): Promise<void> {
+  while (answer.task !== undefined) {
+    await patient.sleep(PAUSE_MS, patient.signal);
+    const body = Buffer.from(JSON.stringify({ id: answer.task }));
+    const ask = () => send({ url, method: 'POST', headers, body }, access, patient.signal);
+    try {
+      await readAnswer(await retryWhileBusy(patient, ask, true), answer, () => undefined);
+    } catch (error) {
+      patient.signal.throwIfAborted();
+      const { what, more } =
+        error instanceof ProviderFault ? error : new ProviderFault(`did not give it: ${messageOf(error)}`);
+      const { advice } = more;
+      throw new ProviderFault(`took the order of a picture, but ${what}`, { advice, mayHaveCost: true });
+    }
+  }
+}
