@@ -152,6 +152,53 @@ describe('a cap on what a command costs', () => {
     expect(ledger.charges.length).toBeGreaterThan(50);
   });
 
+  describe('judges of a test that is resumed', () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 500, total_tokens: 510 };
+    const yes = { body: { ...(said('yes, it is').body as object), usage } };
+    const test = ['test', 'judged.test.yaml', '--judge', 'priced'];
+
+    beforeEach(() => {
+      const names = ['Ada', 'Bob', 'Eve'].map(
+        name => `  - { inputs: { name: ${name} }, expect: [{ rubric: is kind }] }\n`,
+      );
+      writeFileSync(path.join(home, 'judged.test.yaml'), `target: hello\ncases:\n${names.join('')}`);
+    });
+
+    it('are paid once, however often the cap stopped the test', async () => {
+      provider.reset(yes);
+      const options = { env, home };
+      // Each costs $0.004; the first is expected to cost more than twice that.
+      expect((await runCommand([...test, '--max-cost', '0.009'], options)).code).toBe(8);
+      expect(provider.asked).toHaveLength(2);
+      expect((await runCommand([...test, '--resume', '--max-cost', '0.0115'], options)).code).toBe(8);
+      expect(provider.asked).toHaveLength(2);
+      const ended = await runCommand([...test, '--resume', '--max-cost', '0.02'], options);
+      expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('1 passed now, 2 before') });
+      expect((await runCommand([...test, '--resume'], options)).code).toBe(0);
+      expect(provider.asked).toHaveLength(3);
+    });
+
+    it('are not asked again unasked after a kill in the middle', async () => {
+      provider.reset(() => {});
+      const options = { env, home };
+      const running = startCommand([...test, '--concurrency', '1'], options);
+      await expect.poll(() => provider.asked.length, { timeout: 10_000 }).toBe(1);
+      running.child.kill('SIGKILL');
+      await running.ended;
+      provider.reset(yes);
+      const left = await runCommand([...test, '--resume'], options);
+      expect(left).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(
+          /^ERROR .*\n +the judge's run failed .*\n.*--resume --retry-unknown\.$/mu,
+        ),
+      });
+      expect(provider.asked).toHaveLength(2);
+      expect(await runCommand([...test, '--resume', '--retry-unknown'], options)).toMatchObject({ code: 0 });
+      expect(provider.asked).toHaveLength(3);
+    });
+  });
+
   it('counts credits of another service, runs of killed starts among them', async () => {
     const service = await localService();
     const names = Array.from({ length: 100 }, (_, at) => `n${at}\n`);

@@ -10,7 +10,7 @@ import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
-import { type JobState, type ReadJournal, readJournal } from './read-journal.ts';
+import { type ExtraCreation, type JobState, type ReadJournal, readJournal } from './read-journal.ts';
 
 /** What all jobs of a batch have in common; a batch that is resumed with others would mix results. */
 interface BatchFacts {
@@ -37,10 +37,8 @@ export class BatchJournal implements JobJournal {
   readonly #place: FileBelow;
   /** What it was begun, or last resumed, with; undefined where it is new. */
   readonly facts: ReadJournal['facts'];
-  /** Runs that were made before and belong to no job. */
-  readonly extraRunIds: ReadonlySet<string>;
-  /** Creations that belong to no job, and may have made a run of unknown id. */
-  readonly extraCreations: ReadonlySet<string>;
+  /** Creations that jobs needed besides their own when it was opened, by their ids in the machine's journal. */
+  readonly extras: ReadonlyMap<string, ExtraCreation>;
   readonly #states: Map<string, JobState>;
   readonly #marks: Map<string, string>;
   #lines: AppendLog;
@@ -49,8 +47,7 @@ export class BatchJournal implements JobJournal {
     this.#place = place;
     this.file = path.join(place.folder, place.name);
     this.facts = read.facts;
-    this.extraRunIds = read.extraRunIds;
-    this.extraCreations = read.extraCreations;
+    this.extras = read.extras;
     this.#states = read.states;
     this.#marks = read.marks;
     this.#lines = AppendLog.on(handle);
@@ -110,16 +107,24 @@ export class BatchJournal implements JobJournal {
     return this.#append({ id, mark });
   }
 
-  /** Writes a creation that belongs to no job, and once it is known its run; null if it made none. */
-  extraRun(journalId: string, runId?: string | null): Promise<void> {
+  /** A creation that a job needs besides its own is about to be sent. */
+  extra(job: string, entry: JournalEntry): Promise<void> {
+    return this.#append(extraLine(job, entry));
+  }
+
+  /** What such a creation came to: its run, or null if it made none. */
+  extraEnded(journalId: string, runId: string | null): Promise<void> {
     return this.#append({ journalId, runId });
   }
 
   /** Forgets jobs: the journal is written anew without them. */
   async forget(ids: Iterable<string>): Promise<void> {
-    for (const id of ids) this.#states.delete(id);
+    const forgotten = new Set(ids);
+    for (const id of forgotten) this.#states.delete(id);
     await this.close();
+    const extras = [...this.extras].filter(([, { job }]) => job !== undefined && !forgotten.has(job));
     const lines = [
+      ...extras.flatMap(([journalId, extra]) => extraLines(journalId, extra)),
       ...[...this.#marks].map(([id, mark]) => ({ id, mark })),
       ...[...this.#states].flatMap(([id, state]) => stateLines(id, state)),
     ];
@@ -147,6 +152,16 @@ export class BatchJournal implements JobJournal {
     await rm(this.file, { force: true });
     await syncDirectory(path.dirname(this.file));
   }
+}
+
+function extraLine(job: string | undefined, entry: JournalEntry): object {
+  const { id: journalId, inputsDigest: digest, promptVersionId, time } = entry;
+  return { job, journalId, digest, promptVersionId, time };
+}
+
+function extraLines(journalId: string, { job, entry, runId }: ExtraCreation): object[] {
+  const begun = entry === undefined ? { job, journalId } : extraLine(job, entry);
+  return [begun, ...(runId === undefined ? [] : [{ journalId, runId }])];
 }
 
 function creationLine({ row, id }: JobName, entry: JournalEntry): object {

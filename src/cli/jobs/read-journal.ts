@@ -27,14 +27,21 @@ export interface JobState {
   readonly result: unknown;
 }
 
+/** A creation that a job needs besides its own, such as a judge's. */
+export interface ExtraCreation {
+  /** The id of the job; undefined if an earlier version wrote it. */
+  readonly job: string | undefined;
+  readonly entry: JournalEntry | undefined;
+  /** undefined if it is not known. */
+  readonly runId: string | undefined;
+}
+
 /** What the journal of a batch holds. */
 export interface ReadJournal {
   readonly states: Map<string, JobState>;
   readonly marks: Map<string, string>;
-  /** Runs that belong to no job. */
-  readonly extraRunIds: Set<string>;
-  /** Creations that belong to no job and whose runs are not known, by their ids in the machine's journal. */
-  readonly extraCreations: Set<string>;
+  /** Creations that a job needs besides its own, by their ids in the machine's journal. */
+  readonly extras: Map<string, ExtraCreation>;
   /** The line that says what all jobs have in common; undefined if the journal is new. */
   readonly facts: JsonObject | undefined;
 }
@@ -48,10 +55,10 @@ export interface ReadJournal {
 export async function readJournal(place: FileBelow): Promise<ReadJournal> {
   const file = path.join(place.folder, place.name);
   const [states, marks] = [new Map<string, JobState>(), new Map<string, string>()];
-  const [extraRunIds, extraCreations] = [new Set<string>(), new Set<string>()];
+  const extras = new Map<string, ExtraCreation>();
   let facts: JsonObject | undefined;
   const handle = await openIfThere(place);
-  if (handle === undefined) return { states, marks, extraRunIds, extraCreations, facts };
+  if (handle === undefined) return { states, marks, extras, facts };
   const text = handle.createReadStream({ encoding: 'utf8' });
   let torn: { readonly text: string; readonly line: number } | undefined;
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
@@ -60,10 +67,10 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
     if (!isObject(value)) torn = { text: source, line };
     else if (value['batch'] === 1) facts = value;
     else if (facts === undefined) refuse(file, line);
-    else takeLine({ states, marks, extraRunIds, extraCreations }, value, String(facts['service']));
+    else takeLine({ states, marks, extras }, value, String(facts['service']));
   }
   if (torn?.line === 1 && !isBeginning(torn.text)) refuse(file, torn.line);
-  return { states, marks, extraRunIds, extraCreations, facts };
+  return { states, marks, extras, facts };
 }
 
 async function openIfThere(place: FileBelow): Promise<FileHandle | undefined> {
@@ -92,16 +99,14 @@ function refuse(file: string, line: number): never {
 const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
 
 function takeLine(
-  { states, marks, extraRunIds, extraCreations }: Omit<ReadJournal, 'facts'>,
+  { states, marks, extras }: Omit<ReadJournal, 'facts'>,
   value: JsonObject,
   service: string,
 ): void {
   const { row, id, journalId, state, runId, error, recovered, mayHaveRun, result, mark } = value;
   const step = STEPS.find(known => known === state);
   if (typeof id !== 'string') {
-    if (typeof runId === 'string') extraRunIds.add(runId);
-    if (runId === undefined) extraCreations.add(String(journalId));
-    else extraCreations.delete(String(journalId));
+    if (typeof journalId === 'string') takeExtra(extras, journalId, value, service);
     return;
   }
   if (typeof mark === 'string') marks.set(id, mark);
@@ -119,6 +124,22 @@ function takeLine(
     mayHaveRun: mayHaveRun === true,
     result,
   });
+}
+
+/** The first line of a creation says whose it is, the last which run it made; null if it made none. */
+function takeExtra(
+  extras: ReadJournal['extras'],
+  journalId: string,
+  value: JsonObject,
+  service: string,
+): void {
+  const { runId } = value;
+  const before = extras.get(journalId);
+  if (runId === undefined) {
+    extras.set(journalId, { job: textOf(value['job']), entry: entryIn(value, service), runId: undefined });
+  } else if (typeof runId === 'string') {
+    extras.set(journalId, { job: before?.job, entry: before?.entry, runId });
+  } else extras.delete(journalId);
 }
 
 function entryIn(value: JsonObject, service: string): JournalEntry | undefined {

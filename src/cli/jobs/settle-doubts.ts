@@ -16,6 +16,11 @@ export type Settlement =
   | { readonly kind: 'none' }
   | { readonly kind: 'in doubt'; readonly candidates: readonly RunRow[] };
 
+/** Returns true if a service that keeps idempotency keys still keeps that of a creation. */
+export function keyIsKept({ clock }: Pick<Context, 'clock'>, { time }: Pick<Doubt, 'time'>): boolean {
+  return clock.now() - Date.parse(time) < KEY_LIFETIME_MS;
+}
+
 /**
  * Settles creations in doubt, as many as can be: where the service keeps idempotency keys they can be sent again,
  * elsewhere one pass over the list decides. What could not be asked for stays in doubt.
@@ -28,8 +33,7 @@ export async function settleDoubts<D extends Doubt>(
 ): Promise<(readonly [D, Settlement])[]> {
   if (doubts.length === 0) return [];
   const { client } = connection;
-  const isKept = ({ time }: Doubt): boolean =>
-    client.keepsIdempotencyKeys === true && ctx.clock.now() - Date.parse(time) < KEY_LIFETIME_MS;
+  const isKept = (doubt: Doubt): boolean => client.keepsIdempotencyKeys === true && keyIsKept(ctx, doubt);
   const toSearch = doubts.filter(doubt => !isKept(doubt));
   const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
   const settlements = new Map(toSearch.map((doubt, at) => [doubt, settlementOf(searches[at])]));

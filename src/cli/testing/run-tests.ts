@@ -164,7 +164,6 @@ async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise
       const chosen = options.failed ? own.filter(entry => hasFailed(journal, entry)) : own;
       const concurrency = concurrencyFor(connection, options.concurrency);
       const { judge, budget } = tests;
-      judge.onRun = (creation, runId) => journal.extraRun(creation, runId);
       const { resume, retryUnknown } = options;
       const more = { concurrency, budget, journal, judge, stop, resume, retryUnknown };
       return runEntries(ctx, connection, chosen, more);

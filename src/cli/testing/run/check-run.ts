@@ -11,13 +11,15 @@ import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { type Answer, checkExpectation, type Mismatch } from '../expectations/expectation.ts';
 import { runCommand } from '../expectations/run-command.ts';
 import type { Repetition } from '../result.ts';
-import type { Judge } from './judge.ts';
+import type { Judge, JudgeLog } from './judge.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 
 /** What expectations need of the whole test. */
 export interface CheckTools {
   readonly judge: Judge;
   readonly budget: Budget;
+  /** What judges are asked for this repetition. */
+  readonly log: JudgeLog;
 }
 
 /** Checks what came back; whatever goes wrong with that is a fault of this repetition alone. */
@@ -55,7 +57,7 @@ async function answerOf(
   ctx: Context,
   { connection, request, entry: { file, testCase, model } }: PreparedEntry,
   { run, seconds }: { readonly run: Run; readonly seconds: number },
-  { judge, budget }: CheckTools,
+  { judge, budget, log }: CheckTools,
 ): Promise<Answer> {
   const output = textOfOutputs(run.outputs);
   const text = testCase.trims ? output.trim() : output;
@@ -70,7 +72,7 @@ async function answerOf(
       return cost === undefined ? undefined : dollars(cost);
     },
     checks: await ctx.checks(),
-    ask: judge.ask,
+    ask: question => judge.ask(question, log),
     values: new Map([...testCase.text, ...(testCase.data ?? [])]),
     command: async argv => {
       const inputs = Object.fromEntries(request.text);

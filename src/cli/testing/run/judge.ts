@@ -1,9 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { createAndWait } from '../../creation/create-and-wait.ts';
+import { createAndWait, waitForKnownRun } from '../../creation/create-and-wait.ts';
 import { type CreationRequest, mayHaveRun } from '../../creation/creation.ts';
 import type { Forecast } from '../../creation/forecast.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -11,6 +12,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { providerFaultOf } from '../../outputs/provider-fault.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveTarget } from '../../targets/target.ts';
 import type { Question } from '../expectations/expectation.ts';
 
@@ -28,6 +30,23 @@ input:
 /** The prompt that asks a judge, with that judge as its model. */
 type JudgeVersion = Awaited<ReturnType<typeof resolveTarget>>;
 
+/** The creations for the questions about one repetition: what an earlier start of the test made of them, and those of now. */
+export interface JudgeLog {
+  /** True if a question whose run failed in an earlier start is asked again. */
+  readonly asksAgain: boolean;
+  /**
+   * What an earlier start made of a question, once for each time that it was asked: its run, or a creation that is sent
+   * once more under its key. undefined if it is to be asked anew.
+   *
+   * @throws {CliError} for a creation that may have made a run of unknown id
+   */
+  take(request: CreationRequest): { readonly runId?: string; readonly entry?: JournalEntry } | undefined;
+  /** A creation is about to be sent. */
+  begin(entry: JournalEntry): Promise<void>;
+  /** What it came to; null if it made no run. */
+  end(creation: string, runId: string | null): Promise<void>;
+}
+
 /** Asks models of this machine's own service about answers; its runs are runs like any other. */
 export class Judge {
   readonly #ctx: Context;
@@ -35,9 +54,6 @@ export class Judge {
   readonly #budget: Budget;
   readonly #versions = new Map<string, Promise<JudgeVersion>>();
   #connection: Promise<Connection> | undefined;
-  /** Called with each creation for a question, by its id in the journal, before it is sent, then with its run; awaited. */
-  onRun: (creation: string, runId?: string | null) => Promise<void> = async () => {};
-
   /** @param model answers every question, whatever model it names */
   constructor(ctx: Context, model: string | undefined, budget: Budget) {
     this.#ctx = ctx;
@@ -66,30 +82,40 @@ export class Judge {
     await forecast.add(await this.#local(), await this.#bodyOf(question), estimatedCredits);
   }
 
-  /** The answer to a question. @throws {CliError} for a model that is not there, or a run that failed */
-  readonly ask = async (question: Question): Promise<string> => {
+  /**
+   * The answer to a question; that of an earlier start, if it was asked then for the same repetition.
+   *
+   * @throws {CliError} for a model that is not there, or a run that failed
+   */
+  async ask(question: Question, log: JudgeLog): Promise<string> {
+    const connection = await this.#local();
     const body = await this.#bodyOf(question);
+    const earlier = log.take(body);
+    if (earlier?.runId !== undefined) {
+      const run = await waitForKnownRun(this.#ctx, connection, earlier.runId, { idFromService: false });
+      if (run.runStatus === 'succeeded' || !log.asksAgain) return answerIn(run);
+    }
     const { estimatedCredits } = await this.#version(this.#modelOf(question));
     let creation = '';
-    const created = await createAndWait(this.#ctx, await this.#local(), body, {
+    const created = await createAndWait(this.#ctx, connection, body, {
       budget: this.#budget,
       estimatedCredits,
-      onBegin: ({ id }) => {
-        creation = id;
-        return this.onRun(id);
+      entry: earlier?.entry && { ...earlier.entry, baseUrl: connection.service },
+      onBegin: entry => {
+        creation = entry.id;
+        return log.begin(entry);
       },
     }).catch(async (error: unknown) => {
-      if (creation !== '' && !mayHaveRun(error)) await this.onRun(creation, null);
+      if (creation !== '' && !mayHaveRun(error)) await log.end(creation, null);
       throw error;
     });
-    await this.onRun(creation, created.kind === 'ended' ? created.run.runId : created.runId);
-    if (created.kind === 'ended' && created.run.runStatus === 'succeeded') {
-      return textOfOutputs(created.run.outputs);
-    }
-    const fault = created.kind === 'ended' && providerFaultOf(await this.#local(), created.run);
+    if (created.kind === 'going') throw new Error('a run that was waited for still goes on');
+    const { run } = created;
+    const fault = providerFaultOf(connection, run);
+    await log.end(creation, fault === undefined ? run.runId : null);
     if (fault) throw fault;
-    throw new CliError("the judge's run failed", { status: 'PROTOCOL_ERROR', exitCode: EXIT.fault });
-  };
+    return answerIn(run);
+  }
 
   async #bodyOf({ prompt, system, model }: Question): Promise<CreationRequest> {
     const judge = this.#modelOf({ model });
@@ -127,4 +153,13 @@ export class Judge {
       await rm(directory, { recursive: true, force: true });
     }
   }
+}
+
+function answerIn({ runStatus, outputs }: Run): string {
+  if (runStatus === 'succeeded') return textOfOutputs(outputs);
+  throw new CliError("the judge's run failed", {
+    status: 'PROTOCOL_ERROR',
+    exitCode: EXIT.fault,
+    hints: ['Ask the judge again, at its price, with --resume --retry-unknown.'],
+  });
 }

@@ -14,9 +14,10 @@ import { type RequestResult, runRequests } from '../../jobs/run-requests.ts';
 import type { Stop } from '../../jobs/stop.ts';
 import { type EntryResult, type Repetition, resultOf } from '../result.ts';
 import { type CheckTools, checkRun } from './check-run.ts';
+import { JudgeJournal } from './judge-journal.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 
-export interface RunEntriesOptions extends CheckTools {
+export interface RunEntriesOptions extends Omit<CheckTools, 'log'> {
   /** Open creations at a time. */
   readonly concurrency: number;
   readonly journal: BatchJournal;
@@ -57,8 +58,9 @@ export async function runEntries(
     result: RequestResult,
     isEarlier = false,
   ): Promise<void> => {
-    const repetition = await checkRun(ctx, prepared, result, options);
-    repetitions.set(id, isEarlier ? { ...repetition, isEarlier } : repetition);
+    const log = new JudgeJournal(ctx, id, options);
+    const repetition = await checkRun(ctx, prepared, result, { ...options, log });
+    repetitions.set(id, isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition);
     // The judge of an answer was refused, as it would be the next time.
     if (result.run !== undefined && repetition.isLeft)
       stop.take({ kind: 'put off', error: repetition.fault });
@@ -118,10 +120,12 @@ async function resumeBudget(
 ): Promise<void> {
   const { runs, lost } = spentBefore(known);
   budget.resume(connection, [...endedRuns(journal), ...runs], lost);
-  const { extraRunIds, extraCreations } = journal;
-  if (extraRunIds.size + extraCreations.size === 0) return;
-  const judged = [...extraRunIds].map(runId => ({ runId }));
-  budget.resume(await ctx.localConnection(), judged, extraCreations);
+  if (journal.extras.size === 0) return;
+  const judged = [...journal.extras.values()].flatMap(({ runId }) =>
+    runId === undefined ? [] : [{ runId }],
+  );
+  const unanswered = [...journal.extras].flatMap(([id, { runId }]) => (runId === undefined ? [id] : []));
+  budget.resume(await ctx.localConnection(), judged, unanswered);
 }
 
 /** The runs of repetitions that have ended, with their service tokens. */

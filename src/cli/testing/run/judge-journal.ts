@@ -1,0 +1,77 @@
+import type { Context } from '../../context.ts';
+import type { CreationRequest } from '../../creation/creation.ts';
+import { CliError } from '../../errors.ts';
+import { EXIT } from '../../exit-codes.ts';
+import type { BatchJournal } from '../../jobs/job-journal.ts';
+import type { ExtraCreation } from '../../jobs/read-journal.ts';
+import { keyIsKept } from '../../jobs/settle-doubts.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
+import type { JudgeLog } from './judge.ts';
+
+interface JudgeJournalOptions {
+  readonly journal: BatchJournal;
+  /** True to go on with what an earlier start asked. */
+  readonly resume: boolean;
+  /** True to ask again what failed or was cut off. */
+  readonly retryUnknown: boolean;
+}
+
+/** Keeps in the journal of a test what judges were asked about a repetition, so that nothing is paid for twice. */
+export class JudgeJournal implements JudgeLog {
+  readonly #ctx: Pick<Context, 'clock'>;
+  readonly #job: string;
+  readonly #journal: BatchJournal;
+  readonly asksAgain: boolean;
+  readonly #earlier: Earlier[];
+  #hasBegun = false;
+
+  constructor(
+    ctx: Pick<Context, 'clock'>,
+    job: string,
+    { journal, resume, retryUnknown }: JudgeJournalOptions,
+  ) {
+    this.#ctx = ctx;
+    this.#job = job;
+    this.#journal = journal;
+    this.asksAgain = retryUnknown;
+    const own = [...(resume ? journal.extras.values() : [])].filter(isOf(job));
+    // Of a question that was asked again, the last answer counts.
+    this.#earlier = retryUnknown ? own.filter(({ runId }) => runId !== undefined) : own;
+  }
+
+  /** True if a judge was asked by this start of the test. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  take({ promptVersionId, digest }: CreationRequest): ReturnType<JudgeLog['take']> {
+    const at = this.#earlier.findLastIndex(
+      ({ entry }) => entry.promptVersionId === promptVersionId && entry.inputsDigest === digest,
+    );
+    const [earlier] = at === -1 ? [] : this.#earlier.splice(at, 1);
+    if (earlier === undefined) return undefined;
+    const { runId, entry } = earlier;
+    if (runId !== undefined) return { runId };
+    if (keyIsKept(this.#ctx, entry)) return { entry };
+    throw new CliError('it is not known whether the judge answered', {
+      status: 'NETWORK_ERROR',
+      exitCode: EXIT.fault,
+      hints: ['Ask the judge again, at its price, with --resume --retry-unknown.'],
+    });
+  }
+
+  begin(entry: JournalEntry): Promise<void> {
+    this.#hasBegun = true;
+    return this.#journal.extra(this.#job, entry);
+  }
+
+  end(creation: string, runId: string | null): Promise<void> {
+    return this.#journal.extraEnded(creation, runId);
+  }
+}
+
+type Earlier = ExtraCreation & { readonly entry: JournalEntry };
+
+function isOf(job: string): (extra: ExtraCreation) => extra is Earlier {
+  return (extra): extra is Earlier => extra.job === job && extra.entry !== undefined;
+}
