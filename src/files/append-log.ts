@@ -1,11 +1,11 @@
-import { appendFileSync, constants, fstatSync, ftruncateSync } from 'node:fs';
+import { appendFileSync, constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { syncDirectory } from './directories.ts';
 import { codeOf } from './error-utils.ts';
 import { lockFile } from './lock.ts';
-import { type FileBelow, makeFolderBelow, openBelow } from './write-below.ts';
+import { type FileBelow, makeFolderBelow, openBelow, truncateBelow } from './write-below.ts';
 import { flushData } from './write-file.ts';
 
 const NEWLINE = 0x0a;
@@ -138,8 +138,12 @@ async function cutTornLine(handle: FileHandle, file: FileBelow): Promise<void> {
     // Another process may be in the middle of this line, or cut it off itself and go on.
     await sleep(SETTLE_MS);
     const release = lockFile(file);
-    if (release !== undefined && fstatSync(handle.fd).size === size) ftruncateSync(handle.fd, whole);
-    release?.();
+    if (release === undefined) continue;
+    try {
+      if (!truncateBelow(file, handle, size, whole)) return;
+    } finally {
+      release();
+    }
   }
 }
 

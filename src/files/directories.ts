@@ -44,8 +44,12 @@ export async function syncDirectory(directory: string): Promise<void> {
     .finally(() => closeSync(handle));
 }
 
-/** A directory may be one to write to and not to read: its names may then be lost in a power cut within seconds. */
+/**
+ * A directory may be one to write to and not to read: its names may then be lost in a power cut within seconds. Windows
+ * writes no directory to the disk on demand, and refuses to.
+ */
 function openDirectory(directory: string): number | undefined {
+  if (process.platform === 'win32') return undefined;
   try {
     return openSync(directory, 'r');
   } catch {

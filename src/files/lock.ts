@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, lstatSync, readFileSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  lstatSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { codeOf } from './error-utils.ts';
 import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
@@ -26,18 +35,21 @@ export type Release = () => void;
  * @returns undefined if another process holds the lock
  * @throws {PathFault} and what writing the lock throws
  */
-export function lockFile({ folder, name }: FileBelow): Release | undefined {
+export function lockFile(
+  { folder, name }: FileBelow,
+  startTimeOf: StartTimeOf = startTime,
+): Release | undefined {
   const lock = checkBelow({ folder, name: `${name}.lock` });
   const mine = JSON.stringify({
     ...placeOf(),
     pid: process.pid,
-    began: beganAt(process.pid),
+    began: startTimeOf(process.pid),
     id: randomUUID(),
   });
   for (let tries = 0; tries < 3; tries++) {
     if (takeLock(lock, mine)) return releaseOf(lock, mine);
     const holder = holderOf(lock);
-    if (holder !== undefined && !isFree(lock, holder)) return undefined;
+    if (holder !== undefined && !isFree(lock, holder, startTimeOf)) return undefined;
     if (holder !== undefined) breakLock(lock, holder);
   }
   return undefined;
@@ -69,8 +81,22 @@ function takeLock(lock: string, mine: string): boolean {
     writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST' || isBeingRemoved(lock, error)) return false;
     throw error;
+  }
+}
+
+/** On Windows, a name is refused until everybody has closed the file of that name that was removed. */
+function isBeingRemoved(lock: string, error: unknown): boolean {
+  if (process.platform !== 'win32' || codeOf(error) !== 'EPERM') return false;
+  const probe = `${lock}.${randomUUID()}`;
+  try {
+    writeFileSync(probe, '', { flag: 'wx' });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    removeLock(probe);
   }
 }
 
@@ -85,8 +111,13 @@ function releaseOf(lock: string, mine: string): Release {
   }, BEAT_MS).unref();
   return () => {
     clearInterval(beat);
-    if (holderOf(lock) === mine) rmSync(lock, { force: true });
+    if (holderOf(lock) === mine) removeLock(lock);
   };
+}
+
+/** One that another process just reads can't be removed on Windows for a moment. */
+function removeLock(lock: string): void {
+  rmSync(lock, { force: true, maxRetries: 5, retryDelay: 20 });
 }
 
 /** Moves the lock aside before removing it: if another process was quicker, that one is alive and its lock is put back. */
@@ -98,11 +129,11 @@ function breakLock(lock: string, holder: string): void {
   } catch {
     // Somebody else broke or took it meanwhile.
   }
-  rmSync(aside, { force: true });
+  removeLock(aside);
 }
 
 function holderOf(lock: string): string | undefined {
-  const stats = lstatSync(lock, { throwIfNoEntry: false });
+  const stats = statsOf(lock);
   // Reading a pipe would wait for ever.
   const isLock = stats === undefined || (stats.isFile() && stats.size <= MOST_LOCK_BYTES);
   if (!isLock) throw new PathFault(`${lock} is not a lock`);
@@ -113,11 +144,22 @@ function holderOf(lock: string): string | undefined {
   }
 }
 
-function isFree(lock: string, holder: string): boolean {
+/** Undefined if there is none, or it is just being removed. */
+function statsOf(lock: string): Stats | undefined {
+  try {
+    return lstatSync(lock);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the system does not say when a process began, another one may have the id of the holder, which shows no life. */
+function isFree(lock: string, holder: string, startTimeOf: StartTimeOf): boolean {
   const { host, space, pid, began } = parsed(holder);
   const here = placeOf();
   if (host === here.host && space === here.space && typeof pid === 'number') {
-    return !isAlive(pid) || beganAt(pid) !== began;
+    if (!isAlive(pid)) return true;
+    if (typeof began === 'string') return startTimeOf(pid) !== began;
   }
   return ageOf(lock) > STALE_AFTER_MS;
 }
@@ -141,7 +183,7 @@ function ageOf(lock: string): number {
   } catch {
     return 0;
   } finally {
-    rmSync(probe, { force: true });
+    removeLock(probe);
   }
 }
 
@@ -158,8 +200,10 @@ function processSpace(): string {
   }
 }
 
-/** When a process began, so that another one with its id is not taken for it; null if the system doesn't say. */
-function beganAt(pid: number): string | null {
+/** Returns when a process began, so that another one with its id is not taken for it; null if the system doesn't say. */
+type StartTimeOf = (pid: number) => string | null;
+
+function startTime(pid: number): string | null {
   const stat = contentOf(`/proc/${pid}/stat`);
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
 }

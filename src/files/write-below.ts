@@ -1,4 +1,4 @@
-import { constants, lstatSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, openSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from './directories.ts';
@@ -97,6 +97,26 @@ export async function openBelow(file: FileBelow, flags: number, mode = 0o666): P
   } catch (error) {
     await handle.close();
     throw error;
+  }
+}
+
+/**
+ * Shortens a file that is open for appending. On Windows such a handle has no right to shorten it, so the file is opened
+ * once more.
+ *
+ * @param size unless it is this long any more, it is left as it is
+ * @returns false if another file has its name by now
+ * @throws {PathFault} and what the file system throws
+ */
+export function truncateBelow(file: FileBelow, { fd }: FileHandle, size: number, length: number): boolean {
+  const writable = openSync(checkBelow(file), constants.O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const [named, opened] = [fstatSync(writable, { bigint: true }), fstatSync(fd, { bigint: true })];
+    if (named.ino !== opened.ino || named.dev !== opened.dev) return false;
+    if (named.size === BigInt(size)) ftruncateSync(writable, length);
+    return true;
+  } finally {
+    closeSync(writable);
   }
 }
 

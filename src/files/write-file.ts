@@ -1,19 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import {
-  constants,
-  fdatasync,
-  fsync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
+import { constants, fdatasync, fsync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { syncDirectory } from './directories.ts';
 import { codeOf } from './error-utils.ts';
+import { renameOver, renameOverSync } from './rename.ts';
 import { checkBelow, type FileBelow, fileIn, makeFolderBelow, openBelow } from './write-below.ts';
 
 /** What a file is to hold, or what writes it piece by piece. */
@@ -34,7 +26,7 @@ async function replaceIn(file: FileBelow, content: Content, mode?: number): Prom
   const target = checkBelow(file);
   const former = await lstat(target).catch(() => undefined);
   await writePart(partBeside(target), content, mode ?? former?.mode, async part => {
-    await rename(part, checkBelow(file));
+    await renameOver(part, checkBelow(file));
   });
 }
 
@@ -86,7 +78,7 @@ export function replaceFileSync(file: string, content: string, mode: number): vo
   const part = partBeside(file);
   try {
     writeFileSync(part, content, { mode, flag: 'wx' });
-    renameSync(part, file);
+    renameOverSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
     throw error;
@@ -124,7 +116,7 @@ export async function writeUnderFreeName(
   const target = (name: string): string => checkBelow({ ...folder, name: path.join(folder.name, name) });
   return await writePart(partBeside(path.join(directory, 'new')), content, undefined, async part => {
     const name = await nameFor();
-    if (force) await rename(part, target(name));
+    if (force) await renameOver(part, target(name));
     if (force) return name;
     const { name: stem, ext } = path.parse(name);
     for (let number = 0; ; number += 1) {
@@ -173,7 +165,7 @@ async function writeTo(handle: FileHandle, content: Content, flush?: typeof flus
   }
 }
 
-const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
+const NO_LINKS = new Set(['EISDIR', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
 /** Gives a written file its name; false if there is a file of that name already, which is kept. */
 export async function placeNew(part: string, file: string): Promise<boolean> {
@@ -195,6 +187,6 @@ async function placeWithoutLinks(part: string, file: string): Promise<boolean> {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
   }
-  await rename(part, file);
+  await renameOver(part, file);
   return true;
 }

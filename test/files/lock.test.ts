@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lockFile, waitForLock } from '../../src/files/lock.ts';
+import { DYING_MS, lockFile, waitForLock } from '../../src/files/lock.ts';
 import { fileIn } from '../../src/files/write-below.ts';
 import { temporaryDirectory, testClock } from '../support/context.ts';
 
@@ -50,7 +50,36 @@ describe('the lock of a file', () => {
   });
 });
 
+describe('the lock of a file where the system does not say when a process began', () => {
+  const unknown = (): null => null;
+
+  it('is held for as long as its process shows life, and free after a minute without', () => {
+    const { file, lock } = lockable();
+    const release = lockFile(fileIn(file), unknown);
+    expect(release).toBeDefined();
+    expect(lockFile(fileIn(file), unknown)).toBeUndefined();
+    // As if another process had the id by now.
+    const longAgo = new Date(Date.now() - 61_000);
+    utimesSync(lock, longAgo, longAgo);
+    const second = lockFile(fileIn(file), unknown);
+    expect(second).toBeDefined();
+    second?.();
+    release?.();
+  });
+});
+
 describe('waiting for a lock', () => {
+  it('ends after a second if no longer wait is worth it', async () => {
+    const { file } = lockable();
+    const release = lockFile(fileIn(file));
+    const clock = testClock();
+    const began = clock.now();
+    expect(await waitForLock(fileIn(file), clock, DYING_MS)).toBeUndefined();
+    expect(clock.now() - began).toBeGreaterThanOrEqual(1000);
+    expect(clock.now() - began).toBeLessThan(2000);
+    release?.();
+  });
+
   it('ends once the holder is gone', async () => {
     const { file } = lockable();
     const release = lockFile(fileIn(file));

@@ -18,7 +18,7 @@ import {
   readKept,
   sameCells,
 } from './csv-table.ts';
-import { openResultsFile } from './jsonl-results.ts';
+import { cutAt, openResultsFile } from './jsonl-results.ts';
 import { type ResultState, type Results, type ResultsLine, resultState } from './results-line.ts';
 
 /** Where in the file a result stands; what it holds stays there. */
@@ -79,7 +79,7 @@ export class CsvResults implements Results {
     const handle = await openResultsFile(file, out, resume);
     try {
       // Everything is in the journal of a batch that has not ended: the table is rebuilt from it.
-      if (before.size > 0) await handle.truncate(0);
+      if (before.size > 0) await cutAt(file, handle, 0);
       const rows = resume && before.size === 0 ? await readKept(file, out, excel) : [];
       const results = new CsvResults(file, handle, { size: (await handle.stat()).size, rows, excel });
       for (const [id, { result }] of before) {
@@ -162,6 +162,8 @@ export class CsvResults implements Results {
       piece = '';
     }
     await target.appendFile(piece);
+    // Windows replaces no file that is open.
+    await this.#handle.close();
   }
 
   /** What was written of a result, with empty cells where there are more columns by now. */

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { AppendLog } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
-import { fileIn, openBelow, PathFault } from '../../../files/write-below.ts';
+import { fileIn, openBelow, PathFault, truncateBelow } from '../../../files/write-below.ts';
 import { flushData, flushHandle, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
@@ -47,7 +47,11 @@ export class JsonlResults implements Results {
     const file = path.resolve(ctx.cwd, out);
     const handle = await openResultsFile(file, out, resume);
     try {
-      return new JsonlResults(file, handle, await readStates(handle, out, line => ctx.io.note(line)));
+      return new JsonlResults(
+        file,
+        handle,
+        await readStates(handle, { file, name: out }, line => ctx.io.note(line)),
+      );
     } catch (error) {
       await handle.close();
       throw error;
@@ -81,6 +85,8 @@ export class JsonlResults implements Results {
         const { buffer } = await this.#handle.read(Buffer.alloc(end - start), 0, end - start, start);
         await target.appendFile(buffer);
       }
+      // Windows replaces no file that is open.
+      await this.#lines.close();
     };
     await replaceFile(fileIn(this.#file), copyLines).catch((error: unknown) => {
       throw unwritable(this.#file, error);
@@ -119,6 +125,12 @@ export function existsAlready(name: string): CliError {
   );
 }
 
+/** Shortens a file of results that `openResultsFile` opened. @throws {PathFault} and what the file system throws */
+export async function cutAt(file: string, handle: FileHandle, length: number): Promise<void> {
+  const { size } = await handle.stat();
+  truncateBelow(fileIn(file), handle, size, length);
+}
+
 type Read = Awaited<ReturnType<typeof readStates>>;
 
 /**
@@ -127,7 +139,11 @@ type Read = Awaited<ReturnType<typeof readStates>>;
  *
  * @throws {CliError} at the first line that is not a result
  */
-async function readStates(handle: FileHandle, file: string, note: (line: string) => void) {
+async function readStates(
+  handle: FileHandle,
+  { file, name }: { readonly file: string; readonly name: string },
+  note: (line: string) => void,
+) {
   const states = new Map<string, ResultState>();
   let lines = 0;
   let hasTwins = false;
@@ -138,14 +154,14 @@ async function readStates(handle: FileHandle, file: string, note: (line: string)
     const result = parseResultsLine(line.text);
     hasTwins ||= result !== undefined && states.has(result.id);
     if (result !== undefined) states.set(result.id, resultState(result));
-    else if (line.isWhole || !isTornLine(line.text)) refuseLine(file, lines);
+    else if (line.isWhole || !isTornLine(line.text)) refuseLine(name, lines);
   }
   if (torn !== undefined) {
     // Kept if only its end is missing, else cut off; its row is known from the journal.
-    if (parseResultsLine(torn.text) === undefined) await handle.truncate(torn.start);
+    if (parseResultsLine(torn.text) === undefined) await cutAt(file, handle, torn.start);
     else await handle.appendFile('\n');
     await flushData(handle);
-    note(`note: the last line of ${file} was not written to its end and has been mended`);
+    note(`note: the last line of ${name} was not written to its end and has been mended`);
   }
   return { states, existed: lines > 0, hasTwins };
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { AppendLog, linesBackwards, openForAppend } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
+import { renameOver } from '../../../files/rename.ts';
 import { fileIn } from '../../../files/write-below.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
@@ -176,7 +177,7 @@ async function openJournalFile(file: string): Promise<FileHandle> {
 async function putAside(file: string): Promise<void> {
   const stamp = new Date().toISOString().replaceAll(/[:.]/gu, '-');
   const aside = path.join(path.dirname(file), `journal-${stamp}-${randomUUID().slice(0, 8)}.jsonl`);
-  await rename(file, aside).catch((error: unknown) => {
+  await renameOver(file, aside).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error;
   });
   for (const old of (await filesAside(file)).slice(MOST_FILES)) await rm(old, { force: true });

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { syncDirectory } from '../../../files/directories.ts';
 import { codeOf } from '../../../files/error-utils.ts';
+import { renameOver } from '../../../files/rename.ts';
 import { placeNew } from '../../../files/write-file.ts';
 import type { Clock } from '../../core/clock.ts';
 import { damagedStore } from '../errors.ts';
 import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
-import { isForeign, migrate } from './migrate.ts';
+import { fill, isForeign, migrate } from './migrate.ts';
 import type { LockedWorkers } from './worker-locks.ts';
 
 /** How long a statement blocks the process while it waits for another's transaction, in milliseconds. */
@@ -63,7 +64,7 @@ async function makeDatabase(file: string): Promise<number> {
     await (await open(unfinished, 'wx', 0o600)).close();
     const database = await openSqlite(unfinished);
     try {
-      migrate(database, unfinished);
+      fill(database);
     } finally {
       database.close();
     }
@@ -110,7 +111,7 @@ export async function putStoreAside(
   const time = new Date(clock.now()).toISOString().replace(/[:.]/g, '-');
   const aside = file.replace(/\.db$/, `-aside-${time}.db`);
   for (const suffix of SUFFIXES) {
-    await rename(`${file}${suffix}`, `${aside}${suffix}`).catch((error: unknown) => {
+    await renameOver(`${file}${suffix}`, `${aside}${suffix}`).catch((error: unknown) => {
       if (codeOf(error) !== 'ENOENT') throw error;
     });
   }

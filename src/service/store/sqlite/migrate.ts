@@ -20,13 +20,33 @@ const STEPS = migrations({ counter: 'integer primary key', byKey: 'without rowid
  */
 export function migrate(database: SqliteDatabase, file: string): boolean {
   if (versionOf(database) === STEPS.length) return false;
-  database.exec('begin immediate');
-  try {
+  return inTransaction(database, () => {
     const version = versionOf(database);
     if (version > STEPS.length) throw new DataDirectoryError(tooNew(file));
-    for (const step of STEPS.slice(version)) database.exec(step);
-    database.exec(`pragma user_version = ${STEPS.length}; commit`);
+    takeSteps(database, version);
     return version > 0 && version < STEPS.length;
+  });
+}
+
+/**
+ * Fills a new database. It reads nothing: a statement that is not garbage yet keeps the file open after the database is
+ * closed, and Windows removes no open file.
+ */
+export function fill(database: SqliteDatabase): void {
+  inTransaction(database, () => takeSteps(database, 0));
+}
+
+function takeSteps(database: SqliteDatabase, version: number): void {
+  for (const step of STEPS.slice(version)) database.exec(step);
+  database.exec(`pragma user_version = ${STEPS.length}`);
+}
+
+function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
+  database.exec('begin immediate');
+  try {
+    const result = work();
+    database.exec('commit');
+    return result;
   } catch (error) {
     try {
       database.exec('rollback');

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { access, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../../files/directories.ts';
+import { codeOf } from '../../../files/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
 import { writtenBefore } from '../blob-files.ts';
 import type { WorkerKind } from '../store.ts';
@@ -47,14 +48,14 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
     async sweep() {
       for (const old of await writtenBefore(directory, clock.now() - FRESH_MS)) {
         const file = path.join(directory, old);
-        if (isLock(old) && file !== fileOf(name) && !(await isLocked(file))) await rm(file, { force: true });
+        if (isLock(old) && file !== fileOf(name) && !(await isLocked(file))) await removeIfClosed(file);
       }
     },
     async release() {
       if (!lock) return;
       (await lock).close();
       lock = undefined;
-      await rm(fileOf(name), { force: true });
+      await removeIfClosed(fileOf(name));
     },
   };
 }
@@ -81,6 +82,13 @@ async function isLocked(file: string): Promise<boolean> {
   } finally {
     database.close();
   }
+}
+
+/** Windows removes no file that another process has open, if only to see whether this one is alive: a later sweep does. */
+async function removeIfClosed(file: string): Promise<void> {
+  await rm(file, { force: true }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EBUSY') throw error;
+  });
 }
 
 async function exists(file: string): Promise<boolean> {

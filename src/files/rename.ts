@@ -1,0 +1,40 @@
+import { renameSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from './error-utils.ts';
+
+/** How long another program may have a file open that is to be replaced, in milliseconds. */
+const PATIENCE_MS = 1000;
+const STEP_MS = 20;
+
+/** What Windows says of a file that a virus scanner, an editor or another command has open. */
+const OPEN_ELSEWHERE = new Set(['EACCES', 'EBUSY', 'EPERM']);
+
+/** Renames a file, over another one if there is one. On Windows, one that is open elsewhere is waited for. */
+export async function renameOver(from: string, to: string): Promise<void> {
+  for (let waited = 0; ; waited += STEP_MS) {
+    try {
+      return await rename(from, to);
+    } catch (error) {
+      if (!isWorthWaiting(error, waited)) throw error;
+      await sleep(STEP_MS);
+    }
+  }
+}
+
+/** As `renameOver`, at once. */
+export function renameOverSync(from: string, to: string): void {
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  for (let waited = 0; ; waited += STEP_MS) {
+    try {
+      return renameSync(from, to);
+    } catch (error) {
+      if (!isWorthWaiting(error, waited)) throw error;
+      Atomics.wait(clock, 0, 0, STEP_MS);
+    }
+  }
+}
+
+function isWorthWaiting(error: unknown, waited: number): boolean {
+  return process.platform === 'win32' && waited < PATIENCE_MS && OPEN_ELSEWHERE.has(codeOf(error) ?? '');
+}
