@@ -5,6 +5,7 @@ import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import { cachedResources, wellFormedModels } from '../settings/caches/resource-entries.ts';
 import { resolveAddress, serviceOf } from '../settings/config/address.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import { promptFileOf } from '../targets/prompt-file.ts';
 
 /** More runs than this are never offered. */
 const MOST_RUNS = 1000;
@@ -48,6 +49,24 @@ export class Known {
     return [...local, ...read.filter(({ promptId }) => !local.some(one => one.promptId === promptId))];
   }
 
+  /** What prompts are called, with their titles; a prompt without a slug by its newest id, in one version only. */
+  async names(idOf: (prompt: KnownPrompt) => string): Promise<ReadonlyMap<string, string>> {
+    const service = this.#service();
+    const local = service === 'local' ? (await this.#localFacts()).prompts : [];
+    // What else was read of this machine's own service are versions of files, which are offered as files.
+    const prompts = local.length > 0 ? local : await this.prompts();
+    const slugs = new PromptCache(this.#ctx.settings.directory, service).slugs();
+    const names = new Map<string, { readonly name: string; readonly title: string }>();
+    for (const prompt of prompts) {
+      const { promptId, slug, title } = prompt;
+      if (!names.has(promptId)) names.set(promptId, { name: slug ?? idOf(prompt), title });
+    }
+    for (const [promptId, name] of service === 'local' ? [] : slugs) {
+      if (!names.has(promptId)) names.set(promptId, { name, title: '' });
+    }
+    return new Map([...names.values()].map(({ name, title }) => [name, title]));
+  }
+
   /** Runs started from here, newest first. */
   async runs(): Promise<JournalEntry[]> {
     const service = this.#service();
@@ -63,6 +82,9 @@ export class Known {
   async prompt(target: string | undefined): Promise<KnownPrompt | undefined> {
     if (target === undefined) return undefined;
     const name = this.#ctx.settings.aliases.get(target) ?? target;
+    const file = name.trim() === '' ? undefined : promptFileOf(this.#ctx, target, 'command line');
+    if (file !== undefined)
+      return file.revision === undefined ? promptInFile(this.#ctx, file.path) : undefined;
     const at = name.lastIndexOf('@');
     const slug = at > 0 ? name.slice(0, at) : name;
     const prompts = await this.prompts();
@@ -81,6 +103,17 @@ export class Known {
   #service(): string {
     return serviceOf(resolveAddress(this.#ctx));
   }
+}
+
+/** A prompt that is a file: its inputs and its model. */
+async function promptInFile(ctx: Context, file: string): Promise<KnownPrompt> {
+  const [{ definitionOfFile }, { promptConfig }] = await Promise.all([
+    import('../targets/prompt-definition.ts'),
+    import('../../prompts/definition.ts'),
+  ]);
+  const definition = await definitionOfFile(ctx, file);
+  const { title, model } = definition;
+  return { promptId: '', promptVersionId: '', title, config: promptConfig(definition), model };
 }
 
 interface LocalFacts {

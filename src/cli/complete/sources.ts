@@ -85,9 +85,7 @@ const runnable: Source = ({ known }) => named(known, ({ promptVersionId }) => pr
 const targets: Source = anyOf(aliases, promptFiles, runnable);
 
 async function named(known: Known, idOf: (prompt: KnownPrompt) => string): Promise<Candidate[]> {
-  const titles = new Map<string, string>();
-  for (const prompt of await known.prompts()) titles.set(prompt.slug ?? idOf(prompt), prompt.title);
-  return [...titles].map(([value, description]) => ({ value, description }));
+  return [...(await known.names(idOf))].map(([value, description]) => ({ value, description }));
 }
 
 const runs: Source = async ({ ctx, known }) =>

@@ -224,6 +224,49 @@ describe('prompts', () => {
 });
 
 describe('what it never does', () => {
+  it('of another service are offered by a slug that was only run, and without one in one version', async () => {
+    const config = { textInputs: [] };
+    const cached = (slugs: readonly object[]): object => ({
+      versions: ['a', 'b'].map(letter => ({
+        service: BASE,
+        version: {
+          promptVersionId: VERSION.replace('0', letter),
+          promptId: PROMPT,
+          title: 'Anonymous',
+          publishedAt: '2026-01-01T00:00:00Z',
+          config,
+        },
+      })),
+      slugs,
+    });
+    const env = { PROMPTRUN_BASE_URL: BASE };
+    const slug = { service: BASE, promptId: OTHER_VERSION, slug: 'just-run' };
+    const directory = home({ 'config/prompts.json': cached([slug]) });
+    expect(
+      (await complete(['run', ''], { home: directory, env })).filter(word => word !== 'config/'),
+    ).toEqual([VERSION.replace('0', 'a'), 'just-run']);
+  });
+
+  it('in files are offered as files, in no version, with their inputs and options', async () => {
+    const directory = home({
+      'note.prompt':
+        '---\nmodel: echo\ninput:\n  schema:\n    topic: string, what it is about\n    tone(enum): [dry, warm]\n---\n{{topic}} {{tone}}\n',
+    });
+    const at = { home: directory, local: localService };
+    for (const topic of ['tea', 'rain']) {
+      writeFileSync(path.join(directory, 'edited.prompt'), `On ${topic}.\n`);
+      await runInProcess(['run', 'edited.prompt'], at);
+      await runInProcess(['runs', 'show', '--last'], at);
+    }
+    const offered = await complete(['run', ''], at);
+    expect(offered.filter(word => /^[0-9a-f]{8}-/.test(word))).toEqual([]);
+    expect(offered).toEqual(expect.arrayContaining(['note.prompt', 'edited.prompt', 'hello']));
+    expect(await complete(['run', 'note.prompt', '-i', ''], at)).toEqual(['topic=', 'tone=']);
+    expect(await complete(['run', 'note.prompt', '-i', 'tone='], at)).toEqual(['tone=dry', 'tone=warm']);
+    expect(await complete(['run', 'note.prompt', '-i', 'topic=x', '-i', 't'], at)).toEqual(['tone=']);
+    expect(await complete(['run', 'note.prompt', '-o', ''], at)).toEqual([]);
+  });
+
   it('goes to no network, starts no service and writes nothing', async () => {
     const { home: at } = await runInProcess(['__complete', 'fish', '--', 'run', 'x', '-i', '']);
     expect(readdirSync(at)).toEqual([]);
