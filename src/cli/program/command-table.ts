@@ -55,6 +55,7 @@ import {
 } from '../commands/runs/spec.ts';
 import { SERVE } from '../commands/serve/spec.ts';
 import { TEST } from '../commands/test/spec.ts';
+import { UNINSTALL } from '../commands/uninstall/spec.ts';
 import { USAGE } from '../commands/usage/spec.ts';
 import { USERS, USERS_LIST, USERS_SET, USERS_SHOW } from '../commands/users/spec.ts';
 import { VERSIONS, VERSIONS_DIFF, VERSIONS_GET, VERSIONS_LIST } from '../commands/versions/spec.ts';
@@ -131,6 +132,7 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     command(LOGOUT, () => import('../commands/login/login.ts').then(file => file.logout)),
     command(DOCTOR, () => import('../commands/doctor/doctor.ts').then(file => file.doctor)),
     command(RESET, () => import('../commands/reset/reset.ts').then(file => file.reset)),
+    command(UNINSTALL, () => import('../commands/uninstall/uninstall.ts').then(file => file.uninstall)),
     command(COMPLETION, () => import('../commands/completion/completion.ts').then(file => file.completion)),
     PROFILE,
     command(PROFILE_LIST, () => import('../commands/profile/profile.ts').then(file => file.profileList)),

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
+import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
@@ -6,12 +7,7 @@ export const COMPLETION = {
   path: 'completion',
   summary: 'print the completion script of a shell',
   arguments: [['<shell>', SHELLS.join(', '), SHELLS]],
-  examples: [
-    "bash: echo 'source <(promptrun completion bash)' >> ~/.bashrc",
-    "zsh:  echo 'source <(promptrun completion zsh)' >> ~/.zshrc",
-    'fish: promptrun completion fish > ~/.config/fish/completions/promptrun.fish',
-    'powershell: promptrun completion powershell | Add-Content $PROFILE',
-  ],
+  examples: COMPLETION_LINES.map(({ shell, install }) => `${shell}: ${install}`),
   notes:
-    'These install it for good; it works in shells that are started afterwards. Prompts are offered by their slugs, with their inputs.',
+    'Each line installs completion for one shell; it works in shells that are started afterwards, and does nothing once promptrun is gone. Prompts are offered by their slugs, with their inputs. promptrun uninstall removes the line.',
 } as const satisfies CommandSpec;

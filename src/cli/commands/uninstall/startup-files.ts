@@ -1,0 +1,81 @@
+import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { homeOf } from '../../core/paths.ts';
+import type { Env } from '../../core/types.ts';
+import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
+
+/** A start-up file of a shell that speaks of promptrun. */
+export interface StartupFile {
+  readonly path: string;
+  /** Numbers of the lines that install completion, from 1. */
+  readonly own: readonly number[];
+  /** Other lines that mention promptrun. */
+  readonly others: readonly { readonly line: number; readonly text: string }[];
+}
+
+const OWN_LINES: ReadonlySet<string> = new Set(
+  COMPLETION_LINES.flatMap(({ line, earlier }) => [line, ...earlier]),
+);
+
+/** The start-up files that mention promptrun. */
+export function startupFiles(env: Env): StartupFile[] {
+  return candidates(env).flatMap(file => {
+    const text = textOf(file);
+    if (text?.includes('promptrun') !== true) return [];
+    const lines = text.split(/\r?\n/u);
+    const own = lines.flatMap((line, at) => (OWN_LINES.has(line) ? [at + 1] : []));
+    const others = lines.flatMap((line, at) =>
+      line.includes('promptrun') && !OWN_LINES.has(line) ? [{ line: at + 1, text: line }] : [],
+    );
+    return [{ path: file, own, others }];
+  });
+}
+
+/** Removes the lines that install completion. The file is edited in place: its mode, and a link to it, stay. */
+export function removeOwnLines(file: string): void {
+  const handle = openSync(file, 'r+');
+  try {
+    const kept = readFileSync(handle, 'utf8')
+      .split(/(?<=\n)/u)
+      .filter(line => !OWN_LINES.has(line.replace(/\r?\n$/u, '')));
+    const bytes = Buffer.from(kept.join(''));
+    for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at, bytes.length - at, at);
+    ftruncateSync(handle, bytes.length);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function candidates(env: Env): string[] {
+  const home = homeOf(env);
+  if (home === undefined) return [];
+  const config = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
+  const zsh = env['ZDOTDIR'] || home;
+  const inHome = ['.bashrc', '.bash_profile', '.bash_login', '.profile'].map(name => path.join(home, name));
+  const ofZsh = [...new Set([zsh, home])].flatMap(folder =>
+    ['.zshrc', '.zprofile', '.zshenv', '.zlogin'].map(name => path.join(folder, name)),
+  );
+  const ofPowerShell = [
+    path.join(config, 'powershell'),
+    path.join(home, 'Documents', 'PowerShell'),
+    path.join(home, 'Documents', 'WindowsPowerShell'),
+  ].flatMap(folder =>
+    ['Microsoft.PowerShell_profile.ps1', 'profile.ps1'].map(name => path.join(folder, name)),
+  );
+  return [
+    ...inHome,
+    ...ofZsh,
+    path.join(config, 'fish', 'config.fish'),
+    path.join(config, 'fish', 'completions', 'promptrun.fish'),
+    ...ofPowerShell,
+  ];
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

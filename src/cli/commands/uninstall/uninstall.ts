@@ -1,0 +1,233 @@
+import { existsSync, lstatSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { messageOf } from '../../../files/error-utils.ts';
+import { installedFile } from '../../../files/installed-file.ts';
+import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
+import { counted } from '../../core/counted.ts';
+import { homeOf } from '../../core/paths.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { presentList } from '../../outputs/present.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
+import {
+  CACHE_FOLDER,
+  CONFIG_FOLDER,
+  contentOf,
+  DATA_FOLDER,
+  type FolderContent,
+  STATE_FOLDER,
+} from './kept-files.ts';
+import type { UNINSTALL } from './spec.ts';
+import { removeOwnLines, startupFiles } from './startup-files.ts';
+
+/** Something to remove, as it is listed. */
+interface Item {
+  readonly place: string;
+  readonly holds: string;
+  remove(): void | Promise<void>;
+}
+
+interface Plan {
+  readonly items: readonly Item[];
+  /** What is left as it is, and why. */
+  readonly left: readonly string[];
+}
+
+/** Names what promptrun keeps on this machine, and removes it once that is confirmed. */
+export async function uninstall(
+  ctx: Context,
+  { yes = false, dryRun = false }: FlagsOf<typeof UNINSTALL.flags>,
+): Promise<void> {
+  const plan = planOf(ctx);
+  await show(ctx, plan);
+  if (!dryRun && plan.items.length > 0) {
+    if (!yes && !(await isConfirmed(ctx))) {
+      ctx.io.note('Nothing was removed.');
+      return;
+    }
+    await removeAll(plan.items);
+    ctx.io.note(`Removed ${counted(plan.items.length, 'thing')}.`);
+  }
+  for (const line of plan.left) ctx.io.note(`left: ${oneLine(line)}`);
+  ctx.io.note(`To remove the package itself: ${packageRemoval()}`);
+}
+
+async function show(ctx: Context, { items, left }: Plan): Promise<void> {
+  const value = { items: items.map(({ place, holds }) => ({ place, holds })), left };
+  await presentList(
+    ctx,
+    items,
+    {
+      columns: [
+        { title: 'PLACE', cell: ({ place }) => place },
+        { title: 'HOLDS', cell: ({ holds }) => holds },
+      ],
+      nothing: 'promptrun keeps nothing on this machine.\n',
+    },
+    value,
+  );
+}
+
+/** Only the whole word confirms. */
+async function isConfirmed(ctx: Context): Promise<boolean> {
+  if (!ctx.interactive)
+    throw usageError('uninstall asks before it removes anything', 'Confirm it with --yes.');
+  const prompter = await ctx.prompter();
+  const message = 'Remove all of this? Type yes to go on';
+  return (await prompter.text({ message, lines: 'refused' }, ctx.signal)).trim() === 'yes';
+}
+
+async function removeAll(items: readonly Item[]): Promise<void> {
+  const faults: string[] = [];
+  for (const { place, remove } of items) {
+    try {
+      await remove();
+    } catch (error) {
+      faults.push(`${place}: ${messageOf(error)}`);
+    }
+  }
+  if (faults.length === 0) return;
+  throw new CliError(`not all could be removed: ${faults.join('; ')}`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    hints: ['What could be removed is gone. Run it again for the rest.'],
+  });
+}
+
+function planOf(ctx: Context): Plan {
+  const { settings, dataDir, stateDir, env } = ctx;
+  const startup = startupFiles(env);
+  const folders = [
+    { folder: settings.directory, own: CONFIG_FOLDER, holds: 'settings, keys and caches' },
+    { folder: stateDir, own: STATE_FOLDER, holds: 'what was started from here' },
+    { folder: dataDir, own: DATA_FOLDER, holds: 'the local service: prompts, runs, media' },
+    { folder: cacheFolder(env), own: CACHE_FOLDER, holds: 'unpacked parts of the program' },
+  ].map(one => ({ ...one, content: contentOf(one.folder, one.own) }));
+  return {
+    items: [
+      ...keychainItems(ctx),
+      ...startup.filter(({ own }) => own.length > 0).map(lineItem),
+      ...fishItems(env),
+      ...folders.flatMap(({ folder, content, holds }) => folderItems(ctx, { folder, content, holds })),
+    ],
+    left: [
+      ...folders.flatMap(({ folder, content }) => leftIn(folder, content)),
+      ...startup.flatMap(({ path: file, others }) =>
+        isFishScript(file) ? [] : others.map(({ line, text }) => `${file}:${line}: ${text.trim()}`),
+      ),
+    ],
+  };
+}
+
+/** Keys in the system's keychain would outlive the file that lists them. */
+function keychainItems({ settings: { credentials } }: Context): Item[] {
+  try {
+    return credentials
+      .profiles()
+      .filter(profile => credentials.find(profile)?.keychain === true)
+      .map(profile => ({
+        place: `the system's keychain`,
+        holds: `the key of the profile ${profile}`,
+        remove: async () => void (await credentials.forget(profile)),
+      }));
+  } catch {
+    // A damaged file names no keys; it is removed all the same.
+    return [];
+  }
+}
+
+function lineItem({ path: file, own }: { readonly path: string; readonly own: readonly number[] }): Item {
+  return {
+    place: `${file}:${own.join(',')}`,
+    holds: 'the line that installs completion',
+    remove: () => removeOwnLines(file),
+  };
+}
+
+/** The whole script, which earlier versions had written to a file of its own for fish. */
+function fishItems(env: Context['env']): Item[] {
+  const home = homeOf(env);
+  if (home === undefined) return [];
+  const config = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
+  const file = path.join(config, 'fish', 'completions', 'promptrun.fish');
+  return isFishScript(file)
+    ? [{ place: file, holds: 'completion for fish', remove: () => rmSync(file, { force: true }) }]
+    : [];
+}
+
+function isFishScript(file: string): boolean {
+  if (
+    path.basename(file) !== 'promptrun.fish' ||
+    lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true
+  )
+    return false;
+  return readFileSync(file, 'utf8') === readFileSync(installedFile('completions/promptrun.fish'), 'utf8');
+}
+
+/** The files of a folder one by one, those below it by their folder; then the folders, unless the user named the first. */
+function folderItems(
+  { env }: Context,
+  {
+    folder,
+    content,
+    holds,
+  }: { readonly folder: string; readonly content: FolderContent; readonly holds: string },
+): Item[] {
+  const isNamed = [env['PROMPTRUN_CONFIG_DIR'], env['PROMPTRUN_STATE_DIR'], env['PROMPTRUN_DATA_DIR']].some(
+    name => name !== undefined && name !== '' && path.resolve(name) === folder,
+  );
+  const groups = new Map<string, string[]>();
+  for (const file of content.own) {
+    const [first = ''] = path.relative(folder, file).split(path.sep);
+    const place = path.join(folder, first);
+    groups.set(place, [...(groups.get(place) ?? []), file]);
+  }
+  const removeFolders = (): void => {
+    for (const empty of content.folders) if (!(isNamed && empty === folder)) removeIfEmpty(empty);
+  };
+  const items = [...groups].map(([place, files]) => ({
+    place,
+    holds: files.length === 1 && files[0] === place ? holds : `${holds} (${counted(files.length, 'file')})`,
+    remove: () => {
+      for (const file of files) rmSync(file, { force: true });
+      removeFolders();
+    },
+  }));
+  const isEmpty = content.own.length === 0 && content.folders.includes(folder) && !isNamed;
+  return isEmpty ? [{ place: folder, holds: 'nothing: it is empty', remove: removeFolders }] : items;
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Something is left in it.
+  }
+}
+
+function leftIn(folder: string, { others }: FolderContent): string[] {
+  const isLink = lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  if (isLink) return [`${folder}: it is a link`];
+  return others.map(file => `${file}: promptrun did not write it, or you may have edited it`);
+}
+
+/** Where the single executable unpacks what can't be used from memory. */
+function cacheFolder(env: Context['env']): string {
+  const home = homeOf(env) ?? '';
+  if (process.platform === 'darwin') return path.join(home, 'Library', 'Caches', 'promptrun');
+  if (process.platform === 'win32') {
+    return path.join(env['LOCALAPPDATA'] || path.join(home, 'AppData', 'Local'), 'promptrun', 'Cache');
+  }
+  const xdg = env['XDG_CACHE_HOME'];
+  return path.join(xdg && path.isAbsolute(xdg) ? xdg : path.join(home, '.cache'), 'promptrun');
+}
+
+/** How the program itself is removed, by how it was installed. */
+function packageRemoval(): string {
+  const isSingleFile = process.getBuiltinModule('node:sea').isSea();
+  return isSingleFile && existsSync(process.execPath)
+    ? `rm ${shellWord(process.execPath)}`
+    : 'npm uninstall --global promptrun';
+}

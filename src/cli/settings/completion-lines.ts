@@ -1,0 +1,44 @@
+/** A shell, the line in its start-up file that loads completion, and how to add that line. */
+interface CompletionLine {
+  readonly shell: 'bash' | 'zsh' | 'fish' | 'powershell';
+  /** Does nothing, and says nothing, once the command is gone. */
+  readonly line: string;
+  /** Earlier forms of the line. */
+  readonly earlier: readonly string[];
+  /** The command that adds it. */
+  readonly install: string;
+}
+
+const BASH = 'if command -v promptrun >/dev/null; then source <(promptrun completion bash); fi';
+const ZSH = 'if command -v promptrun >/dev/null; then source <(promptrun completion zsh); fi';
+const FISH = 'if type -q promptrun; promptrun completion fish | source; end';
+const POWERSHELL =
+  'if (Get-Command promptrun -ErrorAction Ignore) { promptrun completion powershell | Out-String | Invoke-Expression }';
+
+/** One for each shell. */
+export const COMPLETION_LINES = [
+  {
+    shell: 'bash',
+    line: BASH,
+    earlier: ['source <(promptrun completion bash)'],
+    install: `echo '${BASH}' >> ~/.bashrc`,
+  },
+  {
+    shell: 'zsh',
+    line: ZSH,
+    earlier: ['source <(promptrun completion zsh)'],
+    install: `echo '${ZSH}' >> ~/.zshrc`,
+  },
+  {
+    shell: 'fish',
+    line: FISH,
+    earlier: ['promptrun completion fish | source'],
+    install: `echo '${FISH}' >> ~/.config/fish/config.fish`,
+  },
+  {
+    shell: 'powershell',
+    line: POWERSHELL,
+    earlier: ['promptrun completion powershell | Out-String | Invoke-Expression'],
+    install: `Add-Content $PROFILE '${POWERSHELL}'`,
+  },
+] as const satisfies readonly CompletionLine[];

@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+
+const NOWHERE = { PROMPTRUN_CONFIG_DIR: '', PROMPTRUN_DATA_DIR: '', PROMPTRUN_STATE_DIR: '' };
+const XDG = { XDG_CONFIG_HOME: '', XDG_DATA_HOME: '', XDG_STATE_HOME: '', XDG_CACHE_HOME: '', ZDOTDIR: '' };
+
+/** A home in which promptrun was used, with the user's own files in it. */
+async function usedHome(files: Readonly<Record<string, string>> = {}) {
+  const home = temporaryDirectory();
+  for (const [name, text] of Object.entries({ 'note.prompt': 'Tea.\n', ...files })) {
+    mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
+    writeFileSync(path.join(home, name), text);
+  }
+  const env = { HOME: home, USERPROFILE: home, ...NOWHERE, ...XDG };
+  const promptrun = (argv: readonly string[]) => runInProcess(argv, { home, env, local: localService });
+  await promptrun(['run', 'postcard', '-i', 'place=Oslo', '-i', 'mood=rainy']);
+  await promptrun(['alias', 'set', 'h', 'hello']);
+  await promptrun(['login', '--profile', 'work', '--base-url', 'http://127.0.0.1:9', '--no-keychain']);
+  return { home, promptrun };
+}
+
+function everythingIn(home: string): string[] {
+  return readdirSync(home, { recursive: true, encoding: 'utf8' }).sort();
+}
+
+/** The command lines by which help says that completion is installed. */
+async function installLines(): Promise<Map<string, string>> {
+  const { stdout } = await runInProcess(['completion', '--help']);
+  const text = stdout().replaceAll(/\n {4,}/gu, ' ');
+  return new Map(
+    [...text.matchAll(/(bash|zsh|fish|powershell): (.*)/gu)].map(([, shell = '', line = '']) => [
+      shell,
+      line,
+    ]),
+  );
+}
+
+describe.skipIf(process.platform !== 'linux')('uninstall', () => {
+  it('removes what promptrun keeps, its lines, and nothing else', async () => {
+    const rc = '# mine\nexport A=1\nsource <(promptrun completion bash)\nalias p=promptrun\n';
+    const { home, promptrun } = await usedHome({ '.bashrc': rc, 'notes/results.jsonl': '{}\n' });
+    const { exitCode, stderr } = await promptrun(['uninstall', '--yes']);
+    expect(exitCode).toBe(0);
+    const files = everythingIn(home).filter(name => lstatSync(path.join(home, name)).isFile());
+    expect(files).toEqual(['.bashrc', 'note.prompt', 'notes/results.jsonl']);
+    expect(everythingIn(home).filter(name => name.endsWith('promptrun'))).toEqual([]);
+    expect(readFileSync(path.join(home, '.bashrc'), 'utf8')).toBe('# mine\nexport A=1\nalias p=promptrun\n');
+    expect(stderr()).toContain(`left: ${path.join(home, '.bashrc')}:4: alias p=promptrun`);
+    expect(stderr()).toContain('To remove the package itself: npm uninstall --global promptrun');
+  });
+
+  it('names it all and removes nothing with --dry-run, and without --yes off a terminal', async () => {
+    const { home, promptrun } = await usedHome();
+    const before = everythingIn(home);
+    const dry = await promptrun(['uninstall', '--dry-run']);
+    const refused = await promptrun(['uninstall']);
+    expect([dry.exitCode, refused.exitCode]).toEqual([0, 2]);
+    expect(refused.stderr()).toContain('--yes');
+    expect(refused.stdout()).toBe(dry.stdout());
+    for (const name of ['config.json', 'journal.jsonl', 'promptrun.db', 'media']) {
+      expect(dry.stdout()).toContain(`${path.sep}${name}\t`);
+    }
+    expect(everythingIn(home)).toEqual(before);
+  });
+
+  it('keeps what it did not write, and follows no link', async () => {
+    const { home, promptrun } = await usedHome({
+      '.local/share/promptrun/models.yaml': 'models: []\n',
+      '.local/share/promptrun/media/holiday.png': 'mine',
+      'elsewhere/journal.jsonl': 'mine',
+      'dotfiles/zshrc':
+        'a\nif command -v promptrun >/dev/null; then source <(promptrun completion zsh); fi\nb\n',
+    });
+    symlinkSync(path.join(home, 'elsewhere'), path.join(home, '.local/state/promptrun/tests'));
+    symlinkSync(path.join(home, 'dotfiles/zshrc'), path.join(home, '.zshrc'));
+    const mode = statSync(path.join(home, 'dotfiles/zshrc')).mode;
+    const { exitCode, stderr } = await promptrun(['uninstall', '--yes']);
+    expect(exitCode).toBe(0);
+    for (const name of [
+      '.local/share/promptrun/models.yaml',
+      '.local/share/promptrun/media/holiday.png',
+      'elsewhere/journal.jsonl',
+      '.local/state/promptrun/tests',
+    ]) {
+      expect(existsSync(path.join(home, name))).toBe(true);
+    }
+    expect(stderr()).toContain(`left: ${path.join(home, '.local/share/promptrun/models.yaml')}`);
+    expect(existsSync(path.join(home, '.local/share/promptrun/promptrun.db'))).toBe(false);
+    expect(lstatSync(path.join(home, '.zshrc')).isSymbolicLink()).toBe(true);
+    expect(readFileSync(path.join(home, 'dotfiles/zshrc'), 'utf8')).toBe('a\nb\n');
+    expect(statSync(path.join(home, 'dotfiles/zshrc')).mode).toBe(mode);
+  });
+
+  it('removes the lines that help gives, which are silent while there is no promptrun', async () => {
+    const lines = await installLines();
+    expect([...lines.keys()]).toEqual(['bash', 'zsh', 'fish', 'powershell']);
+    const { home, promptrun } = await usedHome({ '.config/fish/config.fish': '' });
+    const files = { bash: '.bashrc', zsh: '.zshrc', fish: '.config/fish/config.fish' };
+    for (const [shell, file] of Object.entries(files)) {
+      execFileSync('/bin/sh', ['-c', lines.get(shell) ?? ''], { env: { HOME: home, PATH: '/usr/bin:/bin' } });
+      expect(readFileSync(path.join(home, file), 'utf8')).toContain('promptrun completion');
+      const script = path.join(home, file);
+      const said = execFileSync(
+        'sh',
+        ['-c', `command -v ${shell} >/dev/null || exit 0; ${shell} '${script}' 2>&1`],
+        {
+          env: { HOME: home, PATH: '/usr/bin:/bin' },
+        },
+      );
+      expect([shell, said.toString()]).toEqual([shell, '']);
+    }
+    await promptrun(['uninstall', '--yes']);
+    for (const file of Object.values(files)) expect(readFileSync(path.join(home, file), 'utf8')).toBe('');
+  });
+
+  it('says that there is nothing on a machine that was never used', async () => {
+    const home = temporaryDirectory();
+    const env = { HOME: home, ...NOWHERE, ...XDG };
+    const { exitCode, stdout, stderr } = await runInProcess(['uninstall'], { home, env });
+    expect([exitCode, stdout()]).toEqual([0, '']);
+    expect(stderr()).toContain('To remove the package itself');
+    expect(readdirSync(home)).toEqual([]);
+  });
+});
