@@ -1,11 +1,12 @@
 import { openForCommand } from './service/embedded.ts';
+import type { DetachedPlace } from './service/runs/detached-run.ts';
 import type { QueuedRun } from './service/store/run-records.ts';
 
 // The process that carries out a run which nobody waits for. It ends with the run, or with who started it before that.
-process.once('message', (dataDir: string) => void serveOne(dataDir));
+process.once('message', (place: DetachedPlace) => void serveOne(place));
 
-async function serveOne(dataDir: string): Promise<void> {
-  const { store, parts, close } = await openForCommand({ dataDir, env: process.env });
+async function serveOne(place: DetachedPlace): Promise<void> {
+  const { store, parts, close } = await openForCommand({ ...place, env: process.env });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void close(signal));
   }

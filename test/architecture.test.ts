@@ -63,8 +63,9 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['check', 'built-in'],
   ],
   models: [
-    ['engine.ts', 'entry.ts', 'outgoing'],
+    ['declared.ts', 'engine.ts', 'entry.ts', 'outgoing'],
     ['offline', 'providers'],
+    ['programs'],
     ['catalogue', 'provider-batches'],
     ['engines.ts'],
   ],

@@ -22,4 +22,6 @@ export const PROVIDER_FAULTS = {
   quota: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
   busy: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },
   unreachable: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
+  'not-started': { status: 'FILE_ERROR', exitCode: EXIT.fault },
+  unfit: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
 } as const satisfies Record<EngineFault, { status: string; exitCode: ExitCode }>;

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../files/json.ts';
 import type { MessagePart, RenderedPrompt } from '../prompts/render/render-prompt.ts';
 import type { ModelEntry } from './entry.ts';
 
@@ -12,7 +13,27 @@ export type EngineOutput =
       readonly plain?: string | undefined;
     };
 
-export interface EngineJob {
+/** What a run was created from, for programs and addresses. */
+export interface JobInputs {
+  /** As they were given; defaults as texts. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** What they stand for by the prompt's schema. */
+  readonly values: Readonly<Record<string, JsonValue>>;
+}
+
+/** What expressions found in an answer, by their names; a fault if it is not JSON, or an expression can't be evaluated. */
+export type Selected = { readonly found: Readonly<Record<string, JsonValue>> } | { readonly fault: string };
+
+/** A run, for the engine of its model. */
+export interface EngineJob extends PromptJob {
+  readonly runId: string;
+  readonly inputs: JobInputs;
+  /** Evaluates JMESPath over an answer in bounded time and memory. @throws {PastBound} */
+  select(text: string, expressions: Readonly<Record<string, string>>): Promise<Selected>;
+}
+
+/** A prompt for a model, however it is asked. */
+export interface PromptJob {
   readonly model: ModelEntry;
   readonly prompt: RenderedPrompt;
   /** The prompt's defaults, typed as its file has them, with the run's own laid over them, which are texts. */
@@ -44,9 +65,10 @@ export interface Usage {
 
 /**
  * Why a run failed before a model answered: the provider refused the key or the account, the account's quota is used up,
- * the provider stayed busy through all retries, or no request reached it.
+ * the provider stayed busy through all retries, or no request reached it; the program could not be started, or can't be
+ * given what is to be filled in.
  */
-export type EngineFault = 'unauthorised' | 'quota' | 'busy' | 'unreachable';
+export type EngineFault = 'unauthorised' | 'quota' | 'busy' | 'unreachable' | 'not-started' | 'unfit';
 
 export interface EngineResult {
   /** In order. */
@@ -55,6 +77,8 @@ export interface EngineResult {
   readonly tokens: number;
   /** undefined if the provider does not say; of a failed run too, because it may have been paid for. */
   readonly usage?: Usage | undefined;
+  /** What the run cost, in US dollars, if a program or an address says so. */
+  readonly dollars?: number | undefined;
   /** Whether the provider refused it, or never heard of it: then it cost nothing. */
   readonly isRefused?: boolean;
   /** Set only if `failed`; undefined for any other failure, and for one after the model began to answer. */
@@ -82,6 +106,11 @@ export function failedWith(message: string, plain?: string): EngineResult {
   return { outputs: [output], tokens: 0, failed: true };
 }
 
+/** A result of a run that asked nobody, and cost nothing. */
+export function refusedWith(message: string, fault: EngineFault): EngineResult {
+  return { ...failedWith(message), isRefused: true, fault };
+}
+
 /** The text of a message, without its pictures. */
 export function textOf(parts: readonly MessagePart[]): string {
   return parts.map(part => ('text' in part ? part.text : '')).join('');
@@ -90,4 +119,15 @@ export function textOf(parts: readonly MessagePart[]): string {
 /** A rough count, for engines that do not report one: four characters each, at least one. */
 export function roughTokens(text: string): number {
   return Math.max(1, Math.ceil(text.length / 4));
+}
+
+/** What a model is told that is to answer with JSON. */
+export function jsonWords(schema?: object): string {
+  if (schema === undefined) return 'Answer with JSON.';
+  return `Answer with JSON that matches this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`;
+}
+
+/** True if the prompt has the word "json" in it, which some providers want to see before they answer with it. */
+export function saysJson({ prompt }: Pick<PromptJob, 'prompt'>): boolean {
+  return prompt.messages.some(({ parts }) => /json/i.test(textOf(parts)));
 }

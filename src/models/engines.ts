@@ -15,8 +15,23 @@ import type { Env } from './outgoing/proxy.ts';
 
 export type Engines = Readonly<Record<EngineName, Engine>>;
 
-/** Every engine by its name. `env` holds the keys of the providers. */
-export function createEngines({ env, privateRules }: { env: Env; privateRules?: PrivateRules }): Engines {
+export interface EnginesOptions {
+  /** Holds the keys of the providers; programs get all of it. */
+  readonly env: Env;
+  readonly privateRules?: PrivateRules;
+  /** Where programs that run are written down. */
+  readonly dataDir: string;
+  /** Where programs start, absolute; default the working directory of this process. */
+  readonly directory?: string | undefined;
+}
+
+/** Every engine by its name. */
+export function createEngines({
+  env,
+  privateRules,
+  dataDir,
+  directory = process.cwd(),
+}: EnginesOptions): Engines {
   return {
     echo,
     card,
@@ -25,19 +40,23 @@ export function createEngines({ env, privateRules }: { env: Env; privateRules?: 
     provider: loadedLate(async () =>
       (await import('./providers/engine.ts')).providerEngine(env, { privateRules }),
     ),
+    program: loadedLate(async () =>
+      (await import('./programs/program-engine.ts')).programEngine({ env, dataDir, directory }),
+    ),
+    address: loadedLate(async () => (await import('./programs/address-engine.ts')).addressEngine({ env })),
   } satisfies Engines;
 }
 
-/** An engine whose code is loaded by its first job, because most of its code is of others. */
-function loadedLate(load: () => Promise<Required<Engine>>): Engine {
-  let engine: Promise<Required<Engine>> | undefined;
-  const loaded = (): Promise<Required<Engine>> => {
+/** An engine whose code is loaded by its first job. */
+function loadedLate(load: () => Promise<Engine>): Engine {
+  let engine: Promise<Engine> | undefined;
+  const loaded = (): Promise<Engine> => {
     engine ??= load();
     return engine;
   };
   return {
     run: async job => (await loaded()).run(job),
-    read: async (job, body) => (await loaded()).read(job, body),
+    read: async (job, body) => (await (await loaded()).read?.(job, body)) ?? failedWith('it has no batches'),
   };
 }
 

@@ -1,7 +1,8 @@
 import type { Modality, Model, RunOption } from '../wire/index.ts';
+import type { Declared } from './declared.ts';
 
 /** The engines a model can be run by. */
-export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'provider';
+export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'provider' | 'program' | 'address';
 
 /** The interfaces by which providers are asked, under the names that `engine` has in models.yaml. */
 export const INTERFACES = [
@@ -70,6 +71,8 @@ export interface ModelEntry {
   readonly modality: Modality;
   readonly engine: EngineName;
   readonly provider?: Provider;
+  /** The program or the address that it is, if it is one. */
+  readonly declared?: Declared;
   /** The provider's name of it, if it differs from `model`. */
   readonly id?: string;
   readonly runOptions: readonly RunOption[];
@@ -99,6 +102,8 @@ export interface Price {
   readonly cachedInput?: number;
   /** A picture. */
   readonly image?: number;
+  /** A run of a program or an address, whatever its tokens. */
+  readonly run?: number;
 }
 
 /** Settings that are numbers at the provider's. */

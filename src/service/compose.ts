@@ -52,6 +52,8 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   hidesRemedies: boolean;
   /** As the executor's options have it. */
   forgetsUnasked: boolean;
+  /** As the executor's options have it; by default programs may be run. */
+  allowsPrograms?: () => Promise<boolean>;
   /** As PrivateRules has it. */
   onUnresolved: (host: string) => string;
   /** Aborted once no new request is to be taken. */
@@ -72,6 +74,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const models = await loadModels({
     dataDir,
     env,
+    modelsFile: options.modelsFile,
     watch: watchModels,
     onProblem: error => onNotice(error.message),
   });
@@ -83,6 +86,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const media = openMedia(dataDir, store, clock);
   const inputs = inputFiles(store.blobs.inputs, store.runs, clock);
   const batchAnswers = new Map<string, BatchAnswer>();
+  const programs = new Set<string>();
   const { defaultModel } = options;
   const parts = {
     store,
@@ -93,6 +97,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     media,
     inputs,
     batchAnswers,
+    programs,
     defaultModel,
     onFault,
   };
@@ -100,9 +105,10 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const texts = new TextFeed();
   const executor = createExecutor({
     ...parts,
-    engines: createEngines({ env, privateRules }),
+    engines: createEngines({ env, privateRules, dataDir, directory: options.directory }),
     texts,
     forgetsUnasked: options.forgetsUnasked,
+    allowsPrograms: options.allowsPrograms ?? (() => Promise.resolve(true)),
     toOperator,
     onNotice,
   });

@@ -1,4 +1,5 @@
 import { unlessAborted } from '../models/outgoing/abort.ts';
+import { endLeftPrograms } from '../models/programs/left-programs.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
 import { compose } from './compose.ts';
 import { PendingWork } from './core/background-work.ts';
@@ -75,7 +76,7 @@ export async function startEmbedded(options: CommonOptions) {
       faultOf: (runId: string) => runner.faultOf(runId),
       /** From now on each run is carried out by a process of its own; creations are answered at once. */
       detach: (): void => {
-        runner.detach = () => startDetached(options.dataDir);
+        runner.detach = () => startDetached({ dataDir: options.dataDir, modelsFile: options.modelsFile });
       },
     },
     costs: parts.costs,
@@ -107,6 +108,7 @@ export async function openForCommand(options: CommonOptions) {
   /** Who makes media also clears away what has expired. */
   let gaveMedia = false;
   const store = await openDatabase({ dataDir: options.dataDir, worker: 'command', clock });
+  const leftPrograms = endLeftPrograms(options.dataDir).catch(() => {});
   try {
     const parts = await compose(store, {
       ...options,
@@ -137,6 +139,7 @@ export async function openForCommand(options: CommonOptions) {
         closing.abort(new Error('the service is stopping'));
         parts.models.close();
         await parts.runner.close(by);
+        await leftPrograms;
         await requests?.ended();
         await parts.tasks.close();
         await housekeeping;

@@ -25,6 +25,7 @@ export type LocalStore = Awaited<ReturnType<typeof openStore>>;
 export async function openStore({
   dataDir,
   database,
+  modelsFile,
   env = {},
   clock = systemClock,
   onNotice = () => {},
@@ -33,6 +34,8 @@ export async function openStore({
   dataDir: string;
   /** A URL of PostgreSQL; default the file in the data directory. */
   database?: string | undefined;
+  /** A file with more models, absolute. */
+  modelsFile?: string | undefined;
   env?: Env;
   clock?: Clock;
   /** Called with each fault of models.yaml. */
@@ -44,7 +47,7 @@ export async function openStore({
   await localUser(store);
   await seedSamples(store, clock);
   const models = () =>
-    loadModels({ dataDir, env, watch: false, onProblem: error => onNotice(error.message) });
+    loadModels({ dataDir, modelsFile, env, watch: false, onProblem: error => onNotice(error.message) });
   const tasks = new SharedTasks();
   const definitions = createDefinitions(store, tasks);
   const context = async () => ({ store, clock, tasks, models: await models(), defaultModel });

@@ -13,6 +13,10 @@ export interface CommonOptions {
   maxMediaBytes?: number | undefined;
   /** What happens while it serves: prompts published, files refused, warnings, faults; one line each. */
   onNotice?: (line: string) => void;
+  /** A file with more models, absolute; its names win over those of `models.yaml`. */
+  modelsFile?: string | undefined;
+  /** Where programs start, absolute; default the working directory of this process. */
+  directory?: string | undefined;
   /** Where the keys of model providers come from; default none. */
   env?: Env;
   /** Whether pictures may come from private addresses and unresolvable names; default false. */
@@ -50,6 +54,8 @@ export interface ServiceOptions extends CommonOptions {
   page?: boolean | undefined;
   /** A directory whose prompt files are published, now and on every change. */
   promptsDir?: string | undefined;
+  /** Whether programs are run for several users too; default false. */
+  allowPrograms?: boolean | undefined;
   /** Runs at a time; default 32. */
   parallel?: number | undefined;
   /** Runs of one user that may be queued; default 10,000. */

@@ -1,4 +1,5 @@
 import { checkModelsFile } from '../models/catalogue/file.ts';
+import { endLeftPrograms } from '../models/programs/left-programs.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
 import { compose, type Parts } from './compose.ts';
@@ -36,6 +37,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = systemClock } = options;
   const store = await openDatabase({ ...options, clock });
   try {
+    await endLeftPrograms(options.dataDir);
     await checkModelsFile({ dataDir: options.dataDir, env: options.env ?? {} });
     if (options.database !== undefined) await checkMediaPlace(store, options.mediaDir);
     return await serveFrom(store, { ...options, clock });
@@ -71,6 +73,8 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     mediaUrl: (_, output, origin) => `${origin}${urls.pathOf(output)}`,
     watchModels: true,
     forgetsUnasked: true,
+    allowsPrograms: async () =>
+      options.allowPrograms === true || (await store.accounts.accounts()).length <= 1,
     hidesRemedies: true,
     // Only who starts the service can add the flag.
     onUnresolved: host => {

@@ -27,7 +27,7 @@ function ask(job: JobOptions, ...answers: (ProviderAnswer | ProviderHandler)[]):
     provider: providerAt(root(), { name: 'anthropic', engine: 'anthropic', keyVariable: 'KEY' }),
     ...job.model,
   } as const;
-  return createEngines({ env: { KEY } }).provider.run(jobOf({ ...job, model }));
+  return createEngines({ dataDir: 'nowhere', env: { KEY } }).provider.run(jobOf({ ...job, model }));
 }
 
 const posted = (): number => provider.asked.filter(({ method }) => method === 'POST').length;

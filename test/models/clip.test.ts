@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createEngines } from '../../src/models/engines.ts';
 import { jobOf } from './job.ts';
 
-const { clip } = createEngines({ env: {} });
+const { clip } = createEngines({ dataDir: 'nowhere', env: {} });
 
 async function filmOf(template: string): Promise<Buffer> {
   const { outputs } = await clip.run(jobOf({ template }));

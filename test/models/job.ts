@@ -4,6 +4,7 @@ import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
 import { describeImage } from '../../src/prompts/render/describe-image.ts';
 import type { LoadedImage } from '../../src/prompts/render/loaded-image.ts';
 import { type MessagePart, type RenderedPrompt, templateOf } from '../../src/prompts/render/render-prompt.ts';
+import { FULL_LIMITS, perform } from '../../src/prompts/tasks/tasks.ts';
 import { renderTemplate } from '../../src/prompts/template/render.ts';
 import { Picture } from '../../src/prompts/template/values.ts';
 
@@ -25,6 +26,7 @@ export interface JobOptions {
   sleep?: EngineJob['sleep'];
   json?: EngineJob['json'];
   onText?: EngineJob['onText'];
+  inputs?: EngineJob['inputs'];
 }
 
 /** A job of a template without text inputs. */
@@ -37,9 +39,13 @@ export function jobOf({
   sleep,
   json,
   onText,
+  inputs = { texts: {}, values: {} },
 }: JobOptions): EngineJob {
   const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
   return {
+    runId: '11111111-1111-4111-8111-111111111111',
+    inputs,
+    select: (text, expressions) => perform('select', { text, expressions }, FULL_LIMITS),
     model: { model: 'echo', modality: 'text', engine: 'echo', runOptions: [], credits: 1, ...model },
     prompt: promptOf(template, loaded),
     runOptions,

@@ -4,7 +4,7 @@ import { BUILT_IN_MODELS } from '../../src/models/entry.ts';
 import { png } from '../support/pictures.ts';
 import { jobOf } from './job.ts';
 
-const { echo, sandbox, card } = createEngines({ env: {} });
+const { echo, sandbox, card } = createEngines({ dataDir: 'nowhere', env: {} });
 
 describe('echo', () => {
   it('gives the prompt back, roles parted by a blank line, pictures in words', async () => {

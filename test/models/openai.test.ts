@@ -66,7 +66,7 @@ function ask(
     provider: providerAt(baseUrl, { keyVariable: 'KEY' }),
     ...model,
   };
-  return createEngines({ env }).provider.run(jobOf({ ...job, model: entry }));
+  return createEngines({ dataDir: 'nowhere', env }).provider.run(jobOf({ ...job, model: entry }));
 }
 
 const body = (index = 0): unknown => JSON.parse(asked[index]?.text ?? 'null');

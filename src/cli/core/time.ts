@@ -1,4 +1,5 @@
 import { sleep } from '../../client/signals.ts';
+import { durationMs, LONGEST_MS } from '../../files/duration.ts';
 import { usageError } from '../errors.ts';
 import { counted } from './counted.ts';
 import type { Clock } from './types.ts';
@@ -10,10 +11,6 @@ export const systemClock: Clock = {
   sleep,
 };
 
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** The longest time a timer of Node can wait, in milliseconds. */
-const LONGEST_MS = 2 ** 31 - 1;
-
 /**
  * A length of time such as `90s`, `10m`, `1h30m` or `500ms`, in milliseconds.
  *
@@ -21,16 +18,12 @@ const LONGEST_MS = 2 ** 31 - 1;
  * @throws {CliError} USAGE_ERROR
  */
 export function parseDuration(text: string, where: string): number {
-  const parts = [...text.matchAll(/(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
-  if (parts.length === 0 || parts.map(part => part[0]).join('') !== text) {
+  const ms = durationMs(text);
+  if (ms === undefined) {
     throw usageError(`${where}: '${text}' is not a duration`, 'Write it like 90s, 10m or 1h.');
   }
-  const ms = parts.reduce(
-    (sum, [, number, unit]) => sum + Number(number) * UNITS[unit as keyof typeof UNITS],
-    0,
-  );
   if (ms > LONGEST_MS) throw usageError(`${where}: '${text}' is longer than 24 days`);
-  return Math.round(ms);
+  return ms;
 }
 
 const STEPS: readonly (readonly [seconds: number, unit: string])[] = [

@@ -279,8 +279,12 @@ function prefixed(prefix: string, [first, ...more]: readonly string[]): string[]
 }
 
 /** What a creation is expected to cost, in view of the dearest answer so far; at least its prompt's own tokens. */
-function costWithin({ cost, promptCost, answers }: KnownCost, perAnswer: number | undefined): Money {
+function costWithin(
+  { cost, promptCost, answers }: KnownCost,
+  perAnswer: number | undefined,
+): Money | undefined {
   const expected = perAnswer === undefined ? cost : Math.round(perAnswer * answers);
+  if (expected === undefined) return undefined;
   return Math.max(expected, promptCost ?? 0);
 }
 

@@ -25,26 +25,26 @@ export async function estimateCost(
   });
 }
 
-/** An estimate of a cost that is known. */
-export type KnownCost = CostEstimate & { readonly cost: Money };
+/** An estimate of a cost that is known, or that the first run tells. */
+export type KnownCost = Omit<CostEstimate, 'cost'> & { readonly cost: Money | undefined };
 
-/** The same with a cost. @throws {CliError} CONFIG_ERROR for a model without a price, or a cost that can't be bounded */
+/** The same with a cost, unless the first run tells it. @throws {CliError} CONFIG_ERROR for a model without a price, or a cost that can't be bounded */
 export async function knownCost(
   ...creation: Parameters<typeof estimateCost>
 ): Promise<KnownCost | undefined> {
   const estimate = await estimateCost(...creation);
   if (estimate === undefined) return undefined;
-  const { model, cost, multiplier } = estimate;
+  const { model, cost, learns, multiplier } = estimate;
   if (cost !== 0 && multiplier !== undefined) {
     throw configError(
       `the option ${multiplier} multiplies what a run costs by a number that is not known, so --max-cost can't hold`,
       'Take it out of the config of the prompt. To ask for several answers, give n as a whole number.',
     );
   }
-  if (cost !== null) return { ...estimate, cost };
+  if (cost !== null || learns) return { ...estimate, cost: cost ?? undefined };
   throw configError(
     `the price of the model ${model} is not known, so --max-cost can't hold`,
-    'Name it in models.yaml: price: {input: <dollars a million tokens>, output: <dollars a million tokens>}',
+    'Name it in models.yaml: price: {input: <dollars a million tokens>, output: <dollars a million tokens>}, or price: {run: <dollars>} for a program or an address',
   );
 }
 

@@ -1,9 +1,9 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
+import type { ExpressionFault, Selection } from '../../files/jmespath.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import type { ExpressionFault, Selection } from './checks/jmespath.ts';
 
 /** In bytes. */
 const LONGEST_EXPRESSION = 16 * 1024;

@@ -78,13 +78,18 @@ export class ProcessTree {
   /** On Linux, what has left the group still has the mark in its environment. */
   async #endGroup(pid: number): Promise<void> {
     kill(-pid);
-    // What is just being started shows no environment yet: it is over once two looks in a row find nothing.
-    for (let look = 0, quiet = 0; look < MOST_LOOKS && quiet < 2; look += 1) {
-      if (look > 0) await delay(BETWEEN_LOOKS_MS);
-      const left = await processesWith(this.#mark);
-      quiet = left.length === 0 ? quiet + 1 : 0;
-      for (const one of left) kill(one);
-    }
+    await endMarked(this.#mark);
+  }
+}
+
+/** Ends what still has a mark in its environment, on systems that show it. @param mark `NAME=value` */
+export async function endMarked(mark: string): Promise<void> {
+  // What is just being started shows no environment yet: it is over once two looks in a row find nothing.
+  for (let look = 0, quiet = 0; look < MOST_LOOKS && quiet < 2; look += 1) {
+    if (look > 0) await delay(BETWEEN_LOOKS_MS);
+    const left = await processesWith(mark);
+    quiet = left.length === 0 ? quiet + 1 : 0;
+    for (const one of left) kill(one);
   }
 }
 

@@ -1,5 +1,6 @@
 import { FileFault } from '../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
+import { YamlFields, type YamlForm } from '../../files/yaml-fields.ts';
 import type { RunOption } from '../../wire/index.ts';
 import {
   INTERFACES,
@@ -14,23 +15,18 @@ import {
 import { DEFAULT_CREDITS } from '../providers/guessed-model.ts';
 import { baseUrlFault, normalisedBaseUrl } from '../providers/provider-address.ts';
 import { interfaceAt, isLoopback, providerData, providerName } from '../providers/providers.ts';
+import { isDeclared, readDeclared } from './declared-entry.ts';
 
-/** What a field may hold, and the rule as a sentence that begins after the field's name. */
-interface Form {
-  readonly pattern: RegExp;
-  readonly rule: string;
-}
-
-const KEY_VARIABLE: Form = {
+const KEY_VARIABLE: YamlForm = {
   pattern: /^[A-Za-z_]\w*$/,
   rule: 'names the environment variable that holds the key; the key itself does not belong in this file',
 };
-const DOLLARS: Form = {
+const DOLLARS: YamlForm = {
   pattern: /^\d{1,9}(?:\.\d{1,12})?(?:e-\d{1,2})?$/i,
   rule: 'must be a number of US dollars, 0 or more',
 };
-const DAY: Form = { pattern: /^\d{4}-\d{2}-\d{2}/, rule: 'must be a day, such as 2026-11-30' };
-const CREDITS: Form = { pattern: /^\d{1,9}$/, rule: 'must be a whole number, 0 or more' };
+const DAY: YamlForm = { pattern: /^\d{4}-\d{2}-\d{2}/, rule: 'must be a day, such as 2026-11-30' };
+const CREDITS: YamlForm = { pattern: /^\d{1,9}$/, rule: 'must be a whole number, 0 or more' };
 
 const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
 
@@ -124,16 +120,21 @@ const MODEL_FIELDS = [
 /**
  * Reads an item of `models`.
  *
+ * @param folder that of the file, absolute
  * @throws {FileFault} for one that can't be used
  */
-export function readModel(item: YamlValue, providers: ReadonlyMap<string, Provider>): ModelEntry {
+export function readModel(
+  item: YamlValue,
+  providers: ReadonlyMap<string, Provider>,
+  folder: string,
+): ModelEntry {
+  if (isDeclared(item)) return readDeclaredModel(item, folder);
   const fields = YamlFields.of(item, 'a model', MODEL_FIELDS);
   const modality = fields.oneOf('modality', ['text', 'image']) ?? fields.missing('modality');
   const providerName = fields.required('provider');
   const provider = providers.get(providerName);
   if (!provider) throw fields.fault('provider', `\`${providerName}\` is not described under providers`);
-  const model = fields.required('model');
-  if (RESERVED_NAMES.has(model)) throw fields.fault('model', `\`${model}\` is built in: choose another name`);
+  const model = readName(fields);
   const id = fields.text('id');
   const responseFormat = fields.oneOf('responseFormat', ['json_schema', 'json_object', 'none']);
   const price = fields.value('price');
@@ -165,6 +166,28 @@ function readLeaveOut(value: YamlValue): OptionName[] {
   });
 }
 
+/** @throws {FileFault} for the name of a built-in model */
+function readName(fields: YamlFields): string {
+  const model = fields.required('model');
+  if (RESERVED_NAMES.has(model)) throw fields.fault('model', `\`${model}\` is built in: choose another name`);
+  return model;
+}
+
+function readDeclaredModel(item: YamlValue, folder: string): ModelEntry {
+  const { fields, declared } = readDeclared(item, folder);
+  const modality = fields.oneOf('modality', ['text']) ?? fields.missing('modality');
+  const price = fields.value('price');
+  return {
+    model: readName(fields),
+    modality,
+    engine: declared.kind,
+    declared,
+    runOptions: readRunOptions(fields.value('runOptions')),
+    credits: Number(fields.text('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),
+    ...(price && { price: readDeclaredPrice(price) }),
+  };
+}
+
 function readRunOptions(value: YamlValue | undefined): RunOption[] {
   const entries = value ? value.entries('runOptions') : [];
   return entries.map(({ key, value, line }) => {
@@ -173,6 +196,18 @@ function readRunOptions(value: YamlValue | undefined): RunOption[] {
     const options = values.map(item => item.text(`a value of \`${key}\``));
     return { key, options: [...new Set(options)] };
   });
+}
+
+/** Either of a run, or of its tokens. */
+function readDeclaredPrice(value: YamlValue): Price {
+  const fields = YamlFields.of(value, 'a price', ['run', 'input', 'output', 'cachedInput']);
+  const run = fields.text('run', DOLLARS);
+  if (run === undefined) return readPrice(value);
+  for (const key of ['input', 'output', 'cachedInput']) {
+    if (fields.value(key))
+      throw fields.fault(key, 'says nothing beside `run`, which is the price of a whole run');
+  }
+  return { input: 0, output: 0, run: Number(run) };
 }
 
 /** A model without a price for output makes none: pictures have one of their own. */
@@ -190,70 +225,4 @@ function readPrice(value: YamlValue): Price {
     ...(cachedInput !== undefined && { cachedInput }),
     ...(image !== undefined && { image }),
   };
-}
-
-const EITHER = new Intl.ListFormat('en-GB', { type: 'disjunction' });
-
-/** The fields of a map whose names are known beforehand. */
-export class YamlFields {
-  private constructor(
-    /** The map as faults speak of it. */
-    private readonly owner: string,
-    private readonly line: number,
-    private readonly entries: ReadonlyMap<string, YamlEntry>,
-  ) {}
-
-  /**
-   * @param line where faults stand that concern no field; default that of the value
-   * @param faults takes in what concerns one field alone, which is left out then
-   * @throws {FileFault} for what is not a map; without `faults` for a field that is not among `names` too
-   */
-  static of(
-    value: YamlValue,
-    owner: string,
-    names: readonly string[],
-    { line: owned = value.line, faults }: { line?: number; faults?: FileFault[] } = {},
-  ): YamlFields {
-    const entries = value.entries(owner, faults);
-    for (const { key, line } of entries.filter(({ key }) => !names.includes(key))) {
-      const fault = new FileFault(line, `\`${key}\` is not known here: ${owner} takes ${names.join(', ')}`);
-      if (!faults) throw fault;
-      faults.push(fault);
-    }
-    return new YamlFields(owner, owned, new Map(entries.map(entry => [entry.key, entry])));
-  }
-
-  value(key: string): YamlValue | undefined {
-    const value = this.entries.get(key)?.value;
-    return value?.isEmpty === false ? value : undefined;
-  }
-
-  text(key: string, form?: Form): string | undefined {
-    const text = this.value(key)?.text(key);
-    if (text !== undefined && form?.pattern.test(text) === false) throw this.fault(key, form.rule);
-    return text;
-  }
-
-  required(key: string): string {
-    const text = this.text(key);
-    return text === undefined || text === '' ? this.missing(key) : text;
-  }
-
-  /** One of a few texts; undefined if nothing was written. */
-  oneOf<T extends string>(key: string, choices: readonly T[]): T | undefined {
-    const text = this.text(key);
-    if (text === undefined) return undefined;
-    const chosen = choices.find(choice => choice === text);
-    if (chosen === undefined) throw this.fault(key, `must be ${EITHER.format(choices)}`);
-    return chosen;
-  }
-
-  missing(key: string): never {
-    throw new FileFault(this.line, `${this.owner} needs a \`${key}\``);
-  }
-
-  /** A fault at the line of a field, as a sentence that begins after its name. */
-  fault(key: string, what: string): FileFault {
-    return new FileFault(this.entries.get(key)?.line ?? this.line, `${key} ${what}`);
-  }
 }

@@ -1,21 +1,25 @@
 import path from 'node:path';
 import { FileFault } from '../../files/file-fault.ts';
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
+import { YamlFields } from '../../files/yaml-fields.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { knownProviders, providerName } from '../providers/providers.ts';
-import { readModel, readProvider, YamlFields } from './file-entries.ts';
+import { readModel, readProvider } from './file-entries.ts';
 import {
   EMPTY_MODELS_FILE,
   InvalidModelsFile,
   MODELS_FILE,
   type ModelsFile,
   readModelsText,
+  readNamedModelsText,
 } from './models-file.ts';
 
 /** Where what is known of models lies. */
 export interface ModelsPlace {
   readonly dataDir: string;
+  /** A file with more models, absolute. */
+  readonly modelsFile?: string | undefined;
   /** Holds the keys and addresses of providers, and the proxies. */
   readonly env: Env;
 }
@@ -32,6 +36,22 @@ export async function readModelsFile({ dataDir, env }: ModelsPlace) {
   return { file, text, described };
 }
 
+/**
+ * Reads a models file that the user named.
+ *
+ * @param base what `models.yaml` says: its providers may be named
+ * @throws {InvalidModelsFile} for one that can't be read at all
+ */
+export async function readNamedModels(
+  file: string,
+  base: ModelsFile,
+  known: readonly Provider[],
+): Promise<ModelsFile> {
+  const described = new Set(base.providers.map(({ name }) => name));
+  const predefined = [...known.filter(({ name }) => !described.has(name)), ...base.providers];
+  return parseModelsFile(await readNamedModelsText(file), file, predefined);
+}
+
 /** @throws {InvalidModelsFile} for a `models.yaml` with any fault */
 export async function checkModelsFile(place: ModelsPlace): Promise<void> {
   const { described } = await readModelsFile(place);
@@ -46,7 +66,9 @@ export async function checkModelsFile(place: ModelsPlace): Promise<void> {
  */
 export function parseModelsFile(text: string, file: string, predefined: readonly Provider[]): ModelsFile {
   const faults: FileFault[] = [];
-  const read = gather(faults, () => readEntries(text.replace(/^\uFEFF/, ''), predefined, faults));
+  const read = gather(faults, () =>
+    readEntries(text.replace(/^\uFEFF/, ''), predefined, { faults, folder: path.dirname(file) }),
+  );
   const inOrder = faults.sort((a, b) => a.line - b.line).map(({ line, what }) => `${file}:${line}: ${what}`);
   if (!read) throw new InvalidModelsFile(inOrder);
   return { ...read, faults: inOrder };
@@ -66,7 +88,7 @@ function gather<T>(faults: FileFault[], read: () => T): T | undefined {
 function readEntries(
   text: string,
   predefined: readonly Provider[],
-  faults: FileFault[],
+  { faults, folder }: { faults: FileFault[]; folder: string },
 ): Omit<ModelsFile, 'faults'> {
   const fields = YamlFields.of(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
     faults,
@@ -82,7 +104,7 @@ function readEntries(
   const models = new Map<string, ModelEntry>();
   for (const item of items) {
     gather(faults, () => {
-      const entry = readModel(item, byName);
+      const entry = readModel(item, byName, folder);
       const { model } = entry;
       if (models.has(model)) throw new FileFault(item.line, `the model \`${model}\` is described twice`);
       models.set(model, entry);

@@ -28,7 +28,7 @@ export function knownModels(models: Table, { nowMs = Date.now(), withRemedy }: K
           // A provider gets whatever the file says, and only the provider knows what it does with it.
           notesOn: (config: Readonly<Record<string, unknown>>) =>
             entry.provider ? sortOptions(config, entry, new Set()).notes : [],
-          ignores: (setting: string) => entry.provider === undefined && !PROVIDER_SETTINGS.has(setting),
+          ignores: (setting: string) => !entry.provider && !entry.declared && !PROVIDER_SETTINGS.has(setting),
         }
       );
     },

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { codeOf } from '../../files/error-utils.ts';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 
 /** Its name in the data directory. What reads it, with its parser, is loaded only where there is one. */
@@ -25,6 +25,22 @@ export const EMPTY_MODELS_FILE: ModelsFile = {
   brokenProviders: new Set(),
   faults: [],
 };
+
+/** What two files say together; where both say something, the second wins. */
+export function mergedModels(base: ModelsFile, over: ModelsFile): ModelsFile {
+  const names = new Set(over.models.map(({ model }) => model));
+  const providers = new Set([...over.providers.map(({ name }) => name), ...over.brokenProviders]);
+  return {
+    models: [...over.models, ...base.models.filter(({ model }) => !names.has(model))],
+    aliases: new Map([...[...base.aliases].filter(([name]) => !names.has(name)), ...over.aliases]),
+    providers: [...over.providers, ...base.providers.filter(({ name }) => !providers.has(name))],
+    brokenProviders: new Set([
+      ...over.brokenProviders,
+      ...[...base.brokenProviders].filter(name => !providers.has(name)),
+    ]),
+    faults: [...base.faults, ...over.faults],
+  };
+}
 
 /** A models file that can't be used. The message is the first of its faults. */
 export class InvalidModelsFile extends Error {
@@ -55,10 +71,26 @@ export async function readModelsText(file: string): Promise<string | undefined> 
         `${file} belongs to another user and is not read: make it yours (chown), or remove it`,
       ]);
     }
-    if (size > MAX_BYTES) throw new Error(`${file} is larger than 1 MiB`);
-    return await readFile(file, 'utf8');
+    return await readBounded(file, size);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** The text of a models file that the user named, whoever it belongs to. @throws {InvalidModelsFile} if it can't be read */
+export async function readNamedModelsText(file: string): Promise<string> {
+  try {
+    const stats = await stat(file);
+    if (!stats.isFile()) throw new Error('it is not a file');
+    return await readBounded(file, stats.size);
+  } catch (error) {
+    const why = codeOf(error) === 'ENOENT' ? 'it is not there' : messageOf(error);
+    throw new InvalidModelsFile([`the models file ${file} can't be read: ${why}`]);
+  }
+}
+
+async function readBounded(file: string, size: number): Promise<string> {
+  if (size > MAX_BYTES) throw new Error(`${file} is larger than 1 MiB`);
+  return await readFile(file, 'utf8');
 }

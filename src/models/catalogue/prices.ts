@@ -45,7 +45,8 @@ export async function pricingOf(
   model: ModelEntry,
   options: PricingOptions = {},
 ): Promise<Pricing | undefined> {
-  const { provider, price } = model;
+  const { provider, declared, price } = model;
+  if (declared) return declaredPricing(model);
   if (!provider) return { estimated: false, cost: () => 0 };
   const share = shareOf(provider.name, options);
   if (share === undefined) return undefined;
@@ -56,6 +57,15 @@ export async function pricingOf(
       cost: (usage, images) => Math.round(pricing.cost(usage, images) * share),
     }
   );
+}
+
+/** What a program or an address costs by its price; undefined if only its answers say what it costs, or nobody does. */
+function declaredPricing({ declared, price, ...model }: ModelEntry): Pricing | undefined {
+  if (price?.run !== undefined) {
+    const run = money(price.run);
+    return { estimated: false, cost: () => run };
+  }
+  return price && declared?.tokens ? describedPricing(price, model) : undefined;
 }
 
 /** The share of the price that a class costs; undefined if it is not known. */
@@ -116,15 +126,15 @@ export interface Charge {
 }
 
 /**
- * What a run used and cost, as it is kept with it; undefined for a model that needs no provider. A provider's own figure
+ * What a run used and cost, as it is kept with it; undefined for an offline model. A provider's own figure
  * wins. What it refused cost nothing; of what broke off nobody knows.
  */
 export async function chargeOf(
   model: ModelEntry,
-  { usage, outputs, isRefused = false }: EngineResult,
+  { usage, dollars = usage?.dollars, outputs, isRefused = false }: EngineResult,
   options: PricingOptions,
 ): Promise<Charge | undefined> {
-  if (!model.provider) return undefined;
+  if (!model.provider && !model.declared) return undefined;
   const name = model.model;
   const counts = {
     input: usage?.input ?? null,
@@ -133,13 +143,11 @@ export async function chargeOf(
     answers: answersOf(options.runOptions ?? {}),
   };
   if (isRefused) return { model: name, ...counts, cost: 0, estimated: 0 };
-  if (usage?.dollars !== undefined) {
-    return { model: name, ...counts, cost: money(usage.dollars), estimated: 0 };
-  }
+  if (dollars !== undefined) return { model: name, ...counts, cost: money(dollars), estimated: 0 };
   const images = outputs.filter(({ type }) => type === 'image').length;
   const isPaidByPicture = images > 0 && model.price?.image !== undefined;
-  const pricing =
-    usage || isPaidByPicture ? await pricingOf(model, { ...options, tier: usage?.tier }) : undefined;
+  const hasPrice = isPaidByPicture || model.price?.run !== undefined;
+  const pricing = usage || hasPrice ? await pricingOf(model, { ...options, tier: usage?.tier }) : undefined;
   const cost = pricing?.cost(usage ?? { input: 0, output: 0, cached: 0 }, images) ?? null;
   return { model: name, ...counts, cost, estimated: pricing?.estimated ? 1 : 0 };
 }

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { messageOf } from '../../files/error-utils.ts';
+import { variablesOf } from '../declared.ts';
 import { type Provider, shutdownOf } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { askForModels } from '../providers/endpoints.ts';
@@ -11,8 +12,14 @@ import {
   sameEndpoint,
 } from '../providers/providers.ts';
 import { reasonOf } from './discover.ts';
-import { type ModelsPlace, readModelsFile } from './file.ts';
-import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
+import { type ModelsPlace, readModelsFile, readNamedModels } from './file.ts';
+import {
+  EMPTY_MODELS_FILE,
+  InvalidModelsFile,
+  MODELS_FILE,
+  type ModelsFile,
+  mergedModels,
+} from './models-file.ts';
 
 /** What is wrong with the models of other endpoints before any is run. */
 export type ModelsReport = Awaited<ReturnType<typeof reportModels>>;
@@ -108,7 +115,15 @@ export async function listProviders({ dataDir, env }: ModelsPlace) {
 
 /** The names of all variables that may hold the key of a provider; of models.yaml as far as it can be read. */
 export async function keyVariables(place: ModelsPlace): Promise<readonly string[]> {
-  const { described } = await readModelsFile(place).catch(() => ({ described: EMPTY_MODELS_FILE }));
-  const providers = [...described.providers, ...knownProviders(place.env)];
-  return [...new Set(providers.flatMap(provider => provider.keyVariables))];
+  const known = knownProviders(place.env);
+  const { described: base } = await readModelsFile(place).catch(() => ({ described: EMPTY_MODELS_FILE }));
+  const { modelsFile } = place;
+  const named = modelsFile === undefined ? EMPTY_MODELS_FILE : await readNamedModels(modelsFile, base, known);
+  const { providers, models } = mergedModels(base, named);
+  return [
+    ...new Set([
+      ...[...providers, ...known].flatMap(provider => provider.keyVariables),
+      ...models.flatMap(({ declared }) => (declared ? variablesOf(declared) : [])),
+    ]),
+  ];
 }

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { messageOf } from '../../files/error-utils.ts';
 import { didYouMean } from '../../files/nearest.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
+import { type Declared, variablesOf } from '../declared.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import { guessedModel } from '../providers/guessed-model.ts';
@@ -19,15 +20,18 @@ import {
   InvalidModelsFile,
   MODELS_FILE,
   type ModelsFile,
+  mergedModels,
   readModelsText,
 } from './models-file.ts';
 
 /** The models the service offers now. */
-export type ModelTable = Omit<WatchedModels, 'reload' | 'watch'>;
+export type ModelTable = Omit<WatchedModels, 'reload' | 'readNamed' | 'watch'>;
 
 export interface ModelTableOptions {
   /** Where `models.yaml` may lie. */
   readonly dataDir: string;
+  /** A file with more models, absolute, read once; its names win. */
+  readonly modelsFile?: string | undefined;
   readonly env: Env;
   /** Called with each fault of the models file: of one entry, which is left out, or of all of it. */
   readonly onProblem: (error: Error) => void;
@@ -35,16 +39,24 @@ export interface ModelTableOptions {
   readonly watch?: boolean;
 }
 
-/** Reads the models: built-in and from `models.yaml`. Never fails for a bad file. */
+/**
+ * Reads the models: built-in, from `models.yaml`, which never fails, and from a file that the user named.
+ *
+ * @throws {InvalidModelsFile} if that can't be read
+ */
 export async function loadModels(options: ModelTableOptions): Promise<ModelTable> {
   const table = new WatchedModels(options);
   await table.reload();
+  await table.readNamed();
   if (options.watch ?? true) table.watch();
   return table;
 }
 
 class WatchedModels {
   #fromFile: ModelsFile = EMPTY_MODELS_FILE;
+  #named: ModelsFile = EMPTY_MODELS_FILE;
+  /** Both files together. */
+  #described: ModelsFile = EMPTY_MODELS_FILE;
   #lastText: string | undefined;
   /** Whether the file can't be read: then nothing is known of what its owner wanted. */
   #isUnread = false;
@@ -64,12 +76,12 @@ class WatchedModels {
 
   /** Built-in ones first, then those of models.yaml. */
   list(): readonly ModelEntry[] {
-    return [...BUILT_IN_MODELS, ...this.#fromFile.models];
+    return [...BUILT_IN_MODELS, ...this.#described.models];
   }
 
   /** A model by its name, an alias of it, or its name behind its provider's. */
   get(name: string): ModelEntry | undefined {
-    const wanted = this.#fromFile.aliases.get(name) ?? name;
+    const wanted = this.#described.aliases.get(name) ?? name;
     const described = this.list().find(({ model }) => model === wanted);
     if (described) return this.#atKnownProvider(described);
     return this.#isUnread ? undefined : (this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted));
@@ -88,7 +100,7 @@ class WatchedModels {
     if (!withRemedy) return this.#listed(missing, name, models);
     if (this.#isUnread) return `${missing}: there are ${models.join(', ')}, and models.yaml can't be read`;
     if (rest.length > 0) {
-      if (this.#fromFile.brokenProviders.has(providerName(prefix))) {
+      if (this.#described.brokenProviders.has(providerName(prefix))) {
         return `${missing}: models.yaml describes the provider \`${prefix}\` in a way that can't be used`;
       }
       const providers = this.#providers().map(({ name }) => name);
@@ -109,8 +121,10 @@ class WatchedModels {
   }
 
   /** What keeps a model from being asked; undefined if nothing does. */
-  accessFault({ provider }: ModelEntry): AccessFault | undefined {
-    return provider && accessFault(provider, this.#options.env);
+  accessFault({ model, provider, declared }: ModelEntry): AccessFault | undefined {
+    const { env } = this.#options;
+    if (declared) return declaredFault(model, declared, env);
+    return provider && accessFault(provider, env);
   }
 
   /** What the process that runs a model has to have: the model's name, or its provider's. */
@@ -155,15 +169,30 @@ class WatchedModels {
       this.#lastText = text;
       this.#fromFile = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
       this.#isUnread = false;
-      for (const fault of this.#fromFile.faults) {
-        this.#options.onProblem(new InvalidModelsFile([`${fault} (left out; the rest is used)`]));
-      }
+      this.#described = mergedModels(this.#fromFile, this.#named);
+      this.#report(this.#fromFile);
     } catch (error) {
       this.#isUnread = this.#fromFile === EMPTY_MODELS_FILE;
       this.#options.onProblem(new Error(`models.yaml not read: ${messageOf(error)}`, { cause: error }));
       return;
     }
     for (const listener of this.#listeners) listener();
+  }
+
+  /** @throws {InvalidModelsFile} */
+  async readNamed(): Promise<void> {
+    const { modelsFile } = this.#options;
+    if (modelsFile === undefined) return;
+    const { readNamedModels } = await import('./file.ts');
+    this.#named = await readNamedModels(modelsFile, this.#fromFile, this.#knownProviders);
+    this.#described = mergedModels(this.#fromFile, this.#named);
+    this.#report(this.#named);
+  }
+
+  #report({ faults }: ModelsFile): void {
+    for (const fault of faults) {
+      this.#options.onProblem(new InvalidModelsFile([`${fault} (left out; the rest is used)`]));
+    }
   }
 
   async #parse(text: string): Promise<ModelsFile> {
@@ -173,7 +202,7 @@ class WatchedModels {
 
   /** Those of models.yaml, then the known ones that it says nothing of. */
   #providers(): readonly Provider[] {
-    const { providers, brokenProviders } = this.#fromFile;
+    const { providers, brokenProviders } = this.#described;
     const isDescribed = ({ name }: Provider): boolean =>
       brokenProviders.has(name) || providers.some(provider => provider.name === name);
     return [...providers, ...this.#knownProviders.filter(provider => !isDescribed(provider))];
@@ -192,7 +221,7 @@ class WatchedModels {
         sameEndpoint(one.baseUrl, provider.baseUrl) &&
         provider.keyVariables.every(variable => one.keyVariables.includes(variable)),
     );
-    const isDescribed = this.#fromFile.providers.some(({ name }) => name === known?.name);
+    const isDescribed = this.#described.providers.some(({ name }) => name === known?.name);
     return known && !isDescribed ? { ...entry, provider: known } : entry;
   }
 
@@ -205,7 +234,7 @@ class WatchedModels {
     const provider =
       providers.find(one => one.name === prefix) ?? providers.find(one => one.name === providerName(prefix));
     if (!provider) return undefined;
-    const described = this.#fromFile.models
+    const described = this.#described.models
       .map(entry => this.#atKnownProvider(entry))
       .find(entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id);
     return described ?? guessedModel(provider, name, { id, by: 'prefix' });
@@ -222,4 +251,12 @@ class WatchedModels {
     if (!provider || others.length > 0 || name.includes('/')) return undefined;
     return guessedModel(provider, name, { id: name, by: 'key' });
   }
+}
+
+/** Why an address can't be asked: a variable that it sends is not set. */
+function declaredFault(model: string, declared: Declared, env: Env): AccessFault | undefined {
+  const missing = variablesOf(declared).filter(name => !env[name]?.trim());
+  if (missing.length === 0) return undefined;
+  const verb = missing.length === 1 ? 'is' : 'are';
+  return { kind: 'key', message: `${missing.join(' and ')} ${verb} not set, which the model ${model} sends` };
 }

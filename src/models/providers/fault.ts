@@ -94,7 +94,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 /** What went wrong on the way to the provider. */
-function networkFault(thrown: unknown, { baseUrl }: Provider): ProviderFault {
+export function networkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseUrl'>): ProviderFault {
   const error = innermost(thrown);
   if (error instanceof ProxyFault) {
     return new ProviderFault(`can't be reached: ${error.message}`, {
@@ -132,7 +132,7 @@ function placeOf(baseUrl: string): string {
 const SHORTEST_SECRET = 8;
 
 /** Providers repeat a wrong key, in part, in what they answer; a URL may carry a password. */
-function withoutKeys(text: string, key = ''): string {
+export function withoutKeys(text: string, key = ''): string {
   return withoutKey(text, key)
     .replace(/[\w*.-]+/g, withoutSecret)
     .replace(/\bBearer\s+\S{6,}/gi, bearer => (/\d/.test(bearer) ? 'Bearer ***' : bearer))

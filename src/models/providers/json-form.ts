@@ -1,6 +1,6 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isJsonObject } from '../../wire/bounded-json.ts';
-import { type EngineJob, textOf } from '../engine.ts';
+import { jsonWords, type PromptJob, saysJson } from '../engine.ts';
 import type { Interface } from './clients.ts';
 import { schemaOf } from './schema-notes.ts';
 import { isStrict } from './strict-schema.ts';
@@ -23,7 +23,7 @@ const ANY_OBJECT = { type: 'object' } as const;
  *
  * @param takesNone true if the client said that the model takes no format after all
  */
-export function jsonFormOf(job: EngineJob, spoken: Interface, takesNone = false): JsonForm {
+export function jsonFormOf(job: PromptJob, spoken: Interface, takesNone = false): JsonForm {
   const { json, model } = job;
   if (json === undefined) return { strict: false };
   const { schema } = json;
@@ -39,7 +39,7 @@ export function jsonFormOf(job: EngineJob, spoken: Interface, takesNone = false)
       strict,
     };
   }
-  const words = isJsonObject(schema) ? wordsFor(schema) : saysJson(job) ? undefined : 'Answer with JSON.';
+  const words = isJsonObject(schema) ? jsonWords(schema) : saysJson(job) ? undefined : jsonWords();
   const said = words === undefined ? {} : { words };
   if (form === 'words') return { ...said, strict };
   if (wanted.provider === 'lmstudio') {
@@ -55,12 +55,3 @@ const OF_FILE: Readonly<Record<string, 'schema' | 'object' | 'words' | undefined
   json_object: 'object',
   none: 'words',
 };
-
-function wordsFor(schema: object): string {
-  return `Answer with JSON that matches this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`;
-}
-
-/** True if the prompt has the word "json" in it, which some providers want to see before they answer with it. */
-function saysJson({ prompt }: EngineJob): boolean {
-  return prompt.messages.some(({ parts }) => /json/i.test(textOf(parts)));
-}

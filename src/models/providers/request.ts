@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { messageOf } from '../../files/error-utils.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
-import type { EngineJob } from '../engine.ts';
+import type { PromptJob } from '../engine.ts';
 import type { InterfaceName, OptionName } from '../entry.ts';
 import { USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
@@ -40,7 +40,7 @@ export interface BuiltRequest extends ProviderRequest {
  * @throws {ProviderFault} for what the client can't say in its interface
  */
 export async function buildRequest(
-  job: EngineJob,
+  job: PromptJob,
   access: Access,
   refused: ReadonlySet<OptionName> = new Set(),
 ): Promise<BuiltRequest> {
@@ -75,7 +75,7 @@ interface Chat {
 }
 
 async function buildChat(
-  job: EngineJob,
+  job: PromptJob,
   access: Access,
   { spoken, wanted, sorted, json }: Chat & { json: JsonForm },
 ): Promise<BuiltRequest & { lacksFormat: boolean }> {
@@ -139,7 +139,7 @@ async function buildChat(
 }
 
 async function buildDrawing(
-  job: EngineJob,
+  job: PromptJob,
   access: Access,
   { spoken, wanted, sorted }: Chat,
 ): Promise<BuiltRequest> {

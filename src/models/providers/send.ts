@@ -1,4 +1,4 @@
-import { proxyFor } from '../outgoing/proxy.ts';
+import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { type HttpAnswer, openHttp, readBody, TooLong } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { ProviderFault, refusal } from './refusal.ts';
@@ -37,12 +37,24 @@ export async function send(
   const own = Object.fromEntries(
     Object.entries(headers).filter(([name]) => key !== undefined || !KEY_HEADERS.has(name.toLowerCase())),
   );
+  return await sendOnce({ url, method, headers: { ...own, ...provider.headers }, body }, env, signal);
+}
+
+/**
+ * Sends one request once, through the proxy of the environment. The body of the answer is not read yet.
+ *
+ * @throws {ProviderFault} for an answer that is not a success
+ */
+export async function sendOnce(
+  { url, method, headers, body }: ProviderRequest,
+  env: Env,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
   const answer = await openHttp({
     url,
     method,
     headers: {
-      ...own,
-      ...provider.headers,
+      ...headers,
       'accept-encoding': 'identity',
       ...(body === undefined ? {} : { 'content-length': String(body.length) }),
     },

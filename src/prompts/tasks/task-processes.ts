@@ -10,6 +10,7 @@ const TIMES: { readonly [N in TaskName]: readonly [ms: number, what: string] } =
   readTexts: [BOUNDS.checkMs, 'checking the inputs'],
   render: [BOUNDS.compileMs + BOUNDS.renderMs, 'rendering the prompt'],
   checkOutput: [BOUNDS.checkMs, 'checking a value against its schema'],
+  select: [2000, 'reading the answer'],
   trySchemas: [BOUNDS.checkMs, 'checking values against their schemas'],
   parse: [BOUNDS.parseMs, 'reading the prompt file'],
 };

@@ -1,5 +1,7 @@
-import { PastBound } from '../../files/bounds/past-bound.ts';
+import { PastBound, withinTime } from '../../files/bounds/past-bound.ts';
+import { messageOf } from '../../files/error-utils.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition, PromptOutput } from '../definition.ts';
 import { partialsBeside } from '../parse/files.ts';
@@ -37,6 +39,8 @@ const TASKS = {
   render: renderMessages,
   checkOutput: ({ output, text }: { output: PromptOutput; text: string }, { checkMs }: TaskLimits) =>
     checkOutput({ output }, text, checkMs),
+  select: ({ text, expressions }: { text: string; expressions: Texts }, { checkMs }: TaskLimits) =>
+    selectFrom(text, expressions, checkMs),
   trySchemas,
   parse: parseFile,
 };
@@ -65,6 +69,7 @@ const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   render: ({ definition: { template, partials }, textInputs }) =>
     sizeOfTexts(textInputs) + TEMPLATE_WEIGHT * (template.length + sizeOfTexts(partials)),
   checkOutput: ({ text }) => text.length,
+  select: ({ text }) => text.length,
   trySchemas: () => 0,
   parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sizeOfTexts(partials)),
 };
@@ -104,6 +109,52 @@ async function parseFile({
 function partialsIn(partials: Texts): PartialLookup {
   return name =>
     Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
+}
+
+/** What JMESPath expressions find in a text of JSON, or of a JSON value a line; a fault if it is neither. */
+async function selectFrom(
+  text: string,
+  expressions: Texts,
+  limitMs: number,
+): Promise<{ readonly found: Readonly<Record<string, JsonValue>> } | { readonly fault: string }> {
+  const { select } = await import('../../files/jmespath.ts');
+  return withinTime('reading the answer', limitMs, () => {
+    const value = jsonOrLines(text);
+    if (value === undefined) return { fault: 'it is not JSON' };
+    const found: Record<string, JsonValue> = {};
+    for (const [name, expression] of Object.entries(expressions)) {
+      try {
+        found[name] = JSON.parse(select(expression, value, 0).json) as JsonValue;
+      } catch (error) {
+        return { fault: `\`${expression}\` does not fit it: ${messageOf(error)}` };
+      }
+    }
+    return { found };
+  });
+}
+
+/** undefined if a text is neither JSON nor a JSON value a line. */
+function jsonOrLines(text: string): unknown {
+  try {
+    return parseJsonWithin(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  const lines = text.split('\n').filter(line => line.trim() !== '');
+  try {
+    return lines.length < 2 ? undefined : lines.map(parseJsonWithin);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
+function parseJsonWithin(text: string): unknown {
+  try {
+    return parseBoundedJson(text, BOUNDS.json);
+  } catch (error) {
+    throw error instanceof JsonPastBound ? new PastBound(`the answer ${error.message}`) : error;
+  }
 }
 
 /** What is wrong with each value, and undefined where it matches its schema. */

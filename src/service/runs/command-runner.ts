@@ -2,7 +2,6 @@ import type { EngineFault } from '../../models/engine.ts';
 import { PendingWork } from '../core/background-work.ts';
 import { Refusal } from '../core/refusal.ts';
 import type { Outcome, QueuedRun } from '../store/run-records.ts';
-import { stoppedRun } from './current-runs.ts';
 import type { DetachedRun } from './detached-run.ts';
 import type { Executor } from './executor.ts';
 import {
@@ -14,6 +13,7 @@ import {
   RunWork,
   type RunWorkOptions,
 } from './run-work.ts';
+import { stoppedRun } from './stopped-run.ts';
 
 /** How soon a command sees that another has cancelled its run, in milliseconds. */
 const WATCH_EVERY_MS = 100;

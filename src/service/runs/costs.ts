@@ -98,6 +98,8 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
         modality: model.modality,
         /** null if the price of the model is unknown. */
         cost: pricing?.cost(expected, images) ?? null,
+        /** True if only answers say what a run costs. */
+        ...(pricing === undefined && model.declared?.cost !== undefined && { learns: true }),
         /** The part of it that the prompt's own tokens make, which the run costs at least. */
         promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
         /** How many answers it asks for; the cost of a run is compared by the answer. */

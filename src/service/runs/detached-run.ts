@@ -13,21 +13,28 @@ export interface DetachedRun {
   end(): void;
 }
 
+/** What the process needs to know to open the service. */
+export interface DetachedPlace {
+  readonly dataDir: string;
+  /** A file with more models, absolute. */
+  readonly modelsFile: string | undefined;
+}
+
 const FILE = 'run-process.cjs';
 
 /**
- * Starts the process, which is told the data directory and answers with the worker that it is. What it is to do goes
+ * Starts the process, which is told the data directory, and answers with the worker that it is. What it is to do goes
  * to it through a pipe, and never stands among its arguments.
  *
  * @throws where it does not start
  */
-export async function startDetached(dataDir: string): Promise<DetachedRun> {
+export async function startDetached(place: DetachedPlace): Promise<DetachedRun> {
   const child = fork(builtFile(FILE), {
     detached: true,
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  const worker = await answerOf<string>(child, dataDir);
+  const worker = await answerOf<string>(child, place);
   const leave = (): void => {
     if (child.connected) child.disconnect();
     child.unref();
@@ -42,7 +49,7 @@ export async function startDetached(dataDir: string): Promise<DetachedRun> {
   };
 }
 
-async function answerOf<T>(child: ChildProcess, message: string | object): Promise<T> {
+async function answerOf<T>(child: ChildProcess, message: object): Promise<T> {
   const gone = once(child, 'exit').then(([code]) => {
     throw new Error(`the process for the run ended (exit code ${code})`);
   });

@@ -1,10 +1,18 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { chargeOf } from '../../models/catalogue/prices.ts';
-import { type EngineJob, type EngineOutput, type EngineResult, failedWith } from '../../models/engine.ts';
+import {
+  type EngineJob,
+  type EngineOutput,
+  type EngineResult,
+  failedWith,
+  type JobInputs,
+  refusedWith,
+} from '../../models/engine.ts';
 import type { Engines } from '../../models/engines.ts';
 import { type ModelEntry, shutdownNote, shutdownOf } from '../../models/entry.ts';
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
+import type { PromptDefinition } from '../../prompts/definition.ts';
 import { type CheckedOutput, wantsJson } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
@@ -16,6 +24,7 @@ import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { Idempotency, Outcome, QueuedRun, RunUsage, StoredOutput } from '../store/run-records.ts';
 import type { InputFiles } from './input-files.ts';
+import { stoppedRun } from './stopped-run.ts';
 import type { TextFeed } from './text-feed.ts';
 
 export interface ExecutorOptions {
@@ -33,6 +42,10 @@ export interface ExecutorOptions {
   forgetsUnasked: boolean;
   /** As RunLookup has it, for failed runs. */
   toOperator?: ((line: string) => void) | undefined;
+  /** Returns false if programs may not be run, because several users share a service. */
+  allowsPrograms: () => Promise<boolean>;
+  /** The runs whose programs are running: none of them is started again. */
+  programs: Set<string>;
   /** Called with what a user should know besides how runs end; one line each. */
   onNotice: (line: string) => void;
 }
@@ -89,6 +102,10 @@ async function runEngine(
   const shutdown = shutdownOf(model, clock.now());
   if (shutdown) onNotice(shutdownNote(shutdown));
   const loaded = images.length > 0 ? await inputs.load(run.id, images) : [];
+  if (model.engine === 'program') {
+    const refused = await programFault(options, run);
+    if (refused !== undefined) return refused;
+  }
   const prompt = await renderPrompt(definition, { textInputs, images: loaded }, work =>
     tasks.do('render', work, task),
   );
@@ -96,6 +113,9 @@ async function runEngine(
   const json = wantsJson(output) ? { schema: output.schema } : undefined;
   const settings = { ...definition.config, ...runOptions };
   const job: EngineJob = {
+    runId: run.id,
+    inputs: model.declared ? await jobInputs(definition, textInputs, options, task) : NO_INPUTS,
+    select: (text, expressions) => tasks.do('select', { text, expressions }, task),
     model,
     prompt,
     runOptions: settings,
@@ -107,11 +127,39 @@ async function runEngine(
   };
   const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
   options.onAsked();
+  if (model.engine === 'program') options.programs.add(run.id);
   const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
   const usage = await chargeOf(model, result, { runOptions: settings, providerBatch: batched !== undefined });
   const check = (text: string) => tasks.do('checkOutput', { output, text }, task);
   const ended = json && !result.failed ? await checked(result, check) : result;
   return { ...ended, charge: usage };
+}
+
+const NO_INPUTS: JobInputs = { texts: {}, values: {} };
+
+async function jobInputs(
+  { textInputs, input }: PromptDefinition,
+  given: Readonly<Record<string, string>>,
+  { tasks }: Pick<ExecutorOptions, 'tasks'>,
+  task: { readonly userId: number; readonly signal: AbortSignal },
+): Promise<JobInputs> {
+  const values = await tasks.do('readTexts', { definition: { textInputs, input }, texts: given }, task);
+  const defaults = Object.entries(values).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  return { texts: { ...Object.fromEntries(defaults), ...given }, values };
+}
+
+/** Why a program is not started; undefined if it may be. */
+async function programFault(
+  { allowsPrograms }: Pick<ExecutorOptions, 'allowsPrograms'>,
+  { id, deaths = 0 }: ExecutedRun,
+): Promise<EngineResult | undefined> {
+  if (deaths > 0) return failedWith(stoppedRun(id, 'the end of its service', true));
+  if (await allowsPrograms()) return undefined;
+  const why = 'this service has several users, and runs programs only with serve --allow-programs';
+  return refusedWith(`programs are not run here: ${why}`, 'unfit');
 }
 
 /** What came of a run whose model was asked in a batch of its provider. */

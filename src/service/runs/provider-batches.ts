@@ -1,4 +1,4 @@
-import type { EngineJob } from '../../models/engine.ts';
+import type { EngineJob, PromptJob } from '../../models/engine.ts';
 import type { Env } from '../../models/outgoing/proxy.ts';
 import { anthropicBatches } from '../../models/provider-batches/anthropic-batches.ts';
 import {
@@ -61,7 +61,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
         services.tasks.do('render', work, { userId }),
       );
       const { output, config } = definition;
-      const job: EngineJob = {
+      const job: PromptJob = {
         model,
         prompt,
         runOptions: { ...config, ...runOptions },

@@ -9,6 +9,7 @@ import {
   RunWork,
   type RunWorkOptions,
 } from './run-work.ts';
+import { stoppedRun } from './stopped-run.ts';
 
 export interface QueueRunnerOptions extends RunWorkOptions {
   /** The models that runs can be carried out with here; asked on a shared store only. */
@@ -63,13 +64,16 @@ export class QueueRunner implements Runner {
 
   /**
    * Takes no more runs up, gives those that run `graceMs` to end, and releases the rest as if they had never been
-   * started: they go on at the next start, unless runs are never run once more.
+   * started: they go on at the next start, unless they are runs of programs, or runs are never run once more.
    */
   async close(graceMs: number): Promise<void> {
     this.#stop.abort(new Error('the service is stopping'));
     const { clock, store, onFault, rerun = true } = this.#options;
     await this.#work.pending.endedWithin(graceMs, clock);
     await this.#work.stop();
+    for (const runId of this.#options.programs) {
+      await store.runs.fail(runId, stoppedRun(runId, 'the end of its service', true)).catch(onFault);
+    }
     const release = async (): Promise<void> => {
       const worker = await store.workers.register();
       await (rerun ? store.queue.release(worker) : store.queue.takeFrom(worker, NEVER_RERUN));

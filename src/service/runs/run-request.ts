@@ -1,5 +1,6 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
+import { uses } from '../../models/declared.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/entry.ts';
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
 import { optionFault } from '../../prompts/parse/option-values.ts';
@@ -67,12 +68,20 @@ export async function checkInputs(
   const keys = textInputs.map(({ key }) => key).filter(key => Object.hasOwn(texts, key));
   return {
     textInputs: Object.fromEntries(keys.map(key => [key, texts[key] ?? ''])),
-    images: checkImageCount(imageInputs, definition),
+    images: checkImages(imageInputs, definition, model),
     runOptions: checkRunOptions(runOptions, model),
   };
 }
 
-function checkImageCount(images: ImageInput[], { imageInputs }: PromptDefinition): ImageInput[] {
+function checkImages(
+  images: ImageInput[],
+  { imageInputs }: PromptDefinition,
+  { model, declared }: ModelEntry,
+): ImageInput[] {
+  if (images.length > 0 && declared && !uses(declared, 'images')) {
+    const place = declared.kind === 'program' ? 'program' : 'body';
+    throw invalid(`the model ${model} takes no pictures: its \`${place}\` has no \${images}`);
+  }
   const wanted = imageInputs.length;
   if (images.length === wanted) return images;
   const count = wanted === 1 ? '1 image' : `${wanted} images`;
@@ -82,12 +91,12 @@ function checkImageCount(images: ImageInput[], { imageInputs }: PromptDefinition
 /** @throws {Refusal} that names what the model accepts */
 export function checkRunOptions(
   settings: Record<string, string>,
-  { model, provider, runOptions }: ModelEntry,
+  { model, provider, declared, runOptions }: ModelEntry,
 ): Record<string, string> {
   for (const [key, value] of Object.entries(settings)) {
     const option = runOptions.find(option => option.key === key);
     // What an endpoint takes is known to nobody but itself.
-    if (!option && provider && PROVIDER_SETTINGS.has(key)) {
+    if (!option && (provider ?? declared) && PROVIDER_SETTINGS.has(key)) {
       const fault = optionFault(key, value);
       if (fault === undefined) continue;
       throw invalid(`runOptions.${key} ${fault}`);

@@ -47,6 +47,8 @@ export interface RunWorkOptions {
   readonly clock: Clock;
   /** What providers answered in batches, by the keys of the creations that take it. */
   readonly batchAnswers: ReadonlyMap<string, BatchAnswer>;
+  /** The runs whose programs are running: none of them is started again. */
+  readonly programs: Set<string>;
   /** Called for each run that ended here and was written down. */
   readonly onEnd?: ((run: RunEnd) => void) | undefined;
   /** Faults that no caller hears of. */
@@ -131,6 +133,7 @@ export class RunWork {
       onFault(error);
       return undefined;
     } finally {
+      if (!this.#stop.signal.aborted) this.#options.programs.delete(run.id);
       this.#running.delete(run.id);
     }
   }

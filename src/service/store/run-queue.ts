@@ -39,9 +39,15 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
       .updateTable('runs')
       .set({ status: 'running', worker })
       .where('id', '=', oldest)
-      .returning(['id', 'userId', 'promptVersionId', 'request'])
+      .returning(['id', 'userId', 'promptVersionId', 'request', 'deaths'])
       .executeTakeFirst();
-    return run && { ...run, request: JSON.parse(run.request ?? 'null') as StoredRequest };
+    return (
+      run && {
+        ...run,
+        deaths: Number(run.deaths),
+        request: JSON.parse(run.request ?? 'null') as StoredRequest,
+      }
+    );
   };
   return {
     /** The workers that are carrying out runs. */

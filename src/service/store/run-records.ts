@@ -36,7 +36,10 @@ export interface NewRun extends Pick<Tables['runs'], NewColumn> {
 type NewColumn = 'id' | 'userId' | 'promptVersionId' | 'name' | 'model' | 'credits' | 'inputBytes' | 'worker';
 
 /** A run in a worker's hands. */
-export type QueuedRun = Pick<NewRun, 'id' | 'userId' | 'promptVersionId' | 'request'>;
+export type QueuedRun = Pick<NewRun, 'id' | 'userId' | 'promptVersionId' | 'request'> & {
+  /** How often a process has died while running it; default 0. */
+  readonly deaths?: number;
+};
 
 /** What a user may have at once. */
 export interface UserLimits {

@@ -33,7 +33,7 @@ function ask(
     provider: providerAt(at, { name: 'p', engine, keyVariable: 'KEY' }),
     ...job.model,
   } as const;
-  return createEngines({ env: { KEY: 'k' } }).provider.run(jobOf({ ...job, model }));
+  return createEngines({ dataDir: 'nowhere', env: { KEY: 'k' } }).provider.run(jobOf({ ...job, model }));
 }
 
 /** Server-sent events, with nothing behind the last. */
@@ -365,7 +365,7 @@ describe('Chat Completions', () => {
       body: { error: { message: "'seed' is not supported by this model", param: 'seed' } },
     };
     provider.reset(refused, { body: { choices: [choice('x')] } });
-    const run = createEngines({ env: {} }).provider.run;
+    const run = createEngines({ dataDir: 'nowhere', env: {} }).provider.run;
     const model = { model: 'tiny', engine: 'provider', provider: providerAt(provider.baseUrl) } as const;
     const job = (): Parameters<typeof run>[0] => jobOf({ model, runOptions: { seed: 1, temperature: 0.5 } });
     const [first, second] = [await run(job()), await run(job())];

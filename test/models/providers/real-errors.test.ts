@@ -44,7 +44,9 @@ async function askWith(
       .end(error.body);
   });
   const sleep = async (): Promise<void> => {};
-  return await createEngines({ env }).provider.run(jobOf({ model: entry, runOptions, sleep }));
+  return await createEngines({ dataDir: 'nowhere', env }).provider.run(
+    jobOf({ model: entry, runOptions, sleep }),
+  );
 }
 
 function messageOf({ failed, outputs }: EngineResult): string {

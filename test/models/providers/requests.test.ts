@@ -58,7 +58,8 @@ async function sent(name: string, id: string, asked: AskedProvider, job: JobOpti
     response.writeHead(200, headers).end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
   });
   const sleep = async (): Promise<void> => {};
-  const result = await createEngines({ env }).provider.run(jobOf({ ...job, model: entry, sleep }));
+  const engines = createEngines({ dataDir: 'nowhere', env });
+  const result = await engines.provider.run(jobOf({ ...job, model: entry, sleep }));
   expect(result.failed && result.outputs).toBe(false);
   const [request, ...later] = provider.asked;
   expect(later.filter(({ path }) => !path.endsWith('/get_result'))).toEqual([]);

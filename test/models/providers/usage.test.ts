@@ -264,7 +264,7 @@ describe.each(COUNTED)('$provider, $model: $what', ({ provider: name, model, ora
       const body = { ...(answer.body as object), model, [key]: counts };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
-    const { usage } = await createEngines({ env }).provider.run(jobOf({ model: entry }));
+    const { usage } = await createEngines({ dataDir: 'nowhere', env }).provider.run(jobOf({ model: entry }));
     expect([usage?.input, usage?.output, usage?.cached, usage?.cacheWritten ?? 0]).toEqual(tokens);
   });
 

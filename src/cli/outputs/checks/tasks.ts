@@ -1,7 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { messageOf } from '../../../files/error-utils.ts';
+import type { ExpressionFault, Selection } from '../../../files/jmespath.ts';
 import type { JsonObject } from '../../../files/json.ts';
-import type { ExpressionFault, Selection } from './jmespath.ts';
 
 /** Where a value does not match a JSON Schema first. */
 export interface SchemaMismatch {
@@ -96,8 +96,8 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     };
   },
   matches: () => Promise.resolve((source, flags, text) => new RegExp(source, flags).test(text)),
-  expressionFault: async () => (await import('./jmespath.ts')).expressionFault,
-  select: async () => (await import('./jmespath.ts')).select,
+  expressionFault: async () => (await import('../../../files/jmespath.ts')).expressionFault,
+  select: async () => (await import('../../../files/jmespath.ts')).select,
   differences: async () => {
     const { diffLines, diffWordsWithSpace } = await import('diff');
     return (one, other, by) => {

@@ -6,8 +6,7 @@ import {
   search,
   tokenize,
 } from '@jmespath-community/jmespath';
-import { messageOf } from '../../../files/error-utils.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { messageOf } from './error-utils.ts';
 
 // Literals without quotes, as in [?type==`text`], are widely used.
 const OPTIONS = { enable_legacy_literals: true };
@@ -72,7 +71,7 @@ function syntaxFault(expression: string): ExpressionFault | undefined {
   const at = firstWrongToken(expression);
   return at === expression.length
     ? { message: 'the expression is not finished', at }
-    : { message: `unexpected \`${oneLine(expression.slice(at).trim().slice(0, 20))}\``, at };
+    : { message: `unexpected \`${expression.slice(at).replace(/\s+/gu, ' ').trim().slice(0, 20)}\``, at };
 }
 
 /** Where the first character stands that can't be read as part of a token. */

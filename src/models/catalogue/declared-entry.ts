@@ -1,0 +1,190 @@
+import { durationMs, LONGEST_MS } from '../../files/duration.ts';
+import { faultAt, type Place } from '../../files/file-fault.ts';
+import { expressionFault } from '../../files/jmespath.ts';
+import type { YamlValue } from '../../files/yaml.ts';
+import { YamlFields, type YamlForm } from '../../files/yaml-fields.ts';
+import { isLoopbackHost } from '../../wire/addresses.ts';
+import type { AnswerFields, Declared, DeclaredAddress, DeclaredProgram, Placeholder } from '../declared.ts';
+import { PlaceholderFault, placeholdersIn } from '../programs/placeholders.ts';
+
+const COMMON_FIELDS = [
+  'model',
+  'modality',
+  'output',
+  'cost',
+  'tokens',
+  'timeout',
+  'price',
+  'credits',
+  'runOptions',
+];
+const PROGRAM_FIELDS = [...COMMON_FIELDS, 'program', 'folder'];
+const ADDRESS_FIELDS = [...COMMON_FIELDS, 'address', 'method', 'headers', 'body'];
+
+const DEFAULT_TIMEOUT_MS = 10 * 60_000;
+const MOST_EXPRESSION_CHARACTERS = 16 * 1024;
+const METHOD: YamlForm = {
+  pattern: /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/,
+  rule: 'must be GET, POST, PUT, PATCH, DELETE or QUERY',
+};
+
+/** Returns true for an item of `models` that is a program or an address. */
+export function isDeclared(item: YamlValue): boolean {
+  if (!item.isMap) return false;
+  return item.entries('a model', []).some(({ key }) => key === 'program' || key === 'address');
+}
+
+/**
+ * Reads what an entry says of its program or its address; its other fields are returned unread.
+ *
+ * @throws {FileFault}
+ */
+export function readDeclared(
+  item: YamlValue,
+  here: string,
+): { readonly fields: YamlFields; readonly declared: Declared } {
+  const isProgram = item.entries('a model').some(({ key }) => key === 'program');
+  const fields = isProgram
+    ? YamlFields.of(item, 'a model that is a program', PROGRAM_FIELDS)
+    : YamlFields.of(item, 'a model that is an address', ADDRESS_FIELDS);
+  const common = { here, timeoutMs: readTimeout(fields), ...readAnswerFields(fields) };
+  return {
+    fields,
+    declared: isProgram ? { ...common, ...readProgram(fields) } : { ...common, ...readAddress(fields) },
+  };
+}
+
+function readTimeout(fields: YamlFields): number {
+  const text = fields.text('timeout');
+  if (text === undefined) return DEFAULT_TIMEOUT_MS;
+  const ms = durationMs(text);
+  if (ms === undefined || ms === 0) throw fields.fault('timeout', 'must be a time such as 90s, 10m or 1h');
+  if (ms > LONGEST_MS) throw fields.fault('timeout', 'is longer than 24 days');
+  return ms;
+}
+
+function readAnswerFields(fields: YamlFields): AnswerFields {
+  const [output, cost, tokens] = ['output', 'cost', 'tokens'].map(key => fields.value(key));
+  return {
+    ...(output && { output: readExpression(output, 'output') }),
+    ...(cost && { cost: readExpression(cost, 'cost') }),
+    ...(tokens && { tokens: readTokens(tokens) }),
+  };
+}
+
+function readTokens(value: YamlValue): NonNullable<AnswerFields['tokens']> {
+  const fields = YamlFields.of(value, 'tokens', ['input', 'output', 'cached']);
+  const read = (key: string): string => readExpression(fields.value(key) ?? fields.missing(key), key);
+  return {
+    input: read('input'),
+    output: read('output'),
+    ...(fields.value('cached') && { cached: read('cached') }),
+  };
+}
+
+function readExpression(value: YamlValue, name: string): string {
+  const expression = value.text(name);
+  if (expression.length > MOST_EXPRESSION_CHARACTERS) throw faultAt(value, `${name} is longer than 16 KiB`);
+  const fault = expressionFault(expression);
+  if (fault === undefined) return expression;
+  const place = fault.at === undefined ? '' : `, at character ${fault.at + 1}`;
+  throw faultAt(value, `${name} is not JMESPath: ${fault.message}${place}`);
+}
+
+type ProgramPart = Omit<DeclaredProgram, 'here' | 'timeoutMs' | keyof AnswerFields>;
+
+function readProgram(fields: YamlFields): ProgramPart {
+  const items = fields.value('program')?.items('program') ?? fields.missing('program');
+  const [program, ...args] = items.map(item => item.text('a word of `program`'));
+  if (program === undefined || program === '') throw fields.fault('program', 'is empty');
+  const [first] = items;
+  // What a prompt says must not choose what is started.
+  for (const { name } of first ? placeholders(first) : []) {
+    if (name !== 'here')
+      throw fields.fault('program', `takes nothing but \${here} in its first word, not \${${name}}`);
+  }
+  const all = items.flatMap(item => placeholders(item, 'program'));
+  return {
+    kind: 'program',
+    argv: [program, ...args],
+    isTemporary: fields.oneOf('folder', ['temporary']) !== undefined,
+    placeholders: all,
+  };
+}
+
+type AddressPart = Omit<DeclaredAddress, 'here' | 'timeoutMs' | keyof AnswerFields>;
+
+function readAddress(fields: YamlFields): AddressPart {
+  const address = fields.required('address');
+  const fault = addressFault(address);
+  if (fault !== undefined) throw fields.fault('address', fault);
+  const [url, headers, body] = ['address', 'headers', 'body'].map(key => fields.value(key));
+  const method = fields.text('method', METHOD) ?? 'POST';
+  if (method === 'GET' && body) throw fields.fault('body', 'cannot be sent with GET');
+  const inBody = body ? placeholders(body, 'body') : [];
+  const inAddress = url ? placeholders(url) : [];
+  for (const { name } of inAddress) {
+    if (name === 'images') throw fields.fault('address', 'cannot hold ${images}: put it into the body');
+  }
+  const entries = headers?.entries('headers') ?? [];
+  return {
+    kind: 'address',
+    method,
+    address,
+    headers: Object.fromEntries(entries.map(({ key, value }) => [headerName(key, value), value.text(key)])),
+    ...(body && { body: body.json() }),
+    placeholders: [...inAddress, ...entries.flatMap(({ value }) => placeholders(value)), ...inBody],
+  };
+}
+
+/** Headers that say where a request goes, or where it ends. */
+const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade']);
+
+function headerName(name: string, at: YamlValue): string {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/u.test(name)) throw faultAt(at, `\`${name}\` is not the name of a header`);
+  if (OWN_HEADERS.has(name.toLowerCase())) throw faultAt(at, `the header \`${name}\` can't be set`);
+  return name;
+}
+
+/** What is wrong with an address; undefined if nothing is. */
+function addressFault(address: string): string | undefined {
+  const { origin, rest } = /^(?<origin>https?:\/\/[^/?#\\]*)(?<rest>.*)$/su.exec(address)?.groups ?? {};
+  if (origin === undefined || rest === undefined)
+    return 'must begin with https://, or http:// for this machine';
+  if (origin.includes('$')) return 'takes placeholders only after its scheme, host and port';
+  if (!URL.canParse(origin) || /\s/u.test(address)) return 'is not the address of a server';
+  const { protocol, hostname, username, password } = new URL(origin);
+  if (username !== '' || password !== '') return 'cannot hold a name or a password: put them into a header';
+  if (protocol === 'http:' && !isLoopbackHost(hostname)) {
+    return `must begin with https://: ${hostname} is not this machine`;
+  }
+  return rest.includes('\\') ? 'cannot hold a backslash' : undefined;
+}
+
+/**
+ * Returns the placeholders of a value.
+ *
+ * @param field that may not hold variables of the environment
+ * @throws {FileFault} at the line of one that stands for nothing, or may not stand there
+ */
+function placeholders(value: YamlValue, field?: string): Placeholder[] {
+  if (value.isList) return value.items('this list').flatMap(item => placeholders(item, field));
+  if (value.isMap) {
+    return value.entries('this map').flatMap(entry => {
+      if (placeholdersAt(entry, entry.key).length === 0) return placeholders(entry.value, field);
+      throw faultAt(entry, `the key \`${entry.key}\` has a placeholder, which only values may have`);
+    });
+  }
+  const all = placeholdersAt(value, value.scalar ?? '');
+  const variable = field === undefined ? undefined : all.find(({ name }) => name === 'env');
+  if (!variable || !('key' in variable)) return all;
+  throw faultAt(value, `${field} cannot hold \${env.${variable.key}}: only \`address\` and \`headers\` may`);
+}
+
+function placeholdersAt(place: Place, text: string): Placeholder[] {
+  try {
+    return placeholdersIn(text);
+  } catch (error) {
+    throw error instanceof PlaceholderFault ? faultAt(place, error.message) : error;
+  }
+}

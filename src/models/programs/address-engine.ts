@@ -1,0 +1,126 @@
+import type { JsonValue } from '../../files/json.ts';
+import { type DeclaredAddress, uses, variablesOf } from '../declared.ts';
+import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
+import { type HttpAnswer, readBody, TooLong, USER_AGENT } from '../outgoing/request.ts';
+import { networkFault, retryWhileBusy, withoutKeys } from '../providers/fault.ts';
+import { ProviderFault } from '../providers/refusal.ts';
+import { MAX_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../providers/send.ts';
+import { filledText, filledValue } from './placeholders.ts';
+import { timeText } from './program-engine.ts';
+import { resultOf } from './read-answer.ts';
+import { dataUrlOf, imagesOf, type RunValues, valuesOf } from './values.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Runs prompts by addresses that models.yaml declares. */
+export function addressEngine({ env }: { readonly env: Env }): Engine {
+  return {
+    async run(job) {
+      const { declared, model } = job.model;
+      if (declared?.kind !== 'address') return failedWith(`the model ${model} is not an address`);
+      const pictures = imagesOf(job);
+      if (pictures.length > 0 && !uses(declared, 'images')) {
+        return refusedWith(`${model} takes no pictures: its \`body\` has no \${images}`, 'unfit');
+      }
+      const values = valuesOf(job, declared, { env, images: pictures.map(dataUrlOf) });
+      const request = requestOf(declared, values);
+      if ('fault' in request) return refusedWith(`${model} can't be asked: ${request.fault}`, 'unfit');
+      const timeout = AbortSignal.timeout(declared.timeoutMs);
+      const signal = AbortSignal.any([job.signal, timeout]);
+      try {
+        const answer = await ask(request, { job, env, signal });
+        const text = (await readBody(answer, MAX_ANSWER_BYTES)).toString('utf8');
+        return await resultOf(job, declared, text);
+      } catch (error) {
+        job.signal.throwIfAborted();
+        if (timeout.aborted) return failedWith(`${model} took longer than ${timeText(declared.timeoutMs)}`);
+        const secrets = variablesOf(declared).flatMap(name => env[name]?.trim() ?? []);
+        return explained(job, { error, request, secrets });
+      }
+    },
+  };
+}
+
+/** Asks again only if it answers 429: after any other fault it may have done something. */
+async function ask(
+  request: ProviderRequest,
+  { job, env, signal }: { job: EngineJob; env: Env; signal: AbortSignal },
+): Promise<HttpAnswer> {
+  const once = async (): Promise<{ answer: HttpAnswer } | { error: unknown }> => {
+    try {
+      return { answer: await sendOnce(request, env, signal) };
+    } catch (error) {
+      if (error instanceof ProviderFault && error.more.status === 429) throw error;
+      return { error };
+    }
+  };
+  const outcome = await retryWhileBusy({ sleep: job.sleep.bind(job), signal }, once);
+  if ('error' in outcome) throw outcome.error;
+  return outcome.answer;
+}
+
+/** The one request of a run, or why it can't be made. */
+function requestOf(declared: DeclaredAddress, values: RunValues): ProviderRequest | { fault: string } {
+  const address = filledText(declared.address, values.inText, encoded);
+  const [, path = ''] = /^https?:\/\/[^/?#]*([^?#]*)/u.exec(address) ?? [];
+  if (path.split('/').some(segment => /^(?:\.|%2e){1,2}$/iu.test(segment))) {
+    return { fault: `a value that is filled into its address would lead to another path: ${path}` };
+  }
+  const headers: Record<string, string> = {};
+  for (const [name, text] of Object.entries(declared.headers)) {
+    const value = filledText(text, values.inText);
+    const unfit = /[\0\r\n]/u.test(value)
+      ? 'a line break'
+      : /[^\t\x20-\x7e\xa0-\xff]/u.test(value)
+        ? 'a character'
+        : '';
+    if (unfit !== '') return { fault: `its header \`${name}\` would hold ${unfit} that no header can hold` };
+    headers[name] = value;
+  }
+  const body = bodyOf(declared, values);
+  const defaults = {
+    accept: '*/*',
+    'user-agent': USER_AGENT,
+    ...(body && { 'content-type': body.type }),
+  };
+  const own = new Set(Object.keys(headers).map(name => name.toLowerCase()));
+  const others = Object.entries(defaults).filter(([name]) => !own.has(name));
+  return {
+    url: new URL(address),
+    method: declared.method,
+    headers: { ...Object.fromEntries(others), ...headers },
+    body: body && Buffer.from(body.text),
+  };
+}
+
+/** A lone surrogate can't be encoded. */
+function encoded(value: string): string {
+  return encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\uFFFD'));
+}
+
+function bodyOf({ body }: DeclaredAddress, values: RunValues): { text: string; type: string } | undefined {
+  if (body === undefined) return undefined;
+  const filled: JsonValue = filledValue(body, values);
+  if (typeof filled === 'string') return { text: filled, type: 'text/plain; charset=utf-8' };
+  return { text: JSON.stringify(filled), type: 'application/json' };
+}
+
+/** A fault in the words of the answer, without what came from the environment. */
+function explained(
+  { model: { model } }: EngineJob,
+  { error, request, secrets }: { error: unknown; request: ProviderRequest; secrets: readonly string[] },
+): EngineResult {
+  const { what, more } = faultOf(error, request);
+  const shown = withoutKeys(secrets.reduce((text, secret) => withoutKeys(text, secret), what));
+  const cost = more.mayHaveCost ? '; it may have been paid for' : '';
+  const fault = more.fault === undefined ? {} : { fault: more.fault };
+  return { ...failedWith(`${model} ${shown}${cost}`), isRefused: more.isRefused ?? false, ...fault };
+}
+
+function faultOf(error: unknown, { url }: ProviderRequest): ProviderFault {
+  if (error instanceof ProviderFault) return error;
+  if (error instanceof TooLong) {
+    return new ProviderFault(`answered with more than can be read: ${error.message}`, { mayHaveCost: true });
+  }
+  return networkFault(error, { baseUrl: url.origin });
+}

@@ -1,0 +1,176 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ProcessTree } from '../../files/bounds/process-tree.ts';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
+import type { ProgramStart } from '../../files/program-line.ts';
+import { environmentWithoutKeys } from '../../files/programs.ts';
+import { type DeclaredProgram, uses } from '../declared.ts';
+import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
+import { recordsOf } from './left-programs.ts';
+import { filledText, piecesOf } from './placeholders.ts';
+import { Printed, type ProgramOutput } from './printed.ts';
+import { factsOf, resultOf } from './read-answer.ts';
+import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
+import { imagesOf, type RunValues, valuesOf } from './values.ts';
+
+export interface ProgramOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where what runs is written down, so that it is ended if this process is killed. */
+  readonly dataDir: string;
+  /** Where programs start, absolute. */
+  readonly directory: string;
+}
+
+/** How long what a program printed is waited for once nothing of it runs any more, in milliseconds. */
+const LAST_WORDS_MS = 1000;
+
+/** Runs prompts by programs that models.yaml declares. */
+export function programEngine(options: ProgramOptions): Engine {
+  return {
+    async run(job) {
+      const { declared, model } = job.model;
+      if (declared?.kind !== 'program') return failedWith(`the model ${model} is not a program`);
+      const pictures = imagesOf(job);
+      if (pictures.length > 0 && !uses(declared, 'images')) {
+        return refusedWith(`${model} takes no pictures: its \`program\` has no \${images}`, 'unfit');
+      }
+      const { runOptions, runId, inputs } = job;
+      const about = { runId, model, inputs: inputs.texts, options: runOptions };
+      const folder = await makeRunFolder(recordsOf(options.dataDir), about);
+      try {
+        return await runIn(folder, { job, declared, options });
+      } finally {
+        await folder.remove();
+      }
+    },
+  };
+}
+
+interface Work {
+  readonly job: EngineJob;
+  readonly declared: DeclaredProgram;
+  readonly options: ProgramOptions;
+}
+
+async function runIn({ file, folder }: RunFolder, { job, declared, options }: Work): Promise<EngineResult> {
+  job.signal.throwIfAborted();
+  const images = await writePictures(job, folder);
+  const values = valuesOf(job, declared, { env: {}, images });
+  const env = { ...environmentWithoutKeys(options.env, []), [RUN_VARIABLE]: file };
+  const start = {
+    ...filledWords(declared, values),
+    directory: declared.isTemporary ? folder : options.directory,
+    env,
+  };
+  const [typed] = start.argv;
+  let tree: ProcessTree | undefined;
+  try {
+    // A path leads from the working directory, wherever the program starts.
+    const isPath = /[\\/]/u.test(typed) && declared.isTemporary;
+    const program = isPath ? path.resolve(options.directory, typed) : typed;
+    tree = new ProcessTree({ ...start, argv: [program, ...start.argv.slice(1)] }, RUN_VARIABLE);
+    tree.child.stdin.end(uses(declared, 'prompt', 'messages') ? '' : values.prompt);
+    const output = await outputOf(tree, job.signal, declared.timeoutMs);
+    return await endedWith(job, declared, output);
+  } catch (error) {
+    job.signal.throwIfAborted();
+    return notStarted(job, declared, error);
+  } finally {
+    await tree?.end();
+  }
+}
+
+/** Each in a file of its own; their paths. */
+async function writePictures(job: EngineJob, folder: string): Promise<string[]> {
+  return await Promise.all(
+    imagesOf(job).map(async ({ bytes, mediaType }, at) => {
+      const ending = /^image\/(?:x-)?([a-z\d]+)/u.exec(mediaType)?.[1] ?? 'bin';
+      const file = path.join(folder, `${at + 1}.${ending}`);
+      await writeFile(file, bytes, { mode: 0o600 });
+      return file;
+    }),
+  );
+}
+
+/** The words of a program with every value whole in its word; a word with `${images}` stands once for each picture. */
+function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<ProgramStart, 'argv' | 'filled'> {
+  const words: string[] = [];
+  const filled = new Set<number>();
+  for (const word of argv) {
+    const names = piecesOf(word).flatMap(piece => (typeof piece === 'string' ? [] : piece.name));
+    const pictures = names.includes('images') ? values.images : [''];
+    for (const picture of pictures) {
+      if (names.some(name => name !== 'here' && name !== 'model' && name !== 'images'))
+        filled.add(words.length);
+      words.push(filledText(word, one => (one.name === 'images' ? picture : values.inText(one))));
+    }
+  }
+  const [program = '', ...args] = words;
+  return { argv: [program, ...args], filled };
+}
+
+/** What a program printed and how it ended, once nothing of it runs any more. @throws what starting it throws */
+async function outputOf(tree: ProcessTree, signal: AbortSignal, timeoutMs: number): Promise<ProgramOutput> {
+  const stopped = new AbortController();
+  const printed = new Printed(tree.child, () => stopped.abort());
+  const closed = new Promise<void>(resolve => tree.child.once('close', () => resolve()));
+  const timer = setTimeout(() => stopped.abort(), timeoutMs);
+  const onAbort = (): void => stopped.abort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const isStopped = new Promise<undefined>(resolve => {
+      stopped.signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
+    const end = await Promise.race([tree.ended, isStopped]);
+    await tree.end();
+    signal.throwIfAborted();
+    await Promise.race([closed, delay(LAST_WORDS_MS, undefined, { ref: false })]);
+    return { ...printed.take(), end };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function endedWith(
+  job: EngineJob,
+  declared: DeclaredProgram,
+  { answer, complaint, isTooLong, end }: ProgramOutput,
+): Promise<EngineResult> {
+  const fault = isTooLong
+    ? `printed more than ${Printed.mostMiB} MiB`
+    : end === undefined
+      ? `took longer than ${timeText(declared.timeoutMs)}`
+      : end.signal !== null
+        ? `was ended by ${end.signal}`
+        : end.code !== 0
+          ? `ended with exit code ${end.code}`
+          : undefined;
+  if (fault === undefined) return await resultOf(job, declared, answer);
+  const said = complaint.trim() === '' ? '' : `: ${complaint.trim()}`;
+  const facts = isTooLong ? {} : await factsOf(job, declared, answer);
+  return { ...failedWith(`${job.model.model} ${fault}${said}`), ...facts };
+}
+
+/** What a system says of a line that is too long for it. */
+const TOO_LONG: ReadonlySet<string | undefined> = new Set(['E2BIG', 'ENAMETOOLONG']);
+
+function notStarted(
+  { model: { model } }: EngineJob,
+  { argv }: DeclaredProgram,
+  error: unknown,
+): EngineResult {
+  const code = codeOf(error);
+  if (code === 'UNSAFE_ARGUMENT') return refusedWith(`${model}: ${messageOf(error)}`, 'unfit');
+  if (TOO_LONG.has(code)) {
+    const advice = 'leave ${prompt} out of its `program`, so that the prompt comes on standard input';
+    return refusedWith(`${model}: the prompt is too long for an argument: ${advice}`, 'not-started');
+  }
+  return refusedWith(`${model}: ${argv[0]} can't be started: ${messageOf(error)}`, 'not-started');
+}
+
+/** A time such as `10 min` or `1.5 s`. */
+export function timeText(ms: number): string {
+  return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1000} s`;
+}

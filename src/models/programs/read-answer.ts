@@ -1,0 +1,88 @@
+import { PastBound } from '../../files/bounds/past-bound.ts';
+import { messageOf } from '../../files/error-utils.ts';
+import type { JsonValue } from '../../files/json.ts';
+import type { AnswerFields } from '../declared.ts';
+import { type EngineJob, type EngineResult, failedWith, roughTokens, type Usage } from '../engine.ts';
+
+/** What an answer says of what it took. */
+type Facts = Pick<EngineResult, 'usage' | 'dollars'>;
+
+/** Reads the answer of a program or an address that ended well. */
+export async function resultOf(job: EngineJob, fields: AnswerFields, answer: string): Promise<EngineResult> {
+  const { text, fault, ...facts } = await read(job, fields, answer);
+  if (fault !== undefined) return { ...failedWith(`${job.model.model} ${fault}`), ...facts };
+  return {
+    outputs: [{ type: 'text', text }],
+    tokens: tokensOf(facts) ?? roughTokens(job.prompt.text + text),
+    ...facts,
+    failed: false,
+  };
+}
+
+/** Reads what a failed run cost, as far as what came says so. */
+export async function factsOf(job: EngineJob, fields: AnswerFields, answer: string): Promise<Facts> {
+  const { cost, tokens } = fields;
+  const { usage, dollars } = await read(job, { ...(cost && { cost }), ...(tokens && { tokens }) }, answer);
+  return { ...(usage && { usage }), ...(dollars !== undefined && { dollars }) };
+}
+
+function tokensOf({ usage }: Facts): number | undefined {
+  return usage && usage.input + usage.output;
+}
+
+async function read(
+  job: EngineJob,
+  { output, cost, tokens }: AnswerFields,
+  answer: string,
+): Promise<Facts & ({ text: string; fault?: undefined } | { text?: undefined; fault: string })> {
+  const expressions = {
+    ...(output !== undefined && { output }),
+    ...(cost !== undefined && { cost }),
+    ...(tokens && { input: tokens.input, tokensOut: tokens.output }),
+    ...(tokens?.cached !== undefined && { cached: tokens.cached }),
+  };
+  if (Object.keys(expressions).length === 0) return { text: answer };
+  const selected = await selectFrom(job, answer, expressions);
+  if ('fault' in selected) {
+    return output === undefined ? { text: answer } : { fault: unreadable(selected.fault, answer) };
+  }
+  const { found } = selected;
+  const facts = { ...usageOf(found), ...dollarsOf(found['cost']) };
+  if (output === undefined) return { text: answer, ...facts };
+  const value = found['output'] ?? null;
+  if (value === null) return { fault: unreadable(`it has no \`${output}\``, answer), ...facts };
+  return { text: typeof value === 'string' ? value : JSON.stringify(value), ...facts };
+}
+
+async function selectFrom(job: EngineJob, answer: string, expressions: Readonly<Record<string, string>>) {
+  try {
+    return await job.select(answer, expressions);
+  } catch (error) {
+    if (error instanceof PastBound) return { fault: messageOf(error) };
+    throw error;
+  }
+}
+
+const SHOWN = 300;
+
+function unreadable(why: string, answer: string): string {
+  const start = answer.trim().slice(0, SHOWN);
+  const rest = answer.trim().length > SHOWN ? '…' : '';
+  return `gave an answer that can't be read: ${why}; ${start === '' ? 'it is empty' : `it begins with ${start}${rest}`}`;
+}
+
+function usageOf({ input, tokensOut, cached }: Readonly<Record<string, JsonValue>>): { usage?: Usage } {
+  const [read, written] = [amountOf(input), amountOf(tokensOut)];
+  if (read === undefined || written === undefined) return {};
+  return { usage: { input: read, output: written, cached: Math.min(amountOf(cached) ?? 0, read) } };
+}
+
+function dollarsOf(cost: JsonValue | undefined): { dollars?: number } {
+  const dollars = amountOf(cost);
+  return dollars === undefined ? {} : { dollars };
+}
+
+/** A number of at least 0; undefined for anything else. */
+function amountOf(value: JsonValue | undefined): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}

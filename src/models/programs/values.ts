@@ -1,0 +1,99 @@
+import type { JsonValue } from '../../files/json.ts';
+import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import { type Declared, type Placeholder, uses } from '../declared.ts';
+import { type EngineJob, jsonWords, saysJson, textOf } from '../engine.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What the placeholders of a run stand for. */
+export type RunValues = ReturnType<typeof valuesOf>;
+
+/** @param images what `${images}` stands for */
+export function valuesOf(
+  job: EngineJob,
+  declared: Declared,
+  { env, images }: { env: Env; images: string[] },
+) {
+  const { model, inputs } = job;
+  const prompt = promptOf(job, declared);
+  const plain = (placeholder: Placeholder): JsonValue => {
+    switch (placeholder.name) {
+      case 'prompt':
+        return prompt;
+      case 'system':
+        return systemOf(job);
+      case 'messages':
+        return messagesOf(job);
+      case 'images':
+        return images;
+      case 'here':
+        return declared.here;
+      case 'model':
+        return model.model;
+      case 'env':
+        return env[placeholder.key]?.trim() ?? '';
+      case 'input':
+        return own(inputs.texts, placeholder.key) ?? '';
+    }
+  };
+  return {
+    prompt,
+    images,
+    /** As texts have them: inputs as they were given. */
+    inText: plain,
+    /** As JSON has them: inputs of the type that the prompt's schema gives them. */
+    inJson: (placeholder: Placeholder): JsonValue =>
+      placeholder.name === 'input' ? (own(inputs.values, placeholder.key) ?? '') : plain(placeholder),
+  };
+}
+
+/** Texts one under the other, with an empty line between them. */
+function oneText([first = '', ...rest]: readonly string[]): string {
+  return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
+}
+
+function own<T>(values: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(values, key) ? values[key] : undefined;
+}
+
+function promptOf(job: EngineJob, declared: Declared): string {
+  const { messages } = job.prompt;
+  const shown = uses(declared, 'system') ? messages.filter(({ role }) => role !== 'system') : messages;
+  const text = oneText(shown.map(({ parts }) => textOf(parts)));
+  const words = wordsOf(job);
+  if (words === undefined) return text;
+  return text === '' ? words : `${text.trimEnd()}\n\n${words}`;
+}
+
+function wordsOf(job: EngineJob): string | undefined {
+  if (job.json === undefined) return undefined;
+  const { schema } = job.json;
+  if (isJsonObject(schema)) return jsonWords(schema);
+  return saysJson(job) ? undefined : jsonWords();
+}
+
+function systemOf({ prompt }: EngineJob): string {
+  return oneText(prompt.messages.filter(({ role }) => role === 'system').map(({ parts }) => textOf(parts)));
+}
+
+/** In the form of the prompt format. */
+function messagesOf({ prompt }: EngineJob): JsonValue {
+  return prompt.messages.map(({ role, parts }) => ({
+    role,
+    content: parts.map(part =>
+      'text' in part
+        ? { text: part.text }
+        : { media: { url: dataUrlOf(part.image), contentType: part.image.mediaType } },
+    ),
+  }));
+}
+
+/** The pictures of a prompt, in order. */
+export function imagesOf({ prompt }: Pick<EngineJob, 'prompt'>): LoadedImage[] {
+  return prompt.messages.flatMap(({ parts }) => parts.flatMap(part => ('image' in part ? [part.image] : [])));
+}
+
+export function dataUrlOf({ bytes, mediaType }: LoadedImage): string {
+  return `data:${mediaType};base64,${bytes.toString('base64')}`;
+}

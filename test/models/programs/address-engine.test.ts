@@ -1,0 +1,172 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EngineResult } from '../../../src/models/engine.ts';
+import { addressEngine } from '../../../src/models/programs/address-engine.ts';
+import { png } from '../../support/pictures.ts';
+import { type JobOptions, jobOf } from '../job.ts';
+import { declaredModel } from './declared.ts';
+
+const KEY = 'bot-key-0123456789';
+let server: Server;
+let base: string;
+let asked: {
+  method: string | undefined;
+  url: string | undefined;
+  headers: IncomingMessage['headers'];
+  body: string;
+}[];
+let answer: (response: ServerResponse, count: number) => void;
+
+beforeEach(async () => {
+  asked = [];
+  answer = response => response.end('Hi\n');
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method, url, headers } = request;
+      asked.push({ method, url, headers, body: Buffer.concat(chunks).toString('utf8') });
+      answer(response, asked.length);
+    });
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise(resolve => server.close(resolve));
+});
+
+function ask(entry: object, job: JobOptions = {}): Promise<EngineResult> {
+  const engine = addressEngine({ env: { BOT_KEY: `${KEY}\n` } });
+  return engine.run(jobOf({ template: 'Hello', ...job, model: declaredModel(entry) }));
+}
+
+const input = (q: string): JobOptions => ({ inputs: { texts: { q }, values: { q } } });
+
+describe('an address', () => {
+  it('gets one POST of its body as JSON, and its answer is text as it came', async () => {
+    const body = {
+      question: '${prompt}',
+      history: '${messages}',
+      count: '${input.n}',
+      all: 'n is ${input.n}',
+      top: 3,
+    };
+    const entry = { address: `${base}/ask`, headers: { authorization: 'Bearer ${env.BOT_KEY}' }, body };
+    const job = { inputs: { texts: { n: '1.50' }, values: { n: 1.5 } } };
+    expect(await ask(entry, job)).toMatchObject({ outputs: [{ type: 'text', text: 'Hi\n' }], failed: false });
+    expect(asked).toMatchObject([
+      {
+        method: 'POST',
+        url: '/ask',
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      },
+    ]);
+    expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
+      question: 'Hello',
+      history: [{ role: 'user', content: [{ text: 'Hello' }] }],
+      count: 1.5,
+      all: 'n is 1.50',
+      top: 3,
+    });
+  });
+
+  it('may be asked by another method, and with a text', async () => {
+    await ask({
+      address: `${base}/a`,
+      method: 'PUT',
+      body: 'Q: ${prompt}',
+      headers: { 'Content-Type': 'text/x' },
+    });
+    expect(asked).toMatchObject([{ method: 'PUT', body: 'Q: Hello', headers: { 'content-type': 'text/x' } }]);
+  });
+
+  it.each([
+    ['@evil.example/', '/ask/%40evil.example%2F?q=%40evil.example%2F'],
+    ['?a=b&c#d', '/ask/%3Fa%3Db%26c%23d?q=%3Fa%3Db%26c%23d'],
+    ['${model} ü', '/ask/%24%7Bmodel%7D%20%C3%BC?q=%24%7Bmodel%7D%20%C3%BC'],
+  ])('gets a value percent-encoded: %s', async (value, url) => {
+    await ask({ address: `${base}/ask/\${input.q}?q=\${input.q}` }, input(value));
+    expect(asked).toMatchObject([{ url }]);
+  });
+
+  it.each(['..', '.'])('is not asked at another path: %s', async value => {
+    const result = await ask({ address: `${base}/a/\${input.q}/b` }, input(value));
+    expect(result).toMatchObject({ failed: true, isRefused: true, fault: 'unfit' });
+    expect(asked).toEqual([]);
+  });
+
+  it.each(['a\r\nx-other: b', 'a\nb', 'a\u0000b'])('gets no second header: %j', async value => {
+    const result = await ask({ address: base, headers: { 'x-q': '${input.q}' } }, input(value));
+    expect(result).toMatchObject({ failed: true, isRefused: true, fault: 'unfit' });
+    expect(asked).toEqual([]);
+  });
+
+  it('is told pictures as data URLs, or takes none', async () => {
+    const job = { template: '{{media url=a}}', images: [png(1, 1)] };
+    await ask({ address: base, body: { images: '${images}' } }, job);
+    expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
+      images: [expect.stringMatching(/^data:image\/png;base64,/)],
+    });
+    expect(await ask({ address: base, body: {} }, job)).toMatchObject({ failed: true, fault: 'unfit' });
+  });
+
+  it('fails in the words of the answer, without what the environment gave', async () => {
+    answer = response => response.writeHead(500).end(`{"error": {"message": "no room for ${KEY}"}}`);
+    expect(await ask({ address: `${base}/`, headers: { key: '${env.BOT_KEY}' } })).toMatchObject({
+      outputs: [{ message: 'thing answered 500 no room for ***' }],
+      failed: true,
+      isRefused: false,
+    });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is not asked where it redirects to', async () => {
+    answer = response => response.writeHead(302, { location: `${base}/other` }).end();
+    const { outputs } = await ask({ address: `${base}/` });
+    expect(outputs).toMatchObject([{ message: expect.stringMatching(/^thing redirects to/) as string }]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is asked again only after a 429', async () => {
+    const waits: number[] = [];
+    const sleep = async (ms: number): Promise<void> => void waits.push(ms);
+    answer = (response, count) => {
+      if (count < 3) response.writeHead(429, { 'retry-after': '2' }).end('busy');
+      else response.end('{"a": "Hi", "cost": 0.1}');
+    };
+    expect(await ask({ address: base, output: 'a', cost: 'cost' }, { sleep })).toMatchObject({
+      outputs: [{ text: 'Hi' }],
+      dollars: 0.1,
+    });
+    expect(waits).toEqual([2000, 2000]);
+    answer = response => response.writeHead(529).end('overloaded_error');
+    expect(await ask({ address: base }, { sleep })).toMatchObject({ failed: true });
+    expect(asked).toHaveLength(4);
+  });
+
+  it('that cannot be reached, or is too slow, makes a failed run', async () => {
+    answer = () => {};
+    expect(await ask({ address: base, timeout: '300ms' })).toMatchObject({
+      outputs: [{ message: 'thing took longer than 0.3 s' }],
+      failed: true,
+    });
+    const gone = await ask({ address: 'http://127.0.0.1:1/' });
+    expect(gone).toMatchObject({ failed: true, isRefused: true, fault: 'unreachable' });
+  });
+
+  it('that breaks its answer off may have been paid for', async () => {
+    answer = response => {
+      response.writeHead(200, { 'content-length': '100' }).write('half');
+      setImmediate(() => response.destroy());
+    };
+    const { outputs, failed } = await ask({ address: base });
+    expect({ outputs, failed }).toMatchObject({
+      outputs: [{ message: expect.stringMatching(/it may have been paid for$/) as string }],
+      failed: true,
+    });
+  });
+});

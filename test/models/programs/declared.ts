@@ -1,0 +1,11 @@
+import { parseModelsFile } from '../../../src/models/catalogue/file.ts';
+import type { ModelEntry } from '../../../src/models/entry.ts';
+
+/** The one model of a models file in a folder; throws for a fault. */
+export function declaredModel(entry: object, folder = '/models'): ModelEntry {
+  const text = JSON.stringify({ models: [{ model: 'thing', modality: 'text', ...entry }] });
+  const { models, faults } = parseModelsFile(text, `${folder}/models.yaml`, []);
+  const [model] = models;
+  if (!model) throw new Error(faults.join('\n'));
+  return model;
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { filledText, filledValue, type ValueOf } from '../../../src/models/programs/placeholders.ts';
+
+const VALUES: Record<string, string | number[]> = { prompt: '${model} $${x', messages: [1, 2], model: 'bot' };
+const valueOf: ValueOf = placeholder => ('key' in placeholder ? 7 : (VALUES[placeholder.name] ?? null));
+
+describe('placeholders', () => {
+  it('are filled in once, whatever the value says', () => {
+    expect(filledText('<${prompt}|${model}>', valueOf)).toBe('<${model} $${x|bot>');
+  });
+
+  it('leave a literal ${ where $${ is written', () => {
+    expect(filledText('$${model} costs $5 $$${model}', valueOf)).toBe('${model} costs $5 $${model}');
+  });
+
+  it('keep the type of what they stand for if they stand alone', () => {
+    const body = {
+      list: '${messages}',
+      number: '${input.n}',
+      text: 'n=${input.n} ${messages}',
+      other: [true, 1],
+    };
+    expect(filledValue(body, { inJson: valueOf, inText: valueOf })).toEqual({
+      list: [1, 2],
+      number: 7,
+      text: 'n=7 [1,2]',
+      other: [true, 1],
+    });
+  });
+});
