@@ -73,6 +73,8 @@ export interface Context extends TerminalContext {
   readonly version: string;
   /** The local service's data directory. */
   readonly dataDir: string;
+  /** A file with more models than models.yaml has, absolute; undefined if none is named. */
+  readonly modelsFile: string | undefined;
   /** What is kept of runs: the journal, and the journals of batches without a file of results. */
   readonly stateDir: string;
   /** The runs started on this machine; opened when it is first used. */

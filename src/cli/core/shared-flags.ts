@@ -37,6 +37,12 @@ export const CAP_FLAGS = [
   ['--max-credits <n>', 'create nothing that may take more credits in all'],
 ] as const satisfies readonly FlagSpec[];
 
+/** Of every command that creates runs on this machine. */
+export const MODELS_FLAG = [
+  '--models <file>',
+  'read models from this file too: programs and addresses among them are started and asked',
+] as const satisfies FlagSpec;
+
 /** Of every command that creates many runs. */
 export const PACE_FLAGS = [
   ['--concurrency <n>', "creations open at a time (default: 4, 16 on this machine's own service)"],

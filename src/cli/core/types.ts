@@ -9,6 +9,8 @@ export interface GlobalOptions {
   readonly allowOutside: boolean;
   /** Whether pictures may come from private addresses and from names that this machine can't resolve. */
   readonly allowPrivate: boolean;
+  /** A file with more models, as the command line has it; not of every command. */
+  readonly models?: string;
   readonly json: boolean;
   /** A JMESPath expression; implies `json`. */
   readonly query?: string;

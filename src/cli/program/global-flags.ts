@@ -30,11 +30,13 @@ export function withDebugBody(argv: readonly string[]): string[] {
   return argv.map((word, at) => (word === '--debug=body' && (end < 0 || at < end) ? '--debug-body' : word));
 }
 
-/** The global flags as parsed. @throws {CliError} USAGE_ERROR for a wrong duration */
+/** The global flags as parsed, and where the command's models come from. @throws {CliError} USAGE_ERROR for a wrong duration */
 export function globalOptions(command: Command): GlobalOptions {
   const { timeout, ...flags } = { ...SWITCHES, ...rootOf(command).opts<Parsed>() };
+  const { models, modelsFrom = models } = command.opts<{ models?: unknown; modelsFrom?: unknown }>();
   return {
     ...flags,
+    ...(typeof modelsFrom === 'string' && { models: modelsFrom }),
     debug: flags.debug || flags.debugBody,
     ...(timeout !== undefined && { timeoutMs: parseDuration(timeout, '--timeout') }),
   };

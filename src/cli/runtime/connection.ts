@@ -80,6 +80,8 @@ function introduceEmbedded({ dataDir, io }: ConnectionSources): void {
 async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise<OpenConnection> {
   const service = await sources.local.start({
     dataDir: sources.dataDir,
+    modelsFile: sources.modelsFile,
+    directory: sources.cwd,
     allowPrivate: sources.globals.allowPrivate,
     onNotice: line => sources.io.note(`note: ${oneLine(line)}`),
   });

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
@@ -61,7 +62,8 @@ export async function createContext(
     return new Checks(signal);
   };
   const advise = adviseWith(globals);
-  const place = { io, globals, env, cwd, clock, settings, local, version, dataDir, stateDir };
+  const modelsFile = globals.models === undefined ? undefined : path.resolve(cwd, globals.models);
+  const place = { modelsFile, io, globals, env, cwd, clock, settings, local, version, dataDir, stateDir };
   const base = { ...place, journal, isReplay, signal, timeLeftMs, advise };
   const connections = connectionsOf({ ...base, recordings });
   const ctx: Context = {

@@ -62,7 +62,7 @@ export async function withLocalStore<T>(
   use: (store: LocalStore) => Promise<T>,
   onNotice: (line: string) => void = () => {},
 ): Promise<T> {
-  const store = await ctx.local.open({ dataDir: ctx.dataDir, onNotice });
+  const store = await ctx.local.open({ dataDir: ctx.dataDir, modelsFile: ctx.modelsFile, onNotice });
   try {
     return await use(store);
   } catch (error) {

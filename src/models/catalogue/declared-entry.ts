@@ -100,8 +100,9 @@ function readProgram(fields: YamlFields): ProgramPart {
   const [first] = items;
   // What a prompt says must not choose what is started.
   for (const { name } of first ? placeholders(first) : []) {
-    if (name !== 'here')
+    if (name !== 'here') {
       throw fields.fault('program', `takes nothing but \${here} in its first word, not \${${name}}`);
+    }
   }
   const all = items.flatMap(item => placeholders(item, 'program'));
   return {
@@ -149,8 +150,9 @@ function headerName(name: string, at: YamlValue): string {
 /** What is wrong with an address; undefined if nothing is. */
 function addressFault(address: string): string | undefined {
   const { origin, rest } = /^(?<origin>https?:\/\/[^/?#\\]*)(?<rest>.*)$/su.exec(address)?.groups ?? {};
-  if (origin === undefined || rest === undefined)
+  if (origin === undefined || rest === undefined) {
     return 'must begin with https://, or http:// for this machine';
+  }
   if (origin.includes('$')) return 'takes placeholders only after its scheme, host and port';
   if (!URL.canParse(origin) || /\s/u.test(address)) return 'is not the address of a server';
   const { protocol, hostname, username, password } = new URL(origin);

@@ -204,8 +204,9 @@ function readDeclaredPrice(value: YamlValue): Price {
   const run = fields.text('run', DOLLARS);
   if (run === undefined) return readPrice(value);
   for (const key of ['input', 'output', 'cachedInput']) {
-    if (fields.value(key))
+    if (fields.value(key)) {
       throw fields.fault(key, 'says nothing beside `run`, which is the price of a whole run');
+    }
   }
   return { input: 0, output: 0, run: Number(run) };
 }

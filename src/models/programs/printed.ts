@@ -30,8 +30,9 @@ export class Printed {
     stderr.on('error', () => {});
     stdout.on('data', (chunk: Buffer) => {
       this.#length += chunk.length;
-      if (this.#length <= MOST_MIB * 1024 * 1024) this.#chunks.push(chunk);
-      else if (!this.#isTooLong) {
+      if (this.#length <= MOST_MIB * 1024 * 1024) {
+        this.#chunks.push(chunk);
+      } else if (!this.#isTooLong) {
         this.#isTooLong = true;
         this.#chunks = [];
         onTooLong();

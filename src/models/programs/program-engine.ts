@@ -101,8 +101,9 @@ function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<Program
     const names = piecesOf(word).flatMap(piece => (typeof piece === 'string' ? [] : piece.name));
     const pictures = names.includes('images') ? values.images : [''];
     for (const picture of pictures) {
-      if (names.some(name => name !== 'here' && name !== 'model' && name !== 'images'))
+      if (names.some(name => name !== 'here' && name !== 'model' && name !== 'images')) {
         filled.add(words.length);
+      }
       words.push(filledText(word, one => (one.name === 'images' ? picture : values.inText(one))));
     }
   }

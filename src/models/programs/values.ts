@@ -18,24 +18,12 @@ export function valuesOf(
   const { model, inputs } = job;
   const prompt = promptOf(job, declared);
   const plain = (placeholder: Placeholder): JsonValue => {
-    switch (placeholder.name) {
-      case 'prompt':
-        return prompt;
-      case 'system':
-        return systemOf(job);
-      case 'messages':
-        return messagesOf(job);
-      case 'images':
-        return images;
-      case 'here':
-        return declared.here;
-      case 'model':
-        return model.model;
-      case 'env':
-        return env[placeholder.key]?.trim() ?? '';
-      case 'input':
-        return own(inputs.texts, placeholder.key) ?? '';
-    }
+    if (placeholder.name === 'env') return env[placeholder.key]?.trim() ?? '';
+    if (placeholder.name === 'input') return own(inputs.texts, placeholder.key) ?? '';
+    const { name } = placeholder;
+    const values = { prompt, images, here: declared.here, model: model.model };
+    if (name === 'system') return systemOf(job);
+    return name === 'messages' ? messagesOf(job) : values[name];
   };
   return {
     prompt,

@@ -144,11 +144,11 @@ async function jobInputs(
   task: { readonly userId: number; readonly signal: AbortSignal },
 ): Promise<JobInputs> {
   const values = await tasks.do('readTexts', { definition: { textInputs, input }, texts: given }, task);
-  const defaults = Object.entries(values).map(([key, value]) => [
-    key,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
-  return { texts: { ...Object.fromEntries(defaults), ...given }, values };
+  const texts: Record<string, string> = {};
+  for (const [key, value] of Object.entries(values)) {
+    texts[key] = given[key] ?? (typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  return { texts, values };
 }
 
 /** Why a program is not started; undefined if it may be. */

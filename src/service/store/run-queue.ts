@@ -44,7 +44,6 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
     return (
       run && {
         ...run,
-        deaths: Number(run.deaths),
         request: JSON.parse(run.request ?? 'null') as StoredRequest,
       }
     );

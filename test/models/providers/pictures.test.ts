@@ -23,7 +23,7 @@ async function draw(
   provider.reset(...answers);
   const waits: number[] = [];
   const sleep = async (ms: number): Promise<void> => void waits.push(ms);
-  const result = await createEngines({ env }).provider.run(
+  const result = await createEngines({ dataDir: 'nowhere', env }).provider.run(
     jobOf({ template: 'A house', sleep, ...job, model: entry }),
   );
   return { ...result, waits };

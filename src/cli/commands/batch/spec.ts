@@ -1,5 +1,11 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { CAP_FLAGS, PACE_FLAGS, ROW_FORMAT_FLAGS, ROW_INPUT_FLAGS } from '../../core/shared-flags.ts';
+import {
+  CAP_FLAGS,
+  MODELS_FLAG,
+  PACE_FLAGS,
+  ROW_FORMAT_FLAGS,
+  ROW_INPUT_FLAGS,
+} from '../../core/shared-flags.ts';
 
 export const BATCH = {
   path: 'batch',
@@ -28,6 +34,7 @@ export const BATCH = {
     ['-m, --model <model>', "another model than the prompt names; this machine's own service only"],
     ['--no-validate', 'send run options that no model lists'],
     ...PACE_FLAGS,
+    MODELS_FLAG,
     ...CAP_FLAGS,
     ['--save <dir>', 'write outputs to files as well'],
     ['--force', 'overwrite files that exist'],

@@ -1,5 +1,11 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { CAP_FLAGS, PACE_FLAGS, ROW_FORMAT_FLAGS, ROW_INPUT_FLAGS } from '../../core/shared-flags.ts';
+import {
+  CAP_FLAGS,
+  MODELS_FLAG,
+  PACE_FLAGS,
+  ROW_FORMAT_FLAGS,
+  ROW_INPUT_FLAGS,
+} from '../../core/shared-flags.ts';
 
 export const COMPARE = {
   path: 'compare',
@@ -17,6 +23,7 @@ export const COMPARE = {
     ['--report <file>', 'write a page with outputs and pictures side by side'],
     ['--fail-on <what>', 'exit 5 if a row has this', { choices: ['changed', 'failed'] }],
     ...PACE_FLAGS,
+    MODELS_FLAG,
     ...CAP_FLAGS,
     ['--dry-run', 'check every row, tell what they would cost, and create nothing'],
   ],

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { CAP_FLAGS } from '../../core/shared-flags.ts';
+import { CAP_FLAGS, MODELS_FLAG } from '../../core/shared-flags.ts';
 
 export const MCP = {
   path: 'mcp',
@@ -7,6 +7,7 @@ export const MCP = {
   flags: [
     ['--prompts <dir>', 'offer the prompt files there too'],
     ['--allow <prompt>', 'only this prompt can be run; repeatable', { repeats: true }],
+    MODELS_FLAG,
     ...CAP_FLAGS,
   ],
   examples: ['mcp', 'mcp --allow hello --max-credits 100', 'mcp --prompts ./prompts'],

@@ -43,8 +43,8 @@ async function findingsOf(ctx: Context, files: readonly string[], needsModel: bo
   ]);
   const { allowOutside } = ctx.globals;
   const onProblem = ({ message }: Error): void => ctx.io.note(`note: ${oneLine(message)}`);
-  const { dataDir, env } = ctx;
-  const models = knownModels(await loadModels({ dataDir, env, watch: false, onProblem }));
+  const { dataDir, modelsFile, env } = ctx;
+  const models = knownModels(await loadModels({ dataDir, modelsFile, env, watch: false, onProblem }));
   const check = async (file: string, tasks: PromptTasks): Promise<Finding[]> => {
     const options = { models, tasks, allowOutside, needsModel };
     const findings = await checkFile(path.resolve(ctx.cwd, file), options).catch((error: unknown) => {

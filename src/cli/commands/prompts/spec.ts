@@ -68,6 +68,7 @@ export const PROMPTS_CHECK = {
   arguments: [['[file...]', 'prompt files (*.prompt, *.prompt.yml)', 'promptFiles']],
   flags: [
     ['--models', 'make a model that this machine does not know a fault'],
+    ['--models-from <file>', 'read models from this file too'],
     ['--print-schema', 'print the JSON Schema of the front matter, for editors'],
   ],
   examples: [

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { CAP_FLAGS, INPUT_FLAGS, OUTPUT_FLAGS } from '../../core/shared-flags.ts';
+import { CAP_FLAGS, INPUT_FLAGS, MODELS_FLAG, OUTPUT_FLAGS } from '../../core/shared-flags.ts';
 
 export const RUN = {
   path: 'run',
@@ -14,6 +14,7 @@ export const RUN = {
     ['--no-stream', 'print text when it is whole, not while it is made'],
     ['--no-wait', 'print the run id instead of waiting for the run'],
     ['--dry-run', 'print what would be sent and what it would cost, and create nothing'],
+    MODELS_FLAG,
     ...CAP_FLAGS,
     ...OUTPUT_FLAGS,
   ],

@@ -1,5 +1,5 @@
 import type { CommandSpec, FlagSpec } from '../../core/command-spec.ts';
-import { CAP_FLAGS, OUTPUT_FLAGS } from '../../core/shared-flags.ts';
+import { CAP_FLAGS, MODELS_FLAG, OUTPUT_FLAGS } from '../../core/shared-flags.ts';
 
 const RUN_NAMES =
   'A run is named by its id, a beginning of it (6 characters or more) that no other run has, or --last.';
@@ -101,6 +101,7 @@ export const RUNS_RERUN = {
     ['--other-images', 'images may differ from those of the run'],
     ['--no-validate', 'send unknown inputs and run options'],
     ['--compare', 'show both outputs side by side, with their differences'],
+    MODELS_FLAG,
     ...CAP_FLAGS,
     ...OUTPUT_FLAGS,
   ],

@@ -71,7 +71,7 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
   if (flags.newStore && flags.database !== undefined) {
     throw usageError('--new-store is for the store in the data directory, --database for one in PostgreSQL');
   }
-  const { database, page, newStore, hideTemplates, rerun } = flags;
+  const { database, page, newStore, hideTemplates, allowPrograms, rerun } = flags;
   const rateLimit =
     flags.rateLimit === undefined
       ? undefined
@@ -81,6 +81,7 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     page,
     newStore,
     hideTemplates,
+    allowPrograms,
     rerun,
     host: matching(flags.host, /^[\w.:-]+$/, '--host', 'a host name or address'),
     port: port(flags.port),

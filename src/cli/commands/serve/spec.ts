@@ -17,6 +17,7 @@ export const SERVE = {
     ['--public-url <url>', 'where others reach it: media URLs begin with it'],
     ['--hide-templates', 'show the templates of prompts to the user local alone'],
     ['--no-rerun', 'fail runs that a dead process had begun, instead of running them once more'],
+    ['--allow-programs', 'run programs that models.yaml declares even if there are several users'],
     ['--grace <duration>', 'how long running runs are given at the end', { default: '10s' }],
     ['--no-page', 'leave out the page for people at the root'],
   ],

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { CAP_FLAGS, PACE_FLAGS } from '../../core/shared-flags.ts';
+import { CAP_FLAGS, MODELS_FLAG, PACE_FLAGS } from '../../core/shared-flags.ts';
 
 export const TEST = {
   path: 'test',
@@ -36,6 +36,7 @@ export const TEST = {
       { repeats: true },
     ],
     ...PACE_FLAGS,
+    MODELS_FLAG,
     ...CAP_FLAGS,
     ['--dry-run', 'check every case, tell what they would cost, and create nothing'],
     ['--print-schema', 'print the JSON Schema of test files, for editors'],
