@@ -1,59 +1,23 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, request as sendRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../src/models/engine.ts';
 import { createEngines } from '../../src/models/engines.ts';
 import type { ModelEntry } from '../../src/models/entry.ts';
 import { providerEngine } from '../../src/models/providers/engine.ts';
+import { FakeProvider, type ProviderAnswer } from '../support/fake-provider.ts';
 import { png } from '../support/pictures.ts';
 import { type JobOptions, jobOf, providerAt } from './job.ts';
-
-interface Asked {
-  path: string | undefined;
-  authorization: string | undefined;
-  contentType: string | undefined;
-  text: string;
-}
 
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern) as unknown;
 
 const KEY = 'sk-secret-0123456789';
-let server: Server;
-let baseUrl: string;
-let asked: Asked[];
-/** Status and body of each answer in turn; the last is repeated. */
-let answers: { status?: number; headers?: Record<string, string>; body: unknown }[];
-
-async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  asked.push({
-    path: request.url,
-    authorization: request.headers.authorization,
-    contentType: request.headers['content-type'],
-    text: Buffer.concat(chunks).toString('latin1'),
-  });
-  const {
-    status = 200,
-    headers = {},
-    body,
-  } = (answers.length > 1 ? answers.shift() : answers[0]) ?? { body: null };
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
-}
+let provider: FakeProvider;
 
 beforeEach(async () => {
-  asked = [];
-  answers = [];
-  server = createServer((request, response) => void receive(request, response));
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  provider = await FakeProvider.start();
 });
-
-afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise(resolve => server.close(resolve));
-});
+afterEach(() => provider.close());
 
 function ask(
   model: Partial<ModelEntry>,
@@ -63,28 +27,30 @@ function ask(
   const entry: Partial<ModelEntry> = {
     model: 'clever',
     engine: 'provider',
-    provider: providerAt(baseUrl, { keyVariable: 'KEY' }),
+    provider: providerAt(provider.baseUrl, { keyVariable: 'KEY' }),
     ...model,
   };
   return createEngines({ dataDir: 'nowhere', env }).provider.run(jobOf({ ...job, model: entry }));
 }
 
-const body = (index = 0): unknown => JSON.parse(asked[index]?.text ?? 'null');
-const said = (content: string | null, more: object = {}): { body: unknown } => ({
+const answered = (content: string | null, more: object = {}): ProviderAnswer => ({
   body: { choices: [{ message: { role: 'assistant', content, ...more } }], usage: { total_tokens: 42 } },
 });
 
 describe('a text model', () => {
   it('is asked with roles, and its answer is the output', async () => {
-    answers = [said('Bonjour')];
+    provider.reset(answered('Bonjour'));
     const template = '{{role "system"}}Be brief.{{role "user"}}Hello{{role "model"}}Well,';
     const result = await ask(
       { id: 'clever-2' },
       { template, runOptions: { reasoningEffort: 'low', temperature: '0.5', maxOutputTokens: '9' } },
     );
     expect(result).toEqual({ outputs: [{ type: 'text', text: 'Bonjour' }], tokens: 42, failed: false });
-    expect(asked[0]).toMatchObject({ path: '/v1/chat/completions', authorization: `Bearer ${KEY}` });
-    expect(body()).toEqual({
+    expect(provider.asked[0]).toMatchObject({
+      path: '/v1/chat/completions',
+      headers: { authorization: `Bearer ${KEY}` },
+    });
+    expect(provider.body()).toEqual({
       model: 'clever-2',
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -98,10 +64,10 @@ describe('a text model', () => {
   });
 
   it('is shown pictures in their place', async () => {
-    answers = [said('A grey square')];
+    provider.reset(answered('A grey square'));
     const picture = png(2, 2);
     await ask({}, { template: 'See {{media url=p}} this', images: [picture] });
-    expect(body()).toMatchObject({
+    expect(provider.body()).toMatchObject({
       messages: [
         {
           role: 'user',
@@ -116,19 +82,19 @@ describe('a text model', () => {
   });
 
   it('without a key is asked without one', async () => {
-    answers = [said('Hi')];
-    await ask({ provider: providerAt(baseUrl, { name: 'own' }) }, {}, { OPENAI_API_KEY: KEY });
-    expect(asked[0]?.authorization).toBeUndefined();
+    provider.reset(answered('Hi'));
+    await ask({ provider: providerAt(provider.baseUrl, { name: 'own' }) }, {}, { OPENAI_API_KEY: KEY });
+    expect(provider.asked[0]?.headers.authorization).toBeUndefined();
   });
 
   it('counts roughly where the endpoint does not count', async () => {
-    answers = [{ body: { choices: [{ message: { content: 'twelve chars' } }] } }];
+    provider.reset({ body: { choices: [{ message: { content: 'twelve chars' } }] } });
     expect((await ask({})).tokens).toBe(5);
   });
 
   it.each([
-    [said(null), /without a text/],
-    [said(null, { refusal: "I'd rather not" }), /refused: I'd rather not/],
+    [answered(null), /without a text/],
+    [answered(null, { refusal: "I'd rather not" }), /refused: I'd rather not/],
     [{ body: {} }, /without a text/],
     [{ body: { choices: [] } }, /without a text/],
     [
@@ -141,7 +107,7 @@ describe('a text model', () => {
     ],
     [{ status: 200, body: Buffer.from('<html>') }, /^corner answered with a web page/],
   ])('that fails becomes an error output: %j', async (answer, message) => {
-    answers = [answer];
+    provider.reset(answer);
     const result = await ask({});
     expect(result).toMatchObject({
       outputs: [{ type: 'error', message: matching(message) }],
@@ -151,21 +117,19 @@ describe('a text model', () => {
   });
 
   it('never shows a key in what it says', async () => {
-    answers = [
-      {
-        status: 401,
-        body: { error: { message: `Incorrect API key provided: ${KEY}, or sk-pro***5678. Bearer abcdef12` } },
-      },
-    ];
+    provider.reset({
+      status: 401,
+      body: { error: { message: `Incorrect API key provided: ${KEY}, or sk-pro***5678. Bearer abcdef12` } },
+    });
     const text = JSON.stringify(await ask({}));
     expect(text).toContain('401 Incorrect API key provided');
     expect(text).not.toMatch(/secret|5678|abcdef/);
   });
 
   it('may answer in parts', async () => {
-    answers = [
-      { body: { choices: [{ message: { content: [{ type: 'thinking' }, { type: 'text', text: 'Hi' }] } }] } },
-    ];
+    provider.reset({
+      body: { choices: [{ message: { content: [{ type: 'thinking' }, { type: 'text', text: 'Hi' }] } }] },
+    });
     expect((await ask({})).outputs).toEqual([{ type: 'text', text: 'Hi' }]);
   });
 
@@ -178,8 +142,8 @@ describe('a text model', () => {
   });
 
   it('that never answers is given up', async () => {
-    server.removeAllListeners('request');
-    const job = jobOf({ model: { engine: 'provider', provider: providerAt(baseUrl) } });
+    provider.reset(() => undefined);
+    const job = jobOf({ model: { engine: 'provider', provider: providerAt(provider.baseUrl) } });
     const { outputs } = await providerEngine({}, { timeoutMs: 60 }).run(job);
     expect(outputs).toEqual([
       {
@@ -191,7 +155,7 @@ describe('a text model', () => {
 
   it('is asked again when it is busy', async () => {
     const busy = { status: 429, headers: { 'retry-after-ms': '1' }, body: { error: { message: 'busy' } } };
-    answers = [busy, busy, { ...busy, headers: { 'retry-after': '7' } }, said('At last')];
+    provider.reset(busy, busy, { ...busy, headers: { 'retry-after': '7' } }, answered('At last'));
     const waits: number[] = [];
     const sleep = async (ms: number): Promise<void> => void waits.push(ms);
     expect((await ask({}, { sleep })).outputs).toEqual([{ type: 'text', text: 'At last' }]);
@@ -201,16 +165,16 @@ describe('a text model', () => {
   it.each([500, 503, 408])(
     'is not asked again after %i: an answer may have been made and paid for',
     async status => {
-      answers = [{ status, body: { error: { message: 'broken' } } }, said('Twice')];
+      provider.reset({ status, body: { error: { message: 'broken' } } }, answered('Twice'));
       expect((await ask({})).failed).toBe(true);
-      expect(asked).toHaveLength(1);
+      expect(provider.asked).toHaveLength(1);
     },
   );
 
   it('whose key is missing is not asked', async () => {
     const { outputs } = await ask({}, {}, {});
     expect(outputs).toMatchObject([{ type: 'error', message: 'no key for corner: set KEY' }]);
-    expect(asked).toEqual([]);
+    expect(provider.asked).toEqual([]);
   });
 
   it("that can't be reached says where it was looked for", async () => {
@@ -223,8 +187,7 @@ describe('a text model', () => {
 
   it('is let go when the run stops', async () => {
     const stop = new AbortController();
-    server.removeAllListeners('request');
-    server.on('request', () => stop.abort(new Error('stopping')));
+    provider.reset(() => stop.abort(new Error('stopping')));
     await expect(ask({}, { signal: stop.signal })).rejects.toThrow('stopping');
   });
 });
@@ -238,11 +201,17 @@ describe('behind a proxy', () => {
     tunnels = [];
     proxy = createServer((request, response) => {
       tunnels.push(request.url ?? '');
-      void receive(request, response);
+      const { pathname } = new URL(request.url ?? '');
+      const { method, headers } = request;
+      const onward = sendRequest(new URL(pathname, provider.baseUrl), { method, headers }, answer => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(onward);
     });
     proxy.on('connect', (request, client) => {
       tunnels.push(request.url ?? '');
-      const upstream = connect(Number(new URL(baseUrl).port), '127.0.0.1', () => {
+      const upstream = connect(Number(new URL(provider.baseUrl).port), '127.0.0.1', () => {
         client.write('HTTP/1.1 200 OK\r\n\r\n');
         upstream.pipe(client).pipe(upstream);
       });
@@ -260,23 +229,23 @@ describe('behind a proxy', () => {
   const address = (): string => `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 
   it('a model is asked through it', async () => {
-    answers = [said('Hi')];
+    provider.reset(answered('Hi'));
     expect((await ask(far, {}, { http_proxy: address() })).outputs).toEqual([{ type: 'text', text: 'Hi' }]);
     expect(tunnels).toEqual(['http://models.example/v1/chat/completions']);
   });
 
   it('pictures go through it too', async () => {
-    answers = [{ body: { data: [{ b64_json: png(3, 3).toString('base64') }] } }];
+    provider.reset({ body: { data: [{ b64_json: png(3, 3).toString('base64') }] } });
     const job = { template: 'Brighter: {{media url=a}}', images: [png(1, 1)] };
     expect(
       await ask({ ...far, modality: 'image' }, job, { HTTP_PROXY: `http://${address()}` }),
     ).toMatchObject({ failed: false });
-    expect(asked[0]?.text).toContain('name="image"; filename=');
+    expect(provider.asked[0]?.text).toContain('name="image"; filename=');
     expect(tunnels).toHaveLength(1);
   });
 
   it('a model on this machine is asked directly', async () => {
-    answers = [said('Hi')];
+    provider.reset(answered('Hi'));
     expect((await ask({}, {}, { KEY, HTTP_PROXY: 'http://127.0.0.1:9' })).failed).toBe(false);
   });
 });
@@ -286,7 +255,9 @@ describe('an image model', () => {
   const picture = png(3, 3);
 
   it('draws from the text, with its options', async () => {
-    answers = [{ body: { data: [{ b64_json: picture.toString('base64') }], usage: { total_tokens: 7 } } }];
+    provider.reset({
+      body: { data: [{ b64_json: picture.toString('base64') }], usage: { total_tokens: 7 } },
+    });
     const template = '{{role "system"}}In oil.{{role "user"}}A house';
     const result = await ask(model, {
       template,
@@ -297,8 +268,8 @@ describe('an image model', () => {
       tokens: 7,
       failed: false,
     });
-    expect(asked[0]?.path).toBe('/v1/images/generations');
-    expect(body()).toEqual({
+    expect(provider.asked[0]?.path).toBe('/v1/images/generations');
+    expect(provider.body()).toEqual({
       model: 'clever',
       prompt: 'In oil.\n\nA house',
       quality: 'high',
@@ -309,20 +280,21 @@ describe('an image model', () => {
   });
 
   it('changes the pictures it is given', async () => {
-    answers = [{ body: { data: [{ b64_json: picture.toString('base64') }] } }];
+    provider.reset({ body: { data: [{ b64_json: picture.toString('base64') }] } });
     const template = 'Brighter: {{media url=a}}{{media url=b}}';
     await ask(model, { template, images: [png(1, 1), png(2, 2)] });
-    expect(asked[0]?.path).toBe('/v1/images/edits');
-    expect(asked[0]?.contentType).toMatch(/^multipart\/form-data/);
-    expect(asked[0]?.text.match(/name="image(?:\[\])?"; filename=/g)).toHaveLength(2);
-    expect(asked[0]?.text).toContain('Brighter: ');
-    expect(asked[0]?.text).toContain(png(2, 2).toString('latin1'));
+    expect(provider.asked[0]?.path).toBe('/v1/images/edits');
+    expect(provider.asked[0]?.headers['content-type']).toMatch(/^multipart\/form-data/);
+    expect(provider.asked[0]?.text.match(/name="image(?:\[\])?"; filename=/g)).toHaveLength(2);
+    expect(provider.asked[0]?.text).toContain('Brighter: ');
+    expect(provider.asked[0]?.text.match(/PNG/g)).toHaveLength(2);
   });
 
   it('may name a URL of its own', async () => {
-    answers = [{ body: { data: [{ url: `${baseUrl}/made.png` }] } }, { body: picture }];
+    provider.reset({ body: { data: [{ url: `${provider.baseUrl}/made.png` }] } }, { body: picture });
     expect((await ask(model)).outputs).toEqual([{ type: 'image', bytes: picture, mediaType: 'image/png' }]);
-    expect(asked[1]).toMatchObject({ path: '/v1/made.png', authorization: undefined });
+    expect(provider.asked[1]).toMatchObject({ path: '/v1/made.png' });
+    expect(provider.asked[1]?.headers.authorization).toBeUndefined();
   });
 
   it.each([
@@ -333,7 +305,7 @@ describe('an image model', () => {
     [{ data: [{ url: 'https://10.0.0.1/x.png' }] }, /public/],
     [{ data: [{}] }, /URL/],
   ])('that gives no picture fails the run: %j', async (given, message) => {
-    answers = [{ body: given }];
+    provider.reset({ body: given });
     expect(await ask(model)).toMatchObject({
       failed: true,
       outputs: [{ type: 'error', message: matching(message) }],

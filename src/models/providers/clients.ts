@@ -216,13 +216,18 @@ const GOOGLE: Interface = {
   keywords: GEMINI_KEYWORDS,
 };
 
+function claudeOptions({ effort }: Extras): ReturnType<Interface['options']> {
+  // JSON that comes as the input of a tool would otherwise be asked for in a beta that does not check it.
+  return { providerOptions: { anthropic: defined<string | boolean>({ effort, toolStreaming: false }) } };
+}
+
 const ANTHROPIC: Interface = {
   form: () => MESSAGES,
   language: async ({ baseURL, ...settings }, { id }) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic({ ...settings, baseURL: `${baseURL.replace(/(?<!\/)\/+$/, '')}/v1` })(id);
   },
-  options: ({ effort }) => ({ providerOptions: { anthropic: defined({ effort }) } }),
+  options: claudeOptions,
   systemFirst: true,
 };
 
@@ -259,7 +264,7 @@ export const CLIENTS = {
     insteadOf: ({ id }) =>
       /amazon\.(?:nova-canvas|titan-image)/.test(id) ? undefined : 'name amazon.nova-canvas-v1:0',
     ratioAs: () => 'size',
-    options: ({ effort }) => ({ ...known(effort), providerOptions: { anthropic: defined({ effort }) } }),
+    options: extras => ({ ...known(extras.effort), ...claudeOptions(extras) }),
     systemFirst: true,
   },
   openrouter: {

@@ -51,6 +51,13 @@ export const CASES: Readonly<Record<string, JobOptions>> = {
   'JSON that the prompt asks for': { template: 'Hello in JSON', json: {} },
   'text as it comes': { onText: () => undefined },
   'two answers': { runOptions: { n: 2 } },
+  'everything at once, as it comes': {
+    template: '{{role "system"}}Be brief.{{role "user"}}See {{media url=p}} this',
+    images: [png(1, 1)],
+    runOptions: OPTIONS,
+    json: { schema: SCHEMA },
+    onText: () => undefined,
+  },
 };
 
 /** What is asked of models that draw. */

@@ -147,4 +147,58 @@ export default {
     },
     warnings: ["gpt-5.6 does not take n: left out"],
   },
+  "gpt-5.6: everything at once, as it comes": {
+    url: "https://ada.openai.azure.com/openai/v1/responses",
+    headers: { "user-agent": "promptrun/*", "api-key": "key-of-azure", "content-type": "application/json" },
+    body: {
+      store: false,
+      model: "gpt-5.6",
+      input: [
+        { role: "developer", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "input_text", text: "See " },
+            {
+              type: "input_image",
+              image_url: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+              detail: "auto",
+            },
+            { type: "input_text", text: " this" },
+          ],
+        },
+      ],
+      max_output_tokens: 100,
+      text: {
+        format: {
+          type: "json_schema",
+          strict: false,
+          name: "output",
+          schema: {
+            type: "object",
+            properties: {
+              title: { type: "string", minLength: 1, description: "A heading" },
+              stars: { type: "integer", minimum: 1, maximum: 5 },
+              kind: { type: "string", enum: ["book", "film"] },
+              tags: { type: "array", items: { type: "string", pattern: "^[a-z]+$" }, maxItems: 3 },
+              note: { type: ["string", "null"] },
+            },
+            required: ["title", "stars"],
+            additionalProperties: false,
+          },
+        },
+      },
+      reasoning: { effort: "low" },
+      stream: true,
+    },
+    warnings: [
+      "gpt-5.6 does not take temperature: left out",
+      "gpt-5.6 does not take topP: left out",
+      "gpt-5.6 does not take topK: left out",
+      "gpt-5.6 does not take seed: left out",
+      "gpt-5.6 does not take frequencyPenalty: left out",
+      "gpt-5.6 does not take presencePenalty: left out",
+      "gpt-5.6 does not take stopSequences: left out",
+    ],
+  },
 } satisfies SentRequests<OpenAiResponses>;

@@ -146,4 +146,49 @@ export default {
     body: { model: "deepseek-chat", messages: [{ role: "user", content: "Hello" }] },
     warnings: ["deepseek-chat does not take n: left out"],
   },
+  "deepseek-chat: everything at once, as it comes": {
+    url: "https://api.deepseek.com/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-deepseek",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "deepseek-chat",
+      max_tokens: 100,
+      temperature: 0.5,
+      top_p: 0.9,
+      response_format: { type: "json_object" },
+      stop: ["END"],
+      messages: [
+        {
+          role: "system",
+          content: "Return JSON that conforms to the following schema: {\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\",\"minLength\":1,\"description\":\"A heading\"},\"stars\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":5},\"kind\":{\"type\":\"string\",\"enum\":[\"book\",\"film\"]},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-z]+$\"},\"maxItems\":3},\"note\":{\"type\":[\"string\",\"null\"]}},\"required\":[\"title\",\"stars\"],\"additionalProperties\":false}",
+        },
+        { role: "system", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "See " },
+            {
+              type: "image_url",
+              image_url: {
+                url: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+              },
+            },
+            { type: "text", text: " this" },
+          ],
+        },
+      ],
+      reasoning_effort: "low",
+      stream: true,
+      stream_options: { include_usage: true },
+    },
+    warnings: [
+      "deepseek-chat does not take topK: left out",
+      "deepseek-chat does not take seed: left out",
+      "deepseek-chat does not take frequencyPenalty: left out",
+      "deepseek-chat does not take presencePenalty: left out",
+    ],
+  },
 } satisfies SentRequests<OpenAiChat>;

@@ -109,6 +109,45 @@ export default {
     body: { model: "llama-3.3-70b-versatile", messages: [{ role: "user", content: "Hello" }] },
     warnings: ["llama-3.3-70b-versatile does not take n: left out"],
   },
+  "llama-3.3-70b-versatile: everything at once, as it comes": {
+    url: "https://api.groq.com/openai/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-groq", "content-type": "application/json" },
+    body: {
+      model: "llama-3.3-70b-versatile",
+      max_tokens: 100,
+      temperature: 0.5,
+      top_p: 0.9,
+      frequency_penalty: 0.1,
+      presence_penalty: 0.2,
+      stop: ["END"],
+      seed: 7,
+      response_format: { type: "json_object" },
+      messages: [
+        {
+          role: "system",
+          content: "Be brief.\n\nAnswer with JSON that matches this JSON Schema, and with nothing else:\n{\"type\":\"object\",\"properties\":{\"title\":{\"type\":\"string\",\"minLength\":1,\"description\":\"A heading\"},\"stars\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":5},\"kind\":{\"type\":\"string\",\"enum\":[\"book\",\"film\"]},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[a-z]+$\"},\"maxItems\":3},\"note\":{\"type\":[\"string\",\"null\"]}},\"required\":[\"title\",\"stars\"],\"additionalProperties\":false}",
+        },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "See " },
+            {
+              type: "image_url",
+              image_url: {
+                url: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+              },
+            },
+            { type: "text", text: " this" },
+          ],
+        },
+      ],
+      stream: true,
+    },
+    warnings: [
+      "llama-3.3-70b-versatile does not take topK: left out",
+      "llama-3.3-70b-versatile does not take reasoningEffort: left out",
+    ],
+  },
   "llama-3.3-70b-versatile: keys of its own": {
     url: "https://api.groq.com/openai/v1/chat/completions",
     headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-groq", "content-type": "application/json" },
@@ -237,6 +276,58 @@ export default {
     headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-groq", "content-type": "application/json" },
     body: { model: "openai/gpt-oss-120b", messages: [{ role: "user", content: "Hello" }] },
     warnings: ["openai/gpt-oss-120b does not take n: left out"],
+  },
+  "openai/gpt-oss-120b: everything at once, as it comes": {
+    url: "https://api.groq.com/openai/v1/chat/completions",
+    headers: { "user-agent": "promptrun/*", authorization: "Bearer key-of-groq", "content-type": "application/json" },
+    body: {
+      model: "openai/gpt-oss-120b",
+      max_tokens: 100,
+      temperature: 0.5,
+      top_p: 0.9,
+      frequency_penalty: 0.1,
+      presence_penalty: 0.2,
+      stop: ["END"],
+      seed: 7,
+      response_format: {
+        type: "json_schema",
+        json_schema: {
+          schema: {
+            type: "object",
+            properties: {
+              title: { type: "string", minLength: 1, description: "A heading" },
+              stars: { type: "integer", minimum: 1, maximum: 5 },
+              kind: { type: "string", enum: ["book", "film"] },
+              tags: { type: "array", items: { type: "string", pattern: "^[a-z]+$" }, maxItems: 3 },
+              note: { type: ["string", "null"] },
+            },
+            required: ["title", "stars"],
+            additionalProperties: false,
+          },
+          strict: false,
+          name: "output",
+        },
+      },
+      reasoning_effort: "low",
+      messages: [
+        { role: "system", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "See " },
+            {
+              type: "image_url",
+              image_url: {
+                url: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+              },
+            },
+            { type: "text", text: " this" },
+          ],
+        },
+      ],
+      stream: true,
+    },
+    warnings: ["openai/gpt-oss-120b does not take topK: left out"],
   },
   "openai/gpt-oss-120b: keys of its own": {
     url: "https://api.groq.com/openai/v1/chat/completions",

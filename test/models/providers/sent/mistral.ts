@@ -168,6 +168,62 @@ export default {
     },
     warnings: [],
   },
+  "mistral-large-latest: everything at once, as it comes": {
+    url: "https://api.mistral.ai/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-mistral",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "mistral-large-latest",
+      max_tokens: 100,
+      temperature: 0.5,
+      top_p: 0.9,
+      frequency_penalty: 0.1,
+      presence_penalty: 0.2,
+      stop: ["END"],
+      random_seed: 7,
+      response_format: {
+        type: "json_schema",
+        json_schema: {
+          schema: {
+            type: "object",
+            properties: {
+              title: { type: "string", minLength: 1, description: "A heading" },
+              stars: { type: "integer", minimum: 1, maximum: 5 },
+              kind: { type: "string", enum: ["book", "film"] },
+              tags: { type: "array", items: { type: "string", pattern: "^[a-z]+$" }, maxItems: 3 },
+              note: { type: ["string", "null"] },
+            },
+            required: ["title", "stars"],
+            additionalProperties: false,
+          },
+          strict: false,
+          name: "output",
+        },
+      },
+      messages: [
+        { role: "system", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "See " },
+            {
+              type: "image_url",
+              image_url: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+            },
+            { type: "text", text: " this" },
+          ],
+        },
+      ],
+      stream: true,
+    },
+    warnings: [
+      "mistral-large-latest does not take topK: left out",
+      "mistral-large-latest does not take reasoningEffort: left out",
+    ],
+  },
   "mistral-large-latest: keys of its own": {
     url: "https://api.mistral.ai/v1/chat/completions",
     headers: {

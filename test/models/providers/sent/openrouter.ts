@@ -163,4 +163,62 @@ export default {
     body: { model: "meta-llama/llama-3.3-70b", messages: [{ role: "user", content: "Hello" }], n: 2 },
     warnings: [],
   },
+  "meta-llama/llama-3.3-70b: everything at once, as it comes": {
+    url: "https://openrouter.ai/api/v1/chat/completions",
+    headers: {
+      "user-agent": "promptrun/*",
+      authorization: "Bearer key-of-openrouter",
+      "content-type": "application/json",
+    },
+    body: {
+      model: "meta-llama/llama-3.3-70b",
+      max_tokens: 100,
+      temperature: 0.5,
+      top_p: 0.9,
+      frequency_penalty: 0.1,
+      presence_penalty: 0.2,
+      response_format: {
+        type: "json_schema",
+        json_schema: {
+          schema: {
+            type: "object",
+            properties: {
+              title: { type: "string", minLength: 1, description: "A heading" },
+              stars: { type: "integer", minimum: 1, maximum: 5 },
+              kind: { type: "string", enum: ["book", "film"] },
+              tags: { type: "array", items: { type: "string", pattern: "^[a-z]+$" }, maxItems: 3 },
+              note: { type: ["string", "null"] },
+            },
+            required: ["title", "stars"],
+            additionalProperties: false,
+          },
+          strict: false,
+          name: "output",
+        },
+      },
+      stop: ["END"],
+      seed: 7,
+      reasoning_effort: "low",
+      messages: [
+        { role: "system", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "See " },
+            {
+              type: "image_url",
+              image_url: {
+                url: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==",
+              },
+            },
+            { type: "text", text: " this" },
+          ],
+        },
+      ],
+      stream: true,
+      stream_options: { include_usage: true },
+      top_k: 40,
+    },
+    warnings: [],
+  },
 } satisfies SentRequests<LenientChat>;
