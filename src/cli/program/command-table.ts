@@ -17,7 +17,7 @@ import { HELP } from '../commands/help/spec.ts';
 import { KEYS, KEYS_CREATE, KEYS_LIST, KEYS_REVOKE } from '../commands/keys/spec.ts';
 import { LOGIN, LOGOUT } from '../commands/login/spec.ts';
 import { MCP } from '../commands/mcp/spec.ts';
-import { MODELS_DISCOVER, MODELS_PROVIDERS } from '../commands/models/spec.ts';
+import { MODELS_CHECK, MODELS_DISCOVER, MODELS_PROVIDERS } from '../commands/models/spec.ts';
 import { PROFILE, PROFILE_ADD, PROFILE_LIST, PROFILE_REMOVE, PROFILE_USE } from '../commands/profile/spec.ts';
 import {
   PROMPTS,
@@ -123,6 +123,7 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     command(MODELS_PROVIDERS, () =>
       import('../commands/models/models.ts').then(file => file.modelsProviders),
     ),
+    command(MODELS_CHECK, () => import('../commands/models/check.ts').then(file => file.modelsCheck)),
     command(ACCOUNT, () => import('../commands/account/account.ts').then(file => file.account)),
     command(USAGE, () => import('../commands/usage/usage.ts').then(file => file.usage)),
     command(API, () => import('../commands/api/api.ts').then(file => file.api)),

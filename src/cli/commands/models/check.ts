@@ -1,0 +1,154 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { messageOf } from '../../../files/error-utils.ts';
+import { dollars } from '../../../wire/money.ts';
+import type { Connection, Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
+import { Budget } from '../../creation/budget.ts';
+import { parseCaps } from '../../creation/caps.ts';
+import { createAndWait } from '../../creation/create-and-wait.ts';
+import { type CreationRequest, checkModelAccess } from '../../creation/creation.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { buildRunBody } from '../../inputs/request-body.ts';
+import { textOfOutputs } from '../../outputs/output-schema.ts';
+import { presentList } from '../../outputs/present.ts';
+import { errorsOf } from '../../outputs/provider-fault.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
+import { resolveTarget } from '../../targets/target.ts';
+import type { MODELS_CHECK } from './spec.ts';
+
+const PROMPT = `---
+title: Check of a model
+---
+Answer with the one word ready.
+`;
+
+/** What asking a model came to. */
+interface CheckedModel {
+  readonly model: string;
+  /** `capped` is one that was not asked, because the cap was reached. */
+  readonly status: 'answered' | 'failed' | 'capped';
+  readonly runId: string | null;
+  /** What it answered, or why it failed. */
+  readonly answer: string;
+  readonly seconds: number;
+  /** In US dollars; null if it is unknown. */
+  readonly cost: number | null;
+}
+
+/** Asks models for one word each, and shows what came, how long it took and what it cost. */
+export async function modelsCheck(
+  ctx: Context,
+  names: readonly string[],
+  flags: FlagsOf<typeof MODELS_CHECK.flags>,
+): Promise<ExitCode> {
+  requireLocalService(ctx, 'models check');
+  const models = await modelsToCheck(ctx, names);
+  const connection = await ctx.localConnection();
+  const budget = new Budget(ctx, parseCaps(flags), { continues: true });
+  budget.check(connection);
+  const requests = await requestsFor(ctx, connection, models);
+  for (const { request } of requests) await budget.checkPrice(connection, request);
+  const checked: CheckedModel[] = [];
+  for (const { model, request } of requests) {
+    checked.push(await checkModel(ctx, connection, { model, request, budget }));
+  }
+  await presentList(ctx, checked, {
+    columns: [
+      { title: 'MODEL', cell: ({ model }) => model },
+      { title: 'STATUS', cell: ({ status }) => status },
+      {
+        title: 'TIME',
+        cell: ({ seconds }) => `${seconds.toFixed(1)} s`,
+        plain: ({ seconds }) => seconds.toFixed(3),
+      },
+      {
+        title: 'COST',
+        cell: ({ cost }) => (cost === null ? 'unknown' : `$${cost}`),
+        plain: ({ cost }) => (cost === null ? '-' : String(cost)),
+      },
+      { title: 'ANSWER', min: 20, cell: ({ answer }) => answer },
+    ],
+  });
+  if (checked.some(({ status }) => status === 'capped')) return EXIT.capReached;
+  return checked.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
+}
+
+/** Those that are named, or every program and address that is declared. @throws {CliError} USAGE_ERROR for an unknown name */
+async function modelsToCheck(ctx: Context, names: readonly string[]): Promise<string[]> {
+  const { loadModels } = await import('../../../models/catalogue/table.ts');
+  // The service reports the faults of the files.
+  const table = await loadModels({ ...ctx, watch: false, onProblem: () => {} });
+  const unknown = names.find(name => table.get(name) === undefined);
+  if (unknown !== undefined) throw usageError(table.explainMissing(unknown));
+  if (names.length > 0) return [...new Set(names)];
+  const declared = table.list().flatMap(({ model, declared }) => (declared ? [model] : []));
+  if (declared.length === 0) {
+    ctx.io.note('note: no program and no address is declared; to ask another model, name it');
+  }
+  return declared;
+}
+
+interface Check {
+  readonly model: string;
+  readonly request: CreationRequest;
+}
+
+async function requestsFor(
+  ctx: Context,
+  connection: Connection,
+  models: readonly string[],
+): Promise<Check[]> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-check-'));
+  try {
+    const file = path.join(directory, 'check.prompt');
+    await writeFile(file, PROMPT);
+    const checks: Check[] = [];
+    for (const model of models) {
+      const { promptVersionId } = await resolveTarget(ctx, connection, file, { source: 'elsewhere', model });
+      const inputs = { text: new Map<string, string>(), images: [], options: new Map<string, string>() };
+      checks.push({ model, request: buildRunBody({ promptVersionId, model, ...inputs }) });
+    }
+    return checks;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function checkModel(
+  ctx: Context,
+  connection: Connection,
+  { model, request, budget }: Check & { readonly budget: Budget },
+): Promise<CheckedModel> {
+  const began = ctx.clock.now();
+  const ended = (rest: Omit<CheckedModel, 'model' | 'seconds'>): CheckedModel => ({
+    model,
+    ...rest,
+    seconds: (ctx.clock.now() - began) / 1000,
+  });
+  try {
+    await checkModelAccess(connection, request.promptVersionId);
+    const created = await createAndWait(ctx, connection, request, { budget });
+    if (created.kind !== 'ended') throw new Error('the run still goes on');
+    const { runId, runStatus, outputs } = created.run;
+    const { cost } = budget.factsOf(runId);
+    const hasFailed = runStatus === 'failed';
+    return ended({
+      status: hasFailed ? 'failed' : 'answered',
+      runId,
+      answer: hasFailed ? errorsOf(created.run) : textOfOutputs(outputs),
+      cost: cost === undefined ? null : dollars(cost),
+    });
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    const isCapped = error instanceof CliError && error.exitCode === EXIT.capReached;
+    return ended({
+      status: isCapped ? 'capped' : 'failed',
+      runId: null,
+      answer: messageOf(error),
+      cost: null,
+    });
+  }
+}

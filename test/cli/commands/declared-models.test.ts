@@ -1,0 +1,159 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+
+const SCRIPT = `
+const question = require('node:fs').readFileSync(0, 'utf8').trim();
+require('node:fs').appendFileSync(LOG, question + '\\n');
+if (question.endsWith('bad')) { console.error('no idea'); process.exit(3); }
+console.log(JSON.stringify({ text: question.toUpperCase(), cost: 0.02, in: 100, out: 10 }));
+`;
+
+function machine(...entries: object[]) {
+  const home = temporaryDirectory();
+  const script = path.join(home, 'ask.cjs');
+  const log = path.join(home, 'asked.log');
+  writeFileSync(script, SCRIPT.replace('LOG', JSON.stringify(log)));
+  const bot = { program: [process.execPath, '${here}/ask.cjs'], output: 'text' };
+  const models = entries.map(entry => ({ modality: 'text', ...('address' in entry ? {} : bot), ...entry }));
+  writeFileSync(path.join(home, 'models.yaml'), JSON.stringify({ models }));
+  writeFileSync(
+    path.join(home, 'say.prompt'),
+    '---\nmodel: bot\ninput: {schema: {q: string}}\n---\nsay {{q}}\n',
+  );
+  writeFileSync(path.join(home, 'rows.csv'), 'q\none\ntwo\nthree\nfour\n');
+  return {
+    home,
+    asked: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []),
+    promptrun: async (...argv: string[]) => {
+      const { exitCode, stdout, stderr } = await runInProcess(argv, { home, local: localService });
+      return { exitCode, stdout: stdout(), stderr: stderr() };
+    },
+  };
+}
+
+const MODELS = ['--models', 'models.yaml'];
+const RUN = ['run', 'say.prompt', '-i'];
+const BATCH = ['batch', 'say.prompt', '--from', 'rows.csv', '--out', 'out.jsonl', ...MODELS];
+
+describe('a program as a model', () => {
+  it('is run, recorded and replayed like any other', async () => {
+    const { promptrun, asked } = machine({
+      model: 'bot',
+      cost: 'cost',
+      tokens: { input: 'in', output: 'out' },
+    });
+    expect(await promptrun(...RUN, 'q=it', ...MODELS, '--record', 'kept')).toMatchObject({
+      exitCode: 0,
+      stdout: 'SAY IT\n',
+    });
+    expect(await promptrun(...RUN, 'q=it', ...MODELS, '--replay', 'kept')).toMatchObject({
+      exitCode: 0,
+      stdout: 'SAY IT\n',
+    });
+    expect(asked()).toEqual(['say it']);
+    const { stdout } = await promptrun('usage', '--by', 'model', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([
+      { key: 'bot', runs: 1, cost: 0.02, tokens: { input: 100, output: 10 }, estimated: false },
+    ]);
+  });
+
+  it('is known only if the file is named', async () => {
+    const { promptrun } = machine({ model: 'bot' });
+    expect(await promptrun(...RUN, 'q=it')).toMatchObject({ exitCode: 2 });
+    expect(await promptrun('prompts', 'check', '--models', 'say.prompt')).toMatchObject({ exitCode: 2 });
+    expect(
+      await promptrun('prompts', 'check', '--models', 'say.prompt', '--models-from', 'models.yaml'),
+    ).toMatchObject({
+      exitCode: 0,
+    });
+    const { exitCode, stderr } = await promptrun(...RUN, 'q=it', '--models', 'other.yaml');
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/other\.yaml can't be read: it is not there/);
+  });
+
+  it('fails as its run does', async () => {
+    const gone = { model: 'gone', program: ['no-such-program-anywhere'] };
+    const { promptrun } = machine({ model: 'bot' }, gone, { model: 'odd', output: 'nothing' });
+    expect(await promptrun(...RUN, 'q=bad', ...MODELS)).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringMatching(/bot ended with exit code 3: no idea/) as string,
+    });
+    expect(await promptrun(...RUN, 'q=it', ...MODELS, '-m', 'gone')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/no-such-program-anywhere can't be started/) as string,
+    });
+    expect(await promptrun(...RUN, 'q=it', ...MODELS, '-m', 'odd')).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringMatching(/it has no `nothing`; it begins with \{"text"/) as string,
+    });
+  });
+
+  it('is held by a cap, first alone if only its answers say what it costs', async () => {
+    const { promptrun, asked } = machine({ model: 'bot', cost: 'cost' });
+    const first = await promptrun(...BATCH, '--max-cost', '0.05');
+    expect(first.exitCode).toBe(8);
+    expect(asked()).toEqual(['say one', 'say two']);
+    expect(await promptrun(...BATCH, '--resume', '--max-cost', '1')).toMatchObject({ exitCode: 0 });
+    expect(asked().toSorted()).toEqual(['say four', 'say one', 'say three', 'say two']);
+  });
+
+  it('without any price is refused by a cap, before it is started', async () => {
+    const { promptrun, asked } = machine({ model: 'bot' });
+    const { exitCode, stderr } = await promptrun(...BATCH, '--max-cost', '1');
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/the price of the model bot is not known.*\n.*price: \{run: <dollars>\}/);
+    expect(asked()).toEqual([]);
+  });
+
+  it('that answers without a cost is not started again under a cap', async () => {
+    const { promptrun, asked } = machine({ model: 'bot', cost: 'price' });
+    expect(await promptrun(...BATCH, '--max-cost', '1')).toMatchObject({ exitCode: 8 });
+    expect(asked()).toEqual(['say one']);
+  });
+});
+
+describe('an address as a model', () => {
+  it('needs the variables that it sends', async () => {
+    const address = 'https://127.0.0.1:1/';
+    const headers = { authorization: 'Bearer ${env.PROMPTRUN_TESTS_BOT_KEY}' };
+    const { promptrun } = machine({ model: 'bot', address, headers });
+    const { exitCode, stderr } = await promptrun(...RUN, 'q=it', ...MODELS);
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(/error: PROMPTRUN_TESTS_BOT_KEY is not set, which the model bot sends/);
+  });
+
+  it('is refused a value that would make a second header', async () => {
+    const { promptrun } = machine({
+      model: 'bot',
+      address: 'http://127.0.0.1:1/',
+      headers: { q: '${input.q}' },
+    });
+    expect(await promptrun(...RUN, 'q=a\nx: b', ...MODELS)).toMatchObject({ exitCode: 2 });
+    expect(await promptrun(...RUN, 'q=a', ...MODELS)).toMatchObject({ exitCode: 1 });
+  });
+});
+
+describe('models check', () => {
+  it('asks the programs and addresses that are declared', async () => {
+    const { promptrun } = machine({ model: 'bot', cost: 'cost' }, { model: 'free', price: { run: 0 } });
+    const { exitCode, stdout } = await promptrun('models', 'check', ...MODELS);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^bot\tanswered\t[\d.]+\t0\.02\tANSWER.*\nfree\tanswered\t[\d.]+\t0\t/i);
+  });
+
+  it('asks those that are named, and says how it went by its exit code', async () => {
+    const { promptrun } = machine(
+      { model: 'bot', price: { run: 0.5 } },
+      { model: 'gone', program: ['no-such-one'] },
+    );
+    expect(await promptrun('models', 'check', 'bot', 'gone', ...MODELS)).toMatchObject({ exitCode: 5 });
+    expect(await promptrun('models', 'check', 'bot', 'echo', ...MODELS, '--max-cost', '0.1')).toMatchObject({
+      exitCode: 8,
+      stdout: expect.stringMatching(/^bot\tcapped\t.*\necho\tanswered\t/) as string,
+    });
+    expect(await promptrun('models', 'check', 'nope', ...MODELS)).toMatchObject({ exitCode: 2 });
+  });
+});
