@@ -134,6 +134,12 @@ it("says that there is nothing to discover, or that an endpoint can't be asked",
     code: 1,
     stderr: expect.stringContaining('nothing listens there') as string,
   });
+  provider.reset({ status: 401, body: { error: { message: 'no' } } });
+  const refused = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
+  expect(await runCommand(['models', 'discover'], { home, env: refused })).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('it refuses the key (401): check OPENAI_API_KEY') as string,
+  });
 });
 
 it('reaches a provider over https through a proxy', async () => {

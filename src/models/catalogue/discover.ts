@@ -5,7 +5,7 @@ import { fileIn } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
-import { askForModels, type Offer } from '../providers/endpoints.ts';
+import { askForModels, EndpointRefusal, type Offer } from '../providers/endpoints.ts';
 import {
   configuredProviders,
   keyVariable,
@@ -51,7 +51,8 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) 
   }
   const written = extended === undefined ? [] : parseModelsFile(extended, file, known).models;
   const unpriced = await namesWithoutPrice(written);
-  const endpoints = answered.map(({ provider: { name, baseUrl }, models, others, fault }, index) => {
+  const endpoints = answered.map(({ provider: { name, baseUrl }, models, others, ...asked }, index) => {
+    const { fault, isRefused } = asked;
     /** Models that are new in models.yaml, by the names prompts use. */
     const news = added[index] ?? [];
     const counts = { added: news, known: models.length - news.length, others };
@@ -59,6 +60,8 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) 
       provider: name,
       baseUrl,
       ...(fault !== undefined && { fault }),
+      /** True if it refuses the key, or there is none. */
+      ...(isRefused && { isRefused }),
       ...counts,
       /** Those of them whose price nobody knows. */
       unpriced: news.filter(model => unpriced.has(model)),
@@ -94,6 +97,7 @@ interface Asked extends Offer {
   readonly provider: Provider;
   readonly keyVariable: string | undefined;
   readonly fault?: string;
+  readonly isRefused?: boolean;
 }
 
 async function offerOf(provider: Provider, env: Env, signal: AbortSignal): Promise<Asked> {
@@ -102,7 +106,13 @@ async function offerOf(provider: Provider, env: Env, signal: AbortSignal): Promi
     return { ...asked, ...(await askForModels(provider, env, signal)) };
   } catch (error) {
     signal.throwIfAborted();
-    return { ...asked, models: [], others: 0, fault: reasonOf(error) };
+    return {
+      ...asked,
+      models: [],
+      others: 0,
+      fault: reasonOf(error),
+      isRefused: error instanceof EndpointRefusal,
+    };
   }
 }
 

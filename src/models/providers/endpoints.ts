@@ -21,6 +21,9 @@ export interface Offer {
   readonly others: number;
 }
 
+/** An endpoint that gives no models to whoever asks with this key, or without one. */
+export class EndpointRefusal extends Error {}
+
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
@@ -31,7 +34,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
  */
 export async function askForModels(provider: Provider, env: Env, signal: AbortSignal): Promise<Offer> {
   const fault = accessFault(provider, env);
-  if (fault) throw new Error(fault.message);
+  if (fault) throw fault.kind === 'key' ? new EndpointRefusal(fault.message) : new Error(fault.message);
   const url = listUrl(provider);
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
@@ -79,8 +82,8 @@ const KEY_HEADERS: Partial<Record<InterfaceName, string>> = {
 
 function checkStatus(status: number, location: string | undefined, { keyVariables }: Provider): void {
   if (status === 200) return;
-  if (status === 401 || status === 403) {
-    throw new Error(
+  if (status === 401 || status === 402 || status === 403) {
+    throw new EndpointRefusal(
       `it refuses the key (${status}): ${keyVariables.length === 0 ? 'give it an apiKeyEnv' : `check ${keyVariables.join(' or ')}`}`,
     );
   }

@@ -65,8 +65,8 @@ function atOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddre
   const [place = '', ...path] = rest.replace(/(?<!\/)\/+$/, '').split('/');
   const { host, port } = hostAndPort(place, { '': '11434', http: '80', https: '443' }[scheme] ?? '');
   const root = `${scheme || 'http'}://${host}:${port}`;
-  const fault =
-    /^\d{1,5}$/.test(port) && Number(port) <= 65535 ? hostFault(root) : 'has a port that is not one';
+  const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65535;
+  const fault = isPort || port === '' ? hostFault(root) : 'has a port that is not one';
   if (fault !== undefined) return { baseUrl, isMoved: true, fault: `OLLAMA_HOST ${fault}` };
   const url = ['', ...path].join('/').replace(/\/v1$/, '');
   const moved = `${new URL(root).origin}${url}/v1`;

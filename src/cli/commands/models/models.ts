@@ -32,10 +32,11 @@ export async function modelsDiscover(ctx: Context): Promise<void> {
     return;
   }
   const [first] = faults;
-  throw new CliError(`no endpoint gave its models: ${first === undefined ? '' : lineOf(first)}`, {
-    status: 'NETWORK_ERROR',
-    exitCode: EXIT.fault,
-  });
+  const message = `no endpoint gave its models: ${first === undefined ? '' : lineOf(first)}`;
+  const failure = faults.every(({ isRefused }) => isRefused)
+    ? { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised }
+    : { status: 'NETWORK_ERROR', exitCode: EXIT.fault };
+  throw new CliError(message, failure);
 }
 
 function noteUnpriced({ io }: Context, endpoints: readonly DiscoveredEndpoint[]): void {
