@@ -115,6 +115,14 @@ it('refuses an option that no model takes, and notes what the model of the file 
     code: 0,
     stdout: 'ask.prompt:4:3: note: gpt-6-luna does not take temperature: left out\n',
   });
+  written(
+    'googleai/gemini-2.5-flash',
+    'temperature: 0.5\noutput: {schema: {type: object, properties: {a: {type: string, minLength: 2}}}}',
+  );
+  expect(await check()).toMatchObject({
+    code: 0,
+    stdout: "ask.prompt:5:10: note: gemini-2.5-flash does not take the schema's minLength: left out\n",
+  });
   written('nobody-knows', 'temperature: 0.5');
   expect(await check()).toMatchObject({
     code: 0,

@@ -1,5 +1,6 @@
 import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from '../entry.ts';
-import { sortOptions } from '../providers/options.ts';
+import { leftOutNote, sortOptions } from '../providers/options.ts';
+import { ignoredKeywords } from '../providers/schema-notes.ts';
 
 /** A table of models, as far as a check of prompts needs it. */
 interface Table {
@@ -28,6 +29,8 @@ export function knownModels(models: Table, { nowMs = Date.now(), withRemedy }: K
           // A provider gets whatever the file says, and only the provider knows what it does with it.
           notesOn: (config: Readonly<Record<string, unknown>>) =>
             entry.provider ? sortOptions(config, entry, new Set()).notes : [],
+          notesOnSchema: (schema: unknown) =>
+            ignoredKeywords(schema, entry).map(keyword => leftOutNote(entry, `the schema's ${keyword}`)),
           ignores: (setting: string) => !entry.provider && !entry.declared && !PROVIDER_SETTINGS.has(setting),
         }
       );

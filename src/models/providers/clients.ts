@@ -58,8 +58,6 @@ export interface Interface {
   readonly count?: string;
   /** True if the client puts into words that it wants JSON, even if the prompt says so already. */
   readonly saysJson?: true;
-  /** The keywords of a schema that are obeyed, if others are ignored without a word. */
-  readonly keywords?: ReadonlySet<string>;
   /** Default: as a schema. */
   json?(wanted: Wanted): 'schema' | 'object' | 'words';
 }
@@ -172,32 +170,6 @@ function withApiKey(settings: ClientSettings): ClientSettings {
   };
 }
 
-/** What the description of `responseJsonSchema` names, and `const`, which the client writes as an `enum`. */
-const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
-  '$id',
-  '$defs',
-  '$ref',
-  '$anchor',
-  'type',
-  'format',
-  'title',
-  'description',
-  'enum',
-  'const',
-  'items',
-  'prefixItems',
-  'minItems',
-  'maxItems',
-  'minimum',
-  'maximum',
-  'anyOf',
-  'oneOf',
-  'properties',
-  'additionalProperties',
-  'required',
-  'propertyOrdering',
-]);
-
 const GOOGLE: Interface = {
   form: () => GEMINI,
   language: async (settings, { id }) => (await import('@ai-sdk/google')).createGoogle(settings)(id),
@@ -213,7 +185,6 @@ const GOOGLE: Interface = {
   configIn: 'generationConfig',
   systemFirst: true,
   count: 'candidateCount',
-  keywords: GEMINI_KEYWORDS,
 };
 
 function claudeOptions({ effort }: Extras): ReturnType<Interface['options']> {

@@ -2,7 +2,7 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { jsonWords, type PromptJob, saysJson } from '../engine.ts';
 import type { Interface } from './clients.ts';
-import { schemaOf } from './schema-notes.ts';
+import { obeyedSchema } from './schema-notes.ts';
 import { isStrict } from './strict-schema.ts';
 
 /** How a model is asked for JSON. */
@@ -33,7 +33,7 @@ export function jsonFormOf(job: PromptJob, spoken: Interface, takesNone = false)
     ? 'words'
     : (OF_FILE[model.responseFormat ?? ''] ?? spoken.json?.(wanted) ?? 'schema');
   if (form === 'schema' && isJsonObject(schema)) {
-    const taken = spoken.keywords ? schemaOf(schema, spoken.keywords) : schema;
+    const taken = model.provider ? obeyedSchema(schema, model.provider) : schema;
     return {
       responseFormat: { type: 'json', schema: isJsonObject(taken) ? taken : schema, name: 'output' },
       strict,

@@ -1,4 +1,5 @@
 import { isJsonObject, valueAt } from '../../wire/bounded-json.ts';
+import type { ModelEntry, Provider } from '../entry.ts';
 
 /** Where the requests of all interfaces hold the schema of an answer. */
 const PLACES: readonly (readonly (string | number)[])[] = [
@@ -27,7 +28,10 @@ const WRITTEN_AS: Readonly<Record<string, string>> = { const: 'enum', oneOf: 'an
 /** Returns the keywords of a schema that are not in what a request says of it, each once; none if it has no schema. */
 export function droppedKeywords(schema: unknown, body: Readonly<Record<string, unknown>>): string[] {
   const sent = PLACES.map(place => valueAt(body, ...place)).find(isJsonObject);
-  if (sent === undefined) return [];
+  return sent === undefined ? [] : missingKeywords(schema, sent);
+}
+
+function missingKeywords(schema: unknown, sent: unknown): string[] {
   const dropped = new Set<string>();
   compare(schema, sent, dropped);
   return [...dropped];
@@ -83,7 +87,7 @@ function compareNamed(schemas: unknown, sent: unknown, dropped: Set<string>): vo
 }
 
 /** Returns a schema with nothing but the keywords that a provider takes; beside a `$ref` with nothing else. */
-export function schemaOf(schema: unknown, keywords: ReadonlySet<string>): unknown {
+function schemaOf(schema: unknown, keywords: ReadonlySet<string>): unknown {
   if (Array.isArray(schema)) return schema.map(part => schemaOf(part, keywords));
   if (!isJsonObject(schema)) return schema;
   const isReference = schema['$ref'] !== undefined;
@@ -98,4 +102,41 @@ export function schemaOf(schema: unknown, keywords: ReadonlySet<string>): unknow
       return [keyword, Object.fromEntries(named)];
     }),
   );
+}
+
+/** What the description of `responseJsonSchema` names, and `const`, which the client writes as an `enum`. */
+const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
+  '$id',
+  '$defs',
+  '$ref',
+  '$anchor',
+  'type',
+  'format',
+  'title',
+  'description',
+  'enum',
+  'const',
+  'items',
+  'prefixItems',
+  'minItems',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'anyOf',
+  'oneOf',
+  'properties',
+  'additionalProperties',
+  'required',
+  'propertyOrdering',
+]);
+
+/** Returns a schema without the keywords that the models of an interface would ignore without a word. */
+export function obeyedSchema(schema: unknown, { engine }: Pick<Provider, 'engine'>): unknown {
+  return engine === 'google' || engine === 'vertexai' ? schemaOf(schema, GEMINI_KEYWORDS) : schema;
+}
+
+/** Returns the keywords of a schema that a model does not take, as far as they are known before a request is built. */
+export function ignoredKeywords(schema: unknown, { provider, responseFormat }: ModelEntry): string[] {
+  if (!provider || (responseFormat !== undefined && responseFormat !== 'json_schema')) return [];
+  return missingKeywords(schema, obeyedSchema(schema, provider));
 }

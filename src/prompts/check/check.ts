@@ -102,11 +102,13 @@ export interface KnownModel {
   ignores(setting: string): boolean;
   /** Returns what the model does with options of `config` that it does not take as they stand. */
   notesOn(config: JsonObject): readonly { readonly option: string; readonly note: string }[];
+  /** Returns what the model does with the parts of an answer's schema that it does not take. */
+  notesOnSchema(schema: JsonObject): readonly string[];
   /** What an author should know about the model, such as the day of its shutdown. */
   readonly note?: string | undefined;
 }
 
-type Definition = Pick<PromptDefinition, 'model' | 'config' | 'runOptions' | 'places'>;
+type Definition = Pick<PromptDefinition, 'model' | 'config' | 'runOptions' | 'output' | 'places'>;
 
 /** Whether a prompt's model exists and takes the prompt's default run options. */
 export function checkModel(
@@ -115,7 +117,7 @@ export function checkModel(
   findings: Findings,
   mayLackModel = false,
 ): void {
-  const { model: name, places, config, runOptions } = definition;
+  const { model: name, places, config, runOptions, output } = definition;
   const model = models.get(name);
   if (!model) {
     const what = models.explainMissing(name);
@@ -124,6 +126,9 @@ export function checkModel(
   if (model.note !== undefined) findings.note(places.model, model.note);
   for (const { option, note } of model.notesOn(config)) {
     findings.note(places.config[option] ?? places.model, note);
+  }
+  for (const note of output.schema ? model.notesOnSchema(output.schema) : []) {
+    findings.note(places.output ?? places.model, note);
   }
   for (const key of Object.keys(config)) {
     const place = places.config[key] ?? places.model;
