@@ -296,6 +296,7 @@ it.each<[string, string, Record<string, string>, number, string]>([
     env: { ...env, ...more },
   });
   expect(refused).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) as string });
+  expect(refused.stderr).not.toContain('What it takes');
 });
 
 it('lists the providers without their keys', async () => {

@@ -9,7 +9,7 @@ import { printValue, wantsJson } from '../../outputs/json.ts';
 import { outputPlan } from '../../outputs/output-flags.ts';
 import { presentRun } from '../../outputs/results.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { prepareRun } from './prepare.ts';
+import { type PreparedRun, prepareRun } from './prepare.ts';
 import type { RunFlags } from './run-argv.ts';
 import { type Started, startRun } from './start.ts';
 
@@ -34,8 +34,8 @@ export async function runTarget(
     wait: flags.wait,
     stream: mayStream(ctx, flags),
     budget,
-  }).catch((error: unknown) => {
-    throw withWayToInputs(error, prepared.connection, target);
+  }).catch(async (error: unknown) => {
+    throw await withWayToInputs(error, prepared, target);
   });
   if (!flags.wait) return giveRunId(ctx, prepared.connection, started);
   if (started.kind === 'going') throw new Error('a run that was waited for still goes on');
@@ -46,9 +46,15 @@ export async function runTarget(
   );
 }
 
-/** What the service has refused, with where to see what the target takes. */
-function withWayToInputs(error: unknown, { advise }: Connection, target: string | undefined): unknown {
+/** What the service has refused, with where to see what the target takes, unless its model can't be asked. */
+async function withWayToInputs(
+  error: unknown,
+  { connection, request }: PreparedRun,
+  target: string | undefined,
+): Promise<unknown> {
   if (!(error instanceof ValidationError) || target === undefined) return error;
+  if (await connection.costs?.accessFault(request.promptVersionId)) return error;
+  const { advise } = connection;
   const { message, ...failure } = failureOf(error);
   const hints = [`What it takes: ${advise('prompts', 'get', target)}`];
   return new CliError(message, { ...failure, hints, cause: error });
