@@ -7,6 +7,8 @@ export interface Converted {
   readonly prompt: string;
   /** Undefined if there are no tests. */
   readonly test: string | undefined;
+  /** A models file for the programs and addresses that it names. */
+  readonly models?: string;
   /** What has no equivalent and was left out, and what is worth knowing. */
   readonly notes: readonly { readonly file: string; readonly line: number; readonly message: string }[];
 }
@@ -51,6 +53,11 @@ export function promptFileText({ output, ...head }: JsonObject, body: readonly P
     ...(output !== undefined && { output }),
   };
   return `---\n${stringify(written, { lineWidth: 0 })}---\n${asTemplate(body)}\n`;
+}
+
+/** The text of a models file. */
+export function modelsFileText(models: readonly JsonObject[]): string {
+  return stringify({ models }, { lineWidth: 0 });
 }
 
 /** The text of a test file. */

@@ -299,3 +299,61 @@ describe('what a configuration may make', () => {
     );
   });
 });
+
+describe('programs and addresses of promptfoo', () => {
+  const modelsOf = ({ models = 'models: []' }: Converted): unknown =>
+    (parse(models) as { models: unknown }).models;
+
+  it('become entries of a models file, called as promptfoo calls them', async () => {
+    const converted = await convert(
+      [
+        'prompts: ["Say {{a}}"]',
+        'providers:',
+        '  - exec:python chain.py --mode "a b"',
+        '  - id: https',
+        '    label: Our bot',
+        '    config:',
+        '      url: https://bot.example/ask?u={{a}}',
+        '      method: POST',
+        '      headers: {Authorization: "Bearer {{env.BOT_KEY}}", X-Cost: "${5}"}',
+        '      body: {question: "{{prompt}}", top: 3}',
+        '      transformResponse: json.choices[0].text',
+      ].join('\n'),
+      { files: { 'chain.py': '' } },
+    );
+    expect(modelsOf(converted)).toEqual([
+      {
+        model: 'python-chain-py-mode-a-b-program',
+        modality: 'text',
+        program: ['python', '${here}/chain.py', '--mode', 'a b', '${prompt}', '{"config":{},"env":{}}', '{}'],
+      },
+      {
+        model: 'our-bot-address',
+        modality: 'text',
+        address: 'https://bot.example/ask?u=${input.a}',
+        headers: { Authorization: 'Bearer ${env.BOT_KEY}', 'X-Cost': '$${5}' },
+        body: { question: '${prompt}', top: 3 },
+        output: 'choices[0].text',
+      },
+    ]);
+    expect(converted.prompt).toMatch(/^model: python-chain-py-mode-a-b-program$/m);
+    expect(notesOf(converted)).toEqual([
+      'in/promptfooconfig.yaml:3: the program gets `{}` as its third argument, in place of the variables of the test',
+    ]);
+  });
+
+  it.each([
+    ['config: {url: "https://{{a}}/", body: {}}', /its host is not literal/],
+    ['config: {url: "http://bot.example/", body: {}}', /is asked by http and is not this machine/],
+    ['config: {url: "https://b.example/", body: {q: "{{a | upper}}"}}', /more than variables/],
+    [
+      'config: {url: "https://b.example/", body: {}, transformResponse: "json.a.filter(x => x)"}',
+      /is not a path/,
+    ],
+    ['config: {url: "https://b.example/", body: {}, auth: {}}', /it has `auth`/],
+  ])('are named if no entry can express them: %s', async (config, note) => {
+    const converted = await convert(`prompts: ["{{a}}"]\nproviders: [{id: https, ${config}}]`);
+    expect(modelsOf(converted)).toEqual([]);
+    expect(notesOf(converted).join('\n')).toMatch(note);
+  });
+});

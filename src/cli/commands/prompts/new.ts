@@ -18,26 +18,33 @@ type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
 /** Writes a prompt file to start from, and its test file; or both made from a file of another form. */
 export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {
   const stem = stemOf(file);
-  const { prompt, test } = await textsOf(ctx, stem, flags);
+  const { prompt, test, models } = await textsOf(ctx, stem, flags);
   const written = {
     prompt: `${stem}.prompt`,
     ...(test !== undefined && { test: `${stem}.test.yaml` }),
+    ...(models !== undefined && { models: `${stem}.models.yaml` }),
   };
-  await writeBoth(
-    ctx,
-    { [`${stem}.prompt`]: prompt, ...(test !== undefined && { [`${stem}.test.yaml`]: test }) },
-    flags,
-  );
+  const texts = {
+    [written.prompt]: prompt,
+    ...(test !== undefined && { [`${stem}.test.yaml`]: test }),
+    ...(models !== undefined && { [`${stem}.models.yaml`]: models }),
+  };
+  await writeAll(ctx, texts, flags);
   await present(ctx, written, { plain: () => plainRows(Object.values(written).map(path => [path])) });
-  ctx.io.note(`note: check it with: promptrun prompts check ${shellWord(written.prompt)}`);
-  ctx.io.note(`note: run it with: promptrun run ${shellWord(written.prompt)}`);
+  const shown = shellWord(written.prompt);
+  const [from, named] =
+    written.models === undefined
+      ? ['', '']
+      : [` --models-from ${shellWord(written.models)}`, ` --models ${shellWord(written.models)}`];
+  ctx.io.note(`note: check it with: promptrun prompts check ${shown}${from}`);
+  ctx.io.note(`note: run it with: promptrun run ${shown}${named}`);
 }
 
 async function textsOf(
   ctx: Context,
   stem: string,
   { from, image = false, prompt }: PromptsNewFlags,
-): Promise<{ prompt: string; test?: string | undefined }> {
+): Promise<{ prompt: string; test?: string | undefined; models?: string }> {
   if (from === undefined) {
     const { newPrompt } = await import('../../../prompts/built-in/files.ts');
     return await newPrompt(path.basename(stem), { image });
@@ -74,8 +81,8 @@ function stemOf(file: string): string {
   return ext === '' ? file : file.slice(0, -ext.length);
 }
 
-/** Both or neither. */
-async function writeBoth(
+/** All of them or none. */
+async function writeAll(
   { cwd }: Context,
   texts: Readonly<Record<string, string>>,
   { force = false }: PromptsNewFlags,

@@ -3,7 +3,13 @@ import type { JsonObject } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 import { inputsIn, type Piece } from '../as-template.ts';
-import { type Converted, type ConvertOptions, promptFileText, testFileText } from '../converted.ts';
+import {
+  type Converted,
+  type ConvertOptions,
+  modelsFileText,
+  promptFileText,
+  testFileText,
+} from '../converted.ts';
 import { messagesOf, promptsOf } from './prompts.ts';
 import { providersOf } from './providers.ts';
 import { Conversion } from './source.ts';
@@ -44,10 +50,12 @@ async function convert(root: YamlValue, options: ConvertOptions, conversion: Con
   conversion.noteUnknown(entries, KEYS, '');
   const body = bodyOf(root, entries.get('prompts'), options, conversion);
   const inputs = inputsIn(body);
-  const { models, config, output } = providersOf(
-    entries.get('providers') ?? entries.get('targets'),
-    conversion,
-  );
+  const {
+    models,
+    config,
+    output,
+    entries: declared,
+  } = providersOf(entries.get('providers') ?? entries.get('targets'), conversion);
   const description = entries.get('description')?.scalar;
   const head: JsonObject = {
     ...(description !== undefined && { description }),
@@ -59,6 +67,7 @@ async function convert(root: YamlValue, options: ConvertOptions, conversion: Con
   return {
     prompt: promptFileText(head, body),
     test: cases.length === 0 ? undefined : testFileText({ ...(models.length > 1 && { models }), cases }),
+    ...(declared.length > 0 && { models: modelsFileText(declared) }),
     notes: conversion.notes,
   };
 }

@@ -2,6 +2,7 @@ import { faultAt } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { declaredOf } from './declared.ts';
 import type { Conversion } from './source.ts';
 
 export interface Providers {
@@ -10,6 +11,8 @@ export interface Providers {
   /** Of the first. */
   readonly config: JsonObject;
   readonly output: JsonObject | undefined;
+  /** Entries of a models file, for those that are programs or addresses. */
+  readonly entries: readonly JsonObject[];
 }
 
 /** Their providers, and what may stand between one and the model's name. */
@@ -53,18 +56,21 @@ export function providersOf(node: YamlValue | undefined, conversion: Conversion)
   const items = node && isJsonList(node.json()) ? node.items('providers') : node ? [node] : [];
   const named = items.map(item => providerOf(item, conversion)).filter(provider => provider !== undefined);
   const [first, ...others] = named;
+  const entries = new Map(named.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])));
   for (const { config } of others) {
     if (config) conversion.note(config, '`config` of the second and later providers has no equivalent');
   }
   const { settings, output } = first?.config
     ? settingsOf(first.config, conversion)
     : { settings: {}, output: undefined };
-  return { models: [...new Set(named.map(({ model }) => model))], config: settings, output };
+  const models = [...new Set(named.map(({ model }) => model))];
+  return { models, config: settings, output, entries: [...entries.values()] };
 }
 
 interface Provider {
   readonly model: string;
   readonly config: YamlValue | undefined;
+  readonly entry?: JsonObject;
 }
 
 function providerOf(item: YamlValue, conversion: Conversion): Provider | undefined {
@@ -89,7 +95,7 @@ function withKeys(
   conversion: Conversion,
 ): Provider | undefined {
   conversion.noteUnknown(entries, ['config', 'label'], ' of a provider');
-  return named(id, entries.get('config'), item, conversion);
+  return named(id, entries.get('config'), item, conversion, entries.get('label')?.scalar);
 }
 
 function named(
@@ -97,7 +103,11 @@ function named(
   config: YamlValue | undefined,
   at: YamlValue,
   conversion: Conversion,
+  label?: string,
 ): Provider | undefined {
+  const declared = declaredOf({ id, label, config, at }, conversion);
+  if (declared) return { ...declared, config: undefined };
+  if (/^(?:exec:|https?(?:$|:\/\/))/u.test(id)) return undefined;
   if (id === 'echo') return { model: 'echo', config };
   for (const [theirs, ours] of PREFIXES) {
     const model = id.replace(theirs, '');
