@@ -1,0 +1,72 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { Run, RunRow } from '../../src/wire/index.ts';
+import { keyOf, publishPromptFile, TestService, temporaryDataDir } from '../support/local-service.ts';
+import { serveInProcess } from '../support/serving-process.ts';
+
+const PROMPT = '---\nmodel: bot\n---\nHello\n';
+
+/** A data directory with the model `bot`, a program of Node's, and how often it was started. */
+function withBot(script: string): { dataDir: string; starts: () => number } {
+  const dataDir = temporaryDataDir();
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const log = path.join(dataDir, 'starts.log');
+  const logged = `require("node:fs").appendFileSync(${JSON.stringify(log)}, "started\\n"); ${script}`;
+  const entry = { model: 'bot', modality: 'text', program: [process.execPath, '-e', logged] };
+  writeFileSync(path.join(dataDir, 'models.yaml'), JSON.stringify({ models: [entry] }));
+  return {
+    dataDir,
+    starts: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0),
+  };
+}
+
+const HANGS = 'setInterval(() => {}, 1000)';
+
+async function create(url: string, key: string, promptVersionId: string): Promise<Run> {
+  const answer = await fetch(`${url}/runs`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ promptVersionId, inputs: {} }),
+  });
+  return ((await answer.json()) as { data: Run }).data;
+}
+
+test('a serve with several users runs programs only if it is told so', async () => {
+  const { dataDir, starts } = withBot('console.log("Hi")');
+  const env = { PATH: process.env['PATH'] };
+  let service = await TestService.start({ dataDir, env });
+  const { promptVersionId } = await service.publish('bot', PROMPT);
+  expect((await create(service.service.url, service.key, promptVersionId)).runStatus).toBe('succeeded');
+  const ann = await keyOf(dataDir, { user: 'ann' });
+  expect(await create(service.service.url, ann, promptVersionId)).toMatchObject({
+    runStatus: 'failed',
+    outputs: [{ data: expect.stringMatching(/programs are not run here:.*--allow-programs/) as string }],
+  });
+  expect(starts()).toBe(1);
+  await service.close();
+  service = await TestService.start({ dataDir, env, allowPrograms: true });
+  expect((await create(service.service.url, ann, promptVersionId)).runStatus).toBe('succeeded');
+  await service.close();
+});
+
+test.each(['killed', 'closed'])('a serve that was %s never starts a program again', async how => {
+  const { dataDir, starts } = withBot(HANGS);
+  const key = await keyOf(dataDir, { user: 'local' });
+  const first = how === 'killed' ? await serveInProcess(dataDir) : undefined;
+  const closing = first === undefined ? await TestService.start({ dataDir, env: process.env }) : undefined;
+  const url = first?.url ?? closing?.service.url ?? '';
+  const { promptVersionId } = await publishPromptFile(dataDir, 'bot', PROMPT);
+  const creation = create(url, key, promptVersionId).catch(() => undefined);
+  await expect.poll(starts).toBe(1);
+  await first?.kill();
+  await closing?.close();
+  await creation;
+  const service = await TestService.start({ dataDir, env: process.env });
+  const rows = (): Promise<RunRow[]> =>
+    service.data<{ rows: RunRow[] }>('/runs', { key }).then(page => page.rows);
+  await expect.poll(async () => (await rows()).map(({ runStatus }) => runStatus)).toEqual(['failed']);
+  expect(JSON.stringify(await rows())).toMatch(/stopped by the end of its service/);
+  expect(starts()).toBe(1);
+  await service.close();
+});
