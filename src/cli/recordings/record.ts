@@ -11,6 +11,8 @@ import { toCliError } from '../core/failure.ts';
 import { fieldText, isObject, type JsonObject, listOf, own } from '../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../core/recorder.ts';
 import {
+  MOST_MEDIA,
+  MOST_MEDIA_BYTES,
   pathBelow,
   type RecordedAnswer,
   type RecordedMedia,
@@ -38,10 +40,6 @@ export interface RecordOptions {
 /** The bounds of the client: what goes past them is not an answer to it either. */
 const BOUNDS = { levels: 500, values: 1_000_000 };
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Of one run. */
-const MOST_MEDIA = 64;
-/** Of one run, in all. */
-const MOST_MEDIA_BYTES = 256 * 1024 * 1024;
 /** The media of one run are fetched for so long, in milliseconds. */
 const LONGEST_FETCH_MS = 120_000;
 /** Answers that are being written at a time; the next request waits. */
@@ -81,7 +79,7 @@ export function recordTo(options: RecordOptions): Recorder {
       }
     } else if (isKeptAsAnswer(request, place)) {
       const file = RecordingDirectory.answerFileOf(place);
-      await kept.write(file, { request: `GET ${place}`, ...masked(answer) });
+      await kept.writeAnswer(file, masked(place), masked(answer));
     }
   };
   const keepLater = (request: TransportRequest, place: string, answer: RecordedAnswer): void => {
@@ -209,7 +207,10 @@ function typedRun(data: unknown): unknown {
   if (!isObject(data)) return data;
   return {
     ...data,
-    tokens: typeof data['tokens'] === 'number' ? data['tokens'] : null,
+    tokens: Number.isSafeInteger(data['tokens']) && Number(data['tokens']) >= 0 ? data['tokens'] : null,
+    ...('warnings' in data && {
+      warnings: listOf(data['warnings']).filter(warning => typeof warning === 'string'),
+    }),
     outputs: listOf(data['outputs'])
       .filter(isObject)
       .map(item => ({ ...item, type: fieldText(item['type']), data: fieldText(item['data']) })),

@@ -84,12 +84,17 @@ export class RequestCounter {
   }
 }
 
-/** A medium that goes past the bound on what is kept. */
+/** Data that goes past the bound on what is kept. */
 export class TooBig extends Error {
   override readonly name = 'TooBig';
 }
 
+/** Media of one run. */
+export const MOST_MEDIA = 64;
+/** Bytes of the media of one run. */
+export const MOST_MEDIA_BYTES = 256 * 1024 * 1024;
 const MOST_RECORDING_BYTES = 64 * 1024 * 1024;
+const TOO_LARGE = `it is larger than ${MOST_RECORDING_BYTES / 1024 / 1024} MiB`;
 
 /** A directory of recordings: `runs/`, `answers/` to what else was asked, and `media/` by SHA-256. */
 export class RecordingDirectory {
@@ -116,9 +121,19 @@ export class RecordingDirectory {
     checkBelow({ folder: this.directory, name: file });
   }
 
-  /** @param file as `fileOf` names it: what is written may differ from what names it, where the key is masked */
-  async write(file: string, content: object): Promise<void> {
-    await replaceFile({ folder: this.directory, name: file }, `${JSON.stringify(content, undefined, 2)}\n`);
+  /**
+   * Writes a recording that `read` takes again.
+   *
+   * @param file as `fileOf` names it: what is written may differ from what names it, where the key is masked
+   * @throws Error for a recording that `read` would refuse
+   */
+  async write(file: string, recording: Recording): Promise<void> {
+    await this.#writeJson(file, recording, recordingFault);
+  }
+
+  /** Writes the answer to a GET request. @throws as `write` does */
+  async writeAnswer(file: string, place: string, answer: RecordedAnswer): Promise<void> {
+    await this.#writeJson(file, { request: `GET ${place}`, ...answer }, answerFault);
   }
 
   /**
@@ -163,11 +178,27 @@ export class RecordingDirectory {
     return { sha256, size };
   }
 
-  /** The bytes of a recording's medium. @throws {CliError} CONFIG_ERROR where they are not what it says */
-  async checkMedia(file: string, { sha256 }: RecordedMedia): Promise<void> {
+  /**
+   * Checks that the media of a recording are what it says.
+   *
+   * @param checked digests of files that need no second look; adds to it
+   * @throws {CliError} CONFIG_ERROR naming the recording
+   */
+  async checkMedia(file: string, media: readonly RecordedMedia[], checked: Set<string>): Promise<void> {
+    if (media.length > MOST_MEDIA) throw this.#damaged(file, `it names more than ${MOST_MEDIA} media`);
+    for (const { sha256 } of media) {
+      if (!checked.has(sha256)) await this.#checkMedium(file, sha256);
+      checked.add(sha256);
+    }
+  }
+
+  async #checkMedium(file: string, sha256: string): Promise<void> {
     const place = path.join(this.directory, 'media', sha256);
     const stats = await lstat(place).catch(() => undefined);
     if (stats?.isFile() !== true) throw this.#damaged(file, `there is no file media/${sha256}`);
+    if (stats.size > MOST_MEDIA_BYTES) {
+      throw this.#damaged(file, `media/${sha256} is larger than ${MOST_MEDIA_BYTES / 1024 / 1024} MiB`);
+    }
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(place)) hash.update(chunk as Uint8Array);
     if (hash.digest('hex') !== sha256) throw this.#damaged(file, `media/${sha256} holds something else`);
@@ -178,6 +209,18 @@ export class RecordingDirectory {
     return { length: (await lstat(place)).size, body: createReadStream(place) };
   }
 
+  async #writeJson(
+    file: string,
+    content: object,
+    faultOf: (value: unknown) => string | undefined,
+  ): Promise<void> {
+    const fault = faultOf(content);
+    if (fault !== undefined) throw new Error(`the answer does not follow the interface: ${fault}`);
+    const text = `${JSON.stringify(content, undefined, 2)}\n`;
+    if (Buffer.byteLength(text) > MOST_RECORDING_BYTES) throw new TooBig(TOO_LARGE);
+    await replaceFile({ folder: this.directory, name: file }, text);
+  }
+
   async #readJson(
     file: string,
     faultOf: (value: unknown) => string | undefined,
@@ -186,8 +229,7 @@ export class RecordingDirectory {
     const stats = await lstat(place).catch(() => undefined);
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
-    if (stats.size > MOST_RECORDING_BYTES)
-      throw this.#damaged(file, `it is larger than ${MOST_RECORDING_BYTES / 1024 / 1024} MiB`);
+    if (stats.size > MOST_RECORDING_BYTES) throw this.#damaged(file, TOO_LARGE);
     const json = parseJson(await readFile(place, 'utf8'));
     const fault = json === undefined ? 'it is not JSON' : faultOf(json);
     if (fault !== undefined) throw this.#damaged(file, fault);

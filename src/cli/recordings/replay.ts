@@ -11,7 +11,6 @@ import {
   pathBelow,
   type RecordedAnswer,
   type RecordedMedia,
-  type Recording,
   RecordingDirectory,
   RequestCounter,
 } from './recording.ts';
@@ -32,12 +31,12 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
   }
   const kept = new RecordingDirectory(directory);
   const index = await checkedIndex(kept);
-  const creations = new Map<string, Recording>();
+  const creations = new Map<string, string>();
   const counter = new RequestCounter();
   return {
     mode: 'replay',
     begin: async (idempotencyKey, request) => {
-      creations.set(idempotencyKey, await recorded(kept, counter.add(idempotencyKey, request)));
+      creations.set(idempotencyKey, await recordedFile(kept, counter.add(idempotencyKey, request)));
     },
     faultOf: runId => index.faults.get(runId),
     costOf: runId => index.costs.get(runId),
@@ -67,6 +66,7 @@ async function checkedIndex(kept: RecordingDirectory): Promise<Index> {
   const media = new Map<string, RecordedMedia>();
   const faults = new Map<string, EngineFault>();
   const costs = new Map<string, number>();
+  const checked = new Set<string>();
   for await (const { file, recording } of kept.all()) {
     const runId = own(own(recording.answer.body, 'data'), 'runId');
     if (typeof runId === 'string') {
@@ -74,18 +74,17 @@ async function checkedIndex(kept: RecordingDirectory): Promise<Index> {
       if (recording.fault) faults.set(runId, recording.fault);
       if (recording.cost !== undefined) costs.set(runId, recording.cost);
     }
-    for (const medium of recording.media) {
-      await kept.checkMedia(file, medium);
-      media.set(medium.url, medium);
-    }
+    await kept.checkMedia(file, recording.media, checked);
+    for (const medium of recording.media) media.set(medium.url, medium);
   }
   return { runs, media, faults, costs };
 }
 
-async function recorded(kept: RecordingDirectory, request: RecordedRequest): Promise<Recording> {
+/** The file that holds the answer to a creation. @throws {CliError} USAGE_ERROR if there is none, or it is not whole */
+async function recordedFile(kept: RecordingDirectory, request: RecordedRequest): Promise<string> {
   const file = RecordingDirectory.fileOf(request);
   const recording = await kept.read(file);
-  if (recording?.notKept.length === 0) return recording;
+  if (recording?.notKept.length === 0) return file;
   if (recording !== undefined) {
     throw usageError(
       `the recording ${file} lacks what was too big to keep: ${recording.notKept.join(', ')}`,
@@ -105,7 +104,8 @@ async function recorded(kept: RecordingDirectory, request: RecordedRequest): Pro
 interface Replaying {
   readonly kept: RecordingDirectory;
   readonly index: Index;
-  readonly creations: ReadonlyMap<string, Recording>;
+  /** Files by idempotency key. */
+  readonly creations: ReadonlyMap<string, string>;
   readonly baseUrl: string;
 }
 
@@ -116,7 +116,7 @@ async function answerTo(
   const place = pathBelow(baseUrl, request.url);
   if (place === undefined) return mediaAt(kept, index.media.get(request.url));
   if (request.method === 'POST') {
-    const recording = creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '');
+    const recording = await kept.read(creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '') ?? 'none');
     request.onSent?.();
     return recording && answered(recording.answer);
   }

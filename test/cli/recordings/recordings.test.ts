@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RecordingDirectory } from '../../../src/cli/recordings/recording.ts';
 import { KEY } from '../../support/client.ts';
 import { testClock } from '../../support/context.ts';
-import { failure } from '../../support/scripted-service.ts';
-import { creation, runOf, serviceOf, text, VERSION } from '../commands/run-support.ts';
+import { failure, success } from '../../support/scripted-service.ts';
+import { command, creation, runOf, serviceOf, text, VERSION } from '../commands/run-support.ts';
 import { ECHO, Project, projectOf } from '../testing/support.ts';
 
 const CASES = `
@@ -198,6 +198,14 @@ describe('recordings', () => {
       const run = await project.run(['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec']);
       expect([run.exitCode, run.stderr()]).toEqual([2, expect.stringContaining('holds something else')]);
     });
+
+    it('are refused where a medium is larger than any that is kept', async () => {
+      const { project } = await recorded();
+      const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));
+      truncateSync(path.join(project.home, 'rec', 'media', name), 2 ** 36);
+      const run = await project.run(['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec']);
+      expect([run.exitCode, run.stderr()]).toEqual([2, expect.stringContaining('larger than 256 MiB')]);
+    });
   });
 
   it('hold what a service sends in the types of the interface, so that a replay takes them', async () => {
@@ -211,6 +219,43 @@ describe('recordings', () => {
     const replayed = await project.run([...run, '--replay', 'rec']);
     expect([recorded.stdout(), replayed.stdout()]).toEqual(['{"a":1}\n', '{"a":1}\n']);
     expect((await project.run([...run, '--replay', 'rec', '--query', 'tokens'])).stdout()).toBe('null\n');
+  });
+
+  it.each([1.5, -1, 1e300])('hold null for tokens that are no count, such as %s', async tokens => {
+    const service = await serviceOf(creation(runOf({ tokens, warnings: [1, 'a warning'] as string[] })));
+    const project = new Project({});
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
+    const run = ['run', VERSION, '-i', 'a=1', '--json'];
+    await project.run([...run, '--record', 'rec'], { env });
+    const { exitCode, stdout } = await project.run([...run, '--replay', 'rec']);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout())).toEqual(runOf({ tokens: null as never, warnings: ['a warning'] }));
+  });
+
+  it('leave out, with a note, what no replay would take; the run ends as ever', async () => {
+    const answer = creation(runOf({ outputs: [text('x'.repeat(63 * 1024 * 1024))] }));
+    const service = await serviceOf(answer, creation());
+    const { home } = new Project({ 'large.txt': 'y'.repeat(2 * 1024 * 1024) });
+    const large = ['run', VERSION, '-i', 'a=@large.txt', '--record', 'rec'];
+    const recorded = await command(service, large, { home });
+    expect([recorded.exitCode, recorded.stdout().length]).toEqual([0, 63 * 1024 * 1024 + 1]);
+    expect(recorded.stderr()).toContain('note: not recorded: it is larger than 64 MiB');
+    const small = ['run', VERSION, '-i', 'a=1'];
+    await command(service, [...small, '--record', 'rec'], { home });
+    expect((await command(service, [...small, '--replay', 'rec'], { home })).exitCode).toBe(0);
+  });
+
+  it('leave out an answer that does not follow the interface', async () => {
+    const rows = { rows: [], hasMore: false };
+    const service = await serviceOf(creation({ outputs: 'none' } as never), {
+      expect: { path: '/runs' },
+      answer: success(rows),
+      times: 'any',
+    });
+    const options = { clock: testClock() };
+    const { exitCode, stderr, home } = await command(service, ['run', VERSION, '--record', 'rec'], options);
+    expect([exitCode, stderr()]).toEqual([1, expect.stringContaining('note: not recorded: the answer')]);
+    expect(readdirSync(home)).not.toContain('rec');
   });
 
   it('keep to a bound on media: the run ends as ever, and its replay says what is not there', async () => {
