@@ -76,7 +76,8 @@ export async function startEmbedded(options: CommonOptions) {
       faultOf: (runId: string) => runner.faultOf(runId),
       /** From now on each run is carried out by a process of its own; creations are answered at once. */
       detach: (): void => {
-        runner.detach = () => startDetached({ dataDir: options.dataDir, modelsFile: options.modelsFile });
+        const { dataDir, modelsFile, allowPrivate } = options;
+        runner.detach = () => startDetached({ dataDir, modelsFile, allowPrivate });
       },
     },
     costs: parts.costs,

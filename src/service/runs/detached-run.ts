@@ -18,6 +18,8 @@ export interface DetachedPlace {
   readonly dataDir: string;
   /** A file with more models, absolute. */
   readonly modelsFile: string | undefined;
+  /** As CommonOptions has it. */
+  readonly allowPrivate: boolean | undefined;
 }
 
 const FILE = 'run-process.cjs';
