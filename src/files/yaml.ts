@@ -1,19 +1,6 @@
-import {
-  CST,
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseDocument,
-  visit,
-} from 'yaml';
-import { FileFault, faultAt, type Place } from './file-fault.ts';
+import { type FileFault, faultAt, type Place } from './file-fault.ts';
 import type { JsonValue } from './json.ts';
+import { textOf, type YamlNode, type YamlPair, yamlNodeOf } from './yaml-node.ts';
 
 /**
  * Parses one YAML document whose first line is line `firstLine` of its file.
@@ -21,54 +8,12 @@ import type { JsonValue } from './json.ts';
  * @throws {FileFault} for what is not YAML, or nested too deeply
  */
 export function parseYaml(text: string, firstLine = 1, file?: string): YamlValue {
-  if (isNestedTooDeeply(text)) throw new FileFault(firstLine, 'this is nested too deeply', 1, file);
-  const lines = new LineCounter();
-  // The parser compares each key with every other; that is quadratic, so it is left to the reader.
-  const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false };
-  const document = parseDocument(text, options);
-  const placeAt = (offset: number): Place => {
-    const { line, col } = lines.linePos(offset);
-    return { line: line + firstLine - 1, column: Math.max(col, 1), file };
-  };
-  // What the parser makes of the rest of a broken text is of no help.
-  const [error] = document.errors;
-  if (error) throw faultAt(placeAt(error.pos[0]), `this is not YAML: ${error.message}`);
-  const source = { file, aliases: resolveAliases(document), placeAt, valuesRead: 0 };
-  return valueOf(document.contents, { line: firstLine, column: 1 }, source);
+  return yamlOf(yamlNodeOf(text, firstLine, file), firstLine, file);
 }
 
-/** The parser calls itself for each level; thousands of them would end the process. */
-const MAX_LEVELS = 1000;
-
-/** The lexer calls itself for none. */
-function isNestedTooDeeply(text: string): boolean {
-  if (/(?:[-?:][ \t]+){200}/.test(text) || /^[ \t]{1000}/m.test(text)) return true;
-  if (text.split(/[[{]/).length <= MAX_LEVELS) return false;
-  let level = 0;
-  for (const token of new Lexer().lex(text)) {
-    const type = CST.tokenType(token);
-    if (type === 'flow-seq-start' || type === 'flow-map-start') level += 1;
-    if (type === 'flow-seq-end' || type === 'flow-map-end') level -= 1;
-    if (level > MAX_LEVELS) return true;
-  }
-  return false;
-}
-
-/** What each alias stands for, found in one pass: the last node of its anchor before it. */
-function resolveAliases(document: Document): Map<Node, Node> {
-  const anchored = new Map<string, Node>();
-  const resolved = new Map<Node, Node>();
-  visit(document, {
-    Node(_, node) {
-      if (isAlias(node)) {
-        const target = anchored.get(node.source);
-        if (target) resolved.set(node, target);
-      } else if (node.anchor) {
-        anchored.set(node.anchor, node);
-      }
-    },
-  });
-  return resolved;
+/** The value of a document that `yamlNodeOf` has read. */
+export function yamlOf(root: YamlNode | null, firstLine = 1, file?: string): YamlValue {
+  return valueOf(root, { line: firstLine, column: 1 }, { file, valuesRead: 0 });
 }
 
 export interface YamlEntry extends Place {
@@ -86,17 +31,13 @@ const MAX_DEPTH = 200;
 /** The document that values are of. */
 interface Source {
   readonly file: string | undefined;
-  readonly aliases: ReadonlyMap<Node, Node>;
-  readonly placeAt: (offset: number) => Place;
   valuesRead: number;
 }
 
-/** The value of a node; where nothing is written it stands at `otherwise`. */
-function valueOf(node: unknown, otherwise: Place, source: Source): YamlValue {
-  const settled = isAlias(node) ? (source.aliases.get(node) ?? null) : (node as Node | null);
-  const start = settled?.range?.[0];
-  const place = start === undefined || isEmptyNode(settled) ? otherwise : source.placeAt(start);
-  return new YamlValue(settled, place, source);
+/** The value of a node; if nothing is written, it stands at `otherwise`. */
+function valueOf(node: YamlNode | null, otherwise: Place, source: Source): YamlValue {
+  const { line, column } = isEmptyNode(node) || node?.line === undefined ? otherwise : node;
+  return new YamlValue(node, { line: line ?? otherwise.line, column: column ?? otherwise.column }, source);
 }
 
 /**
@@ -108,10 +49,10 @@ export class YamlValue implements Place {
   readonly column: number;
   readonly file: string | undefined;
   /** null where nothing was written. */
-  readonly #node: Node | null;
+  readonly #node: YamlNode | null;
   readonly #source: Source;
 
-  constructor(node: Node | null, { line, column }: Place, source: Source) {
+  constructor(node: YamlNode | null, { line, column }: Place, source: Source) {
     this.line = line;
     this.column = column;
     this.file = source.file;
@@ -126,15 +67,15 @@ export class YamlValue implements Place {
 
   /** Whether the word `null` was written. */
   get isNull(): boolean {
-    return isScalar(this.#node) && this.#node.source === 'null';
+    return this.#node?.kind === 'scalar' && this.#node.source === 'null';
   }
 
   get isMap(): boolean {
-    return isMap(this.#node);
+    return this.#node?.kind === 'map';
   }
 
   get isList(): boolean {
-    return isSeq(this.#node);
+    return this.#node?.kind === 'list';
   }
 
   /**
@@ -145,9 +86,9 @@ export class YamlValue implements Place {
    */
   entries(name: string, faults?: FileFault[]): YamlEntry[] {
     if (this.isEmpty) return [];
-    if (!isMap(this.#node)) throw faultAt(this, `${name} must be a map of keys to values`);
+    if (this.#node?.kind !== 'map') throw faultAt(this, `${name} must be a map of keys to values`);
     const entries = new Map<string, YamlEntry>();
-    for (const entry of this.#node.items.map(pair => this.#entry(pair))) {
+    for (const entry of this.#node.entries.map(pair => this.#entry(pair))) {
       if (entries.has(entry.key)) {
         const fault = faultAt(entry, `\`${entry.key}\` stands in ${name} twice`);
         if (!faults) throw fault;
@@ -167,7 +108,7 @@ export class YamlValue implements Place {
 
   /** The items of a list. */
   items(name: string): YamlValue[] {
-    if (!isSeq(this.#node)) throw faultAt(this, `${name} must be a list, such as [one, two]`);
+    if (this.#node?.kind !== 'list') throw faultAt(this, `${name} must be a list, such as [one, two]`);
     return this.#node.items.map(item => valueOf(item, this, this.#source));
   }
 
@@ -180,7 +121,9 @@ export class YamlValue implements Place {
 
   /** A scalar as it is written; undefined for a list or a map, and for nothing. */
   get scalar(): string | undefined {
-    return this.isEmpty ? undefined : textOfScalar(this.#node);
+    return this.isEmpty || this.#node?.kind !== 'scalar'
+      ? undefined
+      : textOf(this.#node.value, this.#node.source);
   }
 
   /** The value as JSON would write it. Throws FileFault for what aliases make too large. */
@@ -193,11 +136,11 @@ export class YamlValue implements Place {
         throw faultAt(value, 'with its aliases written out, this is too large');
       }
       if (depth > MAX_DEPTH) throw faultAt(value, 'this is nested too deeply');
-      if (isMap(value.#node)) {
+      if (value.#node?.kind === 'map') {
         const entries = value.entries('this map');
         return Object.fromEntries(entries.map(entry => [entry.key, convert(entry.value, depth + 1)]));
       }
-      if (isSeq(value.#node)) return value.items('this list').map(item => convert(item, depth + 1));
+      if (value.#node?.kind === 'list') return value.items('this list').map(item => convert(item, depth + 1));
       return jsonOfScalar(value.#node);
     };
     return convert(this, 0);
@@ -212,33 +155,25 @@ export class YamlValue implements Place {
   }
 
   #child(name: string): YamlValue | undefined {
-    const item = isSeq(this.#node) ? this.#node.items[Number(name)] : undefined;
+    const item = this.#node?.kind === 'list' ? this.#node.items[Number(name)] : undefined;
     if (item !== undefined) return valueOf(item, this, this.#source);
-    if (!isMap(this.#node)) return undefined;
-    const pair = this.#node.items.find(pair => textOfScalar(pair.key) === name);
+    if (this.#node?.kind !== 'map') return undefined;
+    const pair = this.#node.entries.find(({ key }) => key === name);
     return pair && this.#entry(pair).value;
   }
 
-  #entry({ key: node, value: written }: Pair): YamlEntry {
-    const { range } = node as Node;
-    const { line, column, file } = range ? this.#source.placeAt(range[0]) : this;
-    const value = valueOf(written, { line, column }, this.#source);
-    return { key: textOfScalar(node) ?? '', offset: range?.[0] ?? 0, line, column, file, value };
+  #entry({ key, offset, line = this.line, column = this.column, value: node }: YamlPair): YamlEntry {
+    const place = { line, column, file: this.file };
+    return { key, offset, ...place, value: valueOf(node, place, this.#source) };
   }
 }
 
-function isEmptyNode(node: Node | null): boolean {
-  return node === null || (isScalar(node) && node.value === null);
+function isEmptyNode(node: YamlNode | null): boolean {
+  return node === null || (node.kind === 'scalar' && node.value === null);
 }
 
-function textOfScalar(node: unknown): string | undefined {
-  if (!isScalar(node)) return undefined;
-  if (typeof node.value === 'string') return node.value;
-  return node.source ?? String(node.value);
-}
-
-function jsonOfScalar(node: Node | null): JsonValue {
-  if (!isScalar(node)) return null;
+function jsonOfScalar(node: YamlNode | null): JsonValue {
+  if (node?.kind !== 'scalar') return null;
   const { value } = node;
   if (typeof value === 'number') return Number.isFinite(value) ? value : (node.source ?? String(value));
   return typeof value === 'string' || typeof value === 'boolean' ? value : null;

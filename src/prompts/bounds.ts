@@ -30,8 +30,8 @@ export const BOUNDS = {
   /** For compiling the largest template before it is rendered, in milliseconds: several times what that takes. */
   compileMs: 8000,
   checkMs: 1000,
-  /** For reading a prompt file with its partials, in milliseconds: many times what the largest one takes. */
-  parseMs: 20_000,
+  /** For reading a file of prompts or tests, in milliseconds: several times what the largest one takes. */
+  parseMs: 60_000,
   /** Memory of the process that does what takes long, in MiB. */
   processMiB: 512,
   /** Lists and objects inside each other in a value that is given as an input. */

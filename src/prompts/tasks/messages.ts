@@ -1,4 +1,5 @@
 import type { ErrorClasses } from '../../files/bounds/process-messages.ts';
+import { FileFault } from '../../files/file-fault.ts';
 import { InvalidInputs } from '../definition.ts';
 import { InvalidPromptFile } from '../findings.ts';
 import type { TaskName, Work } from './tasks.ts';
@@ -17,4 +18,5 @@ export class TasksClosed extends Error {
 export const TASK_ERRORS: ErrorClasses = new Map<unknown, { readonly prototype: Error }>([
   ['INVALID_INPUTS', InvalidInputs],
   ['INVALID_PROMPT_FILE', InvalidPromptFile],
+  ['FILE_FAULT', FileFault],
 ]);

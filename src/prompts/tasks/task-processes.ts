@@ -5,14 +5,19 @@ import { BOUNDS } from '../bounds.ts';
 import { TASK_ERRORS, type TaskOrder, TasksClosed } from './messages.ts';
 import type { TaskName } from './tasks.ts';
 
-/** What a task may take in all, in milliseconds, and what is said of one that takes longer. */
-const TIMES: { readonly [N in TaskName]: readonly [ms: number, what: string] } = {
-  readTexts: [BOUNDS.checkMs, 'checking the inputs'],
-  render: [BOUNDS.compileMs + BOUNDS.renderMs, 'rendering the prompt'],
-  checkOutput: [BOUNDS.checkMs, 'checking a value against its schema'],
-  select: [2000, 'reading the answer'],
-  trySchemas: [BOUNDS.checkMs, 'checking values against their schemas'],
-  parse: [BOUNDS.parseMs, 'reading the prompt file'],
+/** YAML takes more than a hundred times its size: how often the usual memory reading a file may take. */
+const TO_PARSE = 2;
+
+/** What begins the message about a task past a bound, its time in milliseconds, and how often the usual memory it may take. */
+const LIMITS: { readonly [N in TaskName]: readonly [what: string, timeMs: number, memories?: number] } = {
+  readTexts: ['checking the inputs', BOUNDS.checkMs],
+  render: ['rendering the prompt', BOUNDS.compileMs + BOUNDS.renderMs],
+  checkOutput: ['checking a value against its schema', BOUNDS.checkMs],
+  select: ['reading the answer', 2000],
+  trySchemas: ['checking values against their schemas', BOUNDS.checkMs],
+  parse: ['reading the prompt file', BOUNDS.parseMs, TO_PARSE],
+  readYaml: ['reading the YAML', BOUNDS.parseMs, TO_PARSE],
+  foreignTests: ['reading the tests', BOUNDS.parseMs, TO_PARSE],
 };
 
 /** Does tasks of prompts in a few processes, each begun for its task. */
@@ -53,8 +58,12 @@ export class TaskProcesses {
 
 /** In a process of its own, so that no user's task finds what another's has left. */
 async function performInProcess(order: TaskOrder, memoryMiB: number, signal: AbortSignal): Promise<unknown> {
-  const [timeMs, what] = TIMES[order.name];
-  const own = new BoundedProcess({ file: 'prompt-worker.cjs', memoryMiB, errors: TASK_ERRORS });
+  const [what, timeMs, memories = 1] = LIMITS[order.name];
+  const own = new BoundedProcess({
+    file: 'prompt-worker.cjs',
+    memoryMiB: memories * memoryMiB,
+    errors: TASK_ERRORS,
+  });
   try {
     return await own.perform(order, { timeMs, what, signal });
   } finally {

@@ -1,9 +1,11 @@
 import { PastBound, withinTime } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
+import type { YamlNode } from '../../files/yaml-node.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition, PromptOutput } from '../definition.ts';
+import type { ForeignTests } from '../foreign/foreign-tests.ts';
 import { partialsBeside } from '../parse/files.ts';
 import { checkOutput } from '../render/output.ts';
 import { renderMessages } from '../render/render-prompt.ts';
@@ -43,6 +45,8 @@ const TASKS = {
     selectFrom(text, expressions, checkMs),
   trySchemas,
   parse: parseFile,
+  readYaml,
+  foreignTests,
 };
 
 type Texts = Readonly<Record<string, string>>;
@@ -63,6 +67,8 @@ export async function perform<N extends TaskName>(
 
 /** A character of a template or a prompt file takes as long as so many of a value. */
 const TEMPLATE_WEIGHT = 4;
+/** A character of a value takes as long as so many of a file of tests, which only a command reads. */
+const CHARACTERS_OF_TESTS = 8;
 
 const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   readTexts: ({ texts }) => sizeOfTexts(texts),
@@ -72,6 +78,8 @@ const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   select: ({ text }) => text.length,
   trySchemas: () => 0,
   parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sizeOfTexts(partials)),
+  readYaml: ({ text }) => text.length / CHARACTERS_OF_TESTS,
+  foreignTests: ({ text }) => text.length / CHARACTERS_OF_TESTS,
 };
 
 /** What is worked on, in characters of a value, as far as no limit is set to the work itself. */
@@ -104,6 +112,23 @@ async function parseFile({
   const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
   const { findings, definition } = parseAnyPrompt(text, file, { checksTests, partials: lookup });
   return { findings: findings.list(), definition };
+}
+
+async function readYaml({ text, file }: { text: string; file: string }): Promise<YamlNode | null> {
+  const { yamlNodeOf } = await import('../../files/yaml-node.ts');
+  return yamlNodeOf(text, 1, file);
+}
+
+/** The tests that a prompt file of another form has of its own. */
+async function foreignTests({
+  text,
+  file,
+}: {
+  text: string;
+  file: string;
+}): Promise<ForeignTests | undefined> {
+  const { foreignTests } = await import('../foreign/convert.ts');
+  return foreignTests(text, file);
 }
 
 function partialsIn(partials: Texts): PartialLookup {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { inTasks } from '../../../src/cli/testing/cases/in-tasks.ts';
 import { localService } from '../../../src/main.ts';
 import { startInProcess } from '../../support/context.ts';
 import { ECHO, Project, projectOf } from './support.ts';
@@ -45,6 +46,37 @@ describe('a JMESPath expression of a test', () => {
   });
 });
 
+describe('the YAML of a test file', () => {
+  it('is read in a process of its own if it is large, which ends with the command', async () => {
+    const text = `cases:\n${'- name: a\n'.repeat(100_000)}`;
+    const stop = new AbortController();
+    const reading = inTasks({ signal: stop.signal }, 'readYaml', { text, file: 'a.test.yaml' });
+    stop.abort(new Error('stopped'));
+    await expect(reading).rejects.toThrow('stopped');
+  });
+
+  it('keeps its places and its faults there', async () => {
+    const cases = `${PASSING.repeat(4000)}${caseOf('strange', { contains: 'a', containz: 'b' })}`;
+    const { exitCode, stdout, stderr } = await projectOf(cases).run(['test']);
+    expect([exitCode, stdout() + stderr()]).toEqual([
+      2,
+      expect.stringContaining('echo.test.yaml, line 4002'),
+    ]);
+    const broken = await projectOf(`${PASSING.repeat(4000)}  - [\n`).run(['test']);
+    expect(broken.exitCode).toBe(2);
+    expect(broken.stdout() + broken.stderr()).toMatch(/echo\.test\.yaml, line 400\d: this is not YAML/u);
+  });
+
+  it('is not drowned by aliases of aliases', async () => {
+    const ten = (alias: number): string => Array(10).fill(`*a${alias}`).join(', ');
+    const lines = Array.from({ length: 9 }, (_, at) => `      a${at + 1}: &a${at + 1} [${ten(at)}]\n`);
+    const cases = `  - inputs:\n     text:\n      a0: &a0 [x]\n${lines.join('')}`;
+    const { exitCode, stdout, stderr } = await projectOf(cases).run(['test']);
+    expect(exitCode).toBe(2);
+    expect(stdout() + stderr()).toContain('with its aliases written out, this is too large');
+  });
+});
+
 describe('--query', () => {
   it('is held to the same bounds', async () => {
     const project = new Project({});
@@ -55,7 +87,10 @@ describe('--query', () => {
     const open = await query(`"${'x'.repeat(16 * 1024 - 1)}`);
     expect([open.exitCode, open.stdout()]).toEqual([2, '']);
     const slow = await query(SLOW);
-    expect([slow.exitCode, slow.stderr()]).toEqual([2, expect.stringContaining('takes longer than 2 s')]);
+    expect([slow.exitCode, slow.stderr()]).toEqual([
+      2,
+      expect.stringMatching(/takes (longer than 2 s|more than 256 MiB of memory)/u),
+    ]);
     const longest = await query(`'${'x'.repeat(16 * 1024 - 2)}'`);
     expect([longest.exitCode, longest.stdout().length]).toEqual([0, 16 * 1024 - 1]);
   });

@@ -176,6 +176,21 @@ describe('models.yaml', () => {
     expect(faults.map(fault => /:(\d+):/.exec(fault)?.[1])).toEqual(['3', '4', '7', '8', '9', '10']);
   });
 
+  it('is not drowned by aliases of aliases', () => {
+    const ten = (alias: number): string => Array(10).fill(`*a${alias}`).join(', ');
+    const bomb = Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${ten(at)}]`);
+    const text = lines(
+      'a0: &a0 [x]',
+      ...bomb,
+      'models:',
+      '  - {model: *a9, modality: text}',
+      'modelAliases: {b: *a9}',
+    );
+    const { models, faults } = parseModelsFile(text, 'm.yaml', []);
+    expect(models).toEqual([]);
+    expect(faults.join('\n')).toContain('m.yaml:12');
+  });
+
   it('says what a model costs and when it is shut down', () => {
     const text = lines(
       'models:',

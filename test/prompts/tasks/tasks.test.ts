@@ -84,7 +84,7 @@ describe('a task of a prompt in a process of its own', () => {
     const tasks = processes({ memoryMiB: 24 });
     const work = { text: `---\nconfig: [${'1,'.repeat(60_000)}1]\n---\n`, file: '/x.prompt' };
     await expect(tasks.perform({ name: 'parse', work })).rejects.toThrow(
-      new PastBound('reading the prompt file takes more than 24 MiB of memory'),
+      new PastBound('reading the prompt file takes more than 48 MiB of memory'),
     );
     const small = { definition: typed, texts: { count: '1' } };
     expect(await tasks.perform({ name: 'readTexts', work: small })).toEqual({ count: 1 });

@@ -5,6 +5,7 @@ import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { expectationOf, KINDS } from '../expectations/kinds.ts';
+import { inTasks } from './in-tasks.ts';
 import type { TestCase, TestFile } from './test-case.ts';
 import { MOST_TEST_FILE_BYTES } from './test-case.ts';
 
@@ -16,8 +17,8 @@ import { MOST_TEST_FILE_BYTES } from './test-case.ts';
  */
 export async function readForeignTests(ctx: Context, file: string): Promise<TestFile> {
   const name = path.relative(ctx.cwd, file) || file;
-  const { foreignTests } = await import('../../../prompts/foreign/convert.ts');
-  const tests = foreignTests(await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES), name);
+  const text = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
+  const tests = await inTasks(ctx, 'foreignTests', { text, file: name });
   if (!tests || tests.cases.length === 0) {
     throw usageError(
       `${name} has no testData: there is nothing to test`,
@@ -57,10 +58,10 @@ export async function hasForeignTests(ctx: Context, file: string): Promise<boole
   const text = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
   if (!/^testData\s*:/mu.test(text) || !/^evaluators\s*:/mu.test(text)) return false;
   try {
-    const { foreignTests } = await import('../../../prompts/foreign/convert.ts');
-    const tests = foreignTests(text, file);
+    const tests = await inTasks(ctx, 'foreignTests', { text, file });
     return tests?.cases.some(({ expect }) => expect.length > 0) ?? false;
   } catch {
+    ctx.signal.throwIfAborted();
     return true;
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { FileFault } from '../../../files/file-fault.ts';
 import { NamedFiles, namesOtherComputer } from '../../../files/named-file.ts';
-import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
+import { type YamlValue, yamlOf } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import { CaseFault } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
@@ -13,6 +13,7 @@ import { collectInputs } from '../../inputs/text-inputs.ts';
 import { REVISION_MARK } from '../../targets/git/revision.ts';
 import { readExpectations } from '../expectations/kinds.ts';
 import { isTestFile } from './find-test-files.ts';
+import { inTasks } from './in-tasks.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
 import type { TargetCheck } from './target-folders.ts';
 import { MOST_TEST_FILE_BYTES, type TestCase, type TestFile } from './test-case.ts';
@@ -52,7 +53,8 @@ export async function readTestFile(
     texts: new Map(),
   };
   try {
-    return { file, name, ...(await contentOf(inFolder, parseYaml(source, 1, name), file)) };
+    const root = yamlOf(await inTasks(ctx, 'readYaml', { text: source, file: name }), 1, name);
+    return { file, name, ...(await contentOf(inFolder, root, file)) };
   } catch (error) {
     throw error instanceof FileFault ? faultIn(error, error.what) : error;
   }
