@@ -15,15 +15,18 @@ const caseOf = (name: string, expectation: object, text = '{"a":1}'): string =>
   `  - ${JSON.stringify({ name, inputs: { text }, expect: [expectation] })}\n`;
 const PASSING = caseOf('passes', { contains: 'a' });
 
+/** Which bound comes first depends on how busy the machine is. */
+const PAST_BOUND = /the expression takes (longer than 2 s|more than 256 MiB of memory)/u;
+
 describe('a JMESPath expression of a test', () => {
   it.each([
-    ['takes too much time', SLOW, '1', 'the expression takes longer than 2 s'],
-    ['takes too much memory', LARGE, MILLION, 'the expression takes more than 256 MiB of memory'],
-    ['is too long', `'${'x'.repeat(16 * 1024 - 1)}'`, '1', 'the expression is larger than 16 KiB'],
+    ['takes too much time', SLOW, '1', PAST_BOUND],
+    ['takes too much memory', LARGE, MILLION, PAST_BOUND],
+    ['is too long', `'${'x'.repeat(16 * 1024 - 1)}'`, '1', /the expression is larger than 16 KiB/u],
   ])('is the fault of its case if it %s', async (_, jmespath, text, message) => {
     const cases = [caseOf('fault', { jmespath }, text), caseOf('passes', { contains: '1' }, '1')];
     const { exitCode, stdout } = await projectOf(cases.join('')).run(['test']);
-    expect(stdout()).toContain(message);
+    expect(stdout()).toMatch(message);
     expect(stdout()).toContain('1 passed, 0 failed, 1 could not be run');
     expect(exitCode).toBe(2);
   });
@@ -58,13 +61,10 @@ describe('the YAML of a test file', () => {
   it('keeps its places and its faults there', async () => {
     const cases = `${PASSING.repeat(4000)}${caseOf('strange', { contains: 'a', containz: 'b' })}`;
     const { exitCode, stdout, stderr } = await projectOf(cases).run(['test']);
-    expect([exitCode, stdout() + stderr()]).toEqual([
-      2,
-      expect.stringContaining('echo.test.yaml, line 4002'),
-    ]);
+    expect([exitCode, stdout() + stderr()]).toEqual([2, expect.stringContaining('echo.test.yaml:4002')]);
     const broken = await projectOf(`${PASSING.repeat(4000)}  - [\n`).run(['test']);
     expect(broken.exitCode).toBe(2);
-    expect(broken.stdout() + broken.stderr()).toMatch(/echo\.test\.yaml, line 400\d: this is not YAML/u);
+    expect(broken.stdout() + broken.stderr()).toMatch(/echo\.test\.yaml:400\d: this is not YAML/u);
   });
 
   it('is not drowned by aliases of aliases', async () => {
