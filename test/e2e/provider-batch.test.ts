@@ -216,11 +216,39 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     expect(lines().map(({ cost }) => cost)).toEqual([0.0014, 0.0014]);
   });
 
-  it('whose results are gone is told', async () => {
+  it.each([
+    ['of its results', /^GET .*(?:content|results)$/],
+    ['of itself', /^GET .*batches\/\w+$/],
+  ])('is settled by no passing 404 %s', async (_, at) => {
+    ledger.refusals.push({ at, status: 404 });
+    expect((await batch(model)).code).toBe(0);
+    expect(lines().map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    expect(ledger.batches).toHaveLength(1);
+  });
+
+  it('whose results are gone stays in doubt, and is sent again only if it is told to', async () => {
     ledger.resultsAreGone = true;
-    const { code, stderr } = await batch(model);
-    expect(code).toBe(5);
-    expect(stderr).toContain('are gone');
+    for (const flags of [[], ['--resume', '--retry-failed']]) {
+      const { code, stderr } = await batch(model, ...flags);
+      expect([code, stderr]).toEqual([5, expect.stringContaining('are gone, of 3 rows')]);
+      expect(stderr).toContain('3 in doubt');
+      expect(stderr).toContain('--resume --retry-unknown');
+      expect(readFileSync(path.join(home, 'out.jsonl'), 'utf8')).toBe('');
+    }
+    expect(ledger.batches).toHaveLength(1);
+    const again = start(model, '--resume', '--retry-unknown');
+    await again.untilStderr(/3 runs may be paid for twice/);
+    ledger.resultsAreGone = false;
+    expect((await again.ended).code).toBe(0);
+    expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3, 3]);
+  });
+
+  it('says that it prepares the rows, in place of lines of progress', async () => {
+    const { stderr } = await batch(model);
+    expect(stderr).toMatch(
+      /^note: preparing rows for [oa]\n(?:.*\n)*?note: handing 3 rows over to [oa] as a batch$/mu,
+    );
+    expect(stderr).not.toMatch(/^\d+ of 3 done/mu);
   });
 });
 

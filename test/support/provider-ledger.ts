@@ -60,6 +60,9 @@ export class ProviderLedger {
         .writeHead(status, { ...headers })
         .end('{"error":{"message":"not now, k-secret-12345"}}');
     }
+    if (this.resultsAreGone && request.path.includes('/files/')) {
+      return void response.writeHead(410).end('{}');
+    }
     const wrong = batchRefusal(request, 'local');
     if (wrong) {
       return void response
@@ -168,7 +171,7 @@ export class ProviderLedger {
   origin = '';
 
   #results(batch: LedgerBatch | undefined, isAnthropic: boolean): string | undefined {
-    if (!batch || this.resultsAreGone) return undefined;
+    if (!batch) return undefined;
     const lines = batch.entries.toReversed().flatMap(entry => {
       const verdict = this.verdict(entry);
       if (verdict === 'missing') return [];

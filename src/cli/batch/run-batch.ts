@@ -74,7 +74,8 @@ async function runAll(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   countEarlierRuns(budget, open, known, handed);
   const running: RunningBatch = { ...open, ctx: { ...ctx, signal: stop.dropping }, budget, tally, stop };
   const release = stop.listen(ctx, tally);
-  const stopProgress = startProgress(ctx, tally);
+  const handsOver = options.providerBatch || handed.size > 0;
+  const stopProgress = startProgress(ctx, tally, { hasLines: !handsOver });
   try {
     const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
       await finishRow(running, (job as RowJob).source, outcome);
@@ -82,8 +83,8 @@ async function runAll(ctx: Context, open: OpenBatch): Promise<ExitCode> {
     };
     const planned = plannedRows(running, known);
     const work = { ...running, connection, estimatedCredits, isStopping: stop.isStopping };
-    const handsOver = options.providerBatch || handed.size > 0;
-    const handing = { ...work, promptVersionId, cancel: options.cancel, settle };
+    const { cancel, retryUnknown } = options;
+    const handing = { ...work, promptVersionId, cancel, retryUnknown, settle };
     await runJobs(handsOver ? throughProvider(planned, handing) : planned, {
       work,
       concurrency: concurrencyFor(connection, options.concurrency),

@@ -78,12 +78,12 @@ function idOf(batch: Json): string {
   return id;
 }
 
-/** Results that are gone can't be told apart from those of others: they are older than ours can be. */
+/** Results that are gone are older than ours can be. @throws for results that can't be read, which may be ours */
 async function startsWith(results: Results, key: string): Promise<boolean> {
   try {
     for await (const { customId } of results) return customId.startsWith(key);
   } catch (error) {
-    if (![404, 410].includes(statusIn(error) ?? 0)) throw error;
+    if (statusIn(error) !== 410) throw error;
   }
   return false;
 }

@@ -51,7 +51,7 @@ describe('what is shown meanwhile', () => {
     const clock = new HandClock();
     const context = await testContext({ ...options, clock });
     const tally = tallyOf(4, { succeeded: 1 });
-    const stop = startProgress(context.ctx, tally);
+    const stop = startProgress(context.ctx, tally, { hasLines: true });
     await during(clock, tally);
     await stop();
     return context.stderr();

@@ -5,11 +5,16 @@ import { Budget } from '../../../src/cli/creation/budget.ts';
 import type { PlannedJob } from '../../../src/cli/jobs/engine.ts';
 import type { Job, JobOutcome } from '../../../src/cli/jobs/job.ts';
 import { BatchJournal } from '../../../src/cli/jobs/job-journal.ts';
+import { BatchDesk } from '../../../src/cli/jobs/provider-batch/desk.ts';
 import { throughProvider } from '../../../src/cli/jobs/provider-batch/through-provider.ts';
 import { Stop } from '../../../src/cli/jobs/stop.ts';
 import { fileIn } from '../../../src/files/write-below.ts';
-import type { BatchProvider, BatchRequest } from '../../../src/models/provider-batches/batch-provider.ts';
-import { temporaryDirectory, testContext } from '../../support/context.ts';
+import {
+  BatchFault,
+  type BatchProvider,
+  type BatchRequest,
+} from '../../../src/models/provider-batches/batch-provider.ts';
+import { temporaryDirectory, testClock, testContext } from '../../support/context.ts';
 
 const VERSION = '11111111-1111-4111-8111-111111111111';
 
@@ -70,6 +75,7 @@ async function handOver(texts: readonly string[], provider: BatchProvider): Prom
     budget: new Budget(ctx, { cost: undefined, credits: undefined }),
     estimatedCredits: undefined,
     cancel: false,
+    retryUnknown: false,
     settle: (job: Job, outcome: JobOutcome) =>
       Promise.reject(new Error(`${job.id}: ${outcome.kind}`, { cause: outcome })),
   };
@@ -92,3 +98,29 @@ it.each([
     ['r0', 'r1', 'r2', 'r3', 'r4'].map(id => keys.get(id)),
   );
 });
+
+it.each(['look', 'collect'] as const)(
+  'a 404 that lasts for a minute ends it with exit 1: %s',
+  async asked => {
+    const { ctx } = await testContext({ clock: testClock() });
+    const journal = await BatchJournal.open(fileIn(path.join(temporaryDirectory(), 'out.jsonl.journal')));
+    onTestFinished(() => journal.close());
+    const { provider } = smallProvider({ requests: 1, bytes: 1 });
+    let times = 0;
+    const refuse = (): Promise<never> => {
+      times += 1;
+      return Promise.reject(new BatchFault('it is not there', 404, undefined));
+    };
+    const refusing: BatchProvider = {
+      ...provider,
+      look: refuse,
+      async *collect() {
+        yield await refuse();
+      },
+    };
+    const desk = new BatchDesk({ ctx, journal, stop: new Stop() }, refusing);
+    const asking = asked === 'look' ? desk.wait('batch_1', 1) : desk.collect('batch_1').next();
+    await expect(asking).rejects.toMatchObject({ exitCode: 1, hints: [expect.stringContaining('--resume')] });
+    expect(times).toBeGreaterThan(5);
+  },
+);

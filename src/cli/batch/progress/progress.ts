@@ -8,9 +8,14 @@ const LINE_EVERY_MS = 10_000;
  * Shows how far a batch is: a bar on a terminal; off one, and where no movement is wanted, a line every 10 s. Nothing with
  * `--quiet`.
  *
+ * @param hasLines false if batches of a provider report how far they are
  * @returns what resolves once nothing more is shown
  */
-export function startProgress(ctx: Context, tally: Tally): () => Promise<void> {
+export function startProgress(
+  ctx: Context,
+  tally: Tally,
+  { hasLines }: { readonly hasLines: boolean },
+): () => Promise<void> {
   if (ctx.globals.quiet) return async () => {};
   const startedAt = ctx.clock.now();
   const elapsedMs = (): number => ctx.clock.now() - startedAt;
@@ -18,6 +23,7 @@ export function startProgress(ctx: Context, tally: Tally): () => Promise<void> {
     const stop = spin(ctx, () => barText(tally, elapsedMs(), ctx.io.stderr.columns), 0);
     return async () => stop();
   }
+  if (!hasLines) return async () => {};
   const stopped = new AbortController();
   const lines = async (): Promise<void> => {
     while (!stopped.signal.aborted) {

@@ -42,8 +42,8 @@ export async function conclude(
   if (tally.link !== undefined) throw new LinkFault(tally.link);
   if (counts.succeeded === rows) return EXIT.ok;
   // The client learns this from any answer of the service, so none has come.
-  const isUnanswered =
-    tally.now['in doubt'] > 0 && batch.connection.client.keepsIdempotencyKeys === undefined;
+  const { embedded, client } = batch.connection;
+  const isUnanswered = !embedded && tally.now['in doubt'] > 0 && client.keepsIdempotencyKeys === undefined;
   return isUnanswered ? EXIT.fault : EXIT.runFailed;
 }
 

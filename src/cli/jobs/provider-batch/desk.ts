@@ -1,4 +1,5 @@
 import type {
+  BatchAnswer,
   BatchFault,
   BatchProvider,
   BatchRequest,
@@ -15,6 +16,8 @@ import { type HandedOver, journalProgress } from './handed-over.ts';
 
 const FIRST_POLL_MS = 1000;
 const LONGEST_POLL_MS = 30_000;
+/** How long a provider may not know what it is asked for before the command gives up; the answer may be about to pass. */
+const LONGEST_MISSING_MS = 60_000;
 /** How often the state of a batch is told though it has not changed. */
 const TELL_EVERY_MS = 30_000;
 
@@ -83,10 +86,12 @@ export class BatchDesk {
    */
   async isMissing(handed: HandedOver): Promise<boolean> {
     const { ctx, journal, stop } = this.#parts;
+    const missing = new Missing();
     for (const pause of pauses(2)) {
       const looking = this.#provider.find(handed.key, handed.rows.size, stop.reading);
       const batch = await looking.catch((error: unknown) => {
-        throw this.fault(error);
+        if (!missing.mayAskAgain(error, pause)) throw this.fault(error);
+        return 'unread' as const;
       });
       if (batch === undefined) return true;
       if (batch !== 'unread') {
@@ -104,19 +109,24 @@ export class BatchDesk {
       await this.#provider.cancel(id, this.#parts.ctx.signal);
     } catch (error) {
       // One that has ended can't be cancelled any more.
-      const state = await this.#look(id);
-      if (!state?.ended) throw this.fault(error);
+      const state = await this.#look(id, () => true);
+      if (state !== 'gone' && !state?.ended) throw this.fault(error);
     }
   }
 
-  /** How a batch ended; undefined if it is left there. */
-  async wait(id: string, rows: number): Promise<BatchState | undefined> {
+  /**
+   * How a batch ended, `gone` if the provider no longer has it; undefined if it is left there.
+   *
+   * @throws {CliError} for a provider that refuses to tell, or has not known the batch for a minute
+   */
+  async wait(id: string, rows: number): Promise<BatchState | 'gone' | undefined> {
     const { ctx } = this.#parts;
     const { name } = this.#provider;
     let last = { line: '', at: 0 };
+    const missing = new Missing();
     for (const pause of pauses(1.5)) {
-      const state = await this.#look(id);
-      if (state?.ended) return state;
+      const state = await this.#look(id, error => missing.mayAskAgain(error, pause));
+      if (state === 'gone' || state?.ended) return state;
       const { done = 0, failed = 0 } = state ?? {};
       const line = `note: batch ${id} at ${name}: ${state?.state ?? 'no answer at present'}, ${done} done, ${failed} failed of ${rows}`;
       if (line !== last.line || ctx.clock.now() - last.at >= TELL_EVERY_MS) {
@@ -125,22 +135,53 @@ export class BatchDesk {
       }
       if (!(await this.#pause(pause))) break;
     }
-    ctx.io.note(
-      `note: the batch ${id} goes on at ${name}; --resume collects it, with --cancel it is cancelled`,
-    );
     return undefined;
   }
 
-  /** undefined if the provider can't be asked at present. */
-  async #look(id: string): Promise<BatchState | undefined> {
+  /** Says which batches go on without the command. */
+  reportLeft(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    const [what, them] = ids.length === 1 ? ['batch', 'it'] : ['batches', 'them'];
+    this.#parts.ctx.io.note(
+      `note: the ${what} ${ids.join(', ')} ${ids.length === 1 ? 'goes' : 'go'} on at ${this.#provider.name}; --resume collects ${them}, with --cancel it cancels ${them}`,
+    );
+  }
+
+  /**
+   * The answers of a batch that has ended; after a fault that passes they begin anew.
+   *
+   * @returns `gone` if the provider no longer has them
+   * @throws {CliError} for a provider that refuses them, or has not known them for a minute
+   */
+  async *collect(id: string): AsyncGenerator<{ customId: string; answer: BatchAnswer }, 'gone' | undefined> {
+    const missing = new Missing();
+    for (const pause of pauses(1.5)) {
+      try {
+        yield* this.#provider.collect(id, this.#parts.ctx.signal);
+        return undefined;
+      } catch (error) {
+        if (statusOf(error) === GONE) return 'gone';
+        if (!missing.mayAskAgain(error, pause) || !(await this.#pause(pause))) throw this.fault(error);
+      }
+    }
+    return undefined;
+  }
+
+  /**
+   * undefined if the provider can't be asked at present.
+   *
+   * @param mayPass whether a fault may be over the next time
+   */
+  async #look(id: string, mayPass: (error: unknown) => boolean): Promise<BatchState | 'gone' | undefined> {
     const { stop } = this.#parts;
     try {
       return await this.#provider.look(id, stop.reading);
     } catch (error) {
       if (stop.isStopping()) return undefined;
-      if (isGone(error)) return { state: 'gone', ended: true, done: 0, failed: 0, fault: 'it is gone' };
+      if (statusOf(error) === GONE) return 'gone';
       const fault = this.fault(error);
-      if (fault.exitCode === EXIT.unauthorised) throw fault;
+      if (fault.exitCode === EXIT.unauthorised || (statusOf(error) === MISSING && !mayPass(error)))
+        throw fault;
       return undefined;
     }
   }
@@ -166,9 +207,21 @@ function* pauses(growth: number): Generator<number> {
   for (let ms = FIRST_POLL_MS; ; ms = Math.min(ms * growth, LONGEST_POLL_MS)) yield ms;
 }
 
-/** Whether the provider no longer has what it was asked for. */
-export function isGone(error: unknown): boolean {
-  return [404, 410].includes(statusOf(error) ?? 0);
+/** The provider does not know what it is asked for, maybe only at present. */
+const MISSING = 404;
+/** The provider says that it no longer has it. */
+const GONE = 410;
+
+/** Counts for how long a provider has not known what it is asked for. */
+class Missing {
+  #waitedMs = 0;
+
+  /** Returns true if it is asked again after the pause. */
+  mayAskAgain(error: unknown, pauseMs: number): boolean {
+    if (statusOf(error) !== MISSING || this.#waitedMs >= LONGEST_MISSING_MS) return false;
+    this.#waitedMs += pauseMs;
+    return true;
+  }
 }
 
 function statusOf(error: unknown): number | undefined {

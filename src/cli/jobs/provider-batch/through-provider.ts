@@ -6,13 +6,14 @@ import type {
 } from '../../../models/provider-batches/batch-provider.ts';
 import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
 import type { Connection } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { toCliError } from '../../core/failure.ts';
 import type { Budget, Reservation } from '../../creation/budget.ts';
 import { usageError } from '../../errors.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { PlannedJob } from '../engine.ts';
 import { failedOutcome, isFatal, type Job, type JobOutcome } from '../job.ts';
-import { BatchDesk, type DeskParts, isGone, providerOf } from './desk.ts';
+import { BatchDesk, type DeskParts, providerOf } from './desk.ts';
 import { type HandedOver, handover, journalHandover, readHandedOver } from './handed-over.ts';
 
 export interface ProviderBatchParts extends DeskParts {
@@ -23,6 +24,8 @@ export interface ProviderBatchParts extends DeskParts {
   readonly estimatedCredits: unknown;
   /** Whether what was handed over is to be cancelled there, and nothing more handed over. */
   readonly cancel: boolean;
+  /** Whether rows whose results the provider no longer has are handed over again. */
+  readonly retryUnknown: boolean;
   readonly settle: (job: Job, outcome: JobOutcome) => Promise<void>;
 }
 
@@ -52,6 +55,9 @@ export async function* throughProvider(
   yield* new Handover(parts, await providerOf(parts.connection, parts.promptVersionId)).run(jobs);
 }
 
+/** How often progress says how many rows have been prepared. */
+const REPORT_EVERY_MS = 10_000;
+
 class Handover {
   readonly #parts: ProviderBatchParts;
   readonly #batches: ProviderBatches;
@@ -59,6 +65,9 @@ class Handover {
   readonly #desk: BatchDesk;
   readonly #handedBefore: readonly HandedOver[];
   readonly #expected = new Map<HandedOver, Expected[]>();
+  /** Those whose results have not been collected. */
+  readonly #open = new Set<HandedOver>();
+  #prepared = { rows: 0, reportedAt: 0 };
   #chunkBytes = 0;
   #chunk: Draft[] = [];
   /** Whether the cap keeps more rows from being handed over. */
@@ -73,6 +82,14 @@ class Handover {
   }
 
   async *run(jobs: AsyncIterable<PlannedJob>): AsyncGenerator<PlannedJob> {
+    try {
+      yield* this.#throughBatches(jobs);
+    } finally {
+      this.#desk.reportLeft([...this.#open].flatMap(({ batch }) => batch ?? []));
+    }
+  }
+
+  async *#throughBatches(jobs: AsyncIterable<PlannedJob>): AsyncGenerator<PlannedJob> {
     for await (const planned of jobs) {
       const { job, plan } = planned;
       const handed = plan.kind === 'create' ? await this.#batchOf(job) : undefined;
@@ -88,6 +105,7 @@ class Handover {
   }
 
   #expect(handed: HandedOver, row: Expected): void {
+    this.#open.add(handed);
     const rows = this.#expected.get(handed);
     if (rows) rows.push(row);
     else this.#expected.set(handed, [row]);
@@ -111,6 +129,7 @@ class Handover {
 
   async #take(job: Job): Promise<void> {
     const { limits } = this.#provider;
+    this.#reportPreparing();
     const draft = await this.#draft(job, true);
     if (!draft) return;
     const bytes = Buffer.byteLength(JSON.stringify(draft.parameters)) + 200;
@@ -118,6 +137,16 @@ class Handover {
     if (isFull) await this.#handOverChunk();
     this.#chunk.push(draft);
     this.#chunkBytes += bytes;
+  }
+
+  /** Rows with pictures take a while. */
+  #reportPreparing(): void {
+    const { clock, io } = this.#parts.ctx;
+    const { rows, reportedAt } = this.#prepared;
+    const isDue = rows === 0 || clock.now() - reportedAt >= REPORT_EVERY_MS;
+    if (isDue)
+      io.note(`note: preparing rows for ${this.#provider.name}${rows === 0 ? '' : `: ${rows} so far`}`);
+    this.#prepared = { rows: rows + 1, reportedAt: isDue ? clock.now() : reportedAt };
   }
 
   /** undefined for a row that can't be handed over, which is settled then unless it is the cap that forbids it. */
@@ -163,6 +192,7 @@ class Handover {
     // A row that failed before is no longer taken for one that has ended.
     const earlier = drafts.filter(({ job }) => journal.states.has(job.id));
     await Promise.all(earlier.map(({ job }) => journal.waiting(job)));
+    ctx.io.note(`note: handing ${counted(drafts.length, 'row')} over to ${this.#provider.name} as a batch`);
     const requests = drafts.map(({ job, parameters }) => {
       return { customId: handed.rows.get(job.id)?.customId ?? '', parameters };
     });
@@ -176,14 +206,18 @@ class Handover {
   }
 
   async *#answers(handed: HandedOver, rows: readonly Expected[]): AsyncGenerator<PlannedJob> {
-    if (rows.length === 0 || this.#parts.stop.isStopping()) return;
+    if (rows.length === 0) return;
+    this.#open.add(handed);
+    if (this.#parts.stop.isStopping()) return;
     if (handed.batch === undefined && (await this.#desk.isMissing(handed))) {
       yield* this.#handOverAgain(handed, rows);
       return;
     }
     const { batch } = handed;
     const ended = batch === undefined ? undefined : await this.#desk.wait(batch, rows.length);
-    if (batch !== undefined && ended) yield* this.#collect(handed, { id: batch, ended }, rows);
+    if (batch === undefined || ended === undefined) return;
+    yield* this.#collect(handed, { id: batch, ended }, rows);
+    this.#open.delete(handed);
   }
 
   /** What was announced and never created; without the rows that are no longer wanted it is another batch. */
@@ -201,24 +235,67 @@ class Handover {
 
   async *#collect(
     handed: HandedOver,
-    { id, ended }: { id: string; ended: BatchState },
+    { id, ended }: { id: string; ended: BatchState | 'gone' },
     rows: readonly Expected[],
   ): AsyncGenerator<PlannedJob> {
-    const { io, signal } = this.#parts.ctx;
-    const { name } = this.#provider;
     const open = new Map(rows.map(row => [handed.rows.get(row.job.id)?.customId ?? '', row]));
-    try {
-      for await (const { customId, answer } of this.#provider.collect(id, signal)) {
-        const row = open.get(customId);
-        if (row && open.delete(customId)) yield* this.#answered(row, { handed, customId, answer });
+    if (ended === 'gone') {
+      yield* this.#giveUp(handed, id, open);
+      return;
+    }
+    for (const answers = this.#desk.collect(id); ; ) {
+      const { done, value } = await answers.next();
+      if (value === 'gone') {
+        yield* this.#giveUp(handed, id, open);
+        return;
       }
-    } catch (error) {
-      if (!isGone(error)) throw this.#desk.fault(error);
-      io.error(`error: the results of the batch ${id} at ${name} are gone`);
+      if (done || value === undefined) break;
+      const { customId, answer } = value;
+      const row = open.get(customId);
+      if (row && open.delete(customId)) yield* this.#answered(row, { handed, customId, answer });
     }
     const isWhole = ['completed', 'ended'].includes(ended.state);
     const fault = ended.fault ?? (isWhole ? 'it gave no result for it' : `the batch is ${ended.state}`);
     for (const [customId, row] of open) yield* this.#answered(row, { handed, customId, answer: { fault } });
+  }
+
+  /** The provider no longer has the results: what they cost is paid, and only the user can want to pay it again. */
+  async *#giveUp(
+    handed: HandedOver,
+    id: string,
+    open: ReadonlyMap<string, Expected>,
+  ): AsyncGenerator<PlannedJob> {
+    const { ctx, retryUnknown, settle } = this.#parts;
+    const count = counted(open.size, 'row');
+    ctx.io.error(
+      `error: the results of the batch ${id} at ${this.#provider.name} are gone, of ${count} that may have been paid for`,
+    );
+    if (retryUnknown) {
+      ctx.io.note(`note: --retry-unknown: ${counted(open.size, 'run')} may be paid for twice`);
+      const drafts: Draft[] = [];
+      for (const { job } of open.values()) {
+        const draft = await this.#draft(job, true);
+        if (draft) drafts.push(draft);
+      }
+      if (drafts.length === 0) return;
+      const again = this.#handover(drafts);
+      yield* this.#answers(again, await this.#handOver(again, drafts));
+      return;
+    }
+    const { promptVersionId } = handed;
+    for (const [customId, { job, reservation }] of open) {
+      reservation?.lost();
+      const { inputsDigest = '' } = handed.rows.get(job.id) ?? {};
+      const time = new Date(ctx.clock.now()).toISOString();
+      const entry = {
+        id: customId,
+        time,
+        baseUrl: this.#parts.connection.service,
+        promptVersionId,
+        inputsDigest,
+      };
+      await settle(job, { kind: 'in doubt', entry, candidates: [], error: undefined });
+    }
   }
 
   /** Its creation under the name of its request takes the answer. */
