@@ -43,6 +43,7 @@ async function bundleCommand(outdir) {
       'prompt-worker': 'src/prompts/tasks/worker.ts',
       'check-worker': 'src/cli/outputs/checks/worker.ts',
       'run-process': 'src/run-process.ts',
+      'work-thread': 'src/service/http/work-thread-entry.ts',
     },
     preserveEntrySignatures: 'allow-extension',
   });

@@ -2,6 +2,7 @@ import { resourcesView } from '../models/catalogue/resources-view.ts';
 import { loadModels, type ModelTable } from '../models/catalogue/table.ts';
 import { createEngines } from '../models/engines.ts';
 import type { BatchAnswer } from '../models/provider-batches/batch-provider.ts';
+import { describeImage } from '../prompts/render/describe-image.ts';
 import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import type { Clock } from './core/clock.ts';
@@ -9,6 +10,7 @@ import { faultReporter, onceAMinute } from './core/fault-reporter.ts';
 import type { RateLimiter } from './core/rate-limiter.ts';
 import { createApi } from './http/api.ts';
 import { keyUseNotes } from './http/auth.ts';
+import { parseBodyHere } from './http/parse-body.ts';
 import { loadImageInputs } from './images/load.ts';
 import { keyHash, localUser, newKeyText } from './keys/keys.ts';
 import { type Media, type MediaOutput, openMedia } from './media/media.ts';
@@ -24,6 +26,7 @@ import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
 import type { Store } from './store/store.ts';
+import type { WorkThread } from './http/work-thread.ts';
 
 /** The parts of a service, put together but not yet at work. */
 export type Parts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;
@@ -48,6 +51,8 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   ratePolicy?: string | undefined;
   /** Whether changes of `models.yaml` are noticed. */
   watchModels: boolean;
+  /** Where long work on the bytes of users is done; default here, if there is a single user. */
+  thread?: WorkThread | undefined;
   /** Whether callers may be others than the operator, who alone can act on some advice. */
   hidesRemedies: boolean;
   /** As the executor's options have it. */
@@ -84,7 +89,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const tasks = new SharedTasks();
   const definitions = createDefinitions(store, tasks);
   const media = openMedia(dataDir, store, clock);
-  const inputs = inputFiles(store.blobs.inputs, store.runs, clock);
+  const inputs = inputFiles(store.blobs, store.runs, clock);
   const batchAnswers = new Map<string, BatchAnswer>();
   const programs = new Set<string>();
   const { defaultModel } = options;
@@ -109,6 +114,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     texts,
     forgetsUnasked: options.forgetsUnasked,
     allowsPrograms: options.allowsPrograms ?? (() => Promise.resolve(true)),
+    describeImage: options.thread?.describeImage ?? describeImage,
     toOperator,
     onNotice,
   });
@@ -142,6 +148,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
       noteUse: keyUseNotes(store, clock, onFault),
     },
     closing,
+    parse: options.thread?.parseBody ?? (bytes => Promise.resolve(parseBodyHere(bytes))),
     onFault,
   });
   const providerBatches = async (): Promise<ProviderBatches> => {

@@ -20,6 +20,7 @@ import type { Service, ServiceOptions } from './service-options.ts';
 import { storeFault } from './store/errors.ts';
 import { checkMediaPlace, openDatabase } from './store/open.ts';
 import type { Store } from './store/store.ts';
+import { WorkThread } from './http/work-thread.ts';
 
 /** How long callers have to fetch their last answers once every run has ended or been let go of, in milliseconds. */
 const LAST_ANSWERS_MS = 2000;
@@ -53,6 +54,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   const stopped = new AbortController();
   const urls = await openSignedUrls(store, clock);
   const described = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
+  const thread = new WorkThread();
   const { rateLimit, parallel, rerun } = options;
   const parts = await compose(store, {
     ...options,
@@ -76,6 +78,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     allowsPrograms: async () =>
       options.allowPrograms === true || (await store.accounts.accounts()).length <= 1,
     hidesRemedies: true,
+    thread,
     // Only who starts the service can add the flag.
     onUnresolved: host => {
       onNotice(`the host ${host} can't be found: --allow-private leaves finding such names to the proxy`);
@@ -92,7 +95,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     closing.abort();
     watched?.close();
     parts.models.close();
-    await stopServing({ ...parts, ...http }, clock, grace, stopped);
+    await stopServing({ ...parts, ...http, thread }, clock, grace, stopped);
   };
   const open = async (): Promise<string | undefined> => {
     await listen(http.server, host, port);
@@ -120,9 +123,13 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   };
 }
 
+interface Threads {
+  readonly thread: WorkThread;
+}
+
 /** Creations in flight are answered as their runs end; those that don't, once the grace is over. */
 async function stopServing(
-  { server, endUnused, runner, requests, tasks }: Parts<QueueRunner> & HttpServer,
+  { server, endUnused, runner, requests, tasks, thread }: Parts<QueueRunner> & HttpServer & Threads,
   clock: Clock,
   graceMs: number,
   stopped: AbortController,
@@ -133,7 +140,7 @@ async function stopServing(
   const arriving = graceMs > 0 ? within(graceMs, clock, closed) : undefined;
   await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock), arriving]);
   stopped.abort(new Error('the service is stopping'));
-  await tasks.close();
+  await Promise.all([tasks.close(), thread.close()]);
   await requests.endedWithin(LAST_ANSWERS_MS, clock);
   // What is still open has nothing to wait for, or has had its time.
   server.closeAllConnections();

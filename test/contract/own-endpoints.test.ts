@@ -94,6 +94,18 @@ describe('GET /runs/:runId/request', () => {
     }
   });
 
+  test('gives a large text too, after a restart as well', async () => {
+    const large = await TestService.start();
+    const name = 'é'.repeat(300_000);
+    const body = { promptVersionId: await large.versionOf('hello'), inputs: { textInputs: { name } } };
+    const { data } = await large.post<Run>('/runs', body);
+    expect(data.outputs[0]?.data).toContain(name);
+    await large.close();
+    const next = await TestService.start({ dataDir: large.dataDir });
+    expect(await next.data(`/runs/${data.runId}/request`, { key: large.key })).toEqual(body);
+    await next.close();
+  });
+
   test('is gone with a run that failed before a model was asked', async () => {
     await service.publish(
       'endless',

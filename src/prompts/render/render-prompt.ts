@@ -31,6 +31,8 @@ export type RenderedDefinition = Pick<
 /** Does what rendering a prompt takes; the way it is done is the caller's. */
 type RenderTemplate = (work: RenderWork) => Promise<readonly TemplateMessage[]>;
 
+type DescribeImage = (image: LoadedImage) => string | Promise<string>;
+
 /**
  * Puts the inputs of a run into its prompt, for the engine.
  *
@@ -42,13 +44,22 @@ export async function renderPrompt(
   definition: RenderedDefinition,
   { textInputs, images }: RenderInputs,
   render: RenderTemplate = work => renderMessages(work),
+  describe: DescribeImage = describeImage,
 ): Promise<RenderedPrompt> {
   const { textInputs: fields, imageInputs, input, frontMatter, template, partials } = definition;
   const rendered = { textInputs: fields, imageInputs, input, frontMatter, template, partials };
-  const written = await render({ definition: rendered, textInputs, pictures: images.map(describeImage) });
+  // A template may place a picture any number of times; it is measured once.
+  const descriptions = new Map<LoadedImage, string>();
+  for (const image of images) descriptions.set(image, await describe(image));
+  const pictures = images.map(image => descriptions.get(image) ?? '');
+  const written = await render({ definition: rendered, textInputs, pictures });
   const all = await Promise.all(written.map(message => forEngine(message, images)));
   const messages = all.filter(({ parts }) => parts.length > 0);
-  return { messages, text: oneText(messages.map(({ parts }) => parts.map(asText).join(''))) };
+  const asText = async (part: MessagePart): Promise<string> =>
+    'text' in part ? part.text : (descriptions.get(part.image) ?? (await describe(part.image)));
+  const texts: string[] = [];
+  for (const { parts } of messages) texts.push((await Promise.all(parts.map(asText))).join(''));
+  return { messages, text: oneText(texts) };
 }
 
 /** The messages of a prompt. Throws InvalidInputs and PastBound. */
@@ -110,10 +121,6 @@ async function imageOfDataUrl(url: string): Promise<LoadedImage> {
   const mediaType = await imageType(bytes);
   if (mediaType === undefined) throw new Error('the template places a `data:` URL that is not a picture');
   return { bytes, mediaType };
-}
-
-function asText(part: MessagePart): string {
-  return 'text' in part ? part.text : describeImage(part.image);
 }
 
 export type MessagePart = { readonly text: string } | { readonly image: LoadedImage };

@@ -71,7 +71,12 @@ const TEMPLATE_WEIGHT = 4;
 const CHARACTERS_OF_TESTS = 8;
 
 const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
-  readTexts: ({ texts }) => sizeOfTexts(texts),
+  // A text without a schema is taken as it is.
+  readTexts: ({ definition: { textInputs }, texts }) =>
+    textInputs.reduce(
+      (sum, { key, schema }) => sum + (schema && Object.hasOwn(texts, key) ? (texts[key]?.length ?? 0) : 0),
+      0,
+    ),
   render: ({ definition: { template, partials }, textInputs }) =>
     sizeOfTexts(textInputs) + TEMPLATE_WEIGHT * (template.length + sizeOfTexts(partials)),
   checkOutput: ({ text }) => text.length,

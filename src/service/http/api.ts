@@ -2,6 +2,7 @@ import { SUCCESS_STATUS } from '../../wire/index.ts';
 import { notFound } from '../core/refusal.ts';
 import { ApiError, answerError, jsonAnswer } from './api-error.ts';
 import { type AuthOptions, admit, type Sender, senderOf } from './auth.ts';
+import type { ParseBody } from './parse-body.ts';
 import { readCall } from './read-call.ts';
 import { type ApiAnswer, type ApiRequest, isKeyed, type Route } from './route.ts';
 import { router } from './router.ts';
@@ -12,6 +13,7 @@ interface ApiOptions<S> {
   auth: AuthOptions;
   /** Aborted once no new request is to be taken. */
   closing: AbortSignal;
+  readonly parse: ParseBody;
   /** Called with what is answered 500. */
   onFault: (error: unknown) => void;
 }
@@ -20,7 +22,7 @@ interface ApiOptions<S> {
 export type Api = (request: ApiRequest) => Promise<ApiAnswer>;
 
 /** The whole interface as one function, the same for every way a request can come. */
-export function createApi<S>({ routes, services, auth, closing, onFault }: ApiOptions<S>): Api {
+export function createApi<S>({ routes, services, auth, closing, parse, onFault }: ApiOptions<S>): Api {
   const find = router(routes);
   return async request => {
     let sender: Sender = { headers: {} };
@@ -35,7 +37,7 @@ export function createApi<S>({ routes, services, auth, closing, onFault }: ApiOp
       const { route } = match;
       const data = await route.handle(
         services,
-        await readCall(request, match, search.join('?'), sender.caller),
+        await readCall(request, match, search.join('?'), { caller: sender.caller, parse }),
       );
       return route.data ? success(data) : (data as ApiAnswer);
     };

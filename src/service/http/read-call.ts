@@ -1,10 +1,9 @@
-import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
-import { MAX_BODY_VALUES } from '../../wire/index.ts';
 import type { Caller } from '../core/caller.ts';
 import { invalid } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
-import { ApiError, badRequest, tooLarge } from './api-error.ts';
+import { ApiError } from './api-error.ts';
 import { faultOf } from './check-schema.ts';
+import { holdsNul, type ParseBody } from './parse-body.ts';
 import { type ApiRequest, type Call, isKeyed } from './route.ts';
 import type { Match } from './router.ts';
 import type { Schema } from './schema.ts';
@@ -18,7 +17,7 @@ export async function readCall(
   request: ApiRequest,
   { route, params }: Match<never>,
   search: string,
-  caller: Caller | undefined,
+  { caller, parse }: { readonly caller: Caller | undefined; readonly parse: ParseBody },
 ): Promise<Call> {
   if (!caller && isKeyed(route)) {
     throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
@@ -28,10 +27,12 @@ export async function readCall(
   }
   if (Object.values(params).some(value => value.includes('\0'))) throw holdsNul('the path');
   const memory = (caller && request.memoryFor?.(caller.userId)) ?? UNCOUNTED;
+  const body = route.body && (await parse(await request.readBody(memory)));
   return {
     params: route.params ? checked(route.params, params) : params,
     query: route.query ? readQuery(route.query, search) : {},
-    body: route.body && checked(route.body, parseBody(await request.readBody(memory))),
+    body: route.body && checked(route.body, body?.value),
+    bodyDigest: () => body?.digest() ?? '',
     // Only routes under /v1 look at it, and those have one.
     caller: caller as Caller,
     headers: request.headers,
@@ -61,29 +62,6 @@ function checked<T>(schema: Schema, value: T): T {
   const fault = faultOf(schema, value);
   if (fault !== undefined) throw invalid(fault);
   return value;
-}
-
-/** PostgreSQL keeps no text with one, and what one store takes the other has to take too. */
-function holdsNul(what: string): ApiError {
-  return badRequest(`${what} holds the character NUL (U+0000), which can't be kept`);
-}
-
-/** An even number of backslashes before it are backslashes themselves. */
-const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-/** A body is JSON whatever its content type says. Throws BAD_REQUEST_ERROR for any other. */
-function parseBody(body: Buffer): unknown {
-  try {
-    const json = UTF8.decode(body);
-    if (json.includes('\\u0000') && NUL_IN_JSON.test(json)) throw holdsNul('the body');
-    return parseBoundedJson(json, { values: MAX_BODY_VALUES });
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    if (error instanceof JsonPastBound) throw tooLarge(error.message);
-    throw badRequest('the body is not JSON');
-  }
 }
 
 /** An integer written in any other way stays a text, to be refused. */

@@ -33,6 +33,8 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
+  /** Returns the SHA-256 of the body, whatever the order of its fields. */
+  readonly bodyDigest: () => string;
   readonly caller: Caller;
   readonly headers: Readonly<IncomingHttpHeaders>;
   readonly origin: string;

@@ -71,9 +71,13 @@ export const runRoutes = [
     headers: object({}, { 'Idempotency-Key': text({ description: IDEMPOTENCY_KEY }) }),
     body: createRunBody,
     data: runSchema,
-    async handle(services, { caller, body, origin, headers, memory }) {
+    async handle(services, { caller, body, bodyDigest, origin, headers, memory }) {
       const idempotencyKey = headerOf(headers[IDEMPOTENCY_KEY_HEADER]);
-      const { id, outcome } = await createRun(services, caller, body, { idempotencyKey, memory });
+      const { id, outcome } = await createRun(services, caller, body, {
+        idempotencyKey,
+        digest: bodyDigest,
+        memory,
+      });
       if (!outcome) {
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', 'the run has not finished yet and goes on', {
           runId: id,

@@ -1,5 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { sortKeys } from '../../files/json.ts';
+import { randomUUID } from 'node:crypto';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { type CreateRunRequest, IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
 import type { Caller } from '../core/caller.ts';
@@ -34,6 +33,8 @@ const FULL_QUEUE_RETRY_S = 5;
 
 interface CreationOptions {
   readonly idempotencyKey: string | undefined;
+  /** Returns the digest of the body as it was sent. */
+  readonly digest: () => string;
   /** Counts the pictures fetched; freed once those that came are no longer needed in memory. */
   readonly memory: RequestMemory;
 }
@@ -46,7 +47,7 @@ export async function createRun(
   services: RunServices,
   caller: Caller,
   body: CreateRunRequest,
-  { idempotencyKey, memory }: CreationOptions,
+  { idempotencyKey, digest, memory }: CreationOptions,
 ): Promise<CreatedRun> {
   const { store, clock, inputs, limits, runner, syncWindowMs } = services;
   const { userId } = caller;
@@ -54,22 +55,25 @@ export async function createRun(
     id,
     outcome: outcomeOf(await findRun(store, userId, id)),
   });
-  const idempotency = idempotencyOf(idempotencyKey, body);
+  const idempotency = idempotencyOf(idempotencyKey, digest);
   const former = idempotency && (await store.runs.createdWith(userId, idempotency.key, clock.now()));
   if (former && former.digest !== idempotency.digest) throw otherBody();
   if (former) return await repeated(former.run.id);
   const { run, images } = await checkedRun(services, caller, body, memory);
   await inputs.save(run.id, images);
+  const request = await inputs.putApart(run.id, run.request);
   // The answer may be minutes away, and what was sent is on disk: memory need not hold it as long.
   const sent: { inputs: CreateRunRequest['inputs'] } = body;
   sent.inputs = {};
   images.length = 0;
   memory.free();
-  const { runId, ending } = await runner.create({ ...run, idempotency }).catch(async (error: unknown) => {
-    if (!(error instanceof CreationRefused)) throw error;
-    await inputs.remove(run.id);
-    throw refusal(error.reason, run.credits, limits);
-  });
+  const { runId, ending } = await runner
+    .create({ ...run, request, idempotency })
+    .catch(async (error: unknown) => {
+      if (!(error instanceof CreationRefused)) throw error;
+      await inputs.remove(run.id);
+      throw refusal(error.reason, run.credits, limits);
+    });
   if (runId === run.id) return { id: runId, outcome: await within(syncWindowMs, clock, ending) };
   await inputs.remove(run.id);
   return await repeated(runId);
@@ -141,11 +145,10 @@ function otherBody(): Refusal {
 const MAX_KEY_LENGTH = 255;
 
 /** What the store keeps of a creation's `Idempotency-Key`; undefined where none was sent. */
-function idempotencyOf(key: string | undefined, body: unknown): Idempotency | undefined {
+function idempotencyOf(key: string | undefined, digest: () => string): Idempotency | undefined {
   if (key === undefined) return undefined;
   if (key === '' || key.length > MAX_KEY_LENGTH) {
     throw invalid(`${IDEMPOTENCY_KEY_HEADER} must have 1 to ${MAX_KEY_LENGTH} characters`);
   }
-  const digest = createHash('sha256').update(JSON.stringify(body, sortKeys)).digest('base64url');
-  return { key, digest };
+  return { key, digest: digest() };
 }

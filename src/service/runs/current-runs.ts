@@ -76,7 +76,8 @@ export async function creationOf(
 ): Promise<CreateRunRequest> {
   const kept = await store.runs.requestOf(userId, id);
   if (!kept) throw notFound(`what the run was created from is not kept: ${WHY_NOT_KEPT}`);
-  const { textInputs, images, urls = [], runOptions } = kept.request;
+  const { images, urls = [], runOptions } = kept.request;
+  const textInputs = await inputs.textsOf(id, kept.request);
   const isSent = images.length > 0 && !images.every((_, at) => typeof urls[at] === 'string');
   const bytes = isSent ? await inputs.load(id, images).catch(gone) : [];
   const imageInputs = images.map((_, at): ImageInput => {

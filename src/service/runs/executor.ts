@@ -13,6 +13,7 @@ import type { Engines } from '../../models/engines.ts';
 import { type ModelEntry, shutdownNote, shutdownOf } from '../../models/entry.ts';
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
+import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { type CheckedOutput, wantsJson } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
@@ -33,6 +34,8 @@ export interface ExecutorOptions {
   models: { get(name: string): ModelEntry | undefined };
   engines: Engines;
   inputs: InputFiles;
+  /** Describes pictures for engines that only know text. */
+  describeImage: (image: LoadedImage) => string | Promise<string>;
   /** What providers answered in batches, by the keys of the creations that take it. */
   batchAnswers: ReadonlyMap<string, BatchAnswer>;
   media: Media;
@@ -94,7 +97,8 @@ async function runEngine(
 ): Promise<Charged> {
   const { definitions, models, engines, inputs, texts, tasks, clock, onNotice } = options;
   const task = { userId: run.userId, signal };
-  const { textInputs, images, runOptions } = run.request;
+  const { images, runOptions } = run.request;
+  const textInputs = await inputs.textsOf(run.id, run.request);
   const definition = await definitions.ofRun(run.promptVersionId);
   const model = models.get(definition.model);
   if (!model) return failedWith(`the model ${definition.model} is no longer available`);
@@ -106,8 +110,11 @@ async function runEngine(
     const refused = await programFault(options, run);
     if (refused !== undefined) return refused;
   }
-  const prompt = await renderPrompt(definition, { textInputs, images: loaded }, work =>
-    tasks.do('render', work, task),
+  const prompt = await renderPrompt(
+    definition,
+    { textInputs, images: loaded },
+    work => tasks.do('render', work, task),
+    options.describeImage,
   );
   const { output } = definition;
   const json = wantsJson(output) ? { schema: output.schema } : undefined;

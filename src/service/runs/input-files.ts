@@ -1,16 +1,24 @@
 import { buffer } from 'node:stream/consumers';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Blobs, Store } from '../store/store.ts';
+import type { StoredRequest } from '../store/run-records.ts';
+import type { Store } from '../store/store.ts';
 
-/** The input pictures of runs, kept for a day so that a run can be made once more. */
+/** The input pictures of runs, kept for a day so that a run can be made once more, and their large texts. */
 export type InputFiles = ReturnType<typeof inputFiles>;
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 /** Longer than any creation takes from its first file to its run, in milliseconds. */
 const SETTLED_MS = 60 * 60 * 1000;
 
-export function inputFiles(blobs: Blobs, runs: Store['runs'], clock: Clock) {
+/** Texts that are larger together don't go into the row of a run: writing it would keep everybody waiting; in characters. */
+const LARGE_TEXTS = 256 * 1024;
+
+export function inputFiles(
+  { inputs: blobs, texts }: Pick<Store['blobs'], 'inputs' | 'texts'>,
+  runs: Store['runs'],
+  clock: Clock,
+) {
   const nameOf = (runId: string, index: number): string => `${runId}/${index}`;
   const removeAll = async (runIds: readonly string[]): Promise<void> => {
     for (const runId of runIds) await blobs.remove(runId);
@@ -18,6 +26,23 @@ export function inputFiles(blobs: Blobs, runs: Store['runs'], clock: Clock) {
   return {
     async save(runId: string, images: readonly LoadedImage[]): Promise<void> {
       await Promise.all(images.map((image, index) => blobs.write(nameOf(runId, index), image.bytes)));
+    },
+    /** Returns the request as it is to be kept; large texts are on disk then. */
+    async putApart(runId: string, request: StoredRequest): Promise<StoredRequest> {
+      const size = Object.values(request.textInputs).reduce((sum, text) => sum + text.length, 0);
+      if (size <= LARGE_TEXTS) return request;
+      await texts.write(runId, Buffer.from(JSON.stringify(request.textInputs)));
+      return { ...request, textsApart: true };
+    },
+    /** Returns the texts of a run, wherever they are. */
+    async textsOf(
+      runId: string,
+      { textInputs, textsApart }: StoredRequest,
+    ): Promise<StoredRequest['textInputs']> {
+      if (!textsApart || Object.keys(textInputs).length > 0) return textInputs;
+      const bytes = await texts.open(runId);
+      if (!bytes) throw new Error('its texts are no longer there');
+      return JSON.parse((await buffer(bytes)).toString()) as StoredRequest['textInputs'];
     },
     /** @throws where one is no longer there */
     load: async (runId: string, mediaTypes: readonly string[]): Promise<LoadedImage[]> =>
@@ -28,7 +53,10 @@ export function inputFiles(blobs: Blobs, runs: Store['runs'], clock: Clock) {
           return { mediaType, bytes: await buffer(bytes) };
         }),
       ),
-    remove: (runId: string) => blobs.remove(runId),
+    async remove(runId: string): Promise<void> {
+      await blobs.remove(runId);
+      await texts.remove(runId);
+    },
     /** Makes room for a user's pictures; false where none of their ended runs takes any up. */
     async makeRoom(userId: number): Promise<boolean> {
       const freed = await runs.forgetImages({ userId });
@@ -41,6 +69,9 @@ export function inputFiles(blobs: Blobs, runs: Store['runs'], clock: Clock) {
       const old = await blobs.writtenBefore(clock.now() - SETTLED_MS);
       const kept = await runs.withImages(old);
       await removeAll(old.filter(runId => !kept.has(runId)));
+      const oldTexts = await texts.writtenBefore(clock.now() - SETTLED_MS);
+      const wanted = await runs.withRequests(oldTexts);
+      for (const runId of oldTexts) if (!wanted.has(runId)) await texts.remove(runId);
     },
   };
 }

@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
 import { endRun } from './run-endings.ts';
-import { CreationRefused, type Idempotency, type NewRun, type UserLimits } from './run-records.ts';
+import {
+  CreationRefused,
+  type Idempotency,
+  type NewRun,
+  type StoredRequest,
+  type UserLimits,
+} from './run-records.ts';
 import type { Db } from './writer.ts';
 
 /** How long a key keeps leading to the run it made, in milliseconds. */
@@ -86,11 +92,16 @@ async function isQueueFull(db: Db, { userId }: NewRun, { queued }: UserLimits): 
   return last !== undefined;
 }
 
+/** The request as it is kept. */
+export function writtenRequest(request: StoredRequest): string {
+  return JSON.stringify(request.textsApart ? { ...request, textInputs: {} } : request);
+}
+
 async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> {
   const { idempotency: _, needsSpace: __, outcome: ___, promptId, request, ...row } = run;
   await db
     .insertInto('runs')
-    .values({ ...row, createdAt, request: JSON.stringify(request) })
+    .values({ ...row, createdAt, request: writtenRequest(request) })
     .execute();
   await db
     .updateTable('prompts')

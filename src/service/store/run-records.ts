@@ -16,6 +16,8 @@ export interface StoredRequest {
   /** Where the input images came from, null for one that was sent itself; left out where all were. */
   urls?: (string | null)[];
   runOptions: Record<string, string>;
+  /** True if the texts are large and kept apart: then the store has none here. */
+  textsApart?: true;
 }
 
 /** What a caller sent along to have a creation made once only. */

@@ -83,6 +83,15 @@ export function runsStore(db: Db, writer: Writer) {
       const rows = await runsOf(db, ids).where('inputBytes', '>', 0).clearSelect().select('id').execute();
       return new Set(rows.map(row => row.id));
     },
+    /** Those of these runs whose request is kept. */
+    withRequests: async (ids: readonly string[]) => {
+      const rows = await runsOf(db, ids)
+        .where('request', 'is not', null)
+        .clearSelect()
+        .select('id')
+        .execute();
+      return new Set(rows.map(row => row.id));
+    },
     /** Gives back the space of images of ended runs, of one user or created before a time; gives the runs. */
     forgetImages: (which: { before: number } | { userId: number }) =>
       writer.write(db => forgetImages(db, which)),

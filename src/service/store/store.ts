@@ -81,8 +81,8 @@ export interface Workers {
   release(): Promise<void>;
 }
 
-/** What bytes are kept of: generated media, and the input images of unfinished runs. */
-export type Collection = 'media' | 'inputs';
+/** What bytes are kept of: generated media, input images for a day, and large input texts. */
+export type Collection = 'media' | 'inputs' | 'texts';
 
 /** Bytes by name; a name may have parts, separated by slashes. */
 export interface Blobs {

@@ -38,7 +38,7 @@ export async function openPostgresStore(url: string, { mediaDir, onNotice }: Sto
     db,
     shared: true,
     workers: leases(db),
-    blobs: { media: blobs('media'), inputs: blobs('inputs') },
+    blobs: { media: blobs('media'), inputs: blobs('inputs'), texts: blobs('texts') },
     requestRates: perSecond => requestRates(db, perSecond),
     close: () => db.destroy(),
   });

@@ -27,6 +27,7 @@ export async function openSqliteStore(
     blobs: {
       media: blobFiles(path.join(dataDir, 'media')),
       inputs: blobFiles(path.join(dataDir, 'inputs')),
+      texts: blobFiles(path.join(dataDir, 'texts')),
     },
     async close() {
       await db.destroy();

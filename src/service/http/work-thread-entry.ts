@@ -1,0 +1,32 @@
+import { parentPort } from 'node:worker_threads';
+import { messageOf } from '../../files/error-utils.ts';
+import { describeImage } from '../../prompts/render/describe-image.ts';
+import { ApiError } from './api-error.ts';
+import { parseBodyHere } from './parse-body.ts';
+import type { Job, Order, Reply } from './work-thread-messages.ts';
+
+// The thread that works on the bytes of users, so that nobody else waits for it.
+
+function perform(job: Job): unknown {
+  if (job.name === 'parseBody') {
+    const { value, digest } = parseBodyHere(job.bytes);
+    return { value, digest: digest() };
+  }
+  const { head, size, mediaType } = job;
+  return describeImage(
+    { bytes: Buffer.from(head.buffer, head.byteOffset, head.byteLength), mediaType },
+    size,
+  );
+}
+
+function replyTo({ id, job }: Order): Reply {
+  try {
+    return { id, result: perform(job) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) return { id, fault: messageOf(error) };
+    const { status, message } = error;
+    return { id, refusal: { status, message } };
+  }
+}
+
+parentPort?.on('message', (order: Order) => parentPort?.postMessage(replyTo(order), []));

@@ -1,0 +1,24 @@
+import type { ErrorStatus } from '../../wire/index.ts';
+
+/** Work on the bytes of a user that may take long. */
+export type Job =
+  | { readonly name: 'parseBody'; readonly bytes: Uint8Array }
+  | {
+      readonly name: 'describeImage';
+      readonly head: Uint8Array;
+      readonly size: number;
+      readonly mediaType: string;
+    };
+
+export interface Order {
+  readonly id: number;
+  readonly job: Job;
+}
+
+/** How a job ended: with its result, a refusal of the request, or a fault. */
+export interface Reply {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly refusal?: { readonly status: ErrorStatus; readonly message: string };
+  readonly fault?: string;
+}

@@ -1,0 +1,97 @@
+import { Worker } from 'node:worker_threads';
+import { builtFile } from '../../files/installed-file.ts';
+import { describeImage, MEASURED_BYTES } from '../../prompts/render/describe-image.ts';
+import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
+import { TasksClosed } from '../../prompts/tasks/messages.ts';
+import { ApiError } from './api-error.ts';
+import { type ParsedBody, parseBodyHere } from './parse-body.ts';
+import type { Job, Order, Reply } from './work-thread-messages.ts';
+
+/** What is smaller is done at once, in the main thread; in bytes. */
+const SMALL_BYTES = 64 * 1024;
+
+interface Waiting {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Does work on the bytes of users that may take long in a thread of its own, which starts with the first. */
+export class WorkThread {
+  #worker: Worker | undefined;
+  #isClosed = false;
+  #lastId = 0;
+  readonly #waiting = new Map<number, Waiting>();
+
+  /** Reads a request body. Rejects with ApiError. */
+  readonly parseBody = async (bytes: Buffer): Promise<ParsedBody> => {
+    if (bytes.length <= SMALL_BYTES) return parseBodyHere(bytes);
+    const own = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+    const { value, digest } = (await this.#perform({ name: 'parseBody', bytes: own }, own.buffer)) as {
+      value: unknown;
+      digest: string;
+    };
+    return { value, digest: () => digest };
+  };
+
+  /** Describes a picture; only a JPEG may take long to measure. */
+  readonly describeImage = async ({ bytes, mediaType }: LoadedImage): Promise<string> => {
+    const isSmall = mediaType !== 'image/jpeg' || bytes.length <= SMALL_BYTES;
+    if (isSmall) return describeImage({ bytes, mediaType });
+    const head = new Uint8Array(bytes.subarray(0, MEASURED_BYTES));
+    const job = { name: 'describeImage', head, size: bytes.length, mediaType } as const;
+    return (await this.#perform(job, head.buffer)) as string;
+  };
+
+  /** Gives up what is not done yet. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#fail(stopping());
+    await this.#worker?.terminate();
+  }
+
+  #perform(job: Job, transferred: ArrayBufferLike): Promise<unknown> {
+    if (this.#isClosed) return Promise.reject(stopping());
+    this.#worker ??= this.#start();
+    const worker = this.#worker;
+    this.#lastId += 1;
+    const order: Order = { id: this.#lastId, job };
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(order.id, { resolve, reject });
+      worker.ref();
+      worker.postMessage(order, [transferred as ArrayBuffer]);
+    });
+  }
+
+  #start(): Worker {
+    // Nothing of the environment is its business, keys least of all.
+    const worker = new Worker(builtFile('work-thread.cjs'), { env: {} });
+    worker.on('message', (reply: Reply) => this.#take(worker, reply));
+    worker.on('error', error => this.#lose(worker, error));
+    worker.on('exit', () => this.#lose(worker, new Error('the thread for large requests ended')));
+    return worker;
+  }
+
+  #take(worker: Worker, { id, result, refusal, fault }: Reply): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (this.#waiting.size === 0) worker.unref();
+    if (refusal) waiting?.reject(new ApiError(refusal.status, refusal.message));
+    else if (fault !== undefined) waiting?.reject(new Error(fault));
+    else waiting?.resolve(result);
+  }
+
+  #lose(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    this.#fail(error);
+  }
+
+  #fail(error: Error): void {
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}
+
+function stopping(): TasksClosed {
+  return new TasksClosed('the service is stopping');
+}

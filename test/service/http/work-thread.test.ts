@@ -1,0 +1,54 @@
+import { afterEach, expect, test } from 'vitest';
+import { describeImage } from '../../../src/prompts/render/describe-image.ts';
+import { TasksClosed } from '../../../src/prompts/tasks/messages.ts';
+import { parseBodyHere } from '../../../src/service/http/parse-body.ts';
+import { WorkThread } from '../../../src/service/http/work-thread.ts';
+
+let thread = new WorkThread();
+afterEach(async () => {
+  await thread.close();
+  thread = new WorkThread();
+});
+
+const LARGE = 'x'.repeat(1_000_000);
+
+test('a large body comes out as it does here, its digest as well', async () => {
+  const body = (): Buffer => Buffer.from(JSON.stringify({ b: LARGE, a: [1, 'é'] }));
+  const [there, here] = [await thread.parseBody(body()), parseBodyHere(body())];
+  expect(there.value).toEqual(here.value);
+  expect(there.digest()).toBe(here.digest());
+  const otherOrder = Buffer.from(JSON.stringify({ a: [1, 'é'], b: LARGE }));
+  expect((await thread.parseBody(otherOrder)).digest()).toBe(here.digest());
+});
+
+test('what is wrong with a large body is said as it is here', async () => {
+  for (const text of [`{"a":"${LARGE}`, `{"a":"${LARGE}\\u0000"}`, `[${'1,'.repeat(200_000)}1]`]) {
+    const here = (): unknown => parseBodyHere(Buffer.from(text));
+    const there = await thread.parseBody(Buffer.from(text)).catch((error: unknown) => error);
+    expect(here).toThrow((there as Error).message);
+    expect(there).toMatchObject({ status: expect.stringMatching(/BAD_REQUEST|PAYLOAD_TOO_LARGE/) as string });
+  }
+});
+
+test('a picture that is slow to measure keeps nobody waiting', async () => {
+  const bytes = Buffer.alloc(600_000);
+  bytes.set([0xff, 0xd8]);
+  for (let at = 2; at < bytes.length - 4; at += 4) bytes.set([0xff, 0xe1, 0, 2], at);
+  const picture = { bytes, mediaType: 'image/jpeg' };
+  const during = { turns: 0, isOver: false };
+  const described = thread.describeImage(picture).finally(() => {
+    during.isOver = true;
+  });
+  while (!during.isOver) {
+    await new Promise(resolve => setImmediate(resolve));
+    during.turns += 1;
+  }
+  expect(await described).toBe(describeImage(picture));
+  expect(during.turns).toBeGreaterThan(10);
+});
+
+test('what is not done at the end is given up', async () => {
+  const reading = thread.parseBody(Buffer.from(JSON.stringify(LARGE)));
+  await Promise.all([expect(reading).rejects.toThrow(TasksClosed), thread.close()]);
+  await expect(thread.parseBody(Buffer.from(JSON.stringify(LARGE)))).rejects.toThrow(TasksClosed);
+});
