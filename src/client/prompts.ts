@@ -30,6 +30,16 @@ export interface PublishedPrompt {
   readonly changed: boolean;
 }
 
+/** Where a label leads now, and where it led before. */
+export interface MovedLabel {
+  readonly slug: string;
+  readonly label: string;
+  /** null if it was removed. */
+  readonly promptVersionId: string | null;
+  /** null if it is new. */
+  readonly previous: string | null;
+}
+
 /** Published prompts. */
 export class Prompts extends Endpoints {
   /** A prompt in its latest version, or in the one of `versionId`. */
@@ -73,6 +83,27 @@ export class Prompts extends Endpoints {
     );
   }
 
+  /** Sets or moves a label; of a promptrun's own service only, with the key of an author. */
+  async setLabel(
+    slug: string,
+    label: string,
+    promptVersionId: string,
+    options: ReadOptions = {},
+  ): Promise<MovedLabel> {
+    const request = { ...options, body: { promptVersionId } };
+    return await this.read(['PUT', path`/prompts/${slug}/labels/${label}`], request, 'label', labelFaultIn);
+  }
+
+  /** Removes a label; of a promptrun's own service only, with the key of an author. */
+  async removeLabel(slug: string, label: string, options: ReadOptions = {}): Promise<MovedLabel> {
+    return await this.read(
+      ['DELETE', path`/prompts/${slug}/labels/${label}`],
+      options,
+      'label',
+      labelFaultIn,
+    );
+  }
+
   /** Withdraws the prompt of a slug; of a promptrun serve only, with the key of an author. */
   async unpublish(slug: string, options: ReadOptions = {}): Promise<void> {
     await this.service.request('DELETE', path`/prompts/${slug}`, options);
@@ -89,6 +120,10 @@ export class Prompts extends Endpoints {
   all(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptSearchRow> {
     return rowsOf(this.pages(query, options), query);
   }
+}
+
+function labelFaultIn(data: Fields): string | undefined {
+  return strings(data, 'slug', 'label');
 }
 
 function versionFault(data: Fields): string | undefined {

@@ -11,6 +11,7 @@ import type { RateLimiter } from './core/rate-limiter.ts';
 import { createApi } from './http/api.ts';
 import { keyUseNotes } from './http/auth.ts';
 import { parseBodyHere } from './http/parse-body.ts';
+import type { WorkThread } from './http/work-thread.ts';
 import { loadImageInputs } from './images/load.ts';
 import { keyHash, localUser, newKeyText } from './keys/keys.ts';
 import { type Media, type MediaOutput, openMedia } from './media/media.ts';
@@ -26,7 +27,6 @@ import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
 import type { Store } from './store/store.ts';
-import type { WorkThread } from './http/work-thread.ts';
 
 /** The parts of a service, put together but not yet at work. */
 export type Parts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;

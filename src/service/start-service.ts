@@ -6,6 +6,7 @@ import { compose, type Parts } from './compose.ts';
 import { type Clock, systemClock, within } from './core/clock.ts';
 import { rateLimiter } from './core/rate-limiter.ts';
 import { createHttpServer, type HttpServer, listen, originOf } from './http/server.ts';
+import { WorkThread } from './http/work-thread.ts';
 import { createKey } from './keys/keys.ts';
 import { openSignedUrls } from './media/signed-urls.ts';
 import { publishFromDirectory } from './prompts/publish-directory.ts';
@@ -20,7 +21,6 @@ import type { Service, ServiceOptions } from './service-options.ts';
 import { storeFault } from './store/errors.ts';
 import { checkMediaPlace, openDatabase } from './store/open.ts';
 import type { Store } from './store/store.ts';
-import { WorkThread } from './http/work-thread.ts';
 
 /** How long callers have to fetch their last answers once every run has ended or been let go of, in milliseconds. */
 const LAST_ANSWERS_MS = 2000;

@@ -1,4 +1,5 @@
 export * from './envelope.ts';
+export * from './labels.ts';
 export * from './limits.ts';
 export * from './prompt.ts';
 export * from './run.ts';

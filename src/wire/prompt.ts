@@ -1,3 +1,5 @@
+import type { LabelMove, PromptLabel } from './labels.ts';
+
 /** One version of a prompt with its input configuration. */
 export interface PromptVersion {
   promptVersionId: string;
@@ -16,6 +18,10 @@ export interface PromptVersionEntry {
   publishedAt: string;
   /** Present, and true, on the latest version only. */
   isLatest?: true;
+  /** The labels that lead to it; of a promptrun's own service. */
+  labels?: string[];
+  /** Steps of labels that led to it, and removals from it, newest first; of a promptrun's own service. */
+  history?: LabelMove[];
 }
 
 /** The published versions of a prompt, newest first, at most 10. */
@@ -44,6 +50,8 @@ export interface PromptSearchRow {
   publishedAt: string;
   samples: unknown;
   configs: unknown;
+  /** The labels of the prompt; of a promptrun's own service. */
+  labels?: PromptLabel[];
 }
 
 /** Search results, best match first. */

@@ -133,6 +133,7 @@ describe('GET /prompts/publish?q=', () => {
     const [row] = await search('postcard');
     expect(row).toEqual({
       promptId: expect.any(String) as string,
+      labels: [],
       promptVersionId: expect.any(String) as string,
       title: 'Postcard',
       description: expect.any(String) as string,

@@ -17,6 +17,8 @@ export interface KnownPrompt {
   readonly title: string;
   /** What it is called; undefined where only its ids are known. */
   readonly slug?: string | undefined;
+  /** The names of its labels; only known of the local service. */
+  readonly labels?: readonly string[];
   /** The inputs it expects. */
   readonly config: unknown;
   /** Only known of the local service. */
@@ -130,7 +132,8 @@ async function localFacts(ctx: Context): Promise<LocalFacts> {
   const prompts: KnownPrompt[] = [];
   for await (const row of client.prompts.all()) {
     const { promptId, promptVersionId, title, slug, configs: config, model } = row;
-    prompts.push({ promptId, promptVersionId, title, slug, config, model: models[model]?.model });
+    const labels = row.labels?.map(({ label }) => label) ?? [];
+    prompts.push({ promptId, promptVersionId, title, slug, labels, config, model: models[model]?.model });
   }
   return { models, prompts };
 }

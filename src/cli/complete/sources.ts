@@ -76,16 +76,25 @@ const versions: Source = async ({ call, known }) => {
 };
 
 /** Prompts by their slugs; by their own ids only while no slug is known. */
-const prompts: Source = ({ known }) => named(known, ({ promptId }) => promptId);
+const prompts: Source = request => named(request, ({ promptId }) => promptId);
 
 /** The same for what is run, which an id of a version serves better. */
-const runnable: Source = ({ known }) => named(known, ({ promptVersionId }) => promptVersionId);
+const runnable: Source = request => named(request, ({ promptVersionId }) => promptVersionId);
 
 /** Where it is not known which service is meant, aliases and files still are. */
 const targets: Source = anyOf(aliases, promptFiles, runnable);
 
-async function named(known: Known, idOf: (prompt: KnownPrompt) => string): Promise<Candidate[]> {
-  return [...(await known.names(idOf))].map(([value, description]) => ({ value, description }));
+/** Labels come once a slug and its `@` are typed. */
+async function named(
+  { known, typed }: Pick<SourceRequest, 'known' | 'typed'>,
+  idOf: (prompt: KnownPrompt) => string,
+): Promise<Candidate[]> {
+  if (!typed.includes('@')) {
+    return [...(await known.names(idOf))].map(([value, description]) => ({ value, description }));
+  }
+  return (await known.prompts()).flatMap(({ slug, labels = [], title }) =>
+    labels.map(label => ({ value: `${slug}@${label}`, description: title })),
+  );
 }
 
 const runs: Source = async ({ ctx, known }) =>

@@ -58,7 +58,13 @@ import { TEST } from '../commands/test/spec.ts';
 import { UNINSTALL } from '../commands/uninstall/spec.ts';
 import { USAGE } from '../commands/usage/spec.ts';
 import { USERS, USERS_LIST, USERS_SET, USERS_SHOW } from '../commands/users/spec.ts';
-import { VERSIONS, VERSIONS_DIFF, VERSIONS_GET, VERSIONS_LIST } from '../commands/versions/spec.ts';
+import {
+  VERSIONS,
+  VERSIONS_DIFF,
+  VERSIONS_GET,
+  VERSIONS_LABEL,
+  VERSIONS_LIST,
+} from '../commands/versions/spec.ts';
 import type { CommandSpec } from '../core/command-spec.ts';
 import { command, type ProgramCommand, type ProgramTable } from './command.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
@@ -100,6 +106,7 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     VERSIONS,
     command(VERSIONS_LIST, () => import('../commands/versions/versions.ts').then(file => file.versionsList)),
     command(VERSIONS_GET, () => import('../commands/versions/versions.ts').then(file => file.versionsGet)),
+    command(VERSIONS_LABEL, () => import('../commands/versions/label.ts').then(file => file.versionsLabel)),
     command(VERSIONS_DIFF, () => import('../commands/versions/diff.ts').then(file => file.versionsDiff)),
     command(RESOURCES, () => import('../commands/resources/resources.ts').then(file => file.resourcesList)),
     command(RESOURCES_LIST, () =>

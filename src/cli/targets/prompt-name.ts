@@ -2,13 +2,17 @@ import { NotFoundError } from '../../client/errors.ts';
 import { didYouMean } from '../../files/nearest.ts';
 import {
   isUuid,
+  labelFault,
   MAX_QUERY_LENGTH,
+  type PromptLabel,
   type PromptSearchRow,
   type PromptVersion,
   type PromptVersionEntry,
 } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
+import { isObject, listOf } from '../core/json-value.ts';
 import { type CliError, notFoundError, usageError } from '../errors.ts';
+import { oneLine } from '../terminal/sanitise.ts';
 import { aliasOrName, promptFileOf, versionOfFile } from './prompt-file.ts';
 
 /** A prompt that a name stands for. */
@@ -24,7 +28,7 @@ export interface NamedPrompt {
 const LEAVES_ITS_SEGMENT = /[/\\]|^(?:\.|%2e){1,2}$/iu;
 
 /**
- * What a name stands for: an alias, a prompt file (nothing is published), a UUID, a slug or
+ * What a name stands for: an alias, a prompt file (nothing is published), a UUID, a slug, `slug@<label>` or
  * `slug@<beginning of a version id>`, tried in this order. Asks the service only for a slug.
  *
  * @throws {CliError} exit 4 where there is no such prompt
@@ -83,6 +87,12 @@ export async function findByName(
   const { promptId, promptVersionId: latest, configs: config, estimatedCredits } = row;
   if (cut <= 0) return { promptId, latest, config, estimatedCredits };
   const beginning = name.slice(cut + 1);
+  const labels = listOf(row.labels).filter(isLabel);
+  const labelled = labels.find(({ label }) => label === beginning)?.promptVersionId;
+  if (labelled !== undefined) {
+    return { promptId, promptVersionId: labelled, latest, config, estimatedCredits };
+  }
+  if (labelFault(beginning) === undefined) throw noSuchLabel(connection, slug, beginning, labels);
   const version = await versionByBeginning(connection, { slug, promptId }, beginning, signal);
   return { promptId, promptVersionId: version, latest, config, estimatedCredits };
 }
@@ -124,7 +134,7 @@ async function videoPrompts(
  *
  * @throws {CliError} exit 4 if there is none, exit 2 if there are several
  */
-async function versionByBeginning(
+export async function versionByBeginning(
   connection: Connection,
   { slug, promptId }: { readonly slug: string; readonly promptId: string },
   beginning: string,
@@ -212,6 +222,28 @@ export function howToFind({ embedded, advise }: Connection): string {
   return embedded
     ? `The prompts there are: ${advise('prompts', 'list')}`
     : `Find prompts with: ${advise('prompts', 'search')} <words>`;
+}
+
+/** A service of another make may send anything. */
+function isLabel(value: unknown): value is PromptLabel {
+  return (
+    isObject(value) && typeof value['label'] === 'string' && typeof value['promptVersionId'] === 'string'
+  );
+}
+
+function noSuchLabel(
+  connection: Connection,
+  slug: string,
+  label: string,
+  labels: readonly PromptLabel[],
+): CliError {
+  const names = labels.map(one => oneLine(one.label));
+  return notFoundError(
+    `${slug} has no label or version ${JSON.stringify(label)}${didYouMean(label, names)}`,
+    names.length > 0
+      ? `Its labels: ${names.join(', ')}`
+      : `Its versions: ${connection.advise('versions', 'list', slug)}`,
+  );
 }
 
 function noSuchPrompt(connection: Connection, slug: string, slugs: readonly string[]): CliError {

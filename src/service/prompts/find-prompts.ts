@@ -1,7 +1,7 @@
 import type { ResourcesView } from '../../models/catalogue/resources-view.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { type PromptDefinition, promptConfig } from '../../prompts/definition.ts';
-import type { PromptSearchRow } from '../../wire/index.ts';
+import type { PromptLabel, PromptSearchRow } from '../../wire/index.ts';
 import { type Caller, LOCAL_USER } from '../core/caller.ts';
 import { invalid, notFound } from '../core/refusal.ts';
 import type { PublishedPrompt } from '../store/prompts-store.ts';
@@ -39,7 +39,7 @@ export async function listPrompts(
   const from = endingBefore === undefined ? start : Math.max(0, end - limit);
   const page = all.slice(from, Math.min(end, from + limit));
   return {
-    rows: await Promise.all(page.map(prompt => searchRow(listing, prompt, caller))),
+    rows: await searchRows(listing, page, caller),
     hasMore: endingBefore === undefined ? from + limit < end : from > 0,
   };
 }
@@ -60,7 +60,25 @@ export async function searchPrompts(
     prompts.filter(({ model }) => models.get(model)?.modality !== 'video'),
     words,
   );
-  return await Promise.all(matches.map(prompt => searchRow(listing, prompt, caller)));
+  return await searchRows(listing, matches, caller);
+}
+
+async function searchRows(
+  listing: PromptListing,
+  prompts: readonly PublishedPrompt[],
+  caller: Caller,
+): Promise<PromptSearchRow[]> {
+  const labels = await listing.store.labels.of(prompts.map(({ promptId }) => promptId));
+  const labelsOf = (prompt: PublishedPrompt): PromptLabel[] =>
+    labels
+      .filter(({ promptId }) => promptId === prompt.promptId)
+      .map(({ label, promptVersionId }) => ({ label, promptVersionId }));
+  return await Promise.all(
+    prompts.map(async prompt => ({
+      ...(await searchRow(listing, prompt, caller)),
+      labels: labelsOf(prompt),
+    })),
+  );
 }
 
 async function searchRow(

@@ -6,6 +6,7 @@ import {
   list,
   literal,
   object,
+  orNull,
   text,
   textMap,
   time,
@@ -19,10 +20,33 @@ export const promptVersionSchema = object(
   { template },
 );
 
+const labelMove = object({
+  label: text(),
+  at: time,
+  by: text({ description: 'The name of a user' }),
+  from: orNull(uuid),
+  to: orNull(uuid),
+});
+
+/** What an author sends to set or move a label. */
+export const labelBody = object({ promptVersionId: uuid });
+
+export const labelSchema = object({
+  slug: text(),
+  label: text(),
+  promptVersionId: orNull(uuid),
+  previous: orNull(uuid),
+});
+
 export const promptVersionListSchema = object({
   promptId: uuid,
   title: text(),
-  versions: list(object({ promptVersionId: uuid, publishedAt: time }, { isLatest: literal(true), template })),
+  versions: list(
+    object(
+      { promptVersionId: uuid, publishedAt: time, labels: list(text()), history: list(labelMove) },
+      { isLatest: literal(true), template },
+    ),
+  ),
 });
 
 const promptRow = object(
@@ -40,6 +64,7 @@ const promptRow = object(
     publishedAt: time,
     samples: anything,
     configs: anything,
+    labels: list(object({ label: text(), promptVersionId: uuid })),
   },
   { template },
 );

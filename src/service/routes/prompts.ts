@@ -1,12 +1,15 @@
 import { promptConfig } from '../../prompts/definition.ts';
-import { MAX_QUERY_LENGTH, type PromptVersion, type PromptVersionEntry } from '../../wire/index.ts';
+import { labelFault, MAX_QUERY_LENGTH, type PromptVersion } from '../../wire/index.ts';
 import type { Caller } from '../core/caller.ts';
-import { invalid, notFound } from '../core/refusal.ts';
+import { invalid, notFound, type Refusal } from '../core/refusal.ts';
 import { boolean, object, text, uuid } from '../http/schema.ts';
 import { listPrompts, searchPrompts, shownTemplate } from '../prompts/find-prompts.ts';
 import { publishSent } from '../prompts/publish-sent.ts';
 import type { StoredVersion } from '../store/prompts-store.ts';
+import type { Store } from '../store/store.ts';
 import {
+  labelBody,
+  labelSchema,
   promptListQuery,
   promptPageSchema,
   promptSearchSchema,
@@ -21,6 +24,8 @@ import type { Services } from './services.ts';
 const promptId = object({ promptId: uuid });
 /** Named as in the other routes of this path, which the description of the interface wants to be one. */
 const slugParams = object({ promptId: text({ description: 'The slug' }) });
+
+const labelParams = object({ promptId: text({ description: 'The slug' }), label: text() });
 
 export const promptRoutes = [
   route({
@@ -89,10 +94,12 @@ export const promptRoutes = [
       const versions = await services.store.prompts.versions(promptId);
       const [latest] = versions;
       if (!latest) throw notFound('there is no such published prompt');
-      const entries = versions.map(async (version, index): Promise<PromptVersionEntry> => {
+      const labelled = await labelledVersions(services.store, promptId);
+      const entries = versions.map(async (version, index) => {
         const { promptVersionId, publishedAt, template } = await versionView(version, services, caller);
         const isLatest = index === 0 && { isLatest: true as const };
-        return { promptVersionId, publishedAt, ...isLatest, ...(template !== undefined && { template }) };
+        const hasTemplate = template !== undefined && { template };
+        return { promptVersionId, publishedAt, ...labelled(promptVersionId), ...isLatest, ...hasTemplate };
       });
       return { promptId, title: latest.title, versions: await Promise.all(entries) };
     },
@@ -146,12 +153,85 @@ export const promptRoutes = [
     params: slugParams,
     data: object({ slug: text(), unpublished: boolean }),
     async handle({ store }, { params }) {
-      const slug = checkedSlug(params);
-      if (!(await store.prompts.unpublish(slug))) throw notFound('there is no such published prompt');
+      const slug = params.promptId;
+      if (!(await store.prompts.unpublish(slug))) throw noSuchPrompt(slug);
       return { slug, unpublished: true };
     },
   }),
+
+  route({
+    method: 'PUT',
+    path: '/v1/prompts/:promptId/labels/:label',
+    authorsOnly: true,
+    id: 'setLabel',
+    tag: 'Prompts',
+    summary: 'Set or move a label of a prompt',
+    description:
+      'For keys of authors. The path names the slug and the label, which leads to the version from then on. The step is kept in the journal of the prompt.',
+    errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
+    params: labelParams,
+    body: labelBody,
+    data: labelSchema,
+    handle: (services, { caller, params, body }) =>
+      moveLabel(services, caller, params, body.promptVersionId.toLowerCase()),
+  }),
+
+  route({
+    method: 'DELETE',
+    path: '/v1/prompts/:promptId/labels/:label',
+    authorsOnly: true,
+    id: 'removeLabel',
+    tag: 'Prompts',
+    summary: 'Remove a label of a prompt',
+    description: 'For keys of authors. The step is kept in the journal of the prompt.',
+    errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
+    params: labelParams,
+    data: labelSchema,
+    handle: (services, { caller, params }) => moveLabel(services, caller, params),
+  }),
 ];
+
+/**
+ * Returns what labels do with a version of a prompt: each step is of the version that it leads to, a removal of the one
+ * that it left.
+ */
+async function labelledVersions(store: Store, promptId: string) {
+  const [labels, moves] = await Promise.all([store.labels.of([promptId]), store.labels.moves(promptId)]);
+  return (versionId: string) => ({
+    labels: labels.filter(({ promptVersionId }) => promptVersionId === versionId).map(({ label }) => label),
+    history: moves
+      .filter(({ fromVersionId, toVersionId }) => (toVersionId ?? fromVersionId) === versionId)
+      .map(({ label, movedAt, movedBy, fromVersionId, toVersionId }) => ({
+        label,
+        at: new Date(movedAt).toISOString(),
+        by: movedBy,
+        from: fromVersionId,
+        to: toVersionId,
+      })),
+  });
+}
+
+const MISSING = {
+  version: 'the prompt has no such version',
+  label: 'the prompt has no such label',
+} as const;
+
+/** Sets, moves or removes a label. @throws {Refusal} */
+async function moveLabel(
+  { store, clock }: Services,
+  { userName }: Caller,
+  params: { readonly promptId: string; readonly label: string },
+  promptVersionId?: string,
+) {
+  const { promptId: slug, label } = params;
+  const fault = labelFault(label);
+  if (fault !== undefined) throw invalid(fault);
+  const result = await store.labels.move({ slug, label, promptVersionId, by: userName, at: clock.now() });
+  if ('missing' in result) {
+    throw result.missing === 'prompt' ? noSuchPrompt(slug) : notFound(MISSING[result.missing]);
+  }
+  return { slug, label, promptVersionId: promptVersionId ?? null, previous: result.previous };
+}
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
@@ -159,6 +239,11 @@ const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 function checkedSlug({ promptId: slug }: { readonly promptId: string }): string {
   if (SLUG.test(slug)) return slug;
   throw invalid('a slug is 1 to 64 of the characters a–z, 0–9 and, within it, hyphens');
+}
+
+/** Watched folders may publish under other slugs: a prompt that is there is found by any. */
+function noSuchPrompt(slug: string): Refusal {
+  return notFound(checkedSlug({ promptId: slug }) && 'there is no such published prompt');
 }
 
 /** A version with the inputs it expects and its template. */

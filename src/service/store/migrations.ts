@@ -114,5 +114,25 @@ export function migrations({ counter, byKey, own }: Dialect): readonly string[] 
     alter table runs add column warnings text;
     alter table "runUsage" add column answers bigint not null default 1;
     `,
+    `
+    alter table runs add column "textBytes" bigint not null default 0;
+    create index "runsInProgressByUser" on runs ("userId", status, "textBytes") where status in ('queued', 'running');
+    create table labels (
+      "promptId" text not null references prompts (id),
+      label text not null,
+      "promptVersionId" text not null references "promptVersions" (id),
+      primary key ("promptId", label)
+    ) ${byKey};
+    create table "labelMoves" (
+      id ${counter},
+      "promptId" text not null references prompts (id),
+      label text not null,
+      "fromVersionId" text,
+      "toVersionId" text,
+      "movedAt" bigint not null,
+      "movedBy" text not null
+    );
+    create index "labelMovesByPrompt" on "labelMoves" ("promptId", id);
+    `,
   ];
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../core/clock.ts';
 import type { RateLimiter } from '../core/rate-limiter.ts';
 import { accountsStore } from './accounts-store.ts';
+import { labelsStore } from './labels-store.ts';
 import { mediaStore } from './media-store.ts';
 import { promptsStore } from './prompts-store.ts';
 import { runQueue } from './run-queue.ts';
@@ -49,6 +50,7 @@ export function storeOn({ db, ...backend }: Backend) {
     prompts: promptsStore(db, writer),
     runs: runsStore(db, writer),
     queue: runQueue(db, writer, backend),
+    labels: labelsStore(db, writer),
     media: mediaStore(db, writer),
     settings: settingsStore(db, writer),
     /** Rejects while the database is away. */

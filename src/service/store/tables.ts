@@ -72,6 +72,29 @@ interface Runs {
   deaths: Generated<number>;
   /** Of the input images; 0 once they are gone. */
   inputBytes: number;
+  /** Of the input texts, which count against the user's space until the run has ended. */
+  textBytes: Generated<number>;
+}
+
+/** The version that a label of a prompt leads to. */
+interface Labels {
+  promptId: string;
+  label: string;
+  promptVersionId: string;
+}
+
+/** The journal of labels. */
+interface LabelMoves {
+  id: Generated<number>;
+  promptId: string;
+  label: string;
+  /** null for a label that was not there. */
+  fromVersionId: string | null;
+  /** null for a removal. */
+  toVersionId: string | null;
+  movedAt: number;
+  /** A user's name. */
+  movedBy: string;
 }
 
 /** Which run a creation gave, by the key that its caller sent with it. */
@@ -122,6 +145,8 @@ export interface Tables {
   prompts: Prompts;
   promptVersions: PromptVersions;
   runs: Runs;
+  labels: Labels;
+  labelMoves: LabelMoves;
   idempotencyKeys: IdempotencyKeys;
   media: Media;
   runUsage: RunUsage;

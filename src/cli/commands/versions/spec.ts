@@ -4,7 +4,7 @@ export const VERSIONS = {
   path: 'versions',
   aliases: ['version'],
   summary: 'the published versions of a prompt',
-  examples: ['versions list hello', 'versions diff hello'],
+  examples: ['versions list hello', 'versions label hello 9b1f7c4e production', 'versions diff hello'],
 } as const satisfies CommandSpec;
 
 export const VERSIONS_LIST = {
@@ -12,7 +12,8 @@ export const VERSIONS_LIST = {
   summary: 'published versions of a prompt, newest first',
   arguments: [['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts']],
   examples: ['versions list hello', "versions list hello --query '[0].promptVersionId'"],
-  notes: 'Piped, a line is: prompt version, time, and "latest" for the latest one.',
+  notes: `Piped, a line is: prompt version, time, and "latest" for the latest one; then its labels,
+and their moves, if there are any.`,
 } as const satisfies CommandSpec;
 
 export const VERSIONS_GET = {
@@ -22,6 +23,29 @@ export const VERSIONS_GET = {
     ['<promptVersionId>', 'the id of a version, an alias, slug@<beginning of the id>, or a slug', 'prompts'],
   ],
   examples: ['versions get 9b1f7c4e-1d0a-4a52-8f4c-2b6f3f1f0d77', 'versions get hello@9b1f7c4e --json'],
+} as const satisfies CommandSpec;
+
+export const VERSIONS_LABEL = {
+  path: 'versions label',
+  summary: 'set, move or remove a label of a prompt',
+  arguments: [
+    ['<prompt>', 'an alias, an id or a slug', 'prompts'],
+    [
+      '<version-label...>',
+      'the id of a version, or the beginning of one, and the label; with --remove the label',
+      'versions',
+    ],
+  ],
+  flags: [['--remove', 'remove the label']],
+  examples: [
+    'versions label hello 9b1f7c4e production',
+    'run hello@production',
+    'versions label hello production --remove',
+  ],
+  notes: `A label leads to one version of a prompt, and can be moved. It has up to 64 of a–z, 0–9
+and hyphens, and does not look like the beginning of an id. Of this machine's own
+service, or a \`serve\` with the key of an author. \`versions list\` shows labels and
+who moved them.`,
 } as const satisfies CommandSpec;
 
 export const VERSIONS_DIFF = {

@@ -1,11 +1,13 @@
+import type { PromptVersionEntry } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
-import { fieldText } from '../../core/json-value.ts';
+import { fieldText, listOf, own } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
-import { presentList } from '../../outputs/present.ts';
+import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { connectionFor } from '../../targets/prompt-file.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { resolveTarget } from '../../targets/target.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
 
 /** Lists the published versions of a prompt, newest first. */
 export async function versionsList(ctx: Context, prompt: string): Promise<void> {
@@ -14,6 +16,25 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
   const { versions } = await askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
     connection.client.versions.list(promptId, { signal: ctx.signal }),
   );
+  const now = ctx.clock.now();
+  const hasLabels = versions.some(
+    ({ labels, history }) => listOf(labels).length + listOf(history).length > 0,
+  );
+  const labelColumns: readonly ListColumn<PromptVersionEntry>[] = [
+    { title: 'LABELS', cell: ({ labels }) => listOf(labels).map(fieldText).join(', ') },
+    {
+      title: 'MOVED',
+      dropOrder: 1,
+      cell: ({ history }) =>
+        listOf(history)
+          .map(move => moveText(move, at => ageOf(at, now)))
+          .join('; '),
+      plain: ({ history }) =>
+        listOf(history)
+          .map(move => moveText(move, at => at))
+          .join('; '),
+    },
+  ];
   await presentList(ctx, versions, {
     columns: [
       { title: 'PROMPT VERSION', ids: true, cell: ({ promptVersionId }) => fieldText(promptVersionId) },
@@ -24,8 +45,17 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
         plain: ({ publishedAt }) => fieldText(publishedAt),
       },
       { title: '', cell: ({ isLatest }) => (isLatest === true ? 'latest' : '') },
+      ...(hasLabels ? labelColumns : []),
     ],
   });
+}
+
+/** A step of a label, in the row of the version that it leads to, or left. */
+function moveText(move: unknown, timeOf: (at: string) => string): string {
+  const text = (field: string): string => fieldText(own(move, field));
+  const short = (field: string): string => text(field).slice(0, 8);
+  const step = text('to') === '' ? 'removed' : text('from') === '' ? 'set' : `moved from ${short('from')}`;
+  return oneLine(`${text('label')} ${step} by ${text('by')} ${timeOf(text('at'))}`);
 }
 
 /** Shows one version of a prompt and the inputs it expects. */

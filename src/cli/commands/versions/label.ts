@@ -1,0 +1,96 @@
+import { labelFault, type PromptSearchRow } from '../../../wire/index.ts';
+import type { Connection, Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
+import { fieldText } from '../../core/json-value.ts';
+import { notFoundError, usageError } from '../../errors.ts';
+import { present } from '../../outputs/present.ts';
+import { promptFileOf } from '../../targets/prompt-file.ts';
+import {
+  askOfPrompt,
+  howToFind,
+  isLocalService,
+  resolvePrompt,
+  versionByBeginning,
+} from '../../targets/prompt-name.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
+import type { VERSIONS_LABEL } from './spec.ts';
+
+/** Sets, moves or removes a label of a prompt. */
+export async function versionsLabel(
+  ctx: Context,
+  prompt: string,
+  words: readonly string[],
+  { remove }: FlagsOf<typeof VERSIONS_LABEL.flags>,
+): Promise<void> {
+  const [version, label] = wordsOf(words, remove === true);
+  if (promptFileOf(ctx, prompt, 'command line') !== undefined) {
+    throw usageError('a label belongs to a published prompt: give its slug, not a file');
+  }
+  const connection = await ctx.connection();
+  if (!(await isLocalService(connection, ctx.signal))) {
+    throw usageError(
+      `${new URL(connection.baseUrl).host} has no labels`,
+      "Labels are of this machine's own service (--profile local) and of a promptrun serve.",
+    );
+  }
+  const { slug, promptId } = await publishedPrompt(ctx, connection, prompt);
+  const { prompts } = connection.client;
+  const options = { signal: ctx.signal };
+  const moved =
+    version === undefined
+      ? await prompts.removeLabel(slug, label, options)
+      : await prompts.setLabel(
+          slug,
+          label,
+          await versionByBeginning(connection, { slug, promptId }, version, ctx.signal),
+          options,
+        );
+  await present(ctx, moved, { plain: () => oneLine(sentence(moved)) });
+}
+
+function wordsOf(words: readonly string[], isRemoval: boolean): [version: string | undefined, label: string] {
+  const [first = '', second, ...others] = words;
+  const isComplete = (second === undefined) === isRemoval && others.length === 0;
+  if (!isComplete) {
+    throw usageError(
+      isRemoval ? '--remove takes a prompt and a label' : 'a label takes a prompt, a version and the label',
+      'For example: promptrun versions label hello 9b1f7c4e production',
+    );
+  }
+  const label = second ?? first;
+  const fault = labelFault(label);
+  if (fault !== undefined) throw usageError(`${JSON.stringify(label)} is not a label: ${fault}`);
+  return [isRemoval ? undefined : first, label];
+}
+
+/** @throws {CliError} exit 4 for a prompt that is not published */
+async function publishedPrompt(
+  ctx: Context,
+  connection: Connection,
+  prompt: string,
+): Promise<PromptSearchRow> {
+  const named = await resolvePrompt(ctx, connection, prompt);
+  const rowOf = async ({ promptId }: { readonly promptId: string }): Promise<PromptSearchRow> => {
+    for await (const row of connection.client.prompts.all({}, { signal: ctx.signal })) {
+      if (row.promptId === promptId.toLowerCase()) return row;
+    }
+    throw notFoundError(`there is no published prompt ${prompt}`, howToFind(connection));
+  };
+  const { promptId } = await askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
+    connection.client.prompts.get(promptId, { signal: ctx.signal }),
+  );
+  return await rowOf({ promptId });
+}
+
+function sentence(moved: {
+  label: string;
+  slug: string;
+  promptVersionId: string | null;
+  previous: string | null;
+}) {
+  const { label, slug, promptVersionId, previous } = moved;
+  const name = `${slug}@${label}`;
+  if (promptVersionId === null) return `${name} removed; it led to ${fieldText(previous)}`;
+  if (previous === null || previous === promptVersionId) return `${name} leads to ${promptVersionId}`;
+  return `${name} leads to ${promptVersionId}, no longer to ${previous}`;
+}

@@ -1,0 +1,35 @@
+/** A name that leads to one version of a prompt. */
+export interface PromptLabel {
+  label: string;
+  promptVersionId: string;
+}
+
+/** A step of a label: set, moved or, with `to` null, removed. */
+export interface LabelMove {
+  label: string;
+  /** ISO 8601. */
+  at: string;
+  /** The name of the user who moved it. */
+  by: string;
+  /** The version that it led to before; null if it is new. */
+  from: string | null;
+  to: string | null;
+}
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+const UUID_LENGTH = 36;
+const HYPHENS: ReadonlySet<number> = new Set([8, 13, 18, 23]);
+
+/** Explains why a text can't be a label; undefined if it can. */
+export function labelFault(label: string): string | undefined {
+  if (!LABEL.test(label)) return 'a label is 1 to 64 of the characters a–z, 0–9 and, within it, hyphens';
+  if (!couldBeginUuid(label)) return undefined;
+  return 'a label must not look like the beginning of an id, such as dead';
+}
+
+function couldBeginUuid(text: string): boolean {
+  if (text.length > UUID_LENGTH) return false;
+  return Array.from(text).every((character, at) =>
+    HYPHENS.has(at) ? character === '-' : /[0-9a-f]/.test(character),
+  );
+}
