@@ -9,7 +9,7 @@ import type { Clock } from './core/clock.ts';
 import { faultReporter, onceAMinute } from './core/fault-reporter.ts';
 import type { RateLimiter } from './core/rate-limiter.ts';
 import { createApi } from './http/api.ts';
-import { keyUseNotes } from './http/auth.ts';
+import { keyUseNotes, RecentCallers } from './http/auth.ts';
 import { parseBodyHere } from './http/parse-body.ts';
 import type { WorkThread } from './http/work-thread.ts';
 import { loadImageInputs } from './images/load.ts';
@@ -143,6 +143,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
       store,
       sessionKey: { hash: keyHash(sessionKey), userId: user.id },
       limiter: options.limiter,
+      callers: new RecentCallers(),
       ratePolicy: options.ratePolicy,
       resourcesHash: () => resources.hash(),
       noteUse: keyUseNotes(store, clock, onFault),

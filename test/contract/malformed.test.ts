@@ -209,6 +209,7 @@ test('GET /openapi.json describes the interface without a key', async () => {
   );
   expect(routes.sort()).toEqual([
     'delete /v1/prompts/{promptId}',
+    'delete /v1/prompts/{promptId}/labels/{label}',
     'get /healthz',
     'get /media/{file}',
     'get /readyz',
@@ -226,6 +227,7 @@ test('GET /openapi.json describes the interface without a key', async () => {
     'post /v1/runs',
     'post /v1/runs/{runId}/cancel',
     'put /v1/prompts/{promptId}',
+    'put /v1/prompts/{promptId}/labels/{label}',
   ]);
 });
 

@@ -19,14 +19,20 @@ it('gives a run with what was left out of its request, and only then', async () 
   const worker = await store.workers.register();
   const made = async (warnings?: readonly string[]): Promise<string> => {
     const id = randomUUID();
-    const facts = { name: 'Hi', model: '', credits: 0, inputBytes: 0, needsSpace: false };
+    const facts = { name: 'Hi', model: '', credits: 0, inputBytes: 0, textBytes: 0, needsSpace: false };
     const request = { textInputs: {}, images: [], runOptions: {} };
     await store.runs.create(
       { id, userId, promptVersionId, promptId, request, ...facts, status: 'running', worker },
       { queued: 10, mediaBytes: 1e9 },
       Date.now(),
     );
-    await store.runs.settle(id, worker, { status: 'succeeded', outputs: [], tokens: 1, media: [], warnings });
+    await store.runs.settle({ id, userId }, worker, {
+      status: 'succeeded',
+      outputs: [],
+      tokens: 1,
+      media: [],
+      warnings,
+    });
     return id;
   };
   expect(await service.data(`/runs/${await made([WARNING])}`)).toMatchObject({ warnings: [WARNING] });

@@ -12,5 +12,8 @@ export interface Caller {
   author: boolean;
 }
 
+/** The id of the key that is in no store. */
+export const SESSION_KEY_ID = 'session';
+
 /** The user of a key that names none. */
 export const LOCAL_USER = 'local';

@@ -4,6 +4,8 @@ export type RefusalCode =
   | 'NOT_FOUND'
   | 'GONE'
   | 'NO_ACCESS'
+  | 'NO_KEY'
+  | 'NO_PLAN'
   | 'TOO_FEW_CREDITS'
   | 'NO_SPACE'
   | 'TOO_MANY'

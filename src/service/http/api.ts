@@ -31,7 +31,9 @@ export function createApi<S>({ routes, services, auth, closing, parse, onFault }
       const [path = '', ...search] = request.target.split('?');
       const match = find(request.method, path);
       // The key of a request to a route that does not exist is looked at where there is one, and not asked for.
-      if (!match || isKeyed(match.route)) sender = await senderOf(request.headers, auth);
+      if (!match || isKeyed(match.route)) {
+        sender = await senderOf(request.headers, auth, match?.route.checksKey);
+      }
       if (sender.caller) await admit(sender.caller, auth);
       if (!match) throw notFound('there is no such route');
       const { route } = match;

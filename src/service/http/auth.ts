@@ -6,7 +6,7 @@ import {
   IDEMPOTENCY_SUPPORTED,
   RATE_LIMIT_POLICY_HEADER,
 } from '../../wire/index.ts';
-import type { Caller } from '../core/caller.ts';
+import { type Caller, SESSION_KEY_ID } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RateLimiter } from '../core/rate-limiter.ts';
 import { tooMany } from '../core/refusal.ts';
@@ -19,10 +19,33 @@ export interface AuthOptions {
   /** A key that is in no store, and whom it belongs to. */
   sessionKey: { hash: string; userId: number };
   limiter?: RateLimiter | undefined;
+  /** For routes that look at the key themselves. */
+  callers: RecentCallers;
   /** What answers say of how fast a client may go; undefined says nothing. */
   ratePolicy?: string | undefined;
   resourcesHash: () => string;
   noteUse: (keyId: string, lastUsedAt: number | null) => void;
+}
+
+/** How long a caller is remembered, in milliseconds. */
+const REMEMBERED_MS = 10_000;
+const MOST_REMEMBERED = 10_000;
+
+/** Callers with a plan that were looked up a moment ago, by the hashes of their keys. */
+export class RecentCallers {
+  readonly #callers = new Map<string, { readonly caller: Caller; readonly until: number }>();
+
+  get(hash: string): Caller | undefined {
+    const known = this.#callers.get(hash);
+    return known && performance.now() < known.until ? known.caller : undefined;
+  }
+
+  set(hash: string, caller: Caller): void {
+    if (this.#callers.get(hash)?.caller === caller) return;
+    if (this.#callers.size >= MOST_REMEMBERED) this.#callers.clear();
+    if (caller.plan === 'none') this.#callers.delete(hash);
+    else this.#callers.set(hash, { caller, until: performance.now() + REMEMBERED_MS });
+  }
 }
 
 /** Whose key a request was sent with, and what its answer says because of it. */
@@ -35,9 +58,13 @@ export interface Sender {
 export async function senderOf(
   headers: Readonly<IncomingHttpHeaders>,
   options: AuthOptions,
+  mayBeRemembered = false,
 ): Promise<Sender> {
   const key = bearerToken(headers.authorization);
-  const caller = key === undefined ? undefined : await ownerOf(options, keyHash(key));
+  const hash = key === undefined ? undefined : keyHash(key);
+  const known = hash !== undefined && mayBeRemembered ? options.callers.get(hash) : undefined;
+  const caller = known ?? (hash === undefined ? undefined : await ownerOf(options, hash));
+  if (hash !== undefined && caller) options.callers.set(hash, caller);
   if (!caller) return { headers: {} };
   const { ratePolicy, resourcesHash } = options;
   const clientHash = headers[CLI_AGENT_HEADER];
@@ -70,7 +97,9 @@ async function ownerOf(options: AuthOptions, hash: string): Promise<Caller | und
   const { store, sessionKey } = options;
   if (hash === sessionKey.hash) {
     const user = await store.accounts.user(sessionKey.userId);
-    return user && { keyId: 'session', userId: user.id, userName: user.name, plan: user.plan, author: true };
+    return (
+      user && { keyId: SESSION_KEY_ID, userId: user.id, userName: user.name, plan: user.plan, author: true }
+    );
   }
   const owner = await store.accounts.ownerOf(hash);
   if (!owner) return undefined;

@@ -48,6 +48,8 @@ export interface Route<S, P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly path: string;
   /** Whether it asks for the key of an author; false by default. */
   readonly authorsOnly?: boolean;
+  /** Whether its handler looks at the key itself, so that one that was valid a moment ago gets that far; default false. */
+  readonly checksKey?: boolean;
   /** What generated clients call it, such as `createRun`. */
   readonly id: string;
   readonly tag: 'Runs' | 'Prompts' | 'Prompt versions' | 'Resources' | 'User' | 'Media' | 'Health' | 'Page';

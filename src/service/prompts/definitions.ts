@@ -8,11 +8,14 @@ type StoredPrompt = Pick<StoredVersion, 'id' | 'slug' | 'model' | 'source' | 'pa
 
 export type Definitions = ReturnType<typeof createDefinitions>;
 
+type RunnableVersion = NonNullable<Awaited<ReturnType<Store['prompts']['runnable']>>>;
+
 const MOST_KEPT = 500;
 
 /** Prompt versions, parsed; they never change, so those that were read stay in memory. */
 export function createDefinitions(store: Store, tasks: PromptTasks) {
   const parsedById = new Map<string, PromptDefinition>();
+  const runnableById = new Map<string, RunnableVersion>();
   const of = async (version: StoredPrompt): Promise<PromptDefinition> => {
     const known = parsedById.get(version.id);
     if (known) return known;
@@ -24,6 +27,18 @@ export function createDefinitions(store: Store, tasks: PromptTasks) {
   };
   return {
     of,
+    /**
+     * A version that can be run. It may have been withdrawn since it was first looked up, which is noticed when a run of it
+     * is created.
+     */
+    async runnable(id: string) {
+      const known = runnableById.get(id) ?? (await store.prompts.runnable(id));
+      if (!known) return undefined;
+      if (runnableById.size >= MOST_KEPT) runnableById.clear();
+      runnableById.set(id, known);
+      return known;
+    },
+    forgetRunnable: (id: string): void => void runnableById.delete(id.toLowerCase()),
     /** The version of a run, published or not. */
     async ofRun(promptVersionId: string): Promise<PromptDefinition> {
       const known = parsedById.get(promptVersionId);

@@ -54,6 +54,7 @@ export const runRoutes = [
   route({
     method: 'POST',
     path: '/v1/runs',
+    checksKey: true,
     id: 'createRun',
     tag: 'Runs',
     summary: 'Run a published prompt version',

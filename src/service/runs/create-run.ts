@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { type CreateRunRequest, IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
-import type { Caller } from '../core/caller.ts';
+import { type Caller, SESSION_KEY_ID } from '../core/caller.ts';
 import { type Clock, within } from '../core/clock.ts';
-import { invalid, Refusal, tooMany } from '../core/refusal.ts';
+import { invalid, notFound, Refusal, tooMany } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import { CreationRefused, type Idempotency, type Outcome, type UserLimits } from '../store/run-records.ts';
 import { findRun } from './current-runs.ts';
@@ -56,10 +56,23 @@ export async function createRun(
     outcome: outcomeOf(await findRun(store, userId, id)),
   });
   const idempotency = idempotencyOf(idempotencyKey, digest);
-  const former = idempotency && (await store.runs.createdWith(userId, idempotency.key, clock.now()));
-  if (former && former.digest !== idempotency.digest) throw otherBody();
-  if (former) return await repeated(former.run.id);
-  const { run, images } = await checkedRun(services, caller, body, memory);
+  const repeatedRun = async (): Promise<CreatedRun | undefined> => {
+    const former = idempotency && (await store.runs.createdWith(userId, idempotency.key, clock.now()));
+    if (former && former.digest !== idempotency.digest) throw otherBody();
+    return former && (await repeated(former.run.id));
+  };
+  // Creating it finds the former run as well; what is fetched or refused before that must not stand in its way.
+  const former = (body.inputs.imageInputs ?? []).length > 0 ? await repeatedRun() : undefined;
+  if (former) return former;
+  const checked = await checkedRun(services, caller, body, memory).catch(async (error: unknown) => {
+    const former = await repeatedRun();
+    if (former) return former;
+    services.definitions.forgetRunnable(body.promptVersionId);
+    await requireRunnable(services, body.promptVersionId);
+    throw error;
+  });
+  if ('id' in checked) return checked;
+  const { run, images } = checked;
   await inputs.save(run.id, images);
   const request = await inputs.putApart(run.id, run.request);
   // The answer may be minutes away, and what was sent is on disk: memory need not hold it as long.
@@ -72,6 +85,8 @@ export async function createRun(
     .catch(async (error: unknown) => {
       if (!(error instanceof CreationRefused)) throw error;
       await inputs.remove(run.id);
+      if (error.reason === 'version') services.definitions.forgetRunnable(run.promptVersionId);
+      if (error.reason === 'caller') throw await callerRefused(services, userId);
       throw refusal(error.reason, run.credits, limits);
     });
   if (runId === run.id) return { id: runId, outcome: await within(syncWindowMs, clock, ending) };
@@ -82,7 +97,7 @@ export async function createRun(
 /** A creation as it is kept, with its pictures. @throws {Refusal} for one that is refused */
 export async function checkedRun(
   services: RunServices,
-  { userId }: Pick<Caller, 'userId'>,
+  { userId, keyId }: Pick<Caller, 'userId'> & Partial<Caller>,
   body: CreateRunRequest,
   memory: RequestMemory,
 ): Promise<{ run: NewlyMade; images: LoadedImage[] }> {
@@ -109,6 +124,8 @@ export async function checkedRun(
       model: services.models.needs(model),
       credits: model.credits,
       inputBytes: images.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
+      textBytes: Object.values(textInputs).reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+      keyId: keyId === SESSION_KEY_ID ? undefined : keyId,
       needsSpace: images.length > 0 || model.modality !== 'text',
       request,
     },
@@ -129,13 +146,21 @@ function refusal(
       FULL_QUEUE_RETRY_S,
     );
   }
+  if (reason === 'version') return notFound('there is no such published prompt version');
   if (reason === 'space') {
     return new Refusal(
       'NO_SPACE',
-      `your generated media and the pictures of your unfinished runs take up all the space a user has, ${mediaBytes / 1024 ** 3} GiB; media goes 24 hours after it was made`,
+      `your generated media and the inputs of your unfinished runs take up all the space a user has, ${mediaBytes / 1024 ** 3} GiB; media goes 24 hours after it was made`,
     );
   }
   return otherBody();
+}
+
+/** The key or the plan has gone since it was looked up. */
+async function callerRefused({ store }: RunServices, userId: number): Promise<Refusal> {
+  const user = await store.accounts.user(userId);
+  if (user?.plan === 'none') return new Refusal('NO_PLAN', 'the account has no paid plan');
+  return new Refusal('NO_KEY', 'the API key is missing or not valid');
 }
 
 function otherBody(): Refusal {

@@ -38,6 +38,8 @@ export class QueueRunner implements Runner {
   #moreQueued = false;
   /** What is done with the queue: one thing after the other, as what is just being claimed is not in hand yet. */
   #lastClaim: Promise<void> = Promise.resolve();
+  /** Whether a claim waits for its turn, which will see what any other would. */
+  #isClaimDue = false;
   /** Those who wait for runs to end, wherever these are carried out. */
   readonly #waiting = new Map<string, (outcome: Outcome | undefined) => void>();
 
@@ -141,7 +143,12 @@ export class QueueRunner implements Runner {
 
   /** Claims as many queued runs as there is room for. */
   #claim(): void {
-    void this.#afterLastClaim(() => this.#claimAll());
+    if (this.#isClaimDue) return;
+    this.#isClaimDue = true;
+    void this.#afterLastClaim(() => {
+      this.#isClaimDue = false;
+      return this.#claimAll();
+    });
   }
 
   #afterLastClaim(work: () => Promise<void>): Promise<void> {
@@ -152,19 +159,18 @@ export class QueueRunner implements Runner {
 
   async #claimAll(): Promise<void> {
     const { store, models } = this.#options;
-    while (!this.#closing) {
-      const { run, moreLeft } = await store.queue.claim({
-        worker: await store.workers.register(),
-        hasRoom: this.#inHand.size < this.#parallel,
-        running: this.#byUser(),
-        models: store.shared ? models() : undefined,
-      });
-      this.#moreQueued = moreLeft;
-      // Of what was claimed while closing, nothing is started: it is let go of at the end.
-      if (!run || this.#closing) return;
-      this.#inHand.set(run.id, run.userId);
-      void this.#work.pending.track(this.#run(run));
-    }
+    if (this.#closing) return;
+    const { runs, moreLeft } = await store.queue.claim({
+      worker: await store.workers.register(),
+      room: this.#parallel - this.#inHand.size,
+      running: this.#byUser(),
+      models: store.shared ? models() : undefined,
+    });
+    this.#moreQueued = moreLeft;
+    // Of what was claimed while closing, nothing is started: it is let go of at the end.
+    if (this.#closing) return;
+    for (const run of runs) this.#inHand.set(run.id, run.userId);
+    for (const run of runs) void this.#work.pending.track(this.#run(run));
   }
 
   /** Lets go of runs that the store has as this process's and that it has not: the answer to their claim was lost. */

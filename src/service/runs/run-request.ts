@@ -22,8 +22,8 @@ export interface RunLookup {
 
 /** A prompt version that can be run, with what it says and the model that it has here. @throws {Refusal} */
 export async function requireRunnable(lookup: RunLookup, promptVersionId: string) {
-  const { store, definitions, models, toOperator } = lookup;
-  const version = await store.prompts.runnable(promptVersionId.toLowerCase());
+  const { definitions, models, toOperator } = lookup;
+  const version = await definitions.runnable(promptVersionId.toLowerCase());
   if (!version) throw notFound('there is no such published prompt version');
   const definition = await definitions.ofRun(version.id);
   const model = models.get(definition.model);

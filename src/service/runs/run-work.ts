@@ -122,8 +122,7 @@ export class RunWork {
     try {
       const outcome = await executor(run, signal);
       // The result may have cost money: it is kept until it can be written down.
-      const settle = async () =>
-        store.runs.settle(run.id, await store.workers.register(), outcome as Outcome);
+      const settle = async () => store.runs.settle(run, await store.workers.register(), outcome as Outcome);
       const isOurs = outcome && (await retryForever(settle, { clock, onFault, signal }));
       const ended = isOurs ? outcome : outcomeOf((await store.runs.ended([run.id]))[0]);
       const { id: runId, userId } = run;

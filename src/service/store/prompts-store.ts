@@ -1,4 +1,5 @@
 import { MAX_VERSIONS } from '../../wire/index.ts';
+import type { RunWrites } from './postgres/run-writes.ts';
 import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
@@ -24,7 +25,7 @@ const VERSION_COLUMNS = [
 ] as const;
 
 /** Prompts and their versions; what is withdrawn is found by none of the reads. */
-export function promptsStore(db: Db, writer: Writer) {
+export function promptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'pendingUses'>) {
   return {
     /** What a creation needs to know of a published version, or of one that is unlisted. */
     runnable: (id: string) =>
@@ -52,8 +53,8 @@ export function promptsStore(db: Db, writer: Writer) {
         .limit(MAX_VERSIONS)
         .execute(),
     /** What the search looks through: the latest version of every published prompt. */
-    published: () =>
-      published(db)
+    published: async () => {
+      const prompts = await published(db)
         .select([
           'promptVersions.id',
           'promptVersions.promptId',
@@ -65,7 +66,10 @@ export function promptsStore(db: Db, writer: Writer) {
           'uses',
         ])
         .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
-        .execute(),
+        .execute();
+      const pendingOf = (promptId: string): number => runWrites?.pendingUses(promptId) ?? 0;
+      return prompts.map(prompt => ({ ...prompt, uses: prompt.uses + pendingOf(prompt.promptId) }));
+    },
     /** Makes the version the latest of its prompt; false if it was already. */
     publish: (version: NewVersion, now: number) => writer.write(db => publish(db, version, now)),
     /** Keeps a version that can be run by its id and is never the latest; nothing changes if it is there already. */
@@ -89,7 +93,8 @@ function everyVersion(db: Db) {
   return db.selectFrom('promptVersions').innerJoin('prompts', 'prompts.id', 'promptVersions.promptId');
 }
 
-function runnableVersion(db: Db, id: string) {
+/** A version that can be run: its prompt is published, or it is unlisted. */
+export function runnableVersion(db: Db, id: string) {
   return everyVersion(db)
     .where('promptVersions.id', '=', id)
     .where(({ or, eb }) =>

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { runnableVersion } from './prompts-store.ts';
 import { endRun } from './run-endings.ts';
 import {
   CreationRefused,
@@ -21,6 +22,7 @@ export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 export async function createRun(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<string> {
   const former = run.idempotency && (await claimKey(db, run, run.idempotency, now));
   if (former !== undefined) return former;
+  await checkCaller(db, run);
   const createdAt = await reserve(db, run, limits, now);
   if (run.status === 'queued' && (await isQueueFull(db, run, limits))) throw new CreationRefused('queue');
   await insertRun(db, run, createdAt);
@@ -57,10 +59,40 @@ async function claimKey(
   return former.runId;
 }
 
+/** Both were looked up when the request arrived, and may have gone since. */
+async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): Promise<void> {
+  const caller = db
+    .selectFrom('users')
+    .select('users.id')
+    .where('users.id', '=', userId)
+    .where('plan', '<>', 'none');
+  const withKey = caller.innerJoin('keys', 'keys.userId', 'users.id').where('keys.id', '=', keyId ?? '');
+  if (!(await (keyId === undefined ? caller : withKey).executeTakeFirst()))
+    throw new CreationRefused('caller');
+  const version = await runnableVersion(db, promptVersionId).select('promptVersions.id').executeTakeFirst();
+  if (!version) throw new CreationRefused('version');
+}
+
+/** A share of a user's space that media never takes from texts: full of pictures, a user can still run texts. */
+export const TEXT_SHARE = 1 / 64;
+
+/** Bytes of the texts of a user's runs that have not ended. */
+async function openTextBytes(db: Db, userId: number): Promise<number> {
+  const { bytes } = await db
+    .selectFrom('runs')
+    .select(sql<number>`coalesce(sum("textBytes"), 0)`.as('bytes'))
+    .where('userId', '=', userId)
+    .where(sql<boolean>`status in ('queued', 'running')`)
+    .executeTakeFirstOrThrow();
+  return Number(bytes);
+}
+
 /** Takes credits and space off what the user has left; gives the run's place in the user's list. */
 async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
-  const { userId, credits, inputBytes } = run;
+  const { userId, credits, inputBytes, textBytes } = run;
   const nowMicros = now * 1000;
+  const texts = textBytes > 0 || run.needsSpace ? (await openTextBytes(db, userId)) + textBytes : 0;
+  const isWithinShare = texts <= Math.floor(limits.mediaBytes * TEXT_SHARE);
   const taken = await db
     .updateTable('users')
     .set(({ eb, ref }) => ({
@@ -71,7 +103,10 @@ async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Pr
     }))
     .where('id', '=', userId)
     .where('credits', '>=', credits)
-    .$if(run.needsSpace, query => query.where('mediaBytes', '<', limits.mediaBytes - inputBytes))
+    .$if(run.needsSpace, query => query.where('mediaBytes', '<', limits.mediaBytes - inputBytes - texts))
+    .$if(textBytes > 0 && !run.needsSpace && !isWithinShare, query =>
+      query.where('mediaBytes', '<=', limits.mediaBytes - texts),
+    )
     .returning('lastRunAt')
     .executeTakeFirst();
   if (taken) return taken.lastRunAt;
@@ -98,7 +133,7 @@ export function writtenRequest(request: StoredRequest): string {
 }
 
 async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> {
-  const { idempotency: _, needsSpace: __, outcome: ___, promptId, request, ...row } = run;
+  const { idempotency: _, needsSpace: __, outcome: ___, keyId: ____, promptId, request, ...row } = run;
   await db
     .insertInto('runs')
     .values({ ...row, createdAt, request: writtenRequest(request) })

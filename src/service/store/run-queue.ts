@@ -6,8 +6,8 @@ import type { Db, Writer } from './writer.ts';
 /** What a worker would take up. */
 export interface Claim {
   readonly worker: string;
-  /** Without room, only a user who has none running gets a turn. */
-  readonly hasRoom: boolean;
+  /** How many more runs it has room for; without room, only users who have none running get a turn. */
+  readonly room: number;
   /** How many runs of each user it has running. */
   readonly running: ReadonlyMap<number, number>;
   /** The models it has; undefined takes up any. */
@@ -28,25 +28,32 @@ const queued = sql<boolean>`status = 'queued'`;
 
 /** The queue of `serve`: which runs wait, and which worker is carrying out the others. */
 export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
-  const take = async (db: Db, userId: number, worker: string, models: Claim['models']) => {
-    const oldest = queuedRuns(db, models)
-      .select('id')
-      .where('userId', '=', userId)
-      .orderBy('createdAt')
-      .limit(1)
-      .$if(shared, query => query.forUpdate().skipLocked());
-    const run = await db
+  const take = async (db: Db, turns: ReadonlyMap<number, number>, { worker, models }: Claim) => {
+    const oldestOf = ([userId, count]: readonly [number, number]) =>
+      queuedRuns(db, models)
+        .select('id')
+        .where('userId', '=', userId)
+        .orderBy('createdAt')
+        .limit(count)
+        .$if(shared, query => query.forUpdate().skipLocked());
+    const [first, ...others] = [...turns].map(turn =>
+      db.selectFrom(oldestOf(turn).as('oldest')).select('id'),
+    );
+    if (!first) return [];
+    // A subselect might be carried out again for each row, with other results; this is not.
+    const runs = await db
+      .with('picked', () => others.reduce((all, one) => all.unionAll(one), first))
       .updateTable('runs')
       .set({ status: 'running', worker })
-      .where('id', '=', oldest)
-      .returning(['id', 'userId', 'promptVersionId', 'request', 'deaths'])
-      .executeTakeFirst();
-    return (
-      run && {
-        ...run,
-        request: JSON.parse(run.request ?? 'null') as StoredRequest,
-      }
-    );
+      .where('id', 'in', ({ selectFrom }) => selectFrom('picked').select('picked.id'))
+      .where(queued)
+      .returning(['id', 'userId', 'promptVersionId', 'request', 'deaths', 'createdAt'])
+      .execute();
+    runs.sort((a, b) => a.createdAt - b.createdAt);
+    return runs.map(({ createdAt: _, ...run }) => ({
+      ...run,
+      request: JSON.parse(run.request ?? 'null') as StoredRequest,
+    }));
   };
   return {
     /** The workers that are carrying out runs. */
@@ -58,21 +65,18 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
     takeFrom: (deadWorker: string, abandonment: Abandonment) =>
       writer.write(db => takeFrom(db, deadWorker, abandonment)),
     /**
-     * Takes the oldest queued run of the user whose turn it is, and marks it as running. `moreLeft` is whether there may be
-     * more that this worker could take up later.
+     * Takes as many queued runs as there is room for, of each user the oldest, and marks them as running. `moreLeft` is
+     * whether there may be more that this worker could take up later.
      */
-    async claim({ worker, hasRoom, running, models }: Claim) {
-      const waiting = await queuedRuns(db, models)
-        .select(({ fn }) => ['userId', fn.min('createdAt').as('oldest')])
+    async claim(claim: Claim) {
+      const waiting = await queuedRuns(db, claim.models)
+        .select(({ fn }) => ['userId', fn.min('createdAt').as('oldest'), fn.countAll<number>().as('count')])
         .groupBy('userId')
         .execute();
-      const turnsOf = (userId: number): number => running.get(userId) ?? 0;
-      // Whoever has the fewest running, then whoever has waited the longest.
-      waiting.sort((a, b) => turnsOf(a.userId) - turnsOf(b.userId) || a.oldest - b.oldest);
-      const [next] = waiting;
-      const mayRun = next && (hasRoom || turnsOf(next.userId) === 0);
-      const run = mayRun && (await writer.write(db => take(db, next.userId, worker, models)));
-      return { run, moreLeft: waiting.length > 0 };
+      const turns = turnsOf(waiting, claim);
+      const runs = turns.size === 0 ? [] : await writer.write(db => take(db, turns, claim));
+      const left = waiting.reduce((sum, { count }) => sum + Number(count), 0) - runs.length;
+      return { runs, moreLeft: left > 0 };
     },
     /** The runs that a worker is carrying out, as far as the store knows. */
     runningOf: async (worker: string) => {
@@ -84,6 +88,26 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
       if (runs?.length !== 0) await writer.write(db => queueAgain(db, worker, runs));
     },
   };
+}
+
+interface Waiting {
+  readonly userId: number;
+  readonly oldest: number;
+  readonly count: number;
+}
+
+/** How many runs each user is given: whoever has the fewest running comes first, then whoever has waited the longest. */
+function turnsOf(waiting: readonly Waiting[], { room, running }: Claim): ReadonlyMap<number, number> {
+  const turns = new Map<number, number>();
+  const left = waiting.map(user => ({ ...user, count: Number(user.count) }));
+  const runningOf = (userId: number): number => (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
+  for (let given = 0; ; given += 1) {
+    const [next] = left
+      .filter(({ userId, count }) => count > (turns.get(userId) ?? 0))
+      .sort((a, b) => runningOf(a.userId) - runningOf(b.userId) || a.oldest - b.oldest);
+    if (!next || (given >= room && runningOf(next.userId) > 0)) return turns;
+    turns.set(next.userId, (turns.get(next.userId) ?? 0) + 1);
+  }
 }
 
 async function takeFrom(db: Db, worker: string, { maxDeaths, reason }: Abandonment): Promise<void> {

@@ -26,6 +26,10 @@ export type Idempotency = Pick<Tables['idempotencyKeys'], 'key' | 'digest'>;
 /** A run as it is created; its credits are the estimate that is reserved. */
 export interface NewRun extends Pick<Tables['runs'], NewColumn> {
   promptId: string;
+  /** The key that it is created with, which has to be there still; undefined if there is none to check. */
+  keyId?: string | undefined;
+  /** Bytes of its input texts. */
+  textBytes: number;
   status: 'queued' | 'running';
   request: StoredRequest;
   /** Whether it will keep anything in the user's share of the disk. */
@@ -51,9 +55,12 @@ export interface UserLimits {
   mediaBytes: number;
 }
 
-/** A creation that is not kept: too few credits, a full queue, too little space, or its key was sent with another body. */
+/**
+ * A creation that is not kept: too few credits, a full queue, too little space, its idempotency key was sent with another
+ * body, its caller's key or plan is gone, or its version is withdrawn.
+ */
 export class CreationRefused extends Error {
-  constructor(readonly reason: 'credits' | 'queue' | 'space' | 'key') {
+  constructor(readonly reason: 'credits' | 'queue' | 'space' | 'key' | 'caller' | 'version') {
     super(reason);
   }
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { RunStatus } from '../../wire/index.ts';
 import { giveSpaceBack } from './media-store.ts';
+import type { RunWrites } from './postgres/run-writes.ts';
 import { createRun, IDEMPOTENCY_LIFETIME_MS } from './run-creation.ts';
 import { endRun, failRun } from './run-endings.ts';
 import {
@@ -31,11 +32,11 @@ interface RunListFilter {
 export type UsedRun = ReturnType<typeof withUsage>;
 
 /** Creates, reads and ends runs; times in milliseconds unless they are said to be others. */
-export function runsStore(db: Db, writer: Writer) {
+export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'create' | 'end'>) {
   return {
     /** Keeps a run, its reservations and its idempotency key, or nothing where it is refused; throws CreationRefused. */
     create: (run: NewRun, limits: UserLimits, now: number) =>
-      writer.write(db => createRun(db, run, limits, now)),
+      runWrites?.create(run, limits, now) ?? writer.write(db => createRun(db, run, limits, now)),
     find: async (userId: number, id: string): Promise<StoredRun | undefined> => {
       const row = await ofUser(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
       return row && storedRun(row);
@@ -68,8 +69,8 @@ export function runsStore(db: Db, writer: Writer) {
     /** What those of these runs used that are the user's. */
     usage: async (userId: number, ids: readonly string[]) => (await usage(db, userId, ids)).map(withUsage),
     /** The outcome, the refund of a failed run and its media, if the run is still this worker's. */
-    settle: (id: string, worker: string, outcome: Outcome) =>
-      writer.write(db => endRun(db, id, outcome, worker)),
+    settle: ({ id, userId }: Pick<NewRun, 'id' | 'userId'>, worker: string, outcome: Outcome) =>
+      runWrites?.end(id, userId, worker, outcome) ?? writer.write(db => endRun(db, id, outcome, worker)),
     /** Ends an unfinished run as failed, whoever has it in hand; false if it has ended already. */
     fail: (id: string, message: string) => writer.write(db => failRun(db, id, message)),
     /** Those of these runs that have ended, of any user. */

@@ -4,6 +4,7 @@ import type { RateLimiter } from '../core/rate-limiter.ts';
 import { accountsStore } from './accounts-store.ts';
 import { labelsStore } from './labels-store.ts';
 import { mediaStore } from './media-store.ts';
+import type { RunWrites } from './postgres/run-writes.ts';
 import { promptsStore } from './prompts-store.ts';
 import { runQueue } from './run-queue.ts';
 import { runsStore } from './runs-store.ts';
@@ -34,6 +35,8 @@ interface Backend {
   readonly blobs: Readonly<Record<Collection, Blobs>>;
   /** Counts requests over all processes of a shared store; gives how long to wait, in milliseconds. */
   readonly requestRates?: (perSecond: number) => RateLimiter;
+  /** Creates and ends runs in a way of its own; default step by step. */
+  readonly runWrites?: (db: Db, writer: Writer) => RunWrites;
   /** Closes the database; nothing is being written any more. */
   close(): Promise<void>;
 }
@@ -44,11 +47,12 @@ export type Store = ReturnType<typeof storeOn>;
 /** The same queries on either kind of database. */
 export function storeOn({ db, ...backend }: Backend) {
   const writer = new Writer(db, { together: !backend.shared });
+  const runWrites = backend.runWrites?.(db, writer);
   return {
     ...backend,
     accounts: accountsStore(db, writer),
-    prompts: promptsStore(db, writer),
-    runs: runsStore(db, writer),
+    prompts: promptsStore(db, writer, runWrites),
+    runs: runsStore(db, writer, runWrites),
     queue: runQueue(db, writer, backend),
     labels: labelsStore(db, writer),
     media: mediaStore(db, writer),
@@ -58,6 +62,7 @@ export function storeOn({ db, ...backend }: Backend) {
     /** Waits for what is being written, and closes the database. */
     async close() {
       await writer.idle();
+      await runWrites?.flush();
       await backend.close();
     },
   };

@@ -11,6 +11,7 @@ import { sharedBlobs } from './media-directory.ts';
 import { migrate } from './migrate.ts';
 import { checkDatabaseUrl, connectionPool, placeOf, reasonOf } from './pool.ts';
 import { requestRates } from './request-rates.ts';
+import { runWrites } from './run-writes.ts';
 
 /**
  * Opens the store in a PostgreSQL database, making its tables where there are none.
@@ -38,6 +39,7 @@ export async function openPostgresStore(url: string, { mediaDir, onNotice }: Sto
     db,
     shared: true,
     workers: leases(db),
+    runWrites,
     blobs: { media: blobs('media'), inputs: blobs('inputs'), texts: blobs('texts') },
     requestRates: perSecond => requestRates(db, perSecond),
     close: () => db.destroy(),

@@ -30,15 +30,37 @@ export function connectionPool(url: string): PostgresPool {
   // What breaks while nobody uses it is replaced by itself.
   pool.on('error', () => {});
   pool.on('connect', client => client.on('error', () => {}));
+  const names = new StatementNames();
   return {
-    connect: async () => guarded(await pool.connect().catch(rethrow)),
+    connect: async () => guarded(await pool.connect().catch(rethrow), names),
     end: () => pool.end(),
   };
 }
 
-function guarded(client: pg.PoolClient): PostgresPoolClient {
-  const query = (sql: string, parameters: readonly unknown[]): Promise<unknown> =>
-    client.query(sql, [...parameters]).catch(rethrow);
+/** Statements that are prepared on each connection; lists of any length make as many others, which are not. */
+const MAX_PREPARED = 200;
+
+/** Gives the statements that are prepared their names. */
+class StatementNames {
+  readonly #names = new Map<string, string>();
+
+  of(text: string): string | undefined {
+    const known = this.#names.get(text);
+    if (known !== undefined || this.#names.size >= MAX_PREPARED) return known;
+    const name = `promptrun_${this.#names.size}`;
+    this.#names.set(text, name);
+    return name;
+  }
+}
+
+function guarded(client: pg.PoolClient, names: StatementNames): PostgresPoolClient {
+  const query = (text: string, parameters: readonly unknown[]): Promise<unknown> => {
+    // Statements without parameters are those of transactions and migrations.
+    const name = parameters.length > 0 ? names.of(text) : undefined;
+    return client
+      .query({ text, values: [...parameters], ...(name !== undefined && { name }) })
+      .catch(rethrow);
+  };
   return { query, release: () => client.release() } as unknown as PostgresPoolClient;
 }
 

@@ -1,0 +1,290 @@
+import { CompiledQuery } from 'kysely';
+import { codeOf } from '../../../files/error-utils.ts';
+import { Batches } from '../batches.ts';
+import { DatabaseUnavailableError } from '../errors.ts';
+import { createRun, IDEMPOTENCY_LIFETIME_MS, TEXT_SHARE, writtenRequest } from '../run-creation.ts';
+import { endRun } from '../run-endings.ts';
+import { CreationRefused, type NewRun, type Outcome, type UserLimits } from '../run-records.ts';
+import type { Db, Writer } from '../writer.ts';
+
+interface Creation {
+  readonly run: NewRun;
+  readonly limits: UserLimits;
+  readonly now: number;
+}
+
+interface Ending {
+  readonly id: string;
+  readonly worker: string;
+  readonly outcome: Outcome;
+}
+
+/** Creations and endings of runs that go into one statement. */
+const MOST_TOGETHER = 64;
+/** How often the uses of prompts are written down, in milliseconds: with each creation they would make all users wait for each other. */
+const USES_EVERY_MS = 1000;
+
+/** Creations and endings of runs as one statement each, which commits by itself. */
+export type RunWrites = ReturnType<typeof runWrites>;
+
+export function runWrites(db: Db, writer: Writer) {
+  const uses = collectedUses(db);
+  // What one statement can't do, such as saying why it refused, is done step by step.
+  const createAlone = async ({ run, limits, now }: Creation): Promise<string | CreationRefused> => {
+    try {
+      return await writer.write(db => createRun(db, run, limits, now));
+    } catch (error) {
+      if (error instanceof CreationRefused) return error;
+      throw error;
+    }
+  };
+  const creations = new Batches<Creation, string | CreationRefused>(async items => {
+    const ids = await createTogether(db, items).catch(unlessAway);
+    if (ids) {
+      for (const [at, { run }] of items.entries()) if (ids[at] === run.id) uses.add(run.promptId);
+      return ids;
+    }
+    const results: (string | CreationRefused)[] = [];
+    for (const item of items) results.push(await createAlone(item));
+    return results;
+  }, MOST_TOGETHER);
+  const endings = new Batches<Ending, boolean>(async items => {
+    const ended = await endTogether(db, items).catch(unlessAway);
+    if (ended) return items.map(({ id }) => ended.has(id));
+    const results: boolean[] = [];
+    for (const { id, worker, outcome } of items) {
+      results.push(await writer.write(db => endRun(db, id, outcome, worker)));
+    }
+    return results;
+  }, MOST_TOGETHER);
+  return {
+    /** As `createRun`. */
+    async create(run: NewRun, limits: UserLimits, now: number): Promise<string> {
+      // A run that has ended already is rare, and takes more than one statement.
+      const creation = { run, limits, now };
+      const result = await (run.outcome
+        ? createAlone(creation)
+        : creations.add(String(run.userId), creation));
+      if (result instanceof CreationRefused) throw result;
+      return result;
+    },
+    /** As `endRun`. Only an ending that changes what its user has waits for the user's other ones. */
+    end: (id: string, userId: number, worker: string, outcome: Outcome): Promise<boolean> => {
+      const changesUser = outcome.status === 'failed' || outcome.media.length > 0;
+      return endings.add(changesUser ? String(userId) : '', { id, worker, outcome });
+    },
+    /** Uses of prompts that are not written down yet. */
+    pendingUses: (promptId: string): number => uses.pending(promptId),
+    flush: () => uses.flush(),
+  };
+}
+
+/** What the database refused may work step by step; while it is away, nothing does. */
+function unlessAway(error: unknown): undefined {
+  if (error instanceof DatabaseUnavailableError) throw error;
+  // Unique keys, serialisation, deadlock, and what one of several items has that can't be kept.
+  if (codeOf(error) === undefined) throw error;
+}
+
+const CREATE = `
+with input as (
+  select * from unnest(
+    $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[],
+    $10::text[], $11::text[], $12::text[], $13::text[], $14::boolean[]
+  ) with ordinality as i(
+    id, "promptVersionId", name, model, status, credits, "inputBytes", "textBytes", worker,
+    request, "keyId", "idempotencyKey", digest, "needsSpace", place
+  )
+), former as (
+  select i.id, k."runId", k.digest = i.digest as same
+  from input i join "idempotencyKeys" k on k."userId" = $15 and k.key = i."idempotencyKey"
+  where k."createdAt" >= $16
+), fresh as (
+  select i.*, row_number() over (order by i.place) as turn
+  from input i where not exists (select from former f where f.id = i.id)
+), wanted as (
+  select count(*) as runs, coalesce(sum(credits), 0) as credits, coalesce(sum("inputBytes"), 0) as bytes,
+    coalesce(sum("textBytes"), 0) as texts, bool_or("needsSpace") as space,
+    count(*) filter (where status = 'queued') as queued
+  from fresh
+), taken as (
+  update users u set
+    credits = u.credits - w.credits,
+    "mediaBytes" = u."mediaBytes" + w.bytes,
+    "lastRunAt" = greatest(u."lastRunAt" + w.runs, $17::bigint + w.runs - 1)
+  from wanted w
+  where u.id = $15 and w.runs > 0 and u.plan <> 'none' and u.credits >= w.credits
+    and not exists (
+      select from fresh f where f."keyId" is not null
+        and not exists (select from keys k where k.id = f."keyId" and k."userId" = $15)
+    )
+    and not exists (
+      select from fresh f where not exists (
+        select from "promptVersions" v join prompts p on p.id = v."promptId"
+        where v.id = f."promptVersionId" and (p."latestVersionId" is not null or v.unlisted = 1)
+      )
+    )
+    and (w.queued = 0 or w.queued + (
+      select count(*) from runs r where r."userId" = $15 and r.status = 'queued'
+    ) <= $18::bigint)
+    and (case
+      when w.space then u."mediaBytes" + w.bytes + w.texts + (
+        select coalesce(sum(r."textBytes"), 0) from runs r
+        where r."userId" = $15 and r.status in ('queued', 'running')
+      ) < $19::bigint
+      when w.texts > 0 then w.texts + (
+        select coalesce(sum(r."textBytes"), 0) from runs r
+        where r."userId" = $15 and r.status in ('queued', 'running')
+      ) <= greatest($19::bigint - u."mediaBytes", $20::bigint)
+      else true
+    end)
+  returning u."lastRunAt" - w.runs as "before"
+), made as (
+  insert into runs (
+    id, "userId", "promptVersionId", name, model, status, "createdAt", credits, "inputBytes", "textBytes", worker, request
+  )
+  select f.id, $15, f."promptVersionId", f.name, f.model, f.status, t."before" + f.turn, f.credits, f."inputBytes",
+    f."textBytes", f.worker, f.request
+  from fresh f, taken t
+), claimed as (
+  insert into "idempotencyKeys" ("userId", key, digest, "runId", "createdAt")
+  select $15, f."idempotencyKey", f.digest, f.id, $21::bigint from fresh f, taken t
+  where f."idempotencyKey" is not null
+)
+select i.id, f."runId", f.same, exists (select from taken) as taken
+from input i left join former f on f.id = i.id order by i.place`;
+
+interface CreatedRow {
+  readonly id: string;
+  /** The run that the key made before; null if there is none. */
+  readonly runId: string | null;
+  readonly same: boolean | null;
+  readonly taken: boolean;
+}
+
+/** Creates runs of one user; gives their ids, or undefined if something keeps one of them from being created. */
+async function createTogether(
+  db: Db,
+  items: readonly Creation[],
+): Promise<readonly (string | CreationRefused)[] | undefined> {
+  const [{ run, limits, now }] = items as readonly [Creation, ...Creation[]];
+  const keys = items.flatMap(({ run }) => run.idempotency?.key ?? []);
+  if (new Set(keys).size < keys.length) return undefined;
+  const runs = items.map(item => item.run);
+  const parameters = [
+    runs.map(({ id }) => id),
+    runs.map(({ promptVersionId }) => promptVersionId),
+    runs.map(({ name }) => name),
+    runs.map(({ model }) => model),
+    runs.map(({ status }) => status),
+    runs.map(({ credits }) => credits),
+    runs.map(({ inputBytes }) => inputBytes),
+    runs.map(({ textBytes }) => textBytes),
+    runs.map(({ worker }) => worker),
+    runs.map(({ request }) => writtenRequest(request)),
+    runs.map(({ keyId }) => keyId ?? null),
+    runs.map(({ idempotency }) => idempotency?.key ?? null),
+    runs.map(({ idempotency }) => idempotency?.digest ?? null),
+    runs.map(({ needsSpace }) => needsSpace),
+    run.userId,
+    now - IDEMPOTENCY_LIFETIME_MS,
+    now * 1000,
+    limits.queued,
+    limits.mediaBytes,
+    Math.floor(limits.mediaBytes * TEXT_SHARE),
+    now,
+  ];
+  const { rows } = await db.executeQuery<CreatedRow>(CompiledQuery.raw(CREATE, parameters));
+  const isRefused = rows.some(({ runId, taken }) => runId === null && !taken);
+  if (isRefused) return undefined;
+  return rows.map(({ id, runId, same }) => {
+    if (runId === null) return id;
+    return same === true ? runId : new CreationRefused('key');
+  });
+}
+
+const END = `
+with input as (
+  select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::boolean[])
+    as i(id, status, tokens, outputs, warnings, forgets)
+), before as (
+  select r.id, r."userId", r.credits, i.status from input i join runs r on r.id = i.id
+), ended as (
+  update runs r set
+    status = i.status, tokens = i.tokens, outputs = i.outputs, warnings = i.warnings, worker = null,
+    credits = case when i.status = 'failed' then 0 else r.credits end,
+    request = case when i.forgets or r.status = 'queued' then null else r.request end
+  from input i
+  where r.id = i.id and r.status in ('queued', 'running') and r.worker = $7
+  returning r.id
+), made as (
+  select m.* from json_to_recordset($8::json)
+    as m(id text, "runId" text, "mediaType" text, size bigint, "createdAt" bigint)
+  join ended e on e.id = m."runId"
+), kept as (
+  insert into media (id, "runId", "mediaType", size, "createdAt", "userId")
+  select m.id, m."runId", m."mediaType", m.size, m."createdAt", b."userId" from made m join before b on b.id = m."runId"
+), used as (
+  insert into "runUsage" ("runId", model, input, output, cached, cost, estimated, answers)
+  select u."runId", u.model, u.input, u.output, u.cached, u.cost, u.estimated, u.answers
+  from json_to_recordset($9::json) as u("runId" text, model text, input bigint, output bigint, cached bigint,
+    cost bigint, estimated bigint, answers bigint)
+  join ended e on e.id = u."runId"
+), given as (
+  select b."userId",
+    sum(case when b.status = 'failed' then b.credits else 0 end) as credits,
+    sum(coalesce((select sum(m.size) from made m where m."runId" = b.id), 0)) as bytes
+  from before b join ended e on e.id = b.id group by b."userId"
+), paid as (
+  update users u set credits = u.credits + g.credits, "mediaBytes" = u."mediaBytes" + g.bytes
+  from given g where u.id = g."userId" and (g.credits > 0 or g.bytes > 0)
+)
+select id from ended`;
+
+/** Ends runs of one worker; gives those that had not ended before. */
+async function endTogether(db: Db, items: readonly Ending[]): Promise<ReadonlySet<string>> {
+  const [{ worker }] = items as readonly [Ending, ...Ending[]];
+  const outcomes = items.map(({ outcome }) => outcome);
+  const parameters = [
+    items.map(({ id }) => id),
+    outcomes.map(({ status }) => status),
+    outcomes.map(({ tokens }) => tokens),
+    outcomes.map(({ outputs }) => JSON.stringify(outputs)),
+    outcomes.map(({ warnings = [] }) => (warnings.length === 0 ? null : JSON.stringify(warnings))),
+    outcomes.map(({ forgetsRequest = false }) => forgetsRequest),
+    worker,
+    JSON.stringify(outcomes.flatMap(({ media }) => media)),
+    JSON.stringify(items.flatMap(({ id, outcome: { usage } }) => (usage ? [{ runId: id, ...usage }] : []))),
+  ];
+  const { rows } = await db.executeQuery<{ id: string }>(CompiledQuery.raw(END, parameters));
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Counts uses of prompts, and writes them down now and then. */
+function collectedUses(db: Db) {
+  let counts = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const written = counts;
+    counts = new Map();
+    // In one order everywhere, so that two that do this at once don't wait for each other.
+    for (const [id, uses] of [...written].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      await db
+        .updateTable('prompts')
+        .set(({ eb }) => ({ uses: eb('uses', '+', uses) }))
+        .where('id', '=', id)
+        .execute();
+    }
+  };
+  return {
+    add(promptId: string): void {
+      counts.set(promptId, (counts.get(promptId) ?? 0) + 1);
+      // What the database does not take meanwhile is not worth more than a guess.
+      timer ??= setTimeout(() => void flush().catch(() => {}), USES_EVERY_MS).unref();
+    },
+    pending: (promptId: string): number => counts.get(promptId) ?? 0,
+    flush: () => flush().catch(() => {}),
+  };
+}
