@@ -27,6 +27,8 @@ export type Selected = { readonly found: Readonly<Record<string, JsonValue>> } |
 /** A run, for the engine of its model. */
 export interface EngineJob extends PromptJob {
   readonly runId: string;
+  /** Goes on to whoever is asked, so that traces hang together. */
+  readonly traceparent?: string | undefined;
   readonly inputs: JobInputs;
   /** Evaluates JMESPath over an answer in bounded time and memory. @throws {PastBound} */
   select(text: string, expressions: Readonly<Record<string, string>>): Promise<Selected>;

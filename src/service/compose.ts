@@ -7,6 +7,7 @@ import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import type { Clock } from './core/clock.ts';
 import { faultReporter, onceAMinute } from './core/fault-reporter.ts';
+import type { Meter } from './core/meter.ts';
 import type { RateLimiter } from './core/rate-limiter.ts';
 import { createApi } from './http/api.ts';
 import { keyUseNotes, RecentCallers } from './http/auth.ts';
@@ -51,6 +52,7 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   ratePolicy?: string | undefined;
   /** Whether changes of `models.yaml` are noticed. */
   watchModels: boolean;
+  meter?: Meter | undefined;
   /** Where long work on the bytes of users is done; default here, if there is a single user. */
   thread?: WorkThread | undefined;
   /** Whether callers may be others than the operator, who alone can act on some advice. */
@@ -123,7 +125,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     queued: options.maxQueued ?? MAX_QUEUED,
     mediaBytes: options.maxMediaBytes ?? MAX_MEDIA_BYTES,
   };
-  const runner = options.runner({ ...parts, executor, onEnd, limits }, models);
+  const runner = options.runner({ ...parts, executor, onEnd, limits, meter: options.meter }, models);
   const services: Services = {
     ...parts,
     toOperator,

@@ -44,6 +44,8 @@ export interface ServiceOptions extends CommonOptions {
   mediaDir?: string | undefined;
   /** Keeps the store that is there under another name, and begins a new one; default false. */
   newStore?: boolean | undefined;
+  /** Where `GET /metrics` is served; default nowhere. */
+  metrics?: { readonly host: string; readonly port: number } | undefined;
   /** Default 127.0.0.1. */
   host?: string;
   /** Default 0: any free port. */
@@ -78,6 +80,10 @@ export interface ServiceOptions extends CommonOptions {
 export interface Service {
   /** Ends in /v1. */
   readonly url: string;
+  /** Of the page for people; undefined without one. */
+  readonly pageUrl: string | undefined;
+  /** Of the metrics; undefined without them. */
+  readonly metricsUrl: string | undefined;
   /** The key made on the first start, to be shown once. */
   readonly newKey: string | undefined;
   /** A key of the user `local` that dies with this service and is stored nowhere. */

@@ -5,7 +5,8 @@ import { PATH_PREFIX } from '../wire/index.ts';
 import { compose, type Parts } from './compose.ts';
 import { type Clock, systemClock, within } from './core/clock.ts';
 import { rateLimiter } from './core/rate-limiter.ts';
-import { createHttpServer, type HttpServer, listen, originOf } from './http/server.ts';
+import type { Metrics } from './http/metrics.ts';
+import { createHttpServer, type HttpServer, listen, originOf, type RequestEvent } from './http/server.ts';
 import { WorkThread } from './http/work-thread.ts';
 import { createKey } from './keys/keys.ts';
 import { openSignedUrls } from './media/signed-urls.ts';
@@ -36,19 +37,24 @@ const UNLIMITED_RATE = 1000;
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = systemClock } = options;
-  const store = await openDatabase({ ...options, clock });
+  const metrics = options.metrics && (await import('./http/metrics.ts')).createMetrics();
+  const store = await openDatabase({ ...options, clock, onQuery: metrics?.query });
   try {
     await endLeftPrograms(options.dataDir);
     await checkModelsFile({ dataDir: options.dataDir, env: options.env ?? {} });
     if (options.database !== undefined) await checkMediaPlace(store, options.mediaDir);
-    return await serveFrom(store, { ...options, clock });
+    return await serveFrom(store, { ...options, clock }, metrics);
   } catch (error) {
     await store.close();
     throw storeFault(options.dataDir, error);
   }
 }
 
-async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock }): Promise<Service> {
+async function serveFrom(
+  store: Store,
+  options: ServiceOptions & { clock: Clock },
+  metrics: Metrics | undefined,
+): Promise<Service> {
   const { host = '127.0.0.1', port = 0, promptsDir, graceMs = 0, onNotice = () => {}, clock } = options;
   const closing = new AbortController();
   const stopped = new AbortController();
@@ -78,6 +84,7 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     allowsPrograms: async () =>
       options.allowPrograms === true || (await store.accounts.accounts()).length <= 1,
     hidesRemedies: true,
+    meter: metrics,
     thread,
     // Only who starts the service can add the flag.
     onUnresolved: host => {
@@ -88,7 +95,15 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     stopped: stopped.signal,
   });
   const { api } = parts;
-  const http = createHttpServer({ ...options, api, host, closing: closing.signal });
+  const onRequest = (event: RequestEvent): void => {
+    metrics?.request(event);
+    options.onRequest?.(event);
+  };
+  const http = createHttpServer({ ...options, onRequest, api, host, closing: closing.signal });
+  const metricsServer = metrics?.server({
+    running: () => parts.runner.running,
+    queued: () => store.queue.queued(store.shared ? parts.models.has() : undefined),
+  });
   const watched =
     promptsDir === undefined ? undefined : await publishFromDirectory(promptsDir, parts, onNotice);
   const stop = async (grace: number): Promise<void> => {
@@ -96,9 +111,14 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
     watched?.close();
     parts.models.close();
     await stopServing({ ...parts, ...http, thread }, clock, grace, stopped);
+    metricsServer?.close();
+    metricsServer?.closeAllConnections();
   };
   const open = async (): Promise<string | undefined> => {
     await listen(http.server, host, port);
+    if (metricsServer && options.metrics) {
+      await listen(metricsServer, options.metrics.host, options.metrics.port);
+    }
     // Others see by it that the store is in use.
     await store.workers.register();
     return await firstKey(store, clock);
@@ -111,8 +131,12 @@ async function serveFrom(store: Store, options: ServiceOptions & { clock: Clock 
   if (!isLoopbackHost(host) && !isBehindTls) onNotice(openToOthers(host));
   parts.runner.start();
   const housekeeping = runHousekeeping(parts, closing.signal);
+  const origin = originOf(http.server, host);
   return {
-    url: `${originOf(http.server, host)}${PATH_PREFIX}`,
+    url: `${origin}${PATH_PREFIX}`,
+    pageUrl: options.page === false ? undefined : `${options.publicUrl ?? origin}/`,
+    metricsUrl:
+      metricsServer && options.metrics && `${originOf(metricsServer, options.metrics.host)}/metrics`,
     newKey,
     sessionKey: parts.sessionKey,
     async close() {

@@ -4,3 +4,4 @@ export * from './limits.ts';
 export * from './prompt.ts';
 export * from './run.ts';
 export * from './service.ts';
+export * from './traceparent.ts';

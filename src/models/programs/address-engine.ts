@@ -23,7 +23,7 @@ export function addressEngine({ env }: { readonly env: Env }): Engine {
         return refusedWith(`${model} takes no pictures: its \`body\` has no \${images}`, 'unfit');
       }
       const values = valuesOf(job, declared, { env, images: pictures.map(dataUrlOf) });
-      const request = requestOf(declared, values);
+      const request = requestOf(declared, values, job);
       if ('fault' in request) return refusedWith(`${model} can't be asked: ${request.fault}`, 'unfit');
       const timeout = AbortSignal.timeout(declared.timeoutMs);
       const signal = AbortSignal.any([job.signal, timeout]);
@@ -60,7 +60,11 @@ async function ask(
 }
 
 /** The one request of a run, or why it can't be made. */
-function requestOf(declared: DeclaredAddress, values: RunValues): ProviderRequest | { fault: string } {
+function requestOf(
+  declared: DeclaredAddress,
+  values: RunValues,
+  { traceparent }: Pick<EngineJob, 'traceparent'>,
+): ProviderRequest | { fault: string } {
   const address = filledText(declared.address, values.inText, encoded);
   const [, path = ''] = /^https?:\/\/[^/?#]*([^?#]*)/u.exec(address) ?? [];
   if (path.split('/').some(segment => /^(?:\.|%2e){1,2}$/iu.test(segment))) {
@@ -81,6 +85,7 @@ function requestOf(declared: DeclaredAddress, values: RunValues): ProviderReques
   const defaults = {
     accept: '*/*',
     'user-agent': USER_AGENT,
+    ...(traceparent !== undefined && { traceparent }),
     ...(body && { 'content-type': body.type }),
   };
   const own = new Set(Object.keys(headers).map(name => name.toLowerCase()));

@@ -57,7 +57,11 @@ async function runIn({ file, folder }: RunFolder, { job, declared, options }: Wo
   job.signal.throwIfAborted();
   const images = await writePictures(job, folder);
   const values = valuesOf(job, declared, { env: {}, images });
-  const env = { ...environmentWithoutKeys(options.env, []), [RUN_VARIABLE]: file };
+  const env = {
+    ...environmentWithoutKeys(options.env, []),
+    [RUN_VARIABLE]: file,
+    ...(job.traceparent !== undefined && { TRACEPARENT: job.traceparent }),
+  };
   const start = {
     ...filledWords(declared, values),
     directory: declared.isTemporary ? folder : options.directory,

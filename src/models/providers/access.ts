@@ -7,6 +7,8 @@ export interface Access {
   readonly provider: Provider;
   /** undefined sends none. */
   readonly key: string | undefined;
+  /** As EngineJob has it. */
+  readonly traceparent?: string | undefined;
   /** Holds the proxies. */
   readonly env: Env;
   /** For the pictures that the provider names. */

@@ -48,7 +48,11 @@ export function providerEngine(
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : TIMEOUT_MS);
-      return await new Run(job, { provider, key, env, privateRules }, limitMs).ask(refused);
+      return await new Run(
+        job,
+        { provider, key, env, privateRules, traceparent: job.traceparent },
+        limitMs,
+      ).ask(refused);
     },
     async read(job, body) {
       const { provider } = job.model;

@@ -27,7 +27,7 @@ const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 
  */
 export async function send(
   { url, method, headers, body }: ProviderRequest,
-  { provider, key, env }: Access,
+  { provider, key, env, traceparent }: Access,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   // The key goes to no other host, whatever an answer names.
@@ -37,7 +37,16 @@ export async function send(
   const own = Object.fromEntries(
     Object.entries(headers).filter(([name]) => key !== undefined || !KEY_HEADERS.has(name.toLowerCase())),
   );
-  return await sendOnce({ url, method, headers: { ...own, ...provider.headers }, body }, env, signal);
+  return await sendOnce(
+    {
+      url,
+      method,
+      headers: { ...own, ...(traceparent !== undefined && { traceparent }), ...provider.headers },
+      body,
+    },
+    env,
+    signal,
+  );
 }
 
 /**

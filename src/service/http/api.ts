@@ -26,10 +26,12 @@ export function createApi<S>({ routes, services, auth, closing, parse, onFault }
   const find = router(routes);
   return async request => {
     let sender: Sender = { headers: {} };
+    let path: string | undefined;
     const answer = async (): Promise<ApiAnswer> => {
       if (closing.aborted) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', 'the service is stopping');
-      const [path = '', ...search] = request.target.split('?');
-      const match = find(request.method, path);
+      const [sent = '', ...search] = request.target.split('?');
+      const match = find(request.method, sent);
+      path = match?.route.path;
       // The key of a request to a route that does not exist is looked at where there is one, and not asked for.
       if (!match || isKeyed(match.route)) {
         sender = await senderOf(request.headers, auth, match?.route.checksKey);
@@ -44,7 +46,12 @@ export function createApi<S>({ routes, services, auth, closing, parse, onFault }
       return route.data ? success(data) : (data as ApiAnswer);
     };
     const { headers, ...rest } = await answer().catch((error: unknown) => answerError(error, onFault));
-    return { ...rest, headers: { ...headers, ...sender.headers }, user: sender.caller?.userName };
+    return {
+      ...rest,
+      headers: { ...headers, ...sender.headers },
+      user: sender.caller?.userName,
+      route: path,
+    };
   };
 }
 

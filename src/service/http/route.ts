@@ -24,6 +24,8 @@ export interface ApiAnswer {
   readonly httpStatus: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Readable;
+  /** The path of the route as it is declared; undefined if there is none. */
+  readonly route?: string | undefined;
   /** Name of the user whose key was sent; undefined where it is not known. */
   readonly user?: string | undefined;
 }

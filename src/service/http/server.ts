@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { codeOf, messageOf, toError } from '../../files/error-utils.ts';
-import { MAX_BODY_BYTES } from '../../wire/index.ts';
+import { MAX_BODY_BYTES, TRACEPARENT_HEADER, traceparentOf } from '../../wire/index.ts';
 import { PendingWork } from '../core/background-work.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import type { Api } from './api.ts';
@@ -22,6 +22,10 @@ export interface RequestEvent {
   readonly path: string;
   readonly httpStatus: number;
   readonly durationMs: number;
+  /** The path of the route as it is declared; undefined if there is none. */
+  readonly route: string | undefined;
+  /** The one that came with the request. */
+  readonly traceparent: string | undefined;
 }
 
 interface HttpServerOptions {
@@ -152,6 +156,8 @@ async function answer(
     path: target.split('?', 1)[0] ?? '',
     httpStatus: result.httpStatus,
     durationMs: performance.now() - startedAt,
+    route: result.route,
+    traceparent: traceparentOf(headers[TRACEPARENT_HEADER]),
   });
 }
 

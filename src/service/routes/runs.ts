@@ -1,4 +1,10 @@
-import { IDEMPOTENCY_KEY_HEADER, type Run, type RunListQuery } from '../../wire/index.ts';
+import {
+  IDEMPOTENCY_KEY_HEADER,
+  type Run,
+  type RunListQuery,
+  TRACEPARENT_HEADER,
+  traceparentOf,
+} from '../../wire/index.ts';
 import { invalid, notFound, Refusal } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -77,6 +83,7 @@ export const runRoutes = [
       const { id, outcome } = await createRun(services, caller, body, {
         idempotencyKey,
         digest: bodyDigest,
+        traceparent: traceparentOf(headers[TRACEPARENT_HEADER]),
         memory,
       });
       if (!outcome) {

@@ -33,6 +33,8 @@ const FULL_QUEUE_RETRY_S = 5;
 
 interface CreationOptions {
   readonly idempotencyKey: string | undefined;
+  /** Goes on to whoever is asked for the run. */
+  readonly traceparent?: string | undefined;
   /** Returns the digest of the body as it was sent. */
   readonly digest: () => string;
   /** Counts the pictures fetched; freed once those that came are no longer needed in memory. */
@@ -47,7 +49,7 @@ export async function createRun(
   services: RunServices,
   caller: Caller,
   body: CreateRunRequest,
-  { idempotencyKey, digest, memory }: CreationOptions,
+  { idempotencyKey, digest, traceparent, memory }: CreationOptions,
 ): Promise<CreatedRun> {
   const { store, clock, inputs, limits, runner, syncWindowMs } = services;
   const { userId } = caller;
@@ -74,7 +76,10 @@ export async function createRun(
   if ('id' in checked) return checked;
   const { run, images } = checked;
   await inputs.save(run.id, images);
-  const request = await inputs.putApart(run.id, run.request);
+  const request = {
+    ...(await inputs.putApart(run.id, run.request)),
+    ...(traceparent !== undefined && { traceparent }),
+  };
   // The answer may be minutes away, and what was sent is on disk: memory need not hold it as long.
   const sent: { inputs: CreateRunRequest['inputs'] } = body;
   sent.inputs = {};

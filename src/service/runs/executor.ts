@@ -121,6 +121,7 @@ async function runEngine(
   const settings = { ...definition.config, ...runOptions };
   const job: EngineJob = {
     runId: run.id,
+    traceparent: run.request.traceparent,
     inputs: model.declared ? await jobInputs(definition, textInputs, options, task) : NO_INPUTS,
     select: (text, expressions) => tasks.do('select', { text, expressions }, task),
     model,

@@ -49,6 +49,11 @@ export class QueueRunner implements Runner {
     this.#parallel = options.parallel ?? PARALLEL;
   }
 
+  /** How many runs it is carrying out. */
+  get running(): number {
+    return this.#work.running.length;
+  }
+
   /** Picks up what earlier or dead processes left, now and from time to time. */
   start(): void {
     void this.#keepLooking();

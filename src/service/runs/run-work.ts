@@ -1,6 +1,7 @@
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import { PendingWork, retryForever } from '../core/background-work.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Meter } from '../core/meter.ts';
 import {
   CreationRefused,
   type NewRun,
@@ -49,6 +50,7 @@ export interface RunWorkOptions {
   readonly batchAnswers: ReadonlyMap<string, BatchAnswer>;
   /** The runs whose programs are running: none of them is started again. */
   readonly programs: Set<string>;
+  readonly meter?: Meter | undefined;
   /** Called for each run that ended here and was written down. */
   readonly onEnd?: ((run: RunEnd) => void) | undefined;
   /** Faults that no caller hears of. */
@@ -77,8 +79,12 @@ export class RunWork {
 
   /** Puts a run on disk; pictures of the user's former runs make room for it. */
   async keep(run: NewRun): Promise<string> {
-    const { store, inputs, clock, limits } = this.#options;
-    const create = (): Promise<string> => store.runs.create(run, limits, clock.now());
+    const { store, inputs, clock, limits, meter } = this.#options;
+    const create = async (): Promise<string> => {
+      const id = await store.runs.create(run, limits, clock.now());
+      if (id === run.id) meter?.runCreated(meterModel(run));
+      return id;
+    };
     return await create().catch(async (error: unknown) => {
       const isFull = error instanceof CreationRefused && error.reason === 'space';
       if (!isFull || !(await inputs.makeRoom(run.userId))) throw error;
@@ -113,12 +119,14 @@ export class RunWork {
   }
 
   async #carryOut(run: QueuedRun): Promise<Outcome | undefined> {
-    const { store, executor, clock, onEnd, onFault } = this.#options;
+    const { store, executor, clock, meter, onEnd, onFault } = this.#options;
     const stopped = new AbortController();
     const { signal } = stopped;
     if (this.#stop.signal.aborted) stopped.abort(this.#stop.signal.reason);
     this.#running.set(run.id, stopped);
     const startedAt = clock.now();
+    const createdAt = run.createdAt === undefined ? startedAt : run.createdAt / 1000;
+    meter?.runStarted(meterModel(run), Math.max(0, startedAt - createdAt));
     try {
       const outcome = await executor(run, signal);
       // The result may have cost money: it is kept until it can be written down.
@@ -126,6 +134,7 @@ export class RunWork {
       const isOurs = outcome && (await retryForever(settle, { clock, onFault, signal }));
       const ended = isOurs ? outcome : outcomeOf((await store.runs.ended([run.id]))[0]);
       const { id: runId, userId } = run;
+      if (ended) meter?.runEnded(meterModel(run), ended.status, Math.max(0, clock.now() - createdAt));
       if (ended) onEnd?.({ runId, userId, status: ended.status, durationMs: clock.now() - startedAt });
       return ended;
     } catch (error) {
@@ -136,6 +145,11 @@ export class RunWork {
       this.#running.delete(run.id);
     }
   }
+}
+
+/** What any process can carry out needs no model by name. */
+function meterModel({ model = '' }: { readonly model?: string | undefined }): string {
+  return model === '' ? 'any' : model;
 }
 
 /** The outcome of a run that was read; undefined while it is unfinished. */

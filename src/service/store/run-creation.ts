@@ -67,8 +67,8 @@ async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): 
     .where('users.id', '=', userId)
     .where('plan', '<>', 'none');
   const withKey = caller.innerJoin('keys', 'keys.userId', 'users.id').where('keys.id', '=', keyId ?? '');
-  if (!(await (keyId === undefined ? caller : withKey).executeTakeFirst()))
-    throw new CreationRefused('caller');
+  const isThere = await (keyId === undefined ? caller : withKey).executeTakeFirst();
+  if (!isThere) throw new CreationRefused('caller');
   const version = await runnableVersion(db, promptVersionId).select('promptVersions.id').executeTakeFirst();
   if (!version) throw new CreationRefused('version');
 }
@@ -80,11 +80,11 @@ export const TEXT_SHARE = 1 / 64;
 async function openTextBytes(db: Db, userId: number): Promise<number> {
   const { bytes } = await db
     .selectFrom('runs')
-    .select(sql<number>`coalesce(sum("textBytes"), 0)`.as('bytes'))
+    .select(sql<number>`cast(coalesce(sum("textBytes"), 0) as bigint)`.as('bytes'))
     .where('userId', '=', userId)
     .where(sql<boolean>`status in ('queued', 'running')`)
     .executeTakeFirstOrThrow();
-  return Number(bytes);
+  return bytes;
 }
 
 /** Takes credits and space off what the user has left; gives the run's place in the user's list. */

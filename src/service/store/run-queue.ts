@@ -47,10 +47,10 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
       .set({ status: 'running', worker })
       .where('id', 'in', ({ selectFrom }) => selectFrom('picked').select('picked.id'))
       .where(queued)
-      .returning(['id', 'userId', 'promptVersionId', 'request', 'deaths', 'createdAt'])
+      .returning(['id', 'userId', 'promptVersionId', 'request', 'deaths', 'model', 'createdAt'])
       .execute();
     runs.sort((a, b) => a.createdAt - b.createdAt);
-    return runs.map(({ createdAt: _, ...run }) => ({
+    return runs.map(run => ({
       ...run,
       request: JSON.parse(run.request ?? 'null') as StoredRequest,
     }));
@@ -75,8 +75,13 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
         .execute();
       const turns = turnsOf(waiting, claim);
       const runs = turns.size === 0 ? [] : await writer.write(db => take(db, turns, claim));
-      const left = waiting.reduce((sum, { count }) => sum + Number(count), 0) - runs.length;
+      const left = waiting.reduce((sum, { count }) => sum + count, 0) - runs.length;
       return { runs, moreLeft: left > 0 };
+    },
+    /** How many runs are queued that a worker with these models could take up. */
+    queued: async (models: Claim['models']) => {
+      const counted = queuedRuns(db, models).select(({ fn }) => fn.countAll<number>().as('count'));
+      return (await counted.executeTakeFirstOrThrow()).count;
     },
     /** The runs that a worker is carrying out, as far as the store knows. */
     runningOf: async (worker: string) => {
@@ -99,10 +104,9 @@ interface Waiting {
 /** How many runs each user is given: whoever has the fewest running comes first, then whoever has waited the longest. */
 function turnsOf(waiting: readonly Waiting[], { room, running }: Claim): ReadonlyMap<number, number> {
   const turns = new Map<number, number>();
-  const left = waiting.map(user => ({ ...user, count: Number(user.count) }));
   const runningOf = (userId: number): number => (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
   for (let given = 0; ; given += 1) {
-    const [next] = left
+    const [next] = waiting
       .filter(({ userId, count }) => count > (turns.get(userId) ?? 0))
       .sort((a, b) => runningOf(a.userId) - runningOf(b.userId) || a.oldest - b.oldest);
     if (!next || (given >= room && runningOf(next.userId) > 0)) return turns;

@@ -16,6 +16,8 @@ export interface StoredRequest {
   /** Where the input images came from, null for one that was sent itself; left out where all were. */
   urls?: (string | null)[];
   runOptions: Record<string, string>;
+  /** The `traceparent` of the request that created it. */
+  traceparent?: string;
   /** True if the texts are large and kept apart: then the store has none here. */
   textsApart?: true;
 }
@@ -42,7 +44,9 @@ export interface NewRun extends Pick<Tables['runs'], NewColumn> {
 type NewColumn = 'id' | 'userId' | 'promptVersionId' | 'name' | 'model' | 'credits' | 'inputBytes' | 'worker';
 
 /** A run in a worker's hands. */
-export type QueuedRun = Pick<NewRun, 'id' | 'userId' | 'promptVersionId' | 'request'> & {
+export type QueuedRun = Pick<NewRun, 'id' | 'userId' | 'promptVersionId' | 'request' | 'model'> & {
+  /** In microseconds; default now. */
+  readonly createdAt?: number;
   /** How often a process has died while running it; default 0. */
   readonly deaths?: number;
 };

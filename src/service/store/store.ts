@@ -22,6 +22,8 @@ export interface StoreOptions {
   clock: Clock;
   /** Keeps the file that is there under another name, and begins a new one; default false. */
   newStore?: boolean | undefined;
+  /** Called after each statement with how long it took, in milliseconds. */
+  onQuery?: ((durationMs: number) => void) | undefined;
   /** Called with where the former store is kept, and with that an older one was brought to this version. */
   onNotice?: ((line: string) => void) | undefined;
 }

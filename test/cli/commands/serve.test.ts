@@ -26,10 +26,10 @@ describe('serve', () => {
     const first = await serving([], { home });
     expect(first.stdout()).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\/v1\n/);
     expect(await first.stop('SIGINT')).toBe(0);
-    expect(first.stdout()).toMatch(/^listening on .*\nkey: pr_\S+\n$/);
+    expect(first.stdout()).toMatch(/^listening on .*\nkey: pr_\S+\npage: http:\/\/127\.0\.0\.1:\d+\/\n$/);
     const second = await serving([], { home });
     expect(await second.stop('SIGTERM')).toBe(0);
-    expect(second.stdout()).toMatch(/^listening on .*\n$/);
+    expect(second.stdout()).toMatch(/^listening on .*\npage: http:\/\/127\.0\.0\.1:\d+\/\n$/);
   });
 
   it('takes the key it printed', async () => {

@@ -38,11 +38,14 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   await running.close();
 }
 
-async function announce({ io }: Context, { url, newKey }: Service): Promise<void> {
+async function announce({ io }: Context, { url, pageUrl, metricsUrl, newKey }: Service): Promise<void> {
   await io.out(`listening on ${url}\n`);
-  if (newKey === undefined) return;
-  await io.out(`key: ${newKey}\n`);
-  io.note(`The key is not shown again. To use it: promptrun login --base-url ${url}`);
+  if (newKey !== undefined) {
+    await io.out(`key: ${newKey}\n`);
+    io.note(`The key is not shown again. To use it: promptrun login --base-url ${url}`);
+  }
+  if (pageUrl !== undefined) await io.out(`page: ${pageUrl}\n`);
+  if (metricsUrl !== undefined) await io.out(`metrics: ${metricsUrl}\n`);
 }
 
 /** Resolves at the first signal; the next one is for the system. */
@@ -91,6 +94,7 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     promptsDir: flags.prompts === undefined ? undefined : directory(flags.prompts, '--prompts', cwd),
     mediaDir: flags.mediaDir === undefined ? undefined : directory(flags.mediaDir, '--media-dir', cwd),
     rateLimit,
+    metrics: flags.metrics === undefined ? undefined : metricsAddress(flags.metrics),
     publicUrl: flags.publicUrl === undefined ? undefined : publicUrl(flags.publicUrl),
   };
 }
@@ -106,6 +110,13 @@ function port(text: string): number {
     `--port: '${text}' is not a port`,
     'A port is a whole number from 0 to 65535; 0 picks a free one.',
   );
+}
+
+/** `127.0.0.1:9464`, or `[::1]:9464`. */
+function metricsAddress(text: string): { host: string; port: number } {
+  const [, v6, host = v6, digits = ''] = /^(?:\[([0-9a-f:.]+)\]|([\w.-]+)):(\d{1,5})$/iu.exec(text) ?? [];
+  if (host !== undefined && Number(digits) <= 65_535) return { host, port: Number(digits) };
+  throw usageError(`--metrics: '${text}' is not an address such as 127.0.0.1:9464`);
 }
 
 function publicUrl(text: string): string {
@@ -126,8 +137,9 @@ function directory(name: string, flag: string, cwd: string): string {
 
 /** A request as one line: time, user, method, path, status, duration. */
 function requestLine(clock: Clock, request: RequestEvent): string {
-  const { user, method, path, httpStatus, durationMs } = request;
-  return logLine(clock, user, `${method} ${path} ${httpStatus}`, durationMs);
+  const { user, method, path, httpStatus, durationMs, traceparent } = request;
+  const line = logLine(clock, user, `${method} ${path} ${httpStatus}`, durationMs);
+  return traceparent === undefined ? line : `${line} traceparent=${traceparent}`;
 }
 
 /** The end of a run as one line: time, user, id, status, duration. */

@@ -19,12 +19,14 @@ export const SERVE = {
     ['--no-rerun', 'fail runs that a dead process had begun, instead of running them once more'],
     ['--allow-programs', 'run programs that models.yaml declares even if there are several users'],
     ['--grace <duration>', 'how long running runs are given at the end', { default: '10s' }],
+    ['--metrics <host:port>', 'serve GET /metrics for Prometheus there, without a key'],
     ['--no-page', 'leave out the page for people at the root'],
   ],
   examples: [
     'serve',
     'serve --port 0 --prompts ./prompts --rate-limit 5',
     'serve --host 0.0.0.0 --public-url https://prompts.example/team',
+    'serve --metrics 127.0.0.1:9464',
   ],
   notes: `The first line on standard output is "listening on http://…/v1"; the first start
 prints a key as well. SIGTERM and Ctrl-C: no new requests, running runs are given

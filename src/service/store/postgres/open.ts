@@ -19,9 +19,15 @@ import { runWrites } from './run-writes.ts';
  * @throws {DatabaseUrlError} for a URL that is not PostgreSQL's
  * @throws {DatabaseUnavailableError} where the database can't be reached or its tables can't be made
  */
-export async function openPostgresStore(url: string, { mediaDir, onNotice }: StoreOptions): Promise<Store> {
+export async function openPostgresStore(
+  url: string,
+  { mediaDir, onNotice, onQuery }: StoreOptions,
+): Promise<Store> {
   const place = placeOf(checkDatabaseUrl(url));
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connectionPool(url) }) });
+  const db = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: connectionPool(url) }),
+    ...(onQuery && { log: event => onQuery(event.queryDurationMillis) }),
+  });
   try {
     if (await migrate(db)) onNotice?.(MIGRATED);
   } catch (error) {

@@ -10,7 +10,7 @@ import { workerLocks } from './worker-locks.ts';
 /** Opens the store that is a file in the data directory, making it where there is none. */
 export async function openSqliteStore(
   file: string,
-  { dataDir, worker = 'serve', clock, newStore = false, onNotice }: StoreOptions,
+  { dataDir, worker = 'serve', clock, newStore = false, onNotice, onQuery }: StoreOptions,
 ): Promise<Store> {
   const workers = workerLocks(dataDir, worker, clock);
   if (newStore) {
@@ -19,7 +19,10 @@ export async function openSqliteStore(
   }
   const { database, migrated } = await connect(file);
   if (migrated) onNotice?.(MIGRATED);
-  const db = new Kysely<Tables>({ dialect: storeDialect(database) });
+  const db = new Kysely<Tables>({
+    dialect: storeDialect(database),
+    ...(onQuery && { log: event => onQuery(event.queryDurationMillis) }),
+  });
   return storeOn({
     db,
     shared: false,

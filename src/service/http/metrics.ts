@@ -1,0 +1,127 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
+import type { Meter } from '../core/meter.ts';
+
+/** What is read when somebody asks. */
+export interface MetricSources {
+  /** Runs that are being carried out here. */
+  readonly running: () => number;
+  /** Queued runs that could be carried out here. */
+  readonly queued: () => Promise<number>;
+}
+
+/** A meter whose figures are served in the text form of Prometheus. No label holds a user, a key, an id or a text. */
+export interface Metrics extends Meter {
+  /** Serves `GET /metrics` and nothing else. */
+  readonly server: (sources: MetricSources) => Server;
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
+/** In seconds: a text takes one, a video minutes. */
+const RUN_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Histogram({
+    name: 'promptrun_request_seconds',
+    help: 'Requests answered by this instance, and how long each took',
+    labelNames: ['method', 'route', 'status'],
+    buckets: RUN_BUCKETS,
+    registers,
+  });
+  const requestCount = new Counter({
+    name: 'promptrun_requests_total',
+    help: 'Requests answered by this instance',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+  });
+  const runs = new Counter({
+    name: 'promptrun_runs_total',
+    help: 'Runs that this instance has created, started or ended',
+    labelNames: ['state', 'model'],
+    registers,
+  });
+  const started = new Histogram({
+    name: 'promptrun_run_start_seconds',
+    help: 'Seconds from the creation of a run to its start by this instance',
+    labelNames: ['model'],
+    buckets: RUN_BUCKETS,
+    registers,
+  });
+  const ended = new Histogram({
+    name: 'promptrun_run_end_seconds',
+    help: 'Seconds from the creation of a run to its end by this instance',
+    labelNames: ['model'],
+    buckets: RUN_BUCKETS,
+    registers,
+  });
+  const store = new Histogram({
+    name: 'promptrun_store_seconds',
+    help: 'Seconds that a statement of this instance takes in the store',
+    buckets: STORE_BUCKETS,
+    registers,
+  });
+  const runningNow = new Gauge({
+    name: 'promptrun_runs_running',
+    help: 'Runs that this instance is carrying out',
+    registers,
+  });
+  const queueLength = new Gauge({
+    name: 'promptrun_queue_length',
+    help: 'Queued runs that this instance could carry out',
+    registers,
+  });
+  return {
+    request({ method, route = 'none', httpStatus, durationMs }) {
+      const labels = { method: METHODS.has(method) ? method : 'other', route, status: String(httpStatus) };
+      requestCount.inc(labels);
+      requests.observe(labels, durationMs / 1000);
+    },
+    runCreated: model => runs.inc({ state: 'created', model }),
+    runStarted(model, afterMs) {
+      runs.inc({ state: 'started', model });
+      started.observe({ model }, afterMs / 1000);
+    },
+    runEnded(model, status, afterMs) {
+      runs.inc({ state: status, model });
+      ended.observe({ model }, afterMs / 1000);
+    },
+    query: durationMs => store.observe(durationMs / 1000),
+    server: ({ running, queued }) => {
+      return metricsServer(registry, async () => {
+        runningNow.set(running());
+        queueLength.set(await queued());
+        return await registry.metrics();
+      });
+    },
+  };
+}
+
+function metricsServer({ contentType }: Pick<Registry, 'contentType'>, read: () => Promise<string>): Server {
+  return createServer((request, response) => {
+    const isMetrics = request.url?.split('?', 1)[0] === '/metrics';
+    if (!isMetrics || !['GET', 'HEAD'].includes(request.method ?? '')) {
+      response
+        .writeHead(404, { 'content-type': 'text/plain; charset=utf-8' })
+        .end('only GET /metrics is here\n');
+      return;
+    }
+    void answer(response, request.method === 'HEAD');
+  });
+
+  async function answer(response: ServerResponse, isBare: boolean): Promise<void> {
+    try {
+      const text = await read();
+      response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' });
+      response.end(isBare ? undefined : text);
+    } catch {
+      response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
+      response.end('the store does not answer\n');
+    }
+  }
+}

@@ -1,0 +1,10 @@
+/** The header of the W3C's Trace Context; the same in capitals is the environment variable. */
+export const TRACEPARENT_HEADER = 'traceparent';
+
+const TRACEPARENT =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-[\x21-\x7e]{1,200})?$/;
+
+/** Returns the value of a header if it is a `traceparent`, else undefined. */
+export function traceparentOf(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' && TRACEPARENT.test(value) ? value : undefined;
+}
