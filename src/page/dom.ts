@@ -1,3 +1,5 @@
+import type { OutputItem, Run, RunRow } from '../wire/index.ts';
+
 /** What an element holds: text is never read as markup. */
 export type Child = Node | string | number | undefined | false;
 
@@ -87,13 +89,58 @@ export function facts(entries: readonly (readonly [name: string, value: Child])[
 
 /** A time as people here write it, with the exact one at hand. */
 export function time(iso: string): HTMLElement {
-  const shown = new Date(iso).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+  const at = new Date(iso);
+  const isToday = at.toDateString() === new Date().toDateString();
+  const shown = isToday
+    ? at.toLocaleTimeString([], { timeStyle: 'short' })
+    : at.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
   return el('time', { datetime: iso, title: iso }, shown);
 }
 
-export function status(runStatus: string): HTMLElement {
-  return el('span', { class: runStatus }, runStatus);
+/** What the service says of a run that its user has ended. */
+const CANCELLED = 'cancelled';
+
+/** How a run stands. */
+export function status({ runStatus, outputs }: Pick<Run, 'runStatus' | 'outputs'>): HTMLElement {
+  const isCancelled = runStatus === 'failed' && outputs.some(isCancelMark);
+  return el('span', { class: isCancelled ? CANCELLED : runStatus }, isCancelled ? CANCELLED : runStatus);
 }
+
+function isCancelMark({ type, data }: OutputItem): boolean {
+  return type === 'error' && data === CANCELLED;
+}
+
+/** How long a run took, or has gone on; nothing if it is not known. */
+export function duration(
+  { createdAt, endedAt }: Pick<RunRow, 'createdAt' | 'endedAt'>,
+  isOver: boolean,
+): string {
+  const end = typeof endedAt === 'string' ? Date.parse(endedAt) : isOver ? Number.NaN : Date.now();
+  return spanText(Math.max(0, end - Date.parse(createdAt)));
+}
+
+function spanText(ms: number): string {
+  if (Number.isNaN(ms)) return '';
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** The first words of what came of a run. */
+export function firstWords(outputs: readonly OutputItem[]): string {
+  const [first] = outputs;
+  if (first === undefined) return '';
+  if (first.type === 'image' || first.type === 'video') return `(${first.type})`;
+  const words = first.data.slice(0, 400).replace(/\s+/gu, ' ').trim();
+  return words.length > WORDS_LENGTH ? `${words.slice(0, WORDS_LENGTH).trimEnd()}…` : words;
+}
+
+const WORDS_LENGTH = 90;
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -35,6 +35,8 @@ function show(): void {
   const isView = Object.hasOwn(VIEWS, name);
   const view = VIEWS[isView ? name : 'runs'];
   const path = isView ? rest : [];
+  // An address that names nothing leads home.
+  if (!isView) history.replaceState(null, '', '#/runs');
   if (view === undefined) return;
   const heading = el('h1', { tabindex: -1 });
   const content = el('div', {}, el('p', { class: 'quiet', role: 'status' }, 'Loading…'));
@@ -65,9 +67,13 @@ function header(current: string): HTMLElement {
   return el(
     'header',
     {},
-    el('strong', {}, 'promptrun'),
-    el('nav', { 'aria-label': 'Views' }, ...links),
-    el('button', { type: 'button', click: () => signOut() }, 'Sign out'),
+    el(
+      'div',
+      { class: 'inner' },
+      el('strong', {}, 'promptrun'),
+      el('nav', { 'aria-label': 'Views' }, ...links),
+      el('button', { type: 'button', click: () => signOut() }, 'Sign out'),
+    ),
   );
 }
 

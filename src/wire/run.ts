@@ -45,6 +45,8 @@ export interface RunRow {
   idempotencyKey?: string;
   /** Only in the answer to a query for it, by promptrun's own service. */
   usage?: RunUsage;
+  /** ISO 8601; null if it is not known, or not yet. Only in the answer to a query for it, by promptrun's own service. */
+  endedAt?: string | null;
 }
 
 /** What a run used of its model. */
@@ -82,6 +84,8 @@ export interface RunListQuery {
   idempotencyKey?: string;
   /** Whether rows tell what their runs used, default no; a service that does not know this ignores it. */
   usage?: 'true' | 'false';
+  /** Whether rows tell when their runs ended, likewise. */
+  times?: 'true' | 'false';
 }
 
 /** Discriminators of an image input. */

@@ -1,49 +1,81 @@
-import type { PromptVersion } from '../../wire/index.ts';
-import { el, facts, table, time } from '../dom.ts';
+import type { PromptSearchRow, PromptVersion } from '../../wire/index.ts';
+import { el, facts, filters, labelled, table, time } from '../dom.ts';
 import type { Place } from '../service.ts';
 import { runForm } from './run-form.ts';
 
 const MODALITY_NAMES = ['text', 'image', 'video'];
 
 const COLUMNS = [
-  { title: 'Prompt' },
+  { title: 'Prompt', class: 'words' },
   { title: 'Makes' },
   { title: 'Credits', class: 'number' },
-  { title: 'Published', class: 'wide' },
+  { title: 'Published', class: 'time wide' },
   { title: 'Description', class: 'wide' },
 ];
 
 /** Every published prompt, newest first. */
 export async function showPrompts({ service, main }: Place): Promise<void> {
   const rows = await service.prompts();
-  const cells = rows.map(row => [
-    el('a', { href: `#/prompts/${row.promptId}` }, row.title || row.slug),
-    MODALITY_NAMES[row.modality] ?? '',
-    row.estimatedCredits,
-    time(row.publishedAt),
-    row.description,
-  ]);
-  const none = el('p', { class: 'quiet' }, 'No prompts are published.');
-  main.replaceChildren(rows.length === 0 ? none : table('Prompts', COLUMNS, cells));
+  if (rows.length === 0) {
+    main.replaceChildren(el('p', { class: 'quiet' }, 'No prompts are published.'));
+    return;
+  }
+  const words = el('input', { type: 'search', name: 'words', autocomplete: 'off' });
+  const list = el('div', { role: 'status' });
+  const show = (): void => {
+    const found = matching(rows, words.value);
+    list.replaceChildren(
+      found.length === 0 ? el('p', { class: 'quiet' }, 'No prompt fits.') : promptsTable(found),
+    );
+  };
+  words.addEventListener('input', show);
+  main.replaceChildren(filters(labelled('Search', words)), list);
+  show();
+}
+
+/** Those that have every word in their title, slug or description. */
+function matching(rows: readonly PromptSearchRow[], words: string): readonly PromptSearchRow[] {
+  const wanted = words.toLowerCase().split(/\s+/u).filter(Boolean);
+  return rows.filter(({ title, slug, description }) => {
+    const text = `${title}\n${slug}\n${description}`.toLowerCase();
+    return wanted.every(word => text.includes(word));
+  });
+}
+
+function promptsTable(rows: readonly PromptSearchRow[]): HTMLElement {
+  const cells = rows.map(
+    ({ promptId, title, slug, labels = [], modality, estimatedCredits, publishedAt, description }) => [
+      el(
+        'div',
+        {},
+        el('a', { href: `#/prompts/${promptId}` }, title || slug),
+        el('span', { class: 'quiet below' }, [slug, ...labels.map(({ label }) => `@${label}`)].join(' ')),
+      ),
+      MODALITY_NAMES[modality] ?? '',
+      estimatedCredits,
+      time(publishedAt),
+      description,
+    ],
+  );
+  return table('Prompts', COLUMNS, cells);
 }
 
 /** One prompt, in its latest version or another one, with a form that runs it. */
 export async function showPrompt(place: Place): Promise<void> {
   const { service, main, signal, path, entitle } = place;
-  const [promptId = '', versionId] = path;
-  const [rows, { versions }, models] = await Promise.all([
+  const [promptId = '', versionId, runId] = path;
+  const [rows, { versions }, models, given] = await Promise.all([
     service.prompts(),
     service.versions.list(promptId, { signal }),
     service.models(),
+    runId === undefined ? undefined : service.runs.request(runId, { signal }),
   ]);
   const row = rows.find(prompt => prompt.promptId === promptId);
-  const shown = versions.find(version => version.promptVersionId === versionId) ?? versions[0];
-  const version: PromptVersion & { template?: unknown } = await service.versions.get(
-    shown?.promptVersionId ?? '',
-    { signal },
-  );
+  // An older version than those listed can be shown and run all the same.
+  const shownId = versionId ?? versions[0]?.promptVersionId ?? '';
+  const version: PromptVersion & { template?: unknown } = await service.versions.get(shownId, { signal });
   const options = row === undefined ? [] : (models[row.model]?.availableRunOptions ?? []);
-  const listed = versions.map(({ promptVersionId, publishedAt, isLatest }) =>
+  const listed = versions.map(({ promptVersionId, publishedAt, isLatest, labels = [] }) =>
     el(
       'li',
       {},
@@ -51,11 +83,11 @@ export async function showPrompt(place: Place): Promise<void> {
         'a',
         {
           href: `#/prompts/${promptId}/${promptVersionId}`,
-          'aria-current': promptVersionId === shown?.promptVersionId && 'true',
+          'aria-current': promptVersionId === shownId && 'true',
         },
         time(publishedAt),
       ),
-      isLatest === true ? ' · the latest' : '',
+      [isLatest === true ? ' · the latest' : '', ...labels.map(label => ` · @${label}`)].join(''),
     ),
   );
   entitle(version.title);
@@ -67,7 +99,7 @@ export async function showPrompt(place: Place): Promise<void> {
       ['Version', el('code', {}, version.promptVersionId)],
     ]),
     el('h2', {}, 'Run it'),
-    runForm(place, version, options),
+    runForm(place, version, options, given),
     el('h2', {}, 'Versions'),
     el('ul', {}, ...listed),
     ...(typeof version.template === 'string'

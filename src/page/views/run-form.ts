@@ -15,22 +15,33 @@ type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 /**
  * A form with a control for each input and run option. One submission is one creation, however often the button is
  * pressed: the same content keeps its idempotency key until the service has answered.
+ *
+ * @param given what an earlier run was created from, which the form then holds
  */
 export function runForm(
   { service, signal, guard }: Place,
   { promptVersionId, config }: PromptVersion,
   options: readonly RunOption[],
+  given?: CreateRunRequest,
 ): HTMLElement {
   const { textInputs = {}, imageInputs = [] } = config as Partial<PromptConfig>;
-  const texts = Object.entries(textInputs).map(([key, field]) => ({ key, field, control: controlOf(field) }));
+  const texts = Object.entries(textInputs).map(([key, field]) => {
+    const value = given?.inputs.textInputs?.[key];
+    return { key, field, control: controlOf(value === undefined ? field : { ...field, default: value }) };
+  });
   const pictures = imageInputs.map(({ description }, at) => ({
     name: imageInputs.length === 1 ? 'Image' : `Image ${at + 1}`,
-    description,
-    control: el('input', { type: 'file', accept: 'image/*', required: true }),
+    description: given?.inputs.imageInputs?.[at] ? KEEPS_PICTURE : description,
+    given: given?.inputs.imageInputs?.[at],
+    control: el('input', {
+      type: 'file',
+      accept: 'image/*',
+      required: given?.inputs.imageInputs?.[at] === undefined,
+    }),
   }));
   const choices = options.map(({ key, options: values }) => ({
     key,
-    control: choice([['', 'default'], ...same(values)], ''),
+    control: choice([['', 'default'], ...same(values)], given?.runOptions?.[key] ?? ''),
   }));
   const button = el('button', { class: 'main' }, 'Run');
   const progress = el('div', { role: 'status' });
@@ -40,7 +51,7 @@ export function runForm(
     promptVersionId,
     inputs: {
       textInputs: valuesOf(texts),
-      imageInputs: await Promise.all(pictures.map(({ control }) => imageIn(control))),
+      imageInputs: await Promise.all(pictures.map(({ control, given }) => pictureIn(control, given))),
     },
     ...(options.length > 0 && { runOptions: valuesOf(choices) }),
   });
@@ -100,6 +111,8 @@ async function createdRun(
   }
 }
 
+const KEEPS_PICTURE = 'The picture of the earlier run is sent, unless another one is chosen.';
+
 const HINTS: Partial<Record<TextInputConfig['type'], string>> = {
   array: 'A list as JSON',
   object: 'An object as JSON',
@@ -126,7 +139,9 @@ function valuesOf(
   return Object.fromEntries(filled.map(({ key, control }) => [key, control.value]));
 }
 
-async function imageIn({ files }: HTMLInputElement): Promise<ImageInput> {
+/** What is chosen, else what was given. */
+async function pictureIn({ files }: HTMLInputElement, given: ImageInput | undefined): Promise<ImageInput> {
+  if (given && files?.length === 0) return given;
   const bytes = new Uint8Array((await files?.[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
   const text = Array.from(bytes, byte => String.fromCharCode(byte)).join('');
   return { type: 'base64', base64: btoa(text) };

@@ -8,18 +8,25 @@ import {
   type RunUsage,
 } from '../../wire/index.ts';
 import { costText } from '../../wire/money.ts';
-import { type Child, creditsText, el, facts, status, time } from '../dom.ts';
+import { type Child, creditsText, duration, el, facts, status, time } from '../dom.ts';
 import type { Place } from '../service.ts';
 import { mediaAddress } from '../service.ts';
 
 /** One run with what it was created from and what came of it; followed until it has ended. */
-export async function showRun({ service, main, signal, entitle, path: [runId = ''] }: Place): Promise<void> {
+export async function showRun(place: Place): Promise<void> {
+  const {
+    service,
+    main,
+    signal,
+    entitle,
+    path: [runId = ''],
+  } = place;
   const request = service.runs.request(runId, { signal }).catch(() => undefined);
   const draw = async (run: Run): Promise<void> => {
     const [row, created] = await Promise.all([rowOf(service, runId, signal), request]);
     signal.throwIfAborted();
     entitle(row?.runName || 'Run');
-    main.replaceChildren(...(await sections(service, run, row, created)));
+    main.replaceChildren(...(await sections(place, run, row, created)));
   };
   const first = await service.runs.get(runId, { signal });
   await draw(first);
@@ -36,24 +43,35 @@ async function rowOf(
   const newer = await runs.list({ endingBefore: runId, limit: 1 }, { signal });
   const [next] = newer.rows;
   const at = next ? { startingAfter: next.runId, limit: 1 } : { limit: MAX_LIST_LIMIT };
-  const { rows } = await runs.list({ ...at, usage: 'true' }, { signal });
+  const { rows } = await runs.list({ ...at, usage: 'true', times: 'true' }, { signal });
   return rows.find(row => row.runId === runId);
 }
 
 async function sections(
-  service: Place['service'],
+  place: Place,
   run: Run,
   row: RunRow | undefined,
   created: CreateRunRequest | undefined,
 ): Promise<Node[]> {
   const versionId = created?.promptVersionId ?? row?.promptVersionId;
-  const prompt = versionId === undefined ? undefined : await service.promptOf(versionId);
-  const again = prompt && el('a', { href: `#/prompts/${prompt.promptId}/${versionId}` }, prompt.title);
+  const prompt = versionId === undefined ? undefined : await place.service.promptOf(versionId);
+  const address = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
+  const version = prompt && el('a', { href: address }, prompt.title);
   const usage = isOver(run) ? row?.usage : undefined;
+  const took = row && duration(row, isOver(run));
   return [
+    el(
+      'div',
+      { class: 'actions' },
+      !isOver(run) && cancelButton(place, run.runId),
+      address !== undefined &&
+        created !== undefined &&
+        el('a', { class: 'button', href: `${address}/${run.runId}` }, 'Run again'),
+    ),
     facts([
-      ['Status', el('span', {}, status(run.runStatus), !isOver(run) && ' · this page follows it')],
-      ['Prompt', again ?? versionId],
+      ['Status', el('span', {}, status(run), !isOver(run) && ' · this page follows it')],
+      [isOver(run) ? 'Took' : 'Has gone on', took],
+      ['Prompt', version ?? versionId],
       ['Model', row?.usage?.model],
       ['Created', row && time(row.createdAt)],
       ['Credits', row && (isOver(run) ? creditsText(row.credits) : '')],
@@ -67,6 +85,24 @@ async function sections(
     el('h2', {}, 'Inputs'),
     ...inputs(created),
   ];
+}
+
+/** Ends the run; what follows it then shows how it ended. */
+function cancelButton({ service, guard, signal }: Place, runId: string): HTMLElement {
+  const fault = el('span', { role: 'status' });
+  const button = el('button', { type: 'button' }, 'Cancel');
+  button.addEventListener('click', () => {
+    button.disabled = true;
+    const cancel = async (): Promise<void> => {
+      try {
+        await service.runs.cancel(runId, { signal });
+      } finally {
+        button.disabled = false;
+      }
+    };
+    guard(cancel(), fault);
+  });
+  return el('span', {}, button, fault);
 }
 
 function countsText({ input, output, cached }: NonNullable<RunUsage['tokens']>): string {

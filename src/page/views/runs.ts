@@ -1,5 +1,18 @@
+import { isOver } from '../../client/poll.ts';
 import { RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
-import { choice, creditsText, el, filters, labelled, same, status, table, time } from '../dom.ts';
+import {
+  choice,
+  creditsText,
+  duration,
+  el,
+  filters,
+  firstWords,
+  labelled,
+  same,
+  status,
+  table,
+  time,
+} from '../dom.ts';
 import type { Place } from '../service.ts';
 
 /** Rows that are shown before more are asked for. */
@@ -14,11 +27,11 @@ const TIMES = [
 ] as const;
 
 const COLUMNS = [
-  { title: 'Run' },
+  { title: 'Run', class: 'words' },
   { title: 'Status' },
   { title: 'Created', class: 'time' },
-  { title: 'Credits', class: 'number' },
-  { title: 'Id', class: 'wide' },
+  { title: 'Took', class: 'time wide' },
+  { title: 'Credits', class: 'number wide' },
 ];
 
 /** The caller's runs, newest first, by status, prompt and time. */
@@ -52,6 +65,7 @@ export async function showRuns({ service, main, signal, guard }: Place): Promise
     const isWanted = async ({ promptVersionId }: RunRow): Promise<boolean> =>
       promptId === '' || (await service.promptOf(promptVersionId))?.promptId === promptId;
     const query = {
+      times: 'true' as const,
       ...(statuses.value !== '' && { status: statuses.value as RunStatus }),
       ...(times.value !== '' && { since: Math.floor(Date.now() / 1000) - Number(times.value) }),
     };
@@ -85,12 +99,21 @@ function runsTable(rows: readonly RunRow[]): HTMLElement {
   return table(
     'Runs',
     COLUMNS,
-    rows.map(({ runId, runName, runStatus, createdAt, credits }) => [
-      el('a', { href: `#/runs/${runId}` }, runName || runId),
-      status(runStatus),
-      time(createdAt),
-      creditsText(credits),
-      el('code', {}, runId.slice(0, 8)),
-    ]),
+    rows.map(row => {
+      const { runId, runName, runStatus, outputs, createdAt, credits } = row;
+      return [
+        el(
+          'div',
+          {},
+          el('a', { href: `#/runs/${runId}` }, runName || runId),
+          el('span', { class: 'below' }, firstWords(outputs)),
+          el('code', { class: 'quiet' }, runId.slice(0, 8)),
+        ),
+        status(row),
+        time(createdAt),
+        duration(row, isOver({ runStatus })),
+        creditsText(credits),
+      ];
+    }),
   );
 }

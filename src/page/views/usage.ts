@@ -17,7 +17,7 @@ const COLUMNS = [
   { title: 'Credits', class: 'number' },
   { title: 'Cost', class: 'number' },
   { title: 'Runs', class: 'number' },
-  { title: 'Failed', class: 'number' },
+  { title: 'Failed', class: 'number wide' },
   { title: 'Tokens in', class: 'number wide' },
   { title: 'Tokens out', class: 'number wide' },
 ];

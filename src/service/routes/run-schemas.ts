@@ -52,7 +52,11 @@ const runRow = object(
     runName: text(),
     createdAt: time,
   },
-  { idempotencyKey: text({ description: 'The one asked for' }), usage: runUsage },
+  {
+    idempotencyKey: text({ description: 'The one asked for' }),
+    usage: runUsage,
+    endedAt: { ...orNull(time), description: 'With `times`; null if it is not known, or not yet' },
+  },
 );
 
 export const runPageSchema = object({ rows: list(runRow), hasMore: boolean });
@@ -67,6 +71,7 @@ export const runListQuery = object(
     until: integer({ description: 'Unix seconds, or milliseconds above 10^11; created before' }),
     idempotencyKey: text({ description: 'Only the run that a creation with this key made' }),
     usage: oneOf(['true', 'false']),
+    times: oneOf(['true', 'false']),
   },
 );
 

@@ -33,7 +33,7 @@ export const runRoutes = [
     tag: 'Runs',
     summary: 'Runs of the caller, newest first',
     description:
-      'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. A page has fewer rows than `limit` where their outputs are large. Only one cursor may be sent, and `since` must be less than `until`. With `idempotencyKey`, the run that a creation with this key made within 24 hours, if there is one. With `usage`, each row tells its model, tokens and cost.',
+      'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. A page has fewer rows than `limit` where their outputs are large. Only one cursor may be sent, and `since` must be less than `until`. With `idempotencyKey`, the run that a creation with this key made within 24 hours, if there is one. With `usage`, each row tells its model, tokens and cost; with `times`, when it ended.',
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     query: runListQuery,
     data: runPageSchema,
@@ -44,7 +44,11 @@ export const runRoutes = [
         idempotencyKey === undefined
           ? await listRuns(services, caller.userId, query)
           : { ids: await createdWith(services, caller.userId, idempotencyKey), hasMore: false };
-      const rows = await runRows(services, ids, origin, memory.takeForAnswer);
+      const rows = await runRows(services, ids, {
+        origin,
+        withTimes: query.times === 'true',
+        onBytes: memory.takeForAnswer,
+      });
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
       const usages = query.usage === 'true' && (await usageOfRuns(services.store, caller.userId, ids));

@@ -53,7 +53,7 @@ export class CommandRunner implements Runner {
   }
 
   async cancel(runId: string): Promise<void> {
-    await this.#options.store.runs.fail(runId, CANCELLED);
+    await this.#options.store.runs.fail(runId, CANCELLED, this.#options.clock.now());
     this.#work.drop(runId);
   }
 

@@ -64,7 +64,7 @@ export class QueueRunner implements Runner {
   }
 
   async cancel(runId: string): Promise<void> {
-    if (!(await this.#options.store.runs.fail(runId, CANCELLED))) return;
+    if (!(await this.#options.store.runs.fail(runId, CANCELLED, this.#options.clock.now()))) return;
     this.#work.drop(runId);
     await this.#noticeEnded([runId]);
   }

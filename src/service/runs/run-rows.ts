@@ -12,16 +12,19 @@ const PAGE_BYTES = 16 * 1024 * 1024;
 /**
  * The rows of these runs as far as a page can hold them: at least the first one's.
  *
- * @param onBytes is told how much is about to be read, and may throw
+ * @param options.withTimes whether rows tell when runs ended
+ * @param options.onBytes is told how much is about to be read, and may throw
  */
 export async function runRows(
   { store, mediaUrl }: { readonly store: Store; readonly mediaUrl: MediaUrl },
   ids: readonly string[],
-  origin: string,
-  onBytes: (bytes: number) => void,
+  { origin, withTimes, onBytes }: { origin: string; withTimes: boolean; onBytes: (bytes: number) => void },
 ): Promise<RunRow[]> {
   const runs = await store.runs.read(ids, PAGE_BYTES, onBytes);
-  return runs.map(run => runRow(run, outputItems(run.outputs, mediaUrl, origin)));
+  return runs.map(run => ({
+    ...runRow(run, outputItems(run.outputs, mediaUrl, origin)),
+    ...(withTimes && { endedAt: run.endedAt === null ? null : new Date(run.endedAt).toISOString() }),
+  }));
 }
 
 /** A run as the list gives it; one that was free has no credits. */

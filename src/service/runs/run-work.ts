@@ -128,7 +128,8 @@ export class RunWork {
     const createdAt = run.createdAt === undefined ? startedAt : run.createdAt / 1000;
     meter?.runStarted(meterModel(run), Math.max(0, startedAt - createdAt));
     try {
-      const outcome = await executor(run, signal);
+      const executed = await executor(run, signal);
+      const outcome = executed && { ...executed, endedAt: clock.now() };
       // The result may have cost money: it is kept until it can be written down.
       const settle = async () => store.runs.settle(run, await store.workers.register(), outcome as Outcome);
       const isOurs = outcome && (await retryForever(settle, { clock, onFault, signal }));

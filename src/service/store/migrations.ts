@@ -134,5 +134,6 @@ export function migrations({ counter, byKey, own }: Dialect): readonly string[] 
     );
     create index "labelMovesByPrompt" on "labelMoves" ("promptId", id);
     `,
+    'alter table runs add column "endedAt" bigint',
   ];
 }

@@ -1,5 +1,5 @@
 import { MAX_VERSIONS } from '../../wire/index.ts';
-import type { RunWrites } from './postgres/run-writes.ts';
+import type { RunWrites } from './run-records.ts';
 import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 

@@ -3,12 +3,13 @@ import type { Outcome } from './run-records.ts';
 import type { Db } from './writer.ts';
 
 /** Ends an unfinished run as failed, whoever has it in hand; false if it has ended already. */
-export async function failRun(db: Db, id: string, message: string): Promise<boolean> {
+export async function failRun(db: Db, id: string, message: string, endedAt?: number): Promise<boolean> {
   return await endRun(db, id, {
     status: 'failed',
     outputs: [{ type: 'error', data: message }],
     tokens: 0,
     media: [],
+    endedAt,
   });
 }
 
@@ -28,6 +29,7 @@ export async function endRun(db: Db, id: string, outcome: Outcome, worker?: stri
       outputs: JSON.stringify(outputs),
       warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
       worker: null,
+      endedAt: outcome.endedAt ?? null,
       // What is still queued has not asked a model, so that ending it costs nothing, and must keep nothing.
       request: forgetsRequest
         ? null

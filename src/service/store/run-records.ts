@@ -80,6 +80,8 @@ export interface Outcome {
   media: StoredMedia[];
   /** undefined for a model that needs no provider. */
   usage?: RunUsage | undefined;
+  /** When it ended, in milliseconds; not kept by default. */
+  endedAt?: number | undefined;
   /** True to keep the run without its request; default false. */
   forgetsRequest?: boolean | undefined;
   /** What was left out of the request, one sentence each; nothing by default. */
@@ -99,6 +101,7 @@ export const RUN_COLUMNS = [
   'tokens',
   'outputs',
   'warnings',
+  'endedAt',
 ] as const;
 
 /** A run as it is read. */
@@ -116,4 +119,16 @@ export function storedRun<R extends Pick<SelectedRun, 'outputs' | 'warnings'>>(r
     outputs: JSON.parse(row.outputs) as StoredOutput[],
     warnings: row.warnings === null ? [] : (JSON.parse(row.warnings) as string[]),
   };
+}
+
+/** Creates and ends runs in a way of a database's own. */
+export interface RunWrites {
+  /** Throws CreationRefused. */
+  create(run: NewRun, limits: UserLimits, now: number): Promise<string>;
+  /** False if the run has ended already. Only an ending that changes what its user has waits for the user's other ones. */
+  end(id: string, userId: number, worker: string, outcome: Outcome): Promise<boolean>;
+  /** Uses of a prompt that are not written down yet. */
+  pendingUses(promptId: string): number;
+  /** Writes them down. */
+  flush(): Promise<void>;
 }

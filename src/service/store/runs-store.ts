@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { RunStatus } from '../../wire/index.ts';
 import { giveSpaceBack } from './media-store.ts';
-import type { RunWrites } from './postgres/run-writes.ts';
 import { createRun, IDEMPOTENCY_LIFETIME_MS } from './run-creation.ts';
 import { endRun, failRun } from './run-endings.ts';
+import type { RunWrites } from './run-records.ts';
 import {
   type NewRun,
   type Outcome,
@@ -72,7 +72,8 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
     settle: ({ id, userId }: Pick<NewRun, 'id' | 'userId'>, worker: string, outcome: Outcome) =>
       runWrites?.end(id, userId, worker, outcome) ?? writer.write(db => endRun(db, id, outcome, worker)),
     /** Ends an unfinished run as failed, whoever has it in hand; false if it has ended already. */
-    fail: (id: string, message: string) => writer.write(db => failRun(db, id, message)),
+    fail: (id: string, message: string, endedAt?: number) =>
+      writer.write(db => failRun(db, id, message, endedAt)),
     /** Those of these runs that have ended, of any user. */
     ended: async (ids: readonly string[]) => {
       if (ids.length === 0) return [];

@@ -72,6 +72,8 @@ interface Runs {
   deaths: Generated<number>;
   /** Of the input images; 0 once they are gone. */
   inputBytes: number;
+  /** In milliseconds; null while it goes on, and of runs that ended in an earlier version or were given up. */
+  endedAt: Generated<number | null>;
   /** Of the input texts, which count against the user's space until the run has ended. */
   textBytes: Generated<number>;
 }

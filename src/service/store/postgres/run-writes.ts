@@ -4,7 +4,13 @@ import { Batches } from '../batches.ts';
 import { DatabaseUnavailableError } from '../errors.ts';
 import { createRun, IDEMPOTENCY_LIFETIME_MS, TEXT_SHARE, writtenRequest } from '../run-creation.ts';
 import { endRun } from '../run-endings.ts';
-import { CreationRefused, type NewRun, type Outcome, type UserLimits } from '../run-records.ts';
+import {
+  CreationRefused,
+  type NewRun,
+  type Outcome,
+  type RunWrites,
+  type UserLimits,
+} from '../run-records.ts';
 import type { Db, Writer } from '../writer.ts';
 
 interface Creation {
@@ -25,9 +31,7 @@ const MOST_TOGETHER = 64;
 const USES_EVERY_MS = 1000;
 
 /** Creations and endings of runs as one statement each, which commits by itself. */
-export type RunWrites = ReturnType<typeof runWrites>;
-
-export function runWrites(db: Db, writer: Writer) {
+export function runWrites(db: Db, writer: Writer): RunWrites {
   const uses = collectedUses(db);
   // What one statement can't do, such as saying why it refused, is done step by step.
   const createAlone = async ({ run, limits, now }: Creation): Promise<string | CreationRefused> => {
@@ -58,7 +62,6 @@ export function runWrites(db: Db, writer: Writer) {
     return results;
   }, MOST_TOGETHER);
   return {
-    /** As `createRun`. */
     async create(run: NewRun, limits: UserLimits, now: number): Promise<string> {
       // A run that has ended already is rare, and takes more than one statement.
       const creation = { run, limits, now };
@@ -68,12 +71,10 @@ export function runWrites(db: Db, writer: Writer) {
       if (result instanceof CreationRefused) throw result;
       return result;
     },
-    /** As `endRun`. Only an ending that changes what its user has waits for the user's other ones. */
     end: (id: string, userId: number, worker: string, outcome: Outcome): Promise<boolean> => {
       const changesUser = outcome.status === 'failed' || outcome.media.length > 0;
       return endings.add(changesUser ? String(userId) : '', { id, worker, outcome });
     },
-    /** Uses of prompts that are not written down yet. */
     pendingUses: (promptId: string): number => uses.pending(promptId),
     flush: () => uses.flush(),
   };
@@ -205,13 +206,14 @@ async function createTogether(
 
 const END = `
 with input as (
-  select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::boolean[])
-    as i(id, status, tokens, outputs, warnings, forgets)
+  select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::boolean[], $10::bigint[])
+    as i(id, status, tokens, outputs, warnings, forgets, "endedAt")
 ), before as (
   select r.id, r."userId", r.credits, i.status from input i join runs r on r.id = i.id
 ), ended as (
   update runs r set
     status = i.status, tokens = i.tokens, outputs = i.outputs, warnings = i.warnings, worker = null,
+    "endedAt" = i."endedAt",
     credits = case when i.status = 'failed' then 0 else r.credits end,
     request = case when i.forgets or r.status = 'queued' then null else r.request end
   from input i
@@ -255,6 +257,7 @@ async function endTogether(db: Db, items: readonly Ending[]): Promise<ReadonlySe
     worker,
     JSON.stringify(outcomes.flatMap(({ media }) => media)),
     JSON.stringify(items.flatMap(({ id, outcome: { usage } }) => (usage ? [{ runId: id, ...usage }] : []))),
+    outcomes.map(({ endedAt }) => endedAt ?? null),
   ];
   const { rows } = await db.executeQuery<{ id: string }>(CompiledQuery.raw(END, parameters));
   return new Set(rows.map(({ id }) => id));
