@@ -8,12 +8,15 @@ const WRITES =
 
 /** Files outside of src/files that write by themselves, and why they may. */
 const EXCEPTIONS = [
+  'cli/commands/models/check.ts', // a temporary folder of its own
   'cli/inputs/images/image-source.ts', // reads
   'cli/questions/editor.ts', // a temporary folder of its own
   'cli/settings/journal/journal.ts', // reads the journal, and puts it aside within the state directory
   'cli/targets/git/revision.ts', // a temporary folder of its own
   'cli/testing/expectations/run-command.ts', // a temporary folder of its own
   'cli/testing/run/judge.ts', // a temporary folder of its own
+  'models/programs/program-engine.ts', // the run's own temporary folder
+  'models/programs/run-folder.ts', // temporary folders of its own, and records in the data directory
   'service/store/blob-files.ts', // reads
   'service/store/sqlite/connect.ts', // the database in the data directory
   'service/store/sqlite/worker-locks.ts', // locks in the data directory
