@@ -43,6 +43,11 @@ test('a store of an older version is brought to this one, and its owner is told'
   database.exec(`
     alter table runs drop column warnings;
     alter table "runUsage" drop column answers;
+    drop index "runsInProgressByUser";
+    alter table runs drop column "textBytes";
+    alter table runs drop column "endedAt";
+    drop table labels;
+    drop table "labelMoves";
     pragma user_version = 7`);
   database.close();
   const service = await TestService.start({ dataDir });

@@ -68,8 +68,8 @@ describe('commands and flags', () => {
   });
 
   it('offers the verbs of a noun, whatever the noun is called', async () => {
-    expect(await complete(['versions', ''])).toEqual(['list', 'get', 'diff']);
-    expect(await complete(['version', ''])).toEqual(['list', 'get', 'diff']);
+    expect(await complete(['versions', ''])).toEqual(['list', 'get', 'label', 'diff']);
+    expect(await complete(['version', ''])).toEqual(['list', 'get', 'label', 'diff']);
   });
 
   it('finds the command behind global flags and their values', async () => {
