@@ -54,9 +54,10 @@ function packageDirectory(file) {
 }
 
 function readPackage(directory) {
-  const { name, version, license, repository, homepage, author } = JSON.parse(
+  const { name, version, licenses, repository, homepage, author, ...rest } = JSON.parse(
     readFileSync(path.join(directory, 'package.json'), 'utf8'),
   );
+  const license = rest.license ?? licenses?.[0]?.type;
   if (!(name in READ) && !choices(license).some(one => ALLOWED.has(one))) {
     throw new Error(`${name}@${version} has the licence ${license}, which scripts/notices.js does not list`);
   }

@@ -81,7 +81,10 @@ class Engine {
   async launch(planned: PlannedJob): Promise<void> {
     await this.#room();
     const { stop } = this.#parts;
-    void this.#creations.add(async () => (stop.isStopping() ? undefined : this.#start(planned)));
+    void this.#creations.add(async () => {
+      const isWanted = planned.job.isWanted?.() ?? true;
+      return isWanted && !stop.isStopping() ? this.#start(planned) : undefined;
+    });
   }
 
   /** Until no other job waits for a creation, and not too many jobs are open. */
@@ -117,8 +120,9 @@ class Engine {
       // Before anything is written down: nothing more may be created meanwhile.
       this.#parts.stop.take(outcome);
       if (outcome.kind === 'put off' && outcome.isInJournal) await this.#parts.work.journal.waiting(job);
-      // What is done with a good outcome needs no creation; another one may end the batch before the next job.
-      if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded') free();
+      // What is done with a good outcome needs no creation; another one may end the batch before the next job, and one
+      // that others wait for may make them superfluous.
+      if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded' && !job.isWanted) free();
       if (outcome.kind === 'in doubt') this.#doubts.push({ job, outcome });
       else await this.#parts.settle(job, outcome);
     } catch (error) {

@@ -37,6 +37,11 @@ export interface Job extends JobName {
   readonly estimatedCredits?: unknown;
   /** Room in the budget that was taken before it is created. */
   readonly reservation?: Reservation;
+  /**
+   * Returns false once it is not needed any more; asked just before it starts. Its outcome is settled before the next job
+   * starts.
+   */
+  readonly isWanted?: () => boolean;
   /** Makes what is sent; called when it starts, and where a creation is sent once more. @throws {CliError} its fault */
   request(): Promise<RunRequest>;
 }

@@ -70,7 +70,7 @@ export async function runRequests<J extends Job>(
   if (stop.fault === undefined) return;
   const left = { kind: 'put off', error: stop.fault } as const;
   for (const { job } of jobs) {
-    if (!ended.has(job)) await onResult(job, resultOf(left, connection), left);
+    if (!ended.has(job) && (job.isWanted?.() ?? true)) await onResult(job, resultOf(left, connection), left);
   }
 }
 

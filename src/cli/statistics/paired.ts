@@ -1,6 +1,7 @@
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { cutTo, type Interval, Z_95 } from './interval.ts';
-import { areAllEqual, isAtLeast, meanInterval, meanOf, standardError, studentQuantile } from './mean.ts';
+import { meanInterval, meanOf, standardError, studentQuantile } from './mean.ts';
+import { areAllEqual, isAtLeast } from './nearly.ts';
 import { type CaseRuns, rateOf } from './rates.ts';
 
 export type Verdict = 'worse' | 'better' | 'no difference shown';

@@ -1,5 +1,7 @@
+import { sequenceInterval } from './confidence-sequence.ts';
 import { cutTo, type Interval } from './interval.ts';
-import { areAllEqual, meanInterval, meanOf } from './mean.ts';
+import { meanInterval, meanOf } from './mean.ts';
+import { areAllEqual } from './nearly.ts';
 import { wilsonInterval } from './wilson.ts';
 
 /** How often a case ran, and how many of its runs passed. */
@@ -7,8 +9,8 @@ export interface CaseRuns {
   readonly passed: number;
   /** At least 1. */
   readonly runs: number;
-  /** The interval of the case's rate, if it isn't that of a fixed number of runs. */
-  readonly interval?: Interval;
+  /** True if it ran until it was decided, so that its number of runs depends on the answers. */
+  readonly isSequential?: true;
 }
 
 /** The rate of several cases, and how sure it is. */
@@ -24,8 +26,14 @@ export function rateOf({ passed, runs }: CaseRuns): number {
   return passed / runs;
 }
 
-export function intervalOf(runs: CaseRuns): Interval {
-  return runs.interval ?? wilsonInterval(rateOf(runs), runs.runs);
+/** Returns true if some of its runs passed and some did not. */
+export function isFlaky({ passed, runs }: CaseRuns): boolean {
+  return passed > 0 && passed < runs;
+}
+
+export function intervalOf(counted: CaseRuns): Interval {
+  const { passed, runs, isSequential } = counted;
+  return isSequential ? sequenceInterval(passed, runs) : wilsonInterval(rateOf(counted), runs);
 }
 
 /** Returns undefined if there is no case. */

@@ -5,6 +5,7 @@ import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { FoundTests } from './cases/find-test-files.ts';
 import { readTestFile } from './cases/read-test-file.ts';
+import { repeatCases } from './cases/repetitions.ts';
 import { checkOfTargets } from './cases/target-folders.ts';
 import type { TestFile } from './cases/test-case.ts';
 import { allExpectations, type Expectation } from './expectations/expectation.ts';
@@ -25,7 +26,7 @@ export async function readFiles(
   const mayTarget = allowOutside ? () => true : checkOfTargets(ctx.cwd, found);
   for (const file of found.files) {
     try {
-      const read = await readTestFile(ctx, file, { allowOutside, mayTarget });
+      const read = repeatCases(await readTestFile(ctx, file, { allowOutside, mayTarget }), options.repeating);
       await refuseUncheckable(read, judge, options);
       const models = options.models.length > 0 ? options.models : read.models;
       files.push(filtered({ ...read, models }, options.filter));

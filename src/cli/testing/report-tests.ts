@@ -15,6 +15,7 @@ import { type ReportedResult, withReasons } from './reporters/reasons.ts';
 import { type ReportMaterial, testsGrid } from './reporters/tests-grid.ts';
 import { linesReport, treeReport } from './reporters/text.ts';
 import type { EntryResult } from './result.ts';
+import { summarize } from './summary.ts';
 import type { Reporter, ReportOutput } from './test-options.ts';
 
 /** Refuses files that can't be written before anything is sent. */
@@ -27,8 +28,9 @@ export async function reportTests(
   ctx: Context,
   unexplained: readonly EntryResult[],
   outputs: readonly ReportOutput[],
-  material: ReportMaterial,
+  { media, budget }: Omit<ReportMaterial, 'summary'>,
 ): Promise<void> {
+  const material = { media, budget, summary: summarize(unexplained) };
   const results = await withReasons(ctx, unexplained);
   const isOnGithub = ctx.env['GITHUB_ACTIONS'] === 'true';
   for (const { reporter, out } of outputs) {
@@ -38,12 +40,16 @@ export async function reportTests(
   if (summary !== undefined && summary !== '' && (isOnGithub || outputs.some(isGithub))) {
     await writeJobSummary(results, material, summary, line => ctx.io.note(line));
   }
-  if (wantsJson(ctx)) return printValue(ctx, jsonReport(results, material.budget.totalsOf()));
+  if (wantsJson(ctx))
+    return printValue(ctx, jsonReport(results, material.budget.totalsOf(), material.summary));
   const shown = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
   if (shown !== undefined || isOnGithub) {
     await printReport(ctx, reportText(results, shown ?? 'github', material));
-  } else await ctx.io.out(stdout.isTerminal ? treeReport(results, paint) : linesReport(results));
+  } else {
+    const { summary } = material;
+    await ctx.io.out(stdout.isTerminal ? treeReport(results, paint, summary) : linesReport(results, summary));
+  }
 }
 
 function isGithub({ reporter }: ReportOutput): boolean {
@@ -57,16 +63,16 @@ function reportText(
 ): string {
   switch (reporter) {
     case 'junit':
-      return junitReport(results, material.budget.totalsOf());
+      return junitReport(results, material.budget.totalsOf(), material.summary);
     case 'html':
       return gridPage(testsGrid(results, material));
     case 'markdown':
       return gridMarkdown(testsGrid(results, material), LONGEST_COMMENT);
     case 'github':
-      return githubReport(results);
+      return githubReport(results, material.summary);
     case 'json':
     default:
-      return `${JSON.stringify(jsonReport(results, material.budget.totalsOf()), undefined, 2)}\n`;
+      return `${JSON.stringify(jsonReport(results, material.budget.totalsOf(), material.summary), undefined, 2)}\n`;
   }
 }
 

@@ -1,6 +1,9 @@
 import type { Failure } from '../core/failure.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
+import { isDecided } from '../statistics/confidence-sequence.ts';
+import type { CaseRuns } from '../statistics/rates.ts';
+import { ALL, meets } from './cases/pass-rule.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import type { Mismatch } from './expectations/expectation.ts';
 
@@ -40,7 +43,7 @@ export function faultyFileResult({ file, name, fault }: FileFault): EntryResult 
     options: new Map(),
     expect: [],
     repeat: 1,
-    pass: 1,
+    pass: ALL,
   };
   const entry = {
     file: { file, name, target: '', models: [], cases: [testCase] },
@@ -50,24 +53,57 @@ export function faultyFileResult({ file, name, fault }: FileFault): EntryResult 
   return resultOf(entry, [{ run: undefined, seconds: 0, mismatches: [], fault }]);
 }
 
-/** `fault` where a repetition could not be run; that outranks what did not match. */
-export type EntryStatus = 'passed' | 'failed' | 'fault';
+/**
+ * `fault` if a repetition could not be run; that outranks what did not match. `undecided` if so many answers do not show
+ * on which side of the required rate the case's own is.
+ */
+export type EntryStatus = 'passed' | 'failed' | 'undecided' | 'fault';
 
 export interface EntryResult {
   readonly entry: Entry;
   readonly status: EntryStatus;
+  /** Those that count: answers that came after a decision don't. */
   readonly repetitions: readonly Repetition[];
+  /** How often it ran and passed; undefined if it could not be run. */
+  readonly counted: CaseRuns | undefined;
   /** Of all repetitions together. */
   readonly seconds: number;
 }
 
 /** Every case has its own threshold: nothing is averaged over cases. */
-export function resultOf(entry: Entry, repetitions: readonly Repetition[]): EntryResult {
-  const seconds = repetitions.reduce((sum, repetition) => sum + repetition.seconds, 0);
+export function resultOf(entry: Entry, all: readonly Repetition[]): EntryResult {
+  const seconds = all.reduce((sum, repetition) => sum + repetition.seconds, 0);
+  const { pass, untilDecided } = entry.testCase;
+  const decision = untilDecided && pass.kind === 'rate' ? decide(pass.rate, all) : undefined;
+  const repetitions = all.slice(0, decision?.runs);
+  const isFault = repetitions.some(({ fault }) => fault !== undefined) || repetitions.length === 0;
+  if (isFault) return { entry, status: 'fault', repetitions, counted: undefined, seconds };
+  const runs = repetitions.length;
   const passed = repetitions.filter(hasPassed).length;
-  const isFault = repetitions.some(({ fault }) => fault !== undefined);
-  const status = isFault ? 'fault' : passed >= entry.testCase.pass ? 'passed' : 'failed';
-  return { entry, status, repetitions, seconds };
+  const counted: CaseRuns = { passed, runs, ...(untilDecided && { isSequential: true as const }) };
+  const isUndecided = untilDecided && decision === undefined;
+  const status = isUndecided ? 'undecided' : meets(pass, passed, runs) ? 'passed' : 'failed';
+  return { entry, status, repetitions, counted, seconds };
+}
+
+/**
+ * Looks at answers in their order until they decide about a required rate.
+ *
+ * @returns how many it took; undefined if they don't decide, or the next one to look at has not come
+ */
+export function decide(
+  required: number,
+  repetitions: readonly (Repetition | undefined)[],
+): { readonly runs: number } | undefined {
+  let passed = 0;
+  for (const [at, repetition] of repetitions.entries()) {
+    if (repetition === undefined) return undefined;
+    // A case that can't be run has no rate: more answers would only cost.
+    if (repetition.fault !== undefined) return { runs: at + 1 };
+    if (hasPassed(repetition)) passed += 1;
+    if (isDecided(required, passed, at + 1)) return { runs: at + 1 };
+  }
+  return undefined;
 }
 
 export function hasPassed({ mismatches, fault }: Repetition): boolean {
@@ -82,16 +118,23 @@ export function entryName({ testCase, model }: Entry): string {
 /** How many entries ended in each way. */
 export function totalsOf(results: readonly EntryResult[]) {
   const count = (status: EntryStatus): number => results.filter(result => result.status === status).length;
-  return { passed: count('passed'), failed: count('failed'), faults: count('fault') };
+  return {
+    passed: count('passed'),
+    failed: count('failed'),
+    undecided: count('undecided'),
+    faults: count('fault'),
+  };
 }
 
 /** The totals as text, such as `2 passed, 1 failed` or, after `--resume`, `2 passed now, 3 before, 1 failed`. */
 export function totalsText(results: readonly EntryResult[]): string {
   const notDone = results.filter(isNotDone).length;
-  const faults = totalsOf(results).faults - notDone;
+  const { undecided, faults: all } = totalsOf(results);
+  const faults = all - notDone;
   return [
     nowAndBefore(results, 'passed'),
     nowAndBefore(results, 'failed'),
+    ...(undecided > 0 ? [`${undecided} undecided`] : []),
     ...(faults > 0 ? [`${faults} could not be run`] : []),
     ...(notDone > 0 ? [`${notDone} not done`] : []),
   ].join(', ');

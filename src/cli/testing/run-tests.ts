@@ -10,6 +10,8 @@ import { concurrencyFor, pacedConnections } from '../jobs/paced.ts';
 import { Stop } from '../jobs/stop.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
+import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
+import { percentText } from '../statistics/percent.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
@@ -76,6 +78,7 @@ export async function runRound(
   const prepared = await prepareEntries(ctx, connectionOf, chosen);
   const allFaults = [...faults, ...prepared.faults];
   for (const { fault } of allFaults) reportFile(ctx, fault);
+  noteUnreachable(ctx, prepared.entries);
   if (options.dryRun)
     return { files, code: await dryRun(ctx, prepared.entries, allFaults, { judge, caps: options.caps }) };
   await checkPrices(budget, prepared.entries);
@@ -99,6 +102,22 @@ export async function runRound(
   reportLeft(ctx, results);
   if (updated.faults.length > 0) throw updated.faults[0];
   return { files, code: exitCodeOf(ordered) };
+}
+
+/** Notes each required rate that so many answers can't show, even if all of them are good. */
+function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void {
+  const rates = entries.flatMap(({ entry: { testCase } }) =>
+    testCase.untilDecided && testCase.pass.kind === 'rate'
+      ? [[testCase.pass.rate, testCase.repeat] as const]
+      : [],
+  );
+  for (const [rate, most] of new Map(rates)) {
+    const needed = goodRunsNeeded(rate);
+    if (needed <= most) continue;
+    const reach = `${most} good answers reach ${percentText(Math.floor(highestReachable(most) * 1000) / 1000)}`;
+    const more = Number.isFinite(needed) ? `it needs ${needed}` : 'it can only fail or stay undecided';
+    ctx.io.note(`note: a rate of ${percentText(rate)} can't be shown: ${reach}; ${more}`);
+  }
 }
 
 /** Whether nothing has to be paid for: every answer is recorded, or of a model that costs nothing. */
@@ -257,5 +276,5 @@ function exitCodeOf(results: readonly EntryResult[]): ExitCode {
   const codes = faults.map(({ exitCode }) => exitCode);
   const worst = [EXIT.waitTimeout, EXIT.capReached].find(code => codes.includes(code)) ?? codes[0];
   if (worst !== undefined) return worst;
-  return results.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
+  return results.every(({ status }) => status === 'passed') ? EXIT.ok : EXIT.runFailed;
 }

@@ -1,4 +1,5 @@
 import type { Caps } from '../creation/caps.ts';
+import type { Repeating } from './cases/repetitions.ts';
 
 export type Reporter = 'junit' | 'json' | 'github' | 'html' | 'markdown';
 
@@ -24,6 +25,7 @@ export interface TestOptions {
   readonly allowOutside: boolean;
   readonly watch: boolean;
   readonly dryRun: boolean;
+  readonly repeating: Repeating;
   readonly caps: Caps;
   readonly outputs: readonly ReportOutput[];
   /** Creations open at a time; what suits the service if undefined. */

@@ -78,7 +78,8 @@ describe('where a formula says nothing', () => {
 
   it("takes a single case's own interval", () => {
     expect(summarizeRates([{ passed: 7, runs: 10 }])?.interval).toEqual(wilsonInterval(0.7, 10));
-    expect(summarizeRates([{ passed: 7, runs: 10, interval: [0.3, 0.9] }])?.interval).toEqual([0.3, 0.9]);
+    const stopped = { passed: 7, runs: 10, isSequential: true } as const;
+    expect(summarizeRates([stopped])?.interval).toEqual(sequence.sequenceInterval(7, 10));
   });
 
   it('has no summary without a case', () => {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Simulation } from './simulation.ts';
 
@@ -42,6 +44,19 @@ describe('two thousand trials of models with a known rate', () => {
     { cases: 12, runs: 5, before: 0.8, after: 0.8 },
   ])('raise a false alarm at most once in twenty: $cases cases', comparison => {
     expect(new Simulation(7).foundWorse(comparison)).toBeLessThanOrEqual(0.05);
+  });
+
+  it('are what the guide shows', () => {
+    const percent = (share: number) => `${Math.round(share * 100)} %`;
+    const guide = readFileSync(path.join(import.meta.dirname, '../../../docs/how-sure.md'), 'utf8');
+    for (const required of [0.8, 0.9]) {
+      for (const rate of [0.6, 0.7, 0.8, 0.9, 0.95, 0.99]) {
+        const { answers, undecided } = new Simulation(9).sure(required, rate);
+        expect(guide).toContain(
+          `| ${percent(required)} | ${percent(rate)} | ${Math.round(answers)} | ${percent(undecided)} |\n`,
+        );
+      }
+    }
   });
 
   it('stop a prompt that became 10 points worse nine times of ten on 300 cases', () => {

@@ -44,9 +44,10 @@ export class Simulation {
     });
   }
 
-  /** The share of wrong decisions under a required rate, and the answers that were needed. */
-  sure(required: number, rate: number, most = 100): { readonly wrong: number; readonly answers: number } {
+  /** The share of wrong and of missing decisions under a required rate, and the answers that were needed on average. */
+  sure(required: number, rate: number, most = 100): SureFigures {
     let answers = 0;
+    let undecided = 0;
     const wrong = this.#share(() => {
       let passed = 0;
       for (let runs = 1; runs <= most; runs++) {
@@ -55,9 +56,10 @@ export class Simulation {
         if (isDecided(required, passed, runs))
           return rate === required || passed / runs >= required !== rate >= required;
       }
+      undecided++;
       return false;
     });
-    return { wrong, answers: answers / TRIALS };
+    return { wrong, undecided: undecided / TRIALS, answers: answers / TRIALS };
   }
 
   /** The share of comparisons that find the cases worse. */
@@ -94,6 +96,12 @@ export class Simulation {
   #uniform(): number {
     return uniformFloat64(this.#random);
   }
+}
+
+interface SureFigures {
+  readonly wrong: number;
+  readonly undecided: number;
+  readonly answers: number;
 }
 
 interface Comparison {

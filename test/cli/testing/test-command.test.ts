@@ -246,7 +246,7 @@ describe('repetitions', () => {
 
   it('are one entry, whose own threshold decides', async () => {
     const { stdout, exitCode } = await projectOf(cases).run(['test']);
-    expect(stdout()).toContain('0 of 3 passed, 2 needed');
+    expect(stdout()).toContain('0 of 3 (0–56 %), 2 needed');
     expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('1 passed, 1 failed')]);
   });
 

@@ -22,6 +22,7 @@ const TOPICS = { environment: 'environment.txt', 'exit-codes': 'exit-codes.txt' 
 export const GUIDES: Readonly<Record<string, string>> = {
   'prompt-files': 'prompt-files.md',
   tests: 'tests-and-recordings.md',
+  'how-sure': 'how-sure.md',
   batch: 'batch.md',
   services: 'services.md',
   models: 'models.md',

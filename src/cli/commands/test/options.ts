@@ -5,6 +5,7 @@ import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { modelList } from '../../inputs/flags.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
+import { MOST_REPEATED, type Repeating } from '../../testing/cases/repetitions.ts';
 import type { Reporter, ReportOutput, TestOptions } from '../../testing/test-options.ts';
 import type { TEST } from './spec.ts';
 
@@ -30,11 +31,30 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
     allowOutside: ctx.globals.allowOutside,
     watch: flags.watch ?? false,
     dryRun: flags.dryRun ?? false,
+    repeating: repeatingOf(flags),
     caps: parseCaps(flags),
     outputs: pairOutputs(ctx.cwd, flags.reporter, flags.out),
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
   };
+}
+
+/** Runs at most of a case that runs until it is decided. */
+const DEFAULT_MAX_REPEAT = 100;
+
+function repeatingOf({ repeat, sure = false, maxRepeat }: TestFlags): Repeating {
+  if (maxRepeat !== undefined && !sure) throw usageError('--max-repeat needs --sure');
+  return {
+    repeat: repeat === undefined ? undefined : parseRuns('--repeat', repeat),
+    sure,
+    maxRepeat: maxRepeat === undefined ? DEFAULT_MAX_REPEAT : parseRuns('--max-repeat', maxRepeat),
+  };
+}
+
+function parseRuns(flag: string, text: string): number {
+  const runs = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
+  if (runs >= 1 && runs <= MOST_REPEATED) return runs;
+  throw usageError(`${flag} takes a whole number from 1 to ${MOST_REPEATED}, not ${JSON.stringify(text)}`);
 }
 
 /** Pairs reports with their files, the nth with the nth. */

@@ -23,6 +23,9 @@ export const TEST = {
       'run every case with each of these models, separated by commas',
       { repeats: true },
     ],
+    ['--repeat <n>', 'run every case so many times'],
+    ['--sure', 'run cases with a required rate until they are decided'],
+    ['--max-repeat <n>', 'with --sure: runs of a case at most (default: 100)'],
     ['--watch', 'run the cases that a change concerns, until q or Ctrl-C'],
     ['--allow-commands', 'run the programs that test files name'],
     [

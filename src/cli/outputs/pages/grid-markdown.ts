@@ -8,6 +8,7 @@ const ICONS = {
   same: '✅',
   changed: '✏️',
   failed: '❌',
+  undecided: '❔',
   'not run': '⚠️',
 } as const;
 

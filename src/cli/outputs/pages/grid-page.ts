@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { builtFile } from '../../../files/installed-file.ts';
 import type { DiffPart } from '../checks/tasks.ts';
-import { type Grid, type GridCell, type GridPart, type GridRow, statesOf, worstFirst } from './grid.ts';
+import {
+  type Grid,
+  type GridCell,
+  type GridPart,
+  type GridRow,
+  isBad,
+  statesOf,
+  worstFirst,
+} from './grid.ts';
 import { type Html, html, htmlPage } from './html.ts';
 
 /** A grid as one page: totals of each column, then the rows, what is wrong first and open. */
@@ -92,7 +100,7 @@ function differenceHtml({ kind, text }: DiffPart): Html {
 
 function classOf(state: GridRow['state']): string {
   if (state === 'changed') return 'tag changed';
-  return state === 'failed' || state === 'not run' ? 'tag bad' : 'tag good';
+  return isBad(state) ? 'tag bad' : 'tag good';
 }
 
 /** A column for the inputs and one for each of the grid, side by side where there is room. */

@@ -20,7 +20,7 @@ export interface GridColumn {
 }
 
 /** How a row or a cell ended. */
-export type GridState = 'passed' | 'succeeded' | 'same' | 'changed' | 'failed' | 'not run';
+export type GridState = 'passed' | 'succeeded' | 'same' | 'changed' | 'failed' | 'undecided' | 'not run';
 
 export interface GridRow {
   readonly name: string;
@@ -48,15 +48,16 @@ export type GridPart =
 const SEVERITY: Readonly<Record<GridState, number>> = {
   'not run': 0,
   failed: 1,
-  changed: 2,
-  passed: 3,
-  succeeded: 3,
-  same: 3,
+  undecided: 2,
+  changed: 3,
+  passed: 4,
+  succeeded: 4,
+  same: 4,
 };
 
 /** What is wrong. */
 export function isBad(state: GridState): boolean {
-  return SEVERITY[state] < 2;
+  return SEVERITY[state] < 3;
 }
 
 /** The rows with what is wrong first. */

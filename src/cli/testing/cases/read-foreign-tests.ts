@@ -6,6 +6,7 @@ import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { expectationOf, KINDS } from '../expectations/kinds.ts';
 import { inTasks } from './in-tasks.ts';
+import { ALL } from './pass-rule.ts';
 import type { TestCase, TestFile } from './test-case.ts';
 import { MOST_TEST_FILE_BYTES } from './test-case.ts';
 
@@ -36,7 +37,7 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
       options: new Map(),
       expect: expect.map(one => expectationOf(one.kind, valueOf(one, tests), one)),
       repeat: 1,
-      pass: 1,
+      pass: ALL,
       data: new Map(Object.entries(data)),
       trims: true,
     }),

@@ -14,16 +14,16 @@ import { REVISION_MARK } from '../../targets/git/revision.ts';
 import { readExpectations } from '../expectations/kinds.ts';
 import { isTestFile } from './find-test-files.ts';
 import { inTasks } from './in-tasks.ts';
+import { ALL, passRuleIn } from './pass-rule.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
+import { MOST_REPEATED } from './repetitions.ts';
 import type { TargetCheck } from './target-folders.ts';
 import { MOST_TEST_FILE_BYTES, type TestCase, type TestFile } from './test-case.ts';
 import { type Fields, faultIn, fieldsOf, inputTextIn, located, numberIn, textIn } from './test-values.ts';
 
 /** A prompt file of ours comes before one of GitHub Models. */
 const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml'];
-const FILE_KEYS = ['target', 'model', 'models', 'trim', 'cases'];
-/** Repetitions of a case at most. */
-const MOST_REPEATED = 1000;
+const FILE_KEYS = ['target', 'model', 'models', 'trim', 'pass', 'cases'];
 const MOST_CASES = 100_000;
 const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'expect', 'repeat', 'pass'];
 
@@ -75,13 +75,14 @@ async function contentOf(
   const listed = fields.get('cases');
   if (listed === undefined) throw faultIn(root, 'there are no cases');
   const trims = trimsAnswers(fields);
+  const pass = passOf(fields) ?? { pass: ALL };
   const cases: TestCase[] = [];
   const items = listed.value.items('cases');
   if (items.length > MOST_CASES) {
     throw faultIn(listed, `there are more than ${MOST_CASES.toLocaleString('en')} cases`);
   }
   for (const [at, value] of items.entries()) {
-    cases.push({ ...(await readCase(ctx, value, at + 1)), trims });
+    cases.push({ ...pass, ...(await readCase(ctx, value, at + 1)), trims });
   }
   if (cases.length === 0) throw faultIn(listed, 'cases is empty');
   return { cases, target: targetOf(ctx, root, fields, file), models: modelsOf(fields) };
@@ -138,23 +139,24 @@ function trimsAnswers(fields: Fields): boolean {
   throw faultIn(trim, 'trim must be true or false');
 }
 
-async function readCase(ctx: ReadingContext, value: YamlValue, number: number): Promise<TestCase> {
+function passOf(fields: Fields): Pick<TestCase, 'pass' | 'passPlace'> | undefined {
+  const entry = fields.get('pass');
+  return entry && { pass: passRuleIn(entry.value), passPlace: entry.value };
+}
+
+/** A case, with a `pass` only if it has one of its own. */
+type ReadCase = Omit<TestCase, 'pass'> & Partial<Pick<TestCase, 'pass'>>;
+
+async function readCase(ctx: ReadingContext, value: YamlValue, number: number): Promise<ReadCase> {
   if (value.isEmpty) throw faultIn(value, 'a case must be a map of keys to values');
   const fields = fieldsOf(value, 'a case', CASE_KEYS);
-  const countOf = (key: string, otherwise: number, most: number, what: string): number => {
-    const entry = fields.get(key);
-    const count = entry ? numberIn(entry.value, key, 'a whole number of 1 or more') : otherwise;
-    if (entry && count > most) throw faultIn(entry.value, `${key} (${count}) is more than ${what}`);
-    return count;
-  };
   const [name, expected] = [fields.get('name'), fields.get('expect')];
-  const repeat = countOf('repeat', 1, MOST_REPEATED, String(MOST_REPEATED));
   const facts = {
     name: name ? textIn(name.value, 'name') : `case ${number}`,
     line: value.line,
     options: optionsOf(fields),
-    repeat,
-    pass: countOf('pass', repeat, repeat, `repeat (${repeat})`),
+    repeat: repeatOf(fields),
+    ...passOf(fields),
   };
   const reads: string[] = [];
   const noting = { ...ctx, onNamed: (file: string) => reads.push(file) };
@@ -165,6 +167,14 @@ async function readCase(ctx: ReadingContext, value: YamlValue, number: number): 
     if (!(error instanceof CaseFault)) throw error;
     return { ...facts, text: new Map(), images: [], expect: [], reads, fault: error };
   }
+}
+
+function repeatOf(fields: Fields): number {
+  const value = fields.get('repeat')?.value;
+  if (value === undefined) return 1;
+  const repeat = numberIn(value, 'repeat', 'a whole number of 1 or more');
+  if (repeat > MOST_REPEATED) throw faultIn(value, `repeat (${repeat}) is more than ${MOST_REPEATED}`);
+  return repeat;
 }
 
 /** Inputs as `run` takes them, files found beside the test file. */

@@ -1,7 +1,9 @@
+import type { Place } from '../../../files/file-fault.ts';
 import type { CliError } from '../../errors.ts';
 import type { GivenImage } from '../../inputs/images/place-images.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { Expectation } from '../expectations/expectation.ts';
+import type { PassRule } from './pass-rule.ts';
 
 /** Of a file of tests. */
 export const MOST_TEST_FILE_BYTES = 8 * 1024 * 1024;
@@ -30,9 +32,13 @@ export interface TestCase {
   readonly options: ReadonlyMap<string, string>;
   /** Empty if the run must only succeed. */
   readonly expect: readonly Expectation[];
+  /** Runs, at most if it runs until it is decided. */
   readonly repeat: number;
-  /** How many of the repetitions must pass. */
-  readonly pass: number;
+  readonly pass: PassRule;
+  /** Of `pass` in the test file. */
+  readonly passPlace?: Place;
+  /** True to run only until it is decided if the case passes at the required rate. */
+  readonly untilDecided?: true;
   /** What the placeholders of `llm` may name besides the inputs; the prompt never sees it. */
   readonly data?: ReadonlyMap<string, string>;
   /** Expectations see the answer without blank space at its ends. */

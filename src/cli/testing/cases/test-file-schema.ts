@@ -2,6 +2,8 @@ import { TEXT } from '../expectations/kind.ts';
 import { KINDS } from '../expectations/kinds.ts';
 
 const COUNT = { type: 'integer', minimum: 1 };
+/** A count, or a percentage such as 80%. */
+const PASS = { anyOf: [COUNT, { type: 'string', pattern: String.raw`^(100(\.0+)?|\d{1,2}(\.\d{1,9})?)%$` }] };
 
 /** The JSON Schema of a test file, for editors that complete and check with one. */
 export function testFileSchema(): object {
@@ -20,6 +22,7 @@ export function testFileSchema(): object {
         type: 'boolean',
         description: 'whether expectations see the answer without blank space at its ends; false by default',
       },
+      pass: { ...PASS, description: 'how many of the repetitions of every case must pass; all by default' },
       cases: { type: 'array', items: { $ref: '#/$defs/case' }, minItems: 1 },
     },
     required: ['cases'],
@@ -43,7 +46,10 @@ export function testFileSchema(): object {
             ],
           },
           repeat: { ...COUNT, maximum: 1000, description: 'how often it runs; once by default' },
-          pass: { ...COUNT, description: 'how many of the repetitions must pass; all by default' },
+          pass: {
+            ...PASS,
+            description: 'how many of the repetitions must pass; as the file says by default, else all',
+          },
         },
         additionalProperties: false,
       },

@@ -4,6 +4,7 @@ import { appendToNamedFile } from '../../../files/write-file.ts';
 import { gridMarkdown } from '../../outputs/pages/grid-markdown.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { entryName } from '../result.ts';
+import type { TestSummary } from '../summary.ts';
 import type { ReportedResult } from './reasons.ts';
 import { type ReportMaterial, testsGrid } from './tests-grid.ts';
 import { linesReport } from './text.ts';
@@ -12,10 +13,10 @@ import { linesReport } from './text.ts';
  * The results as a GitHub workflow reads them: plain lines that it takes no command from, and an annotation with file
  * and line for each case that did not pass.
  */
-export function githubReport(results: readonly ReportedResult[]): string {
+export function githubReport(results: readonly ReportedResult[], summary: TestSummary): string {
   const token = randomUUID();
   const annotations = results.filter(({ status }) => status !== 'passed').map(annotation);
-  return `::stop-commands::${token}\n${linesReport(results)}::${token}::\n${annotations.join('')}`;
+  return `::stop-commands::${token}\n${linesReport(results, summary)}::${token}::\n${annotations.join('')}`;
 }
 
 function annotation({ entry, repetitions, messages }: ReportedResult): string {

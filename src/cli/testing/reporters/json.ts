@@ -1,23 +1,48 @@
 import { countOf } from '../../core/json-value.ts';
 import type { Totals } from '../../creation/spending.ts';
+import { type CaseRuns, intervalOf, isFlaky, type RateSummary, rateOf } from '../../statistics/rates.ts';
+import { passData } from '../cases/pass-rule.ts';
 import { type EntryResult, type Repetition, totalsOf } from '../result.ts';
+import type { TestSummary } from '../summary.ts';
 
 /** The results as data: how many ended in each way, what they took, and each case with its repetitions. */
-export function jsonReport(results: readonly EntryResult[], spent: Totals): object {
+export function jsonReport(
+  results: readonly EntryResult[],
+  spent: Totals,
+  { all, models }: TestSummary,
+): object {
   return {
     ...totalsOf(results),
+    summary: rateData(all),
+    ...(models.size > 0 && {
+      models: Object.fromEntries([...models].map(([name, own]) => [name, rateData(own)])),
+    }),
     totals: spent,
-    cases: results.map(({ entry, status, repetitions, seconds }) => ({
+    cases: results.map(({ entry, status, repetitions, seconds, counted }) => ({
       file: entry.file.name,
       line: entry.testCase.line,
       name: entry.testCase.name,
       model: entry.model ?? null,
       status,
       seconds,
-      pass: entry.testCase.pass,
+      pass: passData(entry.testCase.pass, repetitions.length),
+      ...countedData(counted),
       repetitions: repetitions.map(repetitionData),
     })),
   };
+}
+
+/** Figures are null for what could not be run. */
+function rateData(summary: RateSummary | undefined): object {
+  if (summary === undefined) return { rate: null, interval: null, passK: {} };
+  const { rate, interval, passK } = summary;
+  return { rate, interval, passK: Object.fromEntries(passK) };
+}
+
+function countedData(counted: CaseRuns | undefined): object {
+  if (counted === undefined) return { passed: null, runs: null, rate: null, interval: null, flaky: false };
+  const { passed, runs } = counted;
+  return { passed, runs, rate: rateOf(counted), interval: intervalOf(counted), flaky: isFlaky(counted) };
 }
 
 function repetitionData({ run, seconds, mismatches, fault }: Repetition): object {

@@ -2,6 +2,7 @@ import type { Totals } from '../../creation/spending.ts';
 import { spentProperties } from '../../creation/spending-text.ts';
 import { type Html, html } from '../../outputs/pages/html.ts';
 import { entryName, totalsOf } from '../result.ts';
+import type { TestSummary } from '../summary.ts';
 import type { ReportedResult } from './reasons.ts';
 import { detailsOf } from './text.ts';
 
@@ -9,9 +10,15 @@ import { detailsOf } from './text.ts';
  * The results as JUnit XML: `failure` for what did not match or a run that failed, `error` for what could not be run. What
  * all of them took stands in the properties of the first suite.
  */
-export function junitReport(results: readonly ReportedResult[], spent: Totals): string {
+export function junitReport(results: readonly ReportedResult[], spent: Totals, { all }: TestSummary): string {
   const files = [...new Set(results.map(({ entry }) => entry.file.name))];
-  const properties = spentProperties(spent).map(
+  const rates = all
+    ? ([
+        ['rate', String(all.rate)],
+        ['interval', all.interval.join(' ')],
+      ] as const)
+    : [];
+  const properties = [...rates, ...spentProperties(spent)].map(
     ([name, value]) => html`      <property name="${xml(name)}" value="${value}"/>\n`,
   );
   const suites = files.map((file, at) => {
@@ -28,9 +35,9 @@ ${suites}</testsuites>
 }
 
 function counts(results: readonly ReportedResult[]): Html {
-  const { failed, faults } = totalsOf(results);
+  const { failed, undecided, faults } = totalsOf(results);
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
-  return html`tests="${results.length}" failures="${failed}" errors="${faults}" skipped="0" time="${seconds.toFixed(3)}"`;
+  return html`tests="${results.length}" failures="${failed + undecided}" errors="${faults}" skipped="0" time="${seconds.toFixed(3)}"`;
 }
 
 function testCase(result: ReportedResult): Html {
@@ -45,7 +52,7 @@ function testCase(result: ReportedResult): Html {
   );
   const message = html`message="${xml(messages[0] ?? status)}"`;
   const fault =
-    status === 'failed'
+    status === 'failed' || status === 'undecided'
       ? html`<failure ${message} type="mismatch">${details}</failure>`
       : html`<error ${message} type="fault">${details}</error>`;
   return html`    <testcase ${attributes}>

@@ -1,13 +1,17 @@
 import type { Context } from '../../context.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { GridPart } from '../../outputs/pages/grid.ts';
+import { furtherRunsNeeded } from '../../statistics/confidence-sequence.ts';
+import { rateText } from '../../statistics/percent.ts';
+import { intervalOf, isFlaky } from '../../statistics/rates.ts';
 import { visible } from '../../terminal/sanitise.ts';
+import { neededText } from '../cases/pass-rule.ts';
 import type { Mismatch } from '../expectations/expectation.ts';
 import { type EntryResult, hasPassed, type Repetition } from '../result.ts';
 
 /** A result, and why it did not pass: what every report is made of. */
 export interface ReportedResult extends EntryResult {
-  /** How many repetitions passed, if there are several; empty otherwise. */
+  /** How many repetitions passed and how sure that is, if there are several; empty otherwise. */
   readonly summary: string;
   /** Of each repetition: messages, and below each what came, or how it differs from what was expected. */
   readonly reasons: readonly (readonly GridPart[])[];
@@ -19,19 +23,38 @@ export interface ReportedResult extends EntryResult {
 export async function withReasons(ctx: Context, results: readonly EntryResult[]): Promise<ReportedResult[]> {
   const reported: ReportedResult[] = [];
   for (const result of faultOnce(results)) {
-    const { repetitions, entry } = result;
+    const { repetitions } = result;
     const isRepeated = repetitions.length > 1;
-    const passed = repetitions.filter(hasPassed).length;
     const reasons: GridPart[][] = [];
     for (const [at, repetition] of repetitions.entries()) {
       reasons.push(await reasonsOf(ctx, repetition, isRepeated ? `run ${at + 1}: ` : ''));
     }
-    const summary = isRepeated
-      ? `${passed} of ${repetitions.length} passed, ${entry.testCase.pass} needed`
-      : '';
-    reported.push({ ...result, summary, reasons, messages: messagesOf(repetitions) });
+    const undecided = undecidedText(result);
+    const messages = [...undecided, ...messagesOf(repetitions)];
+    const summary = [...rateSummary(result), ...undecided].join('; ');
+    reported.push({ ...result, summary, reasons, messages });
   }
   return reported;
+}
+
+/** Returns passed runs with the interval of their rate, such as `7 of 10 (40–89 %), flaky`. */
+function rateSummary({ counted, entry, status, repetitions }: EntryResult): string[] {
+  if (counted === undefined || (counted.runs === 1 && status !== 'undecided')) {
+    const passed = repetitions.filter(hasPassed).length;
+    return repetitions.length > 1 ? [`${passed} of ${repetitions.length} passed`] : [];
+  }
+  const { passed, runs } = counted;
+  const needed = status === 'passed' ? '' : `, ${neededText(entry.testCase.pass, runs)}`;
+  return [`${rateText(passed, runs, intervalOf(counted))}${isFlaky(counted) ? ', flaky' : ''}${needed}`];
+}
+
+/** Returns why a case is undecided, and what would decide it. */
+function undecidedText({ status, counted, entry }: EntryResult): string[] {
+  const { pass } = entry.testCase;
+  if (status !== 'undecided' || counted === undefined || pass.kind !== 'rate') return [];
+  const more = furtherRunsNeeded(pass.rate, counted.passed, counted.runs);
+  const runs = more === undefined ? 'more than 10,000 more' : `about ${more.toLocaleString('en')} more`;
+  return [`not enough runs to say: ${runs} would probably decide`];
 }
 
 /** Of the results that are left because of one fault, only the first says which it is. */

@@ -9,17 +9,20 @@ import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
 import type { TestCase } from '../cases/test-case.ts';
 import { entryName, type Repetition, totalsOf, totalsText } from '../result.ts';
+import { OWN_MODEL, summaryLines, type TestSummary } from '../summary.ts';
 import type { ReportedResult } from './reasons.ts';
 
 /** What a page shows of runs besides what reports hold. */
 export interface ReportMaterial {
+  /** How often cases passed, and how sure that is. */
+  readonly summary: TestSummary;
   /** Pictures, by their URLs. */
   readonly media: Map<string, MediaContent>;
   /** What runs took. */
   readonly budget: Pick<Budget, 'totalsOf' | 'mentionsCredits' | 'spentLines'>;
 }
 
-const STATES = { passed: 'passed', failed: 'failed', fault: 'not run' } as const;
+const STATES = { passed: 'passed', failed: 'failed', undecided: 'undecided', fault: 'not run' } as const;
 
 /** Cases by models. */
 export function testsGrid(results: readonly ReportedResult[], material: ReportMaterial): Grid {
@@ -32,13 +35,13 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
   const { budget } = material;
   return {
     title: 'Prompt tests',
-    facts: [totalsText(results), ...budget.spentLines('cases')],
+    facts: [totalsText(results), ...summaryLines(material.summary), ...budget.spentLines('cases')],
     reasons: results
       .filter(({ status }) => status !== 'passed')
       .map(({ entry, messages: [message = ''] }) => `${entryName(entry)}: ${message}`),
     measures: ['passed', 'failed', 'not run', 'time', ...spentTitles(budget.mentionsCredits)],
     columns: models.map(model => ({
-      name: model ?? (models.length > 1 ? "the prompt's own model" : 'answer'),
+      name: model ?? (models.length > 1 ? OWN_MODEL : 'answer'),
       totals: columnTotals(
         results.filter(({ entry }) => entry.model === model),
         material,
@@ -70,7 +73,7 @@ function gridRow(
 ): GridRow {
   const states = results.map(({ status }) => STATES[status]);
   const state: GridState =
-    states.find(one => one === 'not run') ?? states.find(one => one === 'failed') ?? 'passed';
+    (['not run', 'failed', 'undecided'] as const).find(one => states.includes(one)) ?? 'passed';
   return {
     name: testCase.name,
     place: `${results[0]?.entry.file.name}:${testCase.line}`,

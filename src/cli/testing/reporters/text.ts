@@ -2,11 +2,21 @@ import type { ChalkInstance } from 'chalk';
 import type { GridPart } from '../../outputs/pages/grid.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { entryName, totalsText } from '../result.ts';
+import { summaryLines, type TestSummary } from '../summary.ts';
 import type { ReportedResult } from './reasons.ts';
 
 /** The results as a tree: files, their cases, and below each that did not pass, why. */
-export function treeReport(results: readonly ReportedResult[], paint: ChalkInstance): string {
-  const marks = { passed: paint.green('✓'), failed: paint.red('✗'), fault: paint.yellow('!') };
+export function treeReport(
+  results: readonly ReportedResult[],
+  paint: ChalkInstance,
+  summary: TestSummary,
+): string {
+  const marks = {
+    passed: paint.green('✓'),
+    failed: paint.red('✗'),
+    undecided: paint.yellow('?'),
+    fault: paint.yellow('!'),
+  };
   const colours = { '- ': paint.red, '+ ': paint.green, '  ': paint.dim, '': String };
   const legend = `      ${paint.red('- expected')}  ${paint.green('+ actual')}`;
   const lines: string[] = [];
@@ -18,27 +28,34 @@ export function treeReport(results: readonly ReportedResult[], paint: ChalkInsta
       lines.push(paint.bold(visible(file)));
     }
     const time = paint.dim(`(${seconds.toFixed(1)} s)`);
-    lines.push(`  ${marks[status]} ${visible(entryName(entry))} ${time}`);
+    lines.push(`  ${marks[status]} ${visible(entryName(entry))}${paint.dim(passedRate(result))} ${time}`);
     const details = detailsOf(result);
     if (details.some(({ mark }) => mark === '- ')) lines.push(legend);
     lines.push(...details.map(({ mark, text }) => `      ${colours[mark](mark + text)}`));
   }
   const isGood = results.every(({ status }) => status === 'passed');
-  const summary = (isGood ? paint.green : paint.red)(totalsText(results));
-  return `${lines.join('\n')}\n\n${summary}\n`;
+  const totals = (isGood ? paint.green : paint.red)(totalsText(results));
+  const rates = summaryLines(summary).map(line => paint.dim(visible(line)));
+  return `${[...lines, '', ...rates, totals].join('\n')}\n`;
 }
 
-const WORDS = { passed: 'passed', failed: 'FAILED', fault: 'ERROR' } as const;
+const WORDS = { passed: 'passed', failed: 'FAILED', undecided: 'UNDECIDED', fault: 'ERROR' } as const;
 
 /** A line for each case, and below each that did not pass, why. */
-export function linesReport(results: readonly ReportedResult[]): string {
+export function linesReport(results: readonly ReportedResult[], summary: TestSummary): string {
   const lines = results.flatMap(result => {
     const { entry, status, seconds } = result;
     const name = visible(`${entry.file.name}: ${entryName(entry)}`);
     const details = detailsOf(result).map(({ mark, text }) => `    ${mark}${text}`);
-    return [`${WORDS[status]} ${name} (${seconds.toFixed(1)} s)`, ...details];
+    return [`${WORDS[status]} ${name}${passedRate(result)} (${seconds.toFixed(1)} s)`, ...details];
   });
-  return `${[...lines, totalsText(results)].join('\n')}\n`;
+  const rates = summary.isRepeated ? summaryLines(summary).map(visible) : [];
+  return `${[...lines, ...rates, totalsText(results)].join('\n')}\n`;
+}
+
+/** How often a repeated case that passed did; the details of one that didn't begin with it. */
+function passedRate({ status, summary }: ReportedResult): string {
+  return status === 'passed' && summary !== '' ? ` ${summary}` : '';
 }
 
 /** A line that tells why a result did not pass, harmless to a terminal. */

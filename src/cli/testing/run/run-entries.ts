@@ -12,7 +12,7 @@ import type { JobState } from '../../jobs/read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from '../../jobs/recall-jobs.ts';
 import { type RequestResult, runRequests } from '../../jobs/run-requests.ts';
 import type { Stop } from '../../jobs/stop.ts';
-import { type EntryResult, type Repetition, resultOf } from '../result.ts';
+import { decide, type EntryResult, type Repetition, resultOf } from '../result.ts';
 import { type CheckTools, checkRun } from './check-run.ts';
 import { JudgeJournal } from './judge-journal.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
@@ -46,13 +46,16 @@ export async function runEntries(
   options: RunEntriesOptions,
 ): Promise<EntryResult[]> {
   const { concurrency, journal, budget, stop } = options;
-  const jobs = entries.flatMap(repetitionJobs).map((job, at) => ({ ...job, row: at + 1 }));
+  const repetitions = new Map<string, Repetition>();
+  const isOpen = (prepared: PreparedEntry): boolean => !isDecided(prepared, repetitions);
+  const jobs = entries
+    .flatMap(prepared => repetitionJobs(prepared, isOpen))
+    .map((job, at) => ({ ...job, row: at + 1 }));
   if (!options.resume) await journal.forget(jobs.map(({ id }) => id));
   const known = await recallJobs(ctx, connection, journal, { changed: new Set() });
   const facts = { service: connection.service, promptVersionId: '', options: {} };
   await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
   if (options.resume) await resumeBudget(ctx, connection, known, options);
-  const repetitions = new Map<string, Repetition>();
   const check = async (
     { id, prepared }: RepetitionJob,
     result: RequestResult,
@@ -83,7 +86,7 @@ export async function runEntries(
   });
   const results: EntryResult[] = [];
   for (const prepared of entries) {
-    const own = repetitionJobs(prepared).flatMap(({ id }) => repetitions.get(id) ?? []);
+    const own = repetitionIds(prepared).flatMap(id => repetitions.get(id) ?? []);
     const result = resultOf(prepared.entry, own);
     await journal.mark(repetitionId(prepared), result.status);
     results.push(result);
@@ -94,21 +97,37 @@ export async function runEntries(
 /** Whether a case did not pass when it was last run. */
 export function hasFailed(journal: BatchJournal, prepared: PreparedEntry): boolean {
   const status = journal.marks.get(repetitionId(prepared));
-  return status === 'failed' || status === 'fault';
+  return status !== undefined && status !== 'passed';
 }
 
 function repetitionId({ key, firstRepetition }: PreparedEntry, at = 0): string {
   return `${key}-${firstRepetition + at}`;
 }
 
-function repetitionJobs(prepared: PreparedEntry): Omit<RepetitionJob, 'row'>[] {
+function repetitionIds(prepared: PreparedEntry): string[] {
+  return Array.from({ length: prepared.entry.testCase.repeat }, (_, at) => repetitionId(prepared, at));
+}
+
+function repetitionJobs(
+  prepared: PreparedEntry,
+  isOpen: (prepared: PreparedEntry) => boolean,
+): Omit<RepetitionJob, 'row'>[] {
   const { entry, firstRepetition, request, estimatedCredits } = prepared;
-  return Array.from({ length: entry.testCase.repeat }, (_, at) => ({
-    id: repetitionId(prepared, at),
+  return repetitionIds(prepared).map((id, at) => ({
+    id,
     prepared,
     estimatedCredits,
     request: async () => ({ ...request, repetition: firstRepetition + at }),
+    ...(entry.testCase.untilDecided && { isWanted: () => isOpen(prepared) }),
   }));
+}
+
+/** Returns true for a case that runs until it is decided, and is. */
+function isDecided(prepared: PreparedEntry, repetitions: ReadonlyMap<string, Repetition>): boolean {
+  const { pass, untilDecided } = prepared.entry.testCase;
+  if (!untilDecided || pass.kind !== 'rate') return false;
+  const own = repetitionIds(prepared).map(id => repetitions.get(id));
+  return decide(pass.rate, own) !== undefined;
 }
 
 /** Counts what an earlier start of the test has spent, and what judging cost then. */

@@ -1,0 +1,42 @@
+import type { YamlValue } from '../../../files/yaml.ts';
+import { isAtLeast } from '../../statistics/nearly.ts';
+import { percentText } from '../../statistics/percent.ts';
+import { faultIn, numberIn } from './test-values.ts';
+
+/** How often a case must pass: every time, so many times, or at that rate. */
+export type PassRule =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'count'; readonly count: number }
+  /** From 0 to 1. */
+  | { readonly kind: 'rate'; readonly rate: number };
+
+export const ALL: PassRule = { kind: 'all' };
+
+/** @throws {CliError} USAGE_ERROR with file and line for anything but a count or a percentage */
+export function passRuleIn(value: YamlValue): PassRule {
+  if (!/%\s*$/u.test(value.scalar ?? '')) {
+    return { kind: 'count', count: numberIn(value, 'pass', 'a whole number of 1 or more') };
+  }
+  const [, digits] = /^(\d{1,3}(?:\.\d{1,9})?)%$/u.exec(value.scalar ?? '') ?? [];
+  if (digits !== undefined && Number(digits) <= 100) return { kind: 'rate', rate: Number(digits) / 100 };
+  throw faultIn(value, 'pass must be a count or a percentage from 0% to 100%, such as 80%');
+}
+
+export function meets(rule: PassRule, passed: number, runs: number): boolean {
+  return isAtLeast(passed, neededOf(rule, runs));
+}
+
+function neededOf(rule: PassRule, runs: number): number {
+  if (rule.kind === 'all') return runs;
+  return rule.kind === 'count' ? rule.count : rule.rate * runs;
+}
+
+/** Returns what a summary calls for, such as `8 needed` or `80 % needed`. */
+export function neededText(rule: PassRule, runs: number): string {
+  return `${rule.kind === 'rate' ? percentText(rule.rate) : neededOf(rule, runs)} needed`;
+}
+
+/** Returns the rule as a report holds it: a count, or a percentage such as `"80%"`. */
+export function passData(rule: PassRule, runs: number): number | string {
+  return rule.kind === 'rate' ? percentText(rule.rate).replace(' ', '') : neededOf(rule, runs);
+}

@@ -1,0 +1,34 @@
+import type { TestCase, TestFile } from './test-case.ts';
+import { faultIn } from './test-values.ts';
+
+/** Repetitions of a case at most. */
+export const MOST_REPEATED = 1000;
+
+/** How often cases run, beyond what their file says. */
+export interface Repeating {
+  /** Runs of every case; as its file says if undefined. */
+  readonly repeat: number | undefined;
+  /** True to run cases with a required rate until they are decided. */
+  readonly sure: boolean;
+  /** Runs at most of a case that runs until it is decided. */
+  readonly maxRepeat: number;
+}
+
+/**
+ * Sets how often each case runs.
+ *
+ * @throws {CliError} USAGE_ERROR with file and line for a case that must pass more often than it runs
+ */
+export function repeatCases(file: TestFile, repeating: Repeating): TestFile {
+  return { ...file, cases: file.cases.map(testCase => repeatCase(testCase, repeating)) };
+}
+
+function repeatCase(testCase: TestCase, { repeat, sure, maxRepeat }: Repeating): TestCase {
+  const { pass, passPlace } = testCase;
+  if (sure && pass.kind === 'rate') return { ...testCase, repeat: maxRepeat, untilDecided: true };
+  const runs = repeat ?? testCase.repeat;
+  if (pass.kind === 'count' && passPlace !== undefined && pass.count > runs) {
+    throw faultIn(passPlace, `pass (${pass.count}) is more than repeat (${runs})`);
+  }
+  return { ...testCase, repeat: runs };
+}

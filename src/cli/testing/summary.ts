@@ -1,0 +1,48 @@
+import { intervalText, percentText } from '../statistics/percent.ts';
+import { type RateSummary, summarizeRates } from '../statistics/rates.ts';
+import type { EntryResult } from './result.ts';
+
+/** How often the cases of a test passed, and how sure that is; cases that could not be run count in nothing. */
+export interface TestSummary {
+  /** Over all cases of all models; undefined if no case could be run. */
+  readonly all: RateSummary | undefined;
+  /** For each model, if there are several. */
+  readonly models: ReadonlyMap<string, RateSummary | undefined>;
+  /** True if a case ran more than once. */
+  readonly isRepeated: boolean;
+}
+
+/** What reports call the model of a prompt that is tested beside others. */
+export const OWN_MODEL = "the prompt's own model";
+
+export function summarize(results: readonly EntryResult[]): TestSummary {
+  const models = [...new Set(results.map(({ entry }) => entry.model))];
+  const ofModel = (model: string | undefined) => results.filter(({ entry }) => entry.model === model);
+  return {
+    all: rateOfAll(results),
+    models: new Map(
+      models.length < 2 ? [] : models.map(model => [model ?? OWN_MODEL, rateOfAll(ofModel(model))] as const),
+    ),
+    isRepeated: results.some(({ counted }) => (counted?.runs ?? 0) > 1),
+  };
+}
+
+function rateOfAll(results: readonly EntryResult[]): RateSummary | undefined {
+  return summarizeRates(results.flatMap(({ counted }) => counted ?? []));
+}
+
+/** Returns a line on the whole, and one for each model if there are several. */
+export function summaryLines({ all, models }: TestSummary): string[] {
+  const lines = [
+    all && rateLine(all),
+    ...[...models].map(([name, own]) => own && `${name}: ${rateLine(own)}`),
+  ];
+  return lines.filter(line => line !== undefined);
+}
+
+function rateLine({ rate, interval, passK }: RateSummary): string {
+  const [most = 1, chance = rate] = [...passK].at(-1) ?? [];
+  const tries = most === 1 ? '' : `; all of ${most} tries pass: ${percentText(Number(chance.toFixed(3)))}`;
+  const text = percentText(Number(rate.toFixed(3)));
+  return `${text} passed; the true rate is probably between ${intervalText(interval).replace('–', ' and ')}${tries}`;
+}
