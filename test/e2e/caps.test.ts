@@ -128,13 +128,13 @@ describe('a cap on what a command costs', () => {
       'cases:\n  - { inputs: { name: Ada }, repeat: 900, pass: 1 }\n',
     );
     const args = ['test', '--max-cost', '0.06', '--concurrency', '8'];
-    const ended = await killedAndResumed(args, ledger, [30, 50]);
+    const ended = await killedAndResumed(args, ledger, [15, 30]);
     expect(ended).toMatchObject({
       code: 8,
       stderr: expect.stringContaining('--resume and --max-cost <more>'),
     });
     expect(ledger.sum).toBeLessThanOrEqual(0.06 * 1e8);
-    expect(ledger.charges.length).toBeGreaterThan(50);
+    expect(ledger.charges.length).toBeGreaterThan(30);
   });
 
   it('counts what judging cost before a kill, and judgements that it cut off', {
@@ -193,7 +193,9 @@ describe('a cap on what a command costs', () => {
           /^ERROR .*\n +the judge's run failed .*\n.*--resume --retry-unknown\.$/mu,
         ),
       });
-      expect(provider.asked).toHaveLength(2);
+      // The next judge may have been about to be asked when the command was killed.
+      const inDoubt = left.stdout.match(/^ERROR /gmu) ?? [];
+      expect(provider.asked.length + inDoubt.length).toBe(3);
       expect(await runCommand([...test, '--resume', '--retry-unknown'], options)).toMatchObject({ code: 0 });
       expect(provider.asked).toHaveLength(3);
     });

@@ -79,6 +79,7 @@ describe('the package', () => {
       'dist/prompts/**',
       'dist/run-process.cjs',
       'dist/types/**/*.d.ts',
+      'dist/work-thread.cjs',
       'docs/*.md',
       'docs/*.txt',
       'docs/man/promptrun.1',

@@ -9,6 +9,7 @@ const WRITES =
 /** Files outside of src/files that write by themselves, and why they may. */
 const EXCEPTIONS = [
   'cli/commands/models/check.ts', // a temporary folder of its own
+  'cli/commands/uninstall/startup-files.ts', // the user's own start-up files, edited in place, linked or not
   'cli/inputs/images/image-source.ts', // reads
   'cli/questions/editor.ts', // a temporary folder of its own
   'cli/settings/journal/journal.ts', // reads the journal, and puts it aside within the state directory
