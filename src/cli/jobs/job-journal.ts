@@ -10,7 +10,14 @@ import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
-import { type ExtraCreation, type JobState, type ReadJournal, readJournal } from './read-journal.ts';
+import { type JournalEvent, lineOf, type Verdict } from './journal-events.ts';
+import {
+  type ExtraCreation,
+  type HandoverRecord,
+  type JobState,
+  type ReadJournal,
+  readJournal,
+} from './read-journal.ts';
 
 /** What all jobs of a batch have in common; a batch that is resumed with others would mix results. */
 interface BatchFacts {
@@ -40,7 +47,8 @@ export class BatchJournal implements JobJournal {
   /** Creations that jobs needed besides their own when it was opened, by their ids in the machine's journal. */
   readonly extras: ReadonlyMap<string, ExtraCreation>;
   readonly #states: Map<string, JobState>;
-  readonly #marks: Map<string, string>;
+  readonly #verdicts: ReadJournal['verdicts'];
+  readonly #handovers: ReadJournal['handovers'];
   #lines: AppendLog;
 
   private constructor(place: FileBelow, handle: FileHandle, read: ReadJournal) {
@@ -49,7 +57,8 @@ export class BatchJournal implements JobJournal {
     this.facts = read.facts;
     this.extras = read.extras;
     this.#states = read.states;
-    this.#marks = read.marks;
+    this.#verdicts = read.verdicts;
+    this.#handovers = read.handovers;
     this.#lines = AppendLog.on(handle);
   }
 
@@ -70,51 +79,41 @@ export class BatchJournal implements JobJournal {
     return this.#states;
   }
 
-  /** What was last marked of each job, by its id. */
-  get marks(): ReadonlyMap<string, string> {
-    return this.#marks;
+  /** How a test judged its cases before it was opened, by the ids of their first jobs. */
+  get verdicts(): ReadonlyMap<string, Verdict> {
+    return this.#verdicts;
+  }
+
+  /** The batches of a provider that it named when it was opened, in order. */
+  get handovers(): Iterable<HandoverRecord> {
+    return this.#handovers.values();
   }
 
   /** Writes what jobs are run with from now on. */
   begin(facts: BatchFacts, time: string): Promise<void> {
-    return this.#append({ batch: 1, time, ...facts });
+    return this.append({ kind: 'begun', facts: { time, ...facts } });
   }
 
   creating(job: JobName, entry: JournalEntry): Promise<void> {
-    return this.#append(creationLine(job, entry));
+    return this.append({ kind: 'step', job, step: 'creating', entry });
   }
 
-  waiting({ row, id }: JobName): Promise<void> {
-    return this.#append({ row, id, state: 'waiting' });
+  waiting(job: JobName): Promise<void> {
+    return this.append({ kind: 'step', job, step: 'waiting' });
   }
 
-  running({ row, id }: JobName, runId: string, recovered: boolean): Promise<void> {
-    return this.#append({ row, id, state: 'running', runId, ...(recovered && { recovered }) });
+  running(job: JobName, runId: string, recovered: boolean): Promise<void> {
+    return this.append({ kind: 'step', job, step: 'running', runId, recovered });
   }
 
   /** The job has ended; its result may be given from now on. */
-  ended({ row, id }: JobName, { step, ...end }: JobEnd): Promise<void> {
-    return this.#append({ row, id, state: step, ...end });
+  ended(job: JobName, end: JobEnd): Promise<void> {
+    return this.append({ kind: 'step', job, ...end });
   }
 
   /** The runs that a creation in doubt may have made. */
-  candidates({ row, id }: JobName, runs: readonly RunRow[]): Promise<void> {
-    return this.#append({ row, id, candidates: runs.map(({ runId }) => runId) });
-  }
-
-  /** Writes something of a job that outlives what is known of its run. */
-  mark(id: string, mark: string): Promise<void> {
-    return this.#append({ id, mark });
-  }
-
-  /** A creation that a job needs besides its own is about to be sent. */
-  extra(job: string, entry: JournalEntry): Promise<void> {
-    return this.#append(extraLine(job, entry));
-  }
-
-  /** What such a creation came to: its run, or null if it made none. */
-  extraEnded(journalId: string, runId: string | null): Promise<void> {
-    return this.#append({ journalId, runId });
+  candidates(job: JobName, runs: readonly RunRow[]): Promise<void> {
+    return this.append({ kind: 'candidates', job, runIds: runs.map(({ runId }) => runId) });
   }
 
   /** Forgets jobs: the journal is written anew without them. */
@@ -123,20 +122,25 @@ export class BatchJournal implements JobJournal {
     for (const id of forgotten) this.#states.delete(id);
     await this.close();
     const extras = [...this.extras].filter(([, { job }]) => job !== undefined && !forgotten.has(job));
-    const lines = [
-      ...extras.flatMap(([journalId, extra]) => extraLines(journalId, extra)),
-      ...[...this.#marks].map(([id, mark]) => ({ id, mark })),
-      ...[...this.#states].flatMap(([id, state]) => stateLines(id, state)),
+    const events: JournalEvent[] = [
+      ...extras.flatMap(([journalId, extra]) => extraEvents(journalId, extra)),
+      ...[...this.#verdicts].map(([id, verdict]) => ({ kind: 'verdict', id, verdict }) as const),
+      ...[...this.#handovers.values()].flatMap(({ handover, progress }) =>
+        progress ? [handover, progress] : [handover],
+      ),
+      ...[...this.#states].flatMap(([id, state]) => stateEvents(id, state)),
     ];
-    const all = lines.length === 0 ? [] : [{ batch: 1, ...this.facts }, ...lines];
-    const text = all.map(line => `${JSON.stringify(line)}\n`).join('');
+    const begun: JournalEvent = { kind: 'begun', facts: this.facts ?? {} };
+    const all = events.length === 0 ? [] : [begun, ...events];
+    const text = all.map(event => `${JSON.stringify(lineOf(event))}\n`).join('');
     await replaceFile(this.#place, text, 0o600);
     this.#lines = AppendLog.on(await openFile(this.#place));
   }
 
-  async #append(line: object): Promise<void> {
+  /** Resolves once the event would survive a power cut. */
+  async append(event: JournalEvent): Promise<void> {
     try {
-      await this.#lines.append(line);
+      await this.#lines.append(lineOf(event));
     } catch (error) {
       throw unwritable(this.file, error);
     }
@@ -154,26 +158,16 @@ export class BatchJournal implements JobJournal {
   }
 }
 
-function extraLine(job: string | undefined, entry: JournalEntry): object {
-  const { id: journalId, inputsDigest: digest, promptVersionId, time } = entry;
-  return { job, journalId, digest, promptVersionId, time };
+function extraEvents(journalId: string, { job, entry, runId }: ExtraCreation): JournalEvent[] {
+  const created: JournalEvent = { kind: 'extra creation', journalId, job, entry };
+  return [created, ...(runId === undefined ? [] : [{ kind: 'extra end', journalId, runId } as const])];
 }
 
-function extraLines(journalId: string, { job, entry, runId }: ExtraCreation): object[] {
-  const begun = entry === undefined ? { job, journalId } : extraLine(job, entry);
-  return [begun, ...(runId === undefined ? [] : [{ journalId, runId }])];
-}
-
-function creationLine({ row, id }: JobName, entry: JournalEntry): object {
-  const { id: journalId, inputsDigest: digest, promptVersionId, time, clockOffsetMs } = entry;
-  const offset = clockOffsetMs === undefined ? {} : { clockOffsetMs };
-  return { row, id, state: 'creating', digest, journalId, promptVersionId, time, ...offset };
-}
-
-function stateLines(id: string, { row, step, entry, runIds, ...state }: JobState): object[] {
-  const lines: object[] = runIds.map(runId => ({ row, id, state: 'running', runId }));
-  if (entry !== undefined) lines.push(creationLine({ row, id }, entry));
-  return step === 'creating' ? lines : [...lines, { row, id, state: step, ...state }];
+function stateEvents(id: string, { row, step, entry, runIds, ...state }: JobState): JournalEvent[] {
+  const job = { id, row };
+  const events: JournalEvent[] = runIds.map(runId => ({ kind: 'step', job, step: 'running', runId }));
+  if (entry !== undefined) events.push({ kind: 'step', job, step: 'creating', entry });
+  return step === 'creating' ? events : [...events, { kind: 'step', job, step, ...state }];
 }
 
 /** A file of a batch that can't be written any more: what comes after is not started. */

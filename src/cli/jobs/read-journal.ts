@@ -8,11 +8,20 @@ import { isObject, type JsonObject } from '../core/json-value.ts';
 import { usageError } from '../errors.ts';
 import { textLines } from '../inputs/rows/text-lines.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import {
+  eventOf,
+  type HandoverEvent,
+  type HandoverProgressEvent,
+  type JobStep,
+  type JournalEvent,
+  type StepEvent,
+  type Verdict,
+} from './journal-events.ts';
 
 /** How far a job is, as its last line in the journal says. */
 export interface JobState {
   readonly row: number;
-  readonly step: 'creating' | 'waiting' | 'running' | 'succeeded' | 'failed';
+  readonly step: JobStep;
   /** Its latest creation, with the digest of its inputs; undefined where nothing was ever sent. */
   readonly entry: JournalEntry | undefined;
   readonly runId: string | undefined;
@@ -36,15 +45,26 @@ export interface ExtraCreation {
   readonly runId: string | undefined;
 }
 
+/** Rows that were handed to a provider, and how far that came. */
+export interface HandoverRecord {
+  readonly handover: HandoverEvent;
+  readonly progress: HandoverProgressEvent | undefined;
+}
+
 /** What the journal of a batch holds. */
 export interface ReadJournal {
   readonly states: Map<string, JobState>;
-  readonly marks: Map<string, string>;
+  /** How a test last judged its cases, by the ids of their first jobs. */
+  readonly verdicts: Map<string, Verdict>;
+  /** What was handed to a provider as its own batches, by key. */
+  readonly handovers: Map<string, HandoverRecord>;
   /** Creations that a job needs besides its own, by their ids in the machine's journal. */
   readonly extras: Map<string, ExtraCreation>;
   /** The line that says what all jobs have in common; undefined if the journal is new. */
   readonly facts: JsonObject | undefined;
 }
+
+type Folded = Omit<ReadJournal, 'facts'>;
 
 /**
  * Reads a journal. A torn last line, or a tail of NULs, is left out; whoever opens the file for writing cuts it off.
@@ -54,23 +74,37 @@ export interface ReadJournal {
  */
 export async function readJournal(place: FileBelow): Promise<ReadJournal> {
   const file = path.join(place.folder, place.name);
-  const [states, marks] = [new Map<string, JobState>(), new Map<string, string>()];
-  const extras = new Map<string, ExtraCreation>();
+  const folded: Folded = {
+    states: new Map(),
+    verdicts: new Map(),
+    handovers: new Map(),
+    extras: new Map(),
+  };
   let facts: JsonObject | undefined;
   const handle = await openIfThere(place);
-  if (handle === undefined) return { states, marks, extras, facts };
+  if (handle === undefined) return { ...folded, facts };
   const text = handle.createReadStream({ encoding: 'utf8' });
   let torn: { readonly text: string; readonly line: number } | undefined;
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
     if (torn !== undefined) refuse(file, torn.line);
     const value = parseJson(source);
-    if (!isObject(value)) torn = { text: source, line };
-    else if (value['batch'] === 1) facts = value;
+    if (!isObject(value)) {
+      torn = { text: source, line };
+      continue;
+    }
+    const event = eventOf(value, String(facts?.['service']));
+    if (event?.kind === 'damaged') {
+      throw usageError(
+        `${file}:${line}: what was handed over to the provider can't be read`,
+        'Look for its batches at the provider before you send the rows anew: they are paid for.',
+      );
+    }
+    if (event?.kind === 'begun') facts = event.facts;
     else if (facts === undefined) refuse(file, line);
-    else takeLine({ states, marks, extras }, value, String(facts['service']));
+    else if (event) take(folded, event);
   }
   if (torn?.line === 1 && !isBeginning(torn.text)) refuse(file, torn.line);
-  return { states, marks, extras, facts };
+  return { ...folded, facts };
 }
 
 async function openIfThere(place: FileBelow): Promise<FileHandle | undefined> {
@@ -96,67 +130,53 @@ function refuse(file: string, line: number): never {
   );
 }
 
-const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
-
-function takeLine(
-  { states, marks, extras }: Omit<ReadJournal, 'facts'>,
-  value: JsonObject,
-  service: string,
-): void {
-  const { row, id, journalId, state, runId, error, recovered, mayHaveRun, result, mark } = value;
-  const step = STEPS.find(known => known === state);
-  if (typeof id !== 'string') {
-    if (typeof journalId === 'string') takeExtra(extras, journalId, value, service);
-    return;
+function take({ states, verdicts, handovers, extras }: Folded, event: JournalEvent): void {
+  switch (event.kind) {
+    case 'step':
+      states.set(event.job.id, stateAfter(states.get(event.job.id), event));
+      break;
+    case 'verdict':
+      verdicts.set(event.id, event.verdict);
+      break;
+    case 'handover':
+      handovers.set(event.key, { handover: event, progress: handovers.get(event.key)?.progress });
+      break;
+    case 'handover progress': {
+      const record = handovers.get(event.key);
+      if (record) handovers.set(event.key, { ...record, progress: event });
+      break;
+    }
+    case 'extra creation':
+      extras.set(event.journalId, { job: event.job, entry: event.entry, runId: undefined });
+      break;
+    case 'extra end': {
+      const { journalId, runId } = event;
+      const before = extras.get(journalId);
+      if (runId === null) extras.delete(journalId);
+      else extras.set(journalId, { job: before?.job, entry: before?.entry, runId });
+      break;
+    }
+    case 'begun':
+    case 'candidates':
+      break;
   }
-  if (typeof mark === 'string') marks.set(id, mark);
-  if (step === undefined) return;
-  const before = states.get(id);
+}
+
+function stateAfter(
+  before: JobState | undefined,
+  { job, step, entry, runId, recovered, error, mayHaveRun, result }: StepEvent,
+): JobState {
   const runIds = before?.runIds ?? [];
-  states.set(id, {
-    row: Number(row),
+  const isNew = typeof runId === 'string' && !runIds.includes(runId);
+  return {
+    row: job.row,
     step,
-    entry: step === 'creating' ? entryIn(value, service) : before?.entry,
-    runId: textOf(runId) ?? (step === 'creating' || step === 'waiting' ? undefined : before?.runId),
-    runIds: typeof runId !== 'string' || runIds.includes(runId) ? runIds : [...runIds, runId],
+    entry: step === 'creating' ? entry : before?.entry,
+    runId: runId ?? (step === 'creating' || step === 'waiting' ? undefined : before?.runId),
+    runIds: isNew ? [...runIds, runId] : runIds,
     recovered: recovered === true || (before?.recovered === true && step !== 'creating'),
-    error: textOf(error),
+    error: error ?? undefined,
     mayHaveRun: mayHaveRun === true,
     result,
-  });
-}
-
-/** The first line of a creation says whose it is, the last which run it made; null if it made none. */
-function takeExtra(
-  extras: ReadJournal['extras'],
-  journalId: string,
-  value: JsonObject,
-  service: string,
-): void {
-  const { runId } = value;
-  const before = extras.get(journalId);
-  if (runId === undefined) {
-    extras.set(journalId, { job: textOf(value['job']), entry: entryIn(value, service), runId: undefined });
-  } else if (typeof runId === 'string') {
-    extras.set(journalId, { job: before?.job, entry: before?.entry, runId });
-  } else extras.delete(journalId);
-}
-
-function entryIn(value: JsonObject, service: string): JournalEntry | undefined {
-  const { journalId, time, promptVersionId, digest, clockOffsetMs } = value;
-  if (typeof journalId !== 'string' || typeof time !== 'string' || Number.isNaN(Date.parse(time))) {
-    return undefined;
-  }
-  return {
-    id: journalId,
-    time,
-    baseUrl: service,
-    promptVersionId: String(promptVersionId),
-    inputsDigest: String(digest),
-    ...(typeof clockOffsetMs === 'number' && { clockOffsetMs }),
   };
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BatchJournal } from '../../../src/cli/jobs/job-journal.ts';
@@ -35,5 +35,104 @@ describe.runIf(process.platform === 'linux')('the journal of a batch', () => {
     await journal.waiting({ row: 1, id: '1' });
     await journal.close();
     expect(timesOpen(file)).toBe(0);
+  });
+});
+
+describe('what the journal of a batch says', () => {
+  const rows = [['r1', 'digest']] as const;
+
+  it('is the same when it is opened again, and after jobs were forgotten', async () => {
+    const place = fileIn(path.join(temporaryDirectory(), 'results.jsonl.journal'));
+    const journal = await BatchJournal.open(place);
+    const time = '2026-01-02T03:04:05.000Z';
+    await journal.begin({ service: 'local', promptVersionId: 'v', options: {} }, time);
+    const entry = { id: 'c1', time, baseUrl: 'local', promptVersionId: 'v', inputsDigest: 'd' };
+    await journal.creating({ row: 1, id: 'r1' }, entry);
+    await journal.running({ row: 1, id: 'r1' }, 'run-1', true);
+    await journal.ended({ row: 2, id: 'r2' }, { step: 'failed', runId: null, error: 'no', mayHaveRun: true });
+    await journal.append({ kind: 'extra creation', journalId: 'c1', job: 'r1', entry });
+    await journal.append({
+      kind: 'extra creation',
+      journalId: 'c2',
+      job: 'r1',
+      entry: { ...entry, id: 'c2' },
+    });
+    await journal.append({ kind: 'extra end', journalId: 'c1', runId: 'run-2' });
+    await journal.append({
+      kind: 'extra creation',
+      journalId: 'c3',
+      job: 'r1',
+      entry: { ...entry, id: 'c3' },
+    });
+    await journal.append({ kind: 'extra end', journalId: 'c3', runId: null });
+    await journal.append({ kind: 'verdict', id: 'case-1', verdict: 'fault' });
+    await journal.append({ kind: 'handover', key: 'k', promptVersionId: 'v', interface: '/v1/x', rows });
+    await journal.append({ kind: 'handover progress', key: 'k', file: 'f' });
+    await journal.append({ kind: 'handover progress', key: 'k', file: 'f', batch: 'b' });
+    await journal.close();
+    const said = async (): Promise<unknown> => {
+      const read = await BatchJournal.open(place);
+      const { states, extras, verdicts, handovers } = read;
+      const all = {
+        states: [...states],
+        extras: [...extras],
+        verdicts: [...verdicts],
+        handovers: [...handovers],
+      };
+      await read.forget(['nobody']);
+      await read.close();
+      return all;
+    };
+    const first = await said();
+    expect(first).toMatchObject({
+      states: [
+        ['r1', { row: 1, step: 'running', entry, runId: 'run-1', runIds: ['run-1'], recovered: true }],
+        ['r2', { row: 2, step: 'failed', runId: undefined, error: 'no', mayHaveRun: true }],
+      ],
+      extras: [
+        ['c1', { job: 'r1', entry, runId: 'run-2' }],
+        ['c2', { job: 'r1', entry: { ...entry, id: 'c2' }, runId: undefined }],
+      ],
+      verdicts: [['case-1', 'fault']],
+      handovers: [
+        { handover: { key: 'k', promptVersionId: 'v', interface: '/v1/x', rows }, progress: { batch: 'b' } },
+      ],
+    });
+    expect(await said()).toEqual(first);
+  });
+
+  function journalOf(lines: readonly object[]): string {
+    const file = path.join(temporaryDirectory(), 'results.jsonl.journal');
+    writeFileSync(file, lines.map(line => `${JSON.stringify(line)}\n`).join(''));
+    return file;
+  }
+
+  it('is read from the lines of version 0.2.0 too', async () => {
+    const file = journalOf([
+      { batch: 1, service: 'local' },
+      { journalId: 'c1' },
+      { id: 'case-1', mark: 'undecided' },
+      { id: 'provider-batch:k/rows', mark: JSON.stringify({ promptVersionId: 'v', rows }) },
+      { id: 'provider-batch:k', mark: '{"file":"f"}' },
+      { journalId: 'c1', runId: 'run-1' },
+    ]);
+    const journal = await BatchJournal.open(fileIn(file));
+    await journal.close();
+    expect([...journal.extras]).toEqual([['c1', { job: undefined, entry: undefined, runId: 'run-1' }]]);
+    expect([...journal.verdicts]).toEqual([['case-1', 'undecided']]);
+    expect([...journal.handovers]).toMatchObject([
+      { handover: { key: 'k', promptVersionId: 'v', interface: undefined, rows }, progress: { file: 'f' } },
+    ]);
+  });
+
+  it.each([
+    { id: 'provider-batch:k/rows', mark: '{"promptVersionId":' },
+    { providerBatch: 'k', promptVersionId: 'v', rows: [['r1', 'digest'], 'r2'] },
+  ])('is refused if rows that were handed over are damaged: %j', async line => {
+    const file = journalOf([{ batch: 1, service: 'local' }, line, { id: 'case-1', verdict: 'passed' }]);
+    await expect(BatchJournal.open(fileIn(file))).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(`${file}:2: `),
+    });
   });
 });

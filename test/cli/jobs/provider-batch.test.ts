@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Connection } from '../../../src/cli/context.ts';
@@ -41,10 +42,26 @@ function smallProvider(limits: BatchProvider['limits']): {
   return { provider, handed };
 }
 
-/** The keys of the creations that take the answers, by row, when rows of these texts are handed over. */
-async function handOver(texts: readonly string[], provider: BatchProvider): Promise<Map<string, string>> {
+interface Rows {
+  readonly texts: readonly string[];
+  /** Default `text`. */
+  readonly input?: string;
+  readonly promptVersionId?: string;
+  readonly journalFile?: string;
+}
+
+/** Hands over rows of these texts and returns the keys of the creations that take the answers, by row. */
+async function handOver(
+  {
+    texts,
+    input = 'text',
+    promptVersionId = VERSION,
+    journalFile = path.join(temporaryDirectory(), 'out.jsonl.journal'),
+  }: Rows,
+  provider: BatchProvider,
+): Promise<Map<string, string>> {
   const { ctx } = await testContext();
-  const journal = await BatchJournal.open(fileIn(path.join(temporaryDirectory(), 'out.jsonl.journal')));
+  const journal = await BatchJournal.open(fileIn(journalFile));
   onTestFinished(() => journal.close());
   const batches = {
     of: () => Promise.resolve(provider),
@@ -56,12 +73,12 @@ async function handOver(texts: readonly string[], provider: BatchProvider): Prom
   const planned = async function* (): AsyncGenerator<PlannedJob> {
     for (const [at, text] of texts.entries()) {
       const sent = {
-        promptVersionId: VERSION,
-        text: new Map([['text', text]]),
+        promptVersionId,
+        text: new Map([[input, text]]),
         images: [],
         options: new Map(),
       };
-      const job: Job = { id: `r${at}`, row: at + 1, request: () => Promise.resolve(sent) };
+      const job: Job = { id: `r${at + 1}`, row: at + 1, request: () => Promise.resolve(sent) };
       yield { job, plan: { kind: 'create' } };
     }
   };
@@ -69,7 +86,7 @@ async function handOver(texts: readonly string[], provider: BatchProvider): Prom
   const parts = {
     ctx,
     connection: connection as unknown as Connection,
-    promptVersionId: VERSION,
+    promptVersionId,
     journal,
     stop: new Stop(),
     budget: new Budget(ctx, { cost: undefined, credits: undefined }),
@@ -91,11 +108,11 @@ it.each([
 ])('rows over the %s that a batch may hold go as several', async (_, limits) => {
   const { provider, handed } = smallProvider(limits);
   const texts = ['a', 'b', 'c', 'd', 'e'].map(letter => letter + 'é'.repeat(110));
-  const keys = await handOver(texts, provider);
+  const keys = await handOver({ texts }, provider);
   expect(handed.map(requests => requests.length)).toEqual([2, 2, 1]);
   expect(handed.flat().map(({ parameters }) => parameters)).toEqual(texts.map(text => ({ text })));
   expect(handed.flat().map(({ customId }) => customId)).toEqual(
-    ['r0', 'r1', 'r2', 'r3', 'r4'].map(id => keys.get(id)),
+    ['r1', 'r2', 'r3', 'r4', 'r5'].map(id => keys.get(id)),
   );
 });
 
@@ -124,3 +141,24 @@ it.each(['look', 'collect'] as const)(
     expect(times).toBeGreaterThan(5);
   },
 );
+
+it('a batch in the journal of version 0.2.0 is collected, and its rows are not handed over again', async () => {
+  const journalFile = path.join(temporaryDirectory(), 'out.jsonl.journal');
+  copyFileSync('test/samples/provider-batch-0.2.0.journal', journalFile);
+  const key = 'e316d5a7ed534bc390a789668cff8677';
+  const { provider, handed } = smallProvider({ requests: 100, bytes: 1_000_000 });
+  const collected: string[] = [];
+  const old: BatchProvider = {
+    ...provider,
+    async *collect(id) {
+      collected.push(id);
+      for (const at of [2, 1]) yield { customId: `${key}-${at}`, answer: { body: {} } };
+    },
+  };
+  const promptVersionId = 'd35c7889-8604-55e1-9f09-3f58e9b262cd';
+  const rows = { texts: ['Ada', 'Bob'], input: 'name', promptVersionId, journalFile };
+  const keys = await handOver(rows, old);
+  expect(collected).toEqual(['batch-1']);
+  expect(handed).toEqual([]);
+  expect(Object.fromEntries(keys)).toEqual({ r1: `${key}-1`, r2: `${key}-2` });
+});

@@ -22,9 +22,6 @@ interface HandedRow {
   readonly promptVersionId: string;
 }
 
-const MARK = 'provider-batch:';
-const ROWS = '/rows';
-
 /** The nth row is the request `<key>-<n>`; another batch has another key. */
 export function handover(
   promptVersionId: string,
@@ -42,47 +39,34 @@ export function handover(
 }
 
 /** Resolves once the journal would survive a power cut. */
-export async function journalHandover(
+export function journalHandover(
   journal: BatchJournal,
   { key, promptVersionId, interface: made, rows }: HandedOver,
 ): Promise<void> {
-  const digests = [...rows].map(([id, { inputsDigest }]) => [id, inputsDigest]);
-  await journal.mark(
-    `${MARK}${key}${ROWS}`,
-    JSON.stringify({ promptVersionId, interface: made, rows: digests }),
-  );
+  const digests = [...rows].map(([id, { inputsDigest }]) => [id, inputsDigest] as const);
+  return journal.append({ kind: 'handover', key, promptVersionId, interface: made, rows: digests });
 }
 
-export async function journalProgress(
+export function journalProgress(
   journal: BatchJournal,
   handed: HandedOver,
   news: Pick<HandedOver, 'file' | 'batch'>,
 ): Promise<void> {
   Object.assign(handed, news);
-  const { file, batch } = handed;
-  await journal.mark(`${MARK}${handed.key}`, JSON.stringify({ file, batch }));
+  const { key, file, batch } = handed;
+  return journal.append({ kind: 'handover progress', key, file, batch });
 }
 
 /** What a batch has handed over so far, in order. */
-export function readHandedOver({ marks }: Pick<BatchJournal, 'marks'>): HandedOver[] {
-  return [...marks].flatMap(([id, text]): HandedOver[] => {
-    if (!id.startsWith(MARK) || !id.endsWith(ROWS)) return [];
-    const key = id.slice(MARK.length, -ROWS.length);
-    const {
-      promptVersionId,
-      interface: made,
-      rows,
-    } = JSON.parse(text) as {
-      promptVersionId: string;
-      interface?: string;
-      rows: [id: string, inputsDigest: string][];
-    };
-    const progress = JSON.parse(marks.get(`${MARK}${key}`) ?? '{}') as Pick<HandedOver, 'file' | 'batch'>;
-    return [{ ...handover(promptVersionId, rows, { key, interface: made }), ...progress }];
-  });
+export function readHandedOver({ handovers }: Pick<BatchJournal, 'handovers'>): HandedOver[] {
+  return Array.from(handovers, ({ handover: { promptVersionId, rows, ...made }, progress }) => ({
+    ...handover(promptVersionId, rows, made),
+    file: progress?.file,
+    batch: progress?.batch,
+  }));
 }
 
 /** The rows that were handed over, by their ids, each as it was handed over last. */
-export function handedRows(journal: Pick<BatchJournal, 'marks'>): Map<string, HandedRow> {
+export function handedRows(journal: Pick<BatchJournal, 'handovers'>): Map<string, HandedRow> {
   return new Map(readHandedOver(journal).flatMap(({ rows }) => [...rows]));
 }

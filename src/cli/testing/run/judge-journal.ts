@@ -62,11 +62,11 @@ export class JudgeJournal implements JudgeLog {
 
   begin(entry: JournalEntry): Promise<void> {
     this.#hasBegun = true;
-    return this.#journal.extra(this.#job, entry);
+    return this.#journal.append({ kind: 'extra creation', journalId: entry.id, job: this.#job, entry });
   }
 
   end(creation: string, runId: string | null): Promise<void> {
-    return this.#journal.extraEnded(creation, runId);
+    return this.#journal.append({ kind: 'extra end', journalId: creation, runId });
   }
 }
 

@@ -88,7 +88,7 @@ export async function runEntries(
   for (const prepared of entries) {
     const own = repetitionIds(prepared).flatMap(id => repetitions.get(id) ?? []);
     const result = resultOf(prepared.entry, own);
-    await journal.mark(repetitionId(prepared), result.status);
+    await journal.append({ kind: 'verdict', id: repetitionId(prepared), verdict: result.status });
     results.push(result);
   }
   return results;
@@ -96,8 +96,8 @@ export async function runEntries(
 
 /** Whether a case did not pass when it was last run. */
 export function hasFailed(journal: BatchJournal, prepared: PreparedEntry): boolean {
-  const status = journal.marks.get(repetitionId(prepared));
-  return status !== undefined && status !== 'passed';
+  const verdict = journal.verdicts.get(repetitionId(prepared));
+  return verdict !== undefined && verdict !== 'passed';
 }
 
 function repetitionId({ key, firstRepetition }: PreparedEntry, at = 0): string {

@@ -1,0 +1,202 @@
+import { parseJson } from '../../files/json.ts';
+import { isObject, type JsonObject } from '../core/json-value.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import type { JobName } from './job.ts';
+
+const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
+const VERDICTS = ['passed', 'failed', 'undecided', 'fault'] as const;
+
+/** How far a job is. */
+export type JobStep = (typeof STEPS)[number];
+/** How a test judged its case. */
+export type Verdict = (typeof VERDICTS)[number];
+
+/** Rows that are handed to a provider as one batch of its own. */
+export interface HandoverEvent {
+  readonly kind: 'handover';
+  /** Names the batch, and begins the name of each of its requests. */
+  readonly key: string;
+  readonly promptVersionId: string;
+  /** The interface of the provider that the requests are made for; undefined if an earlier version made them. */
+  readonly interface?: string | undefined;
+  readonly rows: readonly (readonly [id: string, inputsDigest: string])[];
+}
+
+/** What the provider has of a handover: the file of its requests, then the batch. */
+export interface HandoverProgressEvent {
+  readonly kind: 'handover progress';
+  readonly key: string;
+  readonly file?: string | undefined;
+  readonly batch?: string | undefined;
+}
+
+/** A job came a step further. */
+export interface StepEvent {
+  readonly kind: 'step';
+  readonly job: JobName;
+  readonly step: JobStep;
+  /** Its creation; undefined for other steps. */
+  readonly entry?: JournalEntry | undefined;
+  readonly runId?: string | null | undefined;
+  readonly recovered?: boolean;
+  readonly error?: string | null | undefined;
+  readonly mayHaveRun?: boolean | undefined;
+  readonly result?: unknown;
+}
+
+/** A creation that a job needs besides its own, such as a judge's, is about to be sent. */
+interface ExtraCreationEvent {
+  readonly kind: 'extra creation';
+  readonly journalId: string;
+  /** The id of the job; undefined if an earlier version wrote it, like the entry. */
+  readonly job: string | undefined;
+  readonly entry: JournalEntry | undefined;
+}
+
+/** One line of the journal of a batch or a test. */
+export type JournalEvent =
+  | { readonly kind: 'begun'; readonly facts: JsonObject }
+  | StepEvent
+  /** The runs that a creation in doubt may have made. */
+  | { readonly kind: 'candidates'; readonly job: JobName; readonly runIds: readonly string[] }
+  | ExtraCreationEvent
+  /** The run that an extra creation made; null if it made none. */
+  | { readonly kind: 'extra end'; readonly journalId: string; readonly runId: string | null }
+  /** `id` is that of the case's first job. */
+  | { readonly kind: 'verdict'; readonly id: string; readonly verdict: Verdict }
+  | HandoverEvent
+  | HandoverProgressEvent;
+
+/** Returns the line that holds an event. */
+export function lineOf(event: JournalEvent): JsonObject {
+  if (event.kind === 'begun') return { batch: 1, ...event.facts };
+  if (event.kind === 'step') return stepLine(event);
+  if (event.kind === 'candidates') {
+    return { row: event.job.row, id: event.job.id, candidates: event.runIds };
+  }
+  if (event.kind === 'extra creation') {
+    const { job, journalId, entry } = event;
+    return { job, journalId, ...(entry && creationFields(entry)) };
+  }
+  if (event.kind === 'extra end') return { journalId: event.journalId, runId: event.runId };
+  if (event.kind === 'verdict') return { id: event.id, verdict: event.verdict };
+  const { kind: _, key, ...handover } = event;
+  return { providerBatch: key, ...handover };
+}
+
+function stepLine(event: StepEvent): JsonObject {
+  const { job, step, entry, runId, error, result, recovered, mayHaveRun } = event;
+  return {
+    row: job.row,
+    id: job.id,
+    state: step,
+    ...(entry && creationFields(entry)),
+    runId,
+    error,
+    result,
+    ...(recovered && { recovered }),
+    ...(mayHaveRun && { mayHaveRun }),
+  };
+}
+
+function creationFields(entry: JournalEntry): JsonObject {
+  const { id: journalId, inputsDigest: digest, promptVersionId, time, clockOffsetMs } = entry;
+  return { digest, journalId, promptVersionId, time, ...(clockOffsetMs !== undefined && { clockOffsetMs }) };
+}
+
+/**
+ * Returns the event of a line; `damaged` for a handover that can't be read, because its rows would be paid for twice
+ * if it were left out; undefined for a line that this version doesn't know.
+ *
+ * @param service the base URL of the batch, which its creations don't repeat
+ */
+export function eventOf(
+  line: JsonObject,
+  service: string,
+): JournalEvent | { readonly kind: 'damaged' } | undefined {
+  if (line['batch'] === 1) return { kind: 'begun', facts: line };
+  if (typeof line['providerBatch'] === 'string') return handoverEvent(line['providerBatch'], line);
+  const { id, journalId, mark, candidates } = line;
+  if (typeof id !== 'string') {
+    return typeof journalId === 'string' ? extraEvent(journalId, line, service) : undefined;
+  }
+  const job = { id, row: Number(line['row']) };
+  const step = STEPS.find(known => known === line['state']);
+  if (step !== undefined) return stepEvent(step, job, line, service);
+  const verdict = VERDICTS.find(known => known === line['verdict']);
+  if (verdict !== undefined) return { kind: 'verdict', id, verdict };
+  if (typeof mark === 'string') return markedEvent(id, mark);
+  return Array.isArray(candidates) ? { kind: 'candidates', job, runIds: candidates.map(String) } : undefined;
+}
+
+function stepEvent(step: JobStep, job: JobName, line: JsonObject, service: string): StepEvent {
+  return {
+    kind: 'step',
+    job,
+    step,
+    entry: step === 'creating' ? entryIn(line, service) : undefined,
+    runId: textOf(line['runId']),
+    recovered: line['recovered'] === true,
+    error: textOf(line['error']),
+    mayHaveRun: line['mayHaveRun'] === true,
+    result: line['result'],
+  };
+}
+
+function extraEvent(journalId: string, line: JsonObject, service: string): JournalEvent {
+  const { runId, job } = line;
+  return runId === undefined
+    ? { kind: 'extra creation', journalId, job: textOf(job), entry: entryIn(line, service) }
+    : { kind: 'extra end', journalId, runId: textOf(runId) ?? null };
+}
+
+function entryIn(line: JsonObject, service: string): JournalEntry | undefined {
+  const { journalId, time, promptVersionId, digest, clockOffsetMs } = line;
+  if (typeof journalId !== 'string' || typeof time !== 'string' || Number.isNaN(Date.parse(time))) {
+    return undefined;
+  }
+  return {
+    id: journalId,
+    time,
+    baseUrl: service,
+    promptVersionId: String(promptVersionId),
+    inputsDigest: String(digest),
+    ...(typeof clockOffsetMs === 'number' && { clockOffsetMs }),
+  };
+}
+
+function handoverEvent(
+  key: string,
+  line: JsonObject,
+): HandoverEvent | HandoverProgressEvent | { readonly kind: 'damaged' } {
+  const { promptVersionId, interface: made, rows, file, batch } = line;
+  if (rows === undefined) {
+    return { kind: 'handover progress', key, file: textOf(file), batch: textOf(batch) };
+  }
+  // A row that is left out would give the rows after it the answers of others.
+  if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isRow)) {
+    return { kind: 'damaged' };
+  }
+  return { kind: 'handover', key, promptVersionId, interface: textOf(made), rows };
+}
+
+function isRow(row: unknown): row is [id: string, inputsDigest: string] {
+  return Array.isArray(row) && typeof row[0] === 'string' && typeof row[1] === 'string';
+}
+
+const OLD_HANDOVER = /^provider-batch:(?<key>.+?)(?:\/rows)?$/u;
+
+/** Version 0.2.0 wrote verdicts as marks of their jobs, and handovers as marks with JSON in them. */
+function markedEvent(id: string, mark: string): ReturnType<typeof eventOf> {
+  const key = OLD_HANDOVER.exec(id)?.groups?.['key'];
+  if (key === undefined) {
+    const verdict = VERDICTS.find(known => known === mark);
+    return verdict && { kind: 'verdict', id, verdict };
+  }
+  const line = parseJson(mark);
+  return isObject(line) ? handoverEvent(key, line) : { kind: 'damaged' };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
