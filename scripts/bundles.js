@@ -35,7 +35,7 @@ export async function writeBundles(outdir) {
 }
 
 /** A file of CommonJS starts faster than an ES module, and a few files faster than many: chunks.js says which. */
-async function bundleCommand(outdir) {
+export async function bundleCommand(outdir, { minify = true } = {}) {
   const bundle = await rolldown({
     ...common(),
     input: {
@@ -51,7 +51,7 @@ async function bundleCommand(outdir) {
     dir: outdir,
     format: 'cjs',
     dynamicImportInCjs: false, // loading Node's own modules by `import` takes longer
-    minify: true,
+    minify,
     entryFileNames: '[name].cjs',
     chunkFileNames: 'chunks/[name]-[hash].cjs',
     codeSplitting: {

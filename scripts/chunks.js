@@ -11,6 +11,7 @@ const FILES = {
     'src/cli/outputs/present.ts',
     'src/cli/settings/journal/journal.ts',
     'src/cli/settings/places.ts',
+    'src/cli/targets/prompt-file.ts',
     'src/cli/terminal/spinner.ts',
   ],
   failure: ['src/cli/program/report-error.ts'],

@@ -1,6 +1,6 @@
 import type { Run, RunInputs } from '../wire/index.ts';
 import { AccountApi } from './account.ts';
-import { type Download, type DownloadOptions, download } from './download.ts';
+import type { Download, DownloadOptions } from './download.ts';
 import { InvalidRequestError } from './errors.ts';
 import { HttpSession, type SessionRequest } from './http-session.ts';
 import { staysBelowBase } from './path.ts';
@@ -8,7 +8,7 @@ import { type WaitOptions, waitForRun } from './poll.ts';
 import { Prompts, Versions } from './prompts.ts';
 import type { Answer, ClientOptions, Pace, RawAnswer, Requester, RequestOptions } from './request.ts';
 import { ResourcesApi } from './resources.ts';
-import { type RunPromptOptions, runPrompt } from './run-prompt.ts';
+import type { RunPromptOptions } from './run-prompt.ts';
 import { Runs } from './runs.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { RequestBody } from './transport.ts';
@@ -109,6 +109,7 @@ export class PromptService implements Requester {
    * @throws {ProtocolError} for a URL that is refused and for other answers than 200
    */
   async download(url: string, options: DownloadOptions = {}): Promise<Download> {
+    const { download } = await import('./download.ts');
     return download(url, this.#session, { ...options, pace: options.pace ?? this.#pace });
   }
 
@@ -120,11 +121,12 @@ export class PromptService implements Requester {
    * @throws {WaitTimeoutError} when `timeoutMs` is over while it is waited for; the run goes on
    * @throws what `runs.create` and `waitForRun` throw; `InvalidRequestError` if no prompt has this slug
    */
-  run(
+  async run(
     target: string,
     inputs: RunInputs | Readonly<Record<string, string>> = {},
     options: RunPromptOptions = {},
   ): Promise<Run> {
+    const { runPrompt } = await import('./run-prompt.ts');
     return runPrompt(this, target, inputs, options);
   }
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { COMMAND, runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { enteredBy } from '../support/entered-files.ts';
 import { type ScriptedService, scriptedService, success } from '../support/scripted-service.ts';
 
 const REPORTER = path.resolve(import.meta.dirname, '../support/report-loaded.cjs');
@@ -87,7 +88,7 @@ describe('what the built command loads', () => {
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun run hel'],
-      { files: 6, kilobytes: 204, builtins: READ_SETTINGS },
+      { files: 6, kilobytes: 196, builtins: READ_SETTINGS },
     ],
     [
       'reading a setting',
@@ -104,12 +105,24 @@ describe('what the built command loads', () => {
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
     const builtins = [...READ_SETTINGS, 'v8', 'assert', 'http', 'http2', 'tls'];
-    expectWithin(loaded, { files: 11, kilobytes: 600, builtins });
+    expectWithin(loaded, { files: 8, kilobytes: 560, builtins });
+  });
+
+  it.skipIf(process.env['PROMPTRUN_COMMAND'])('and enters for one run on a service', async () => {
+    const run = { runId: RUN, outputs: [{ type: 'text', data: 'hello' }], runStatus: 'succeeded', tokens: 1 };
+    service = await scriptedService({ expect: { method: 'POST' }, answer: success(run) });
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+    const { loaded, entered } = await enteredBy(['run', RUN, '-i', 'name=Ada'], env);
+    expect(entered).toContain('src/cli/creation/create-run.ts');
+    expect.soft(entered.length, entered.join('\n')).toBeLessThanOrEqual(88);
+    expect
+      .soft(loaded.length, loaded.filter(file => !entered.includes(file)).join('\n'))
+      .toBeLessThanOrEqual(122);
   });
 
   it('for one run on the built-in service', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
     const builtins = COSTLY.filter(name => name !== 'http2' && name !== 'worker_threads');
-    expectWithin(loaded, { files: 12, kilobytes: 920, builtins });
+    expectWithin(loaded, { files: 11, kilobytes: 890, builtins });
   });
 });

@@ -16,6 +16,8 @@ export interface CommandOptions {
   readonly cwd?: string;
   /** What standard input holds; empty by default. `{ open: true }` leaves it open without writing anything. */
   readonly stdin?: string | Uint8Array | { readonly open: true };
+  /** Another build than `COMMAND`. */
+  readonly command?: string;
   /** Flags for Node itself. */
   readonly nodeArgs?: readonly string[];
 }
@@ -50,7 +52,7 @@ export function runCommand(args: readonly string[], options: CommandOptions = {}
 /** Starts the built command, in directories of its own; a command still running at the end of a test is the test's fault. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
   const home = options.home ?? temporaryDirectory();
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), COMMAND, ...args], {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), options.command ?? COMMAND, ...args], {
     cwd: options.cwd ?? home,
     env: commandEnvironment(home, options.env),
   });

@@ -9,7 +9,7 @@ import {
 } from '../../files/named-file.ts';
 import type { Context } from '../context.ts';
 import { CaseFault, usageError } from '../errors.ts';
-import { REVISION_MARK } from '../targets/git/revision.ts';
+import { REVISION_MARK } from '../targets/named-prompt-file.ts';
 import { type ImageFinder, isImageUrl, openImage } from './images/image-source.ts';
 
 /** Where a file that may be a stranger's stands, and what it may name. */

@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import { visible, withoutHiddenControls } from '../terminal/sanitise.ts';
-import { applyQuery } from './query.ts';
 
 /** What printing JSON takes. */
 type Printing = Pick<Context, 'checks' | 'globals' | 'io'>;
@@ -29,6 +28,7 @@ async function shownJson(ctx: Printing, value: unknown, indent: number): Promise
   const { query } = ctx.globals;
   const { isTerminal } = ctx.io.stdout;
   if (query === undefined) return `${toJson(value, isTerminal, indent)}\n`;
+  const { applyQuery } = await import('./query.ts');
   const { bare, json } = await applyQuery(ctx, query, value, indent);
   if (bare !== undefined) return `${isTerminal ? visible(bare) : bare}\n`;
   return `${isTerminal ? withoutHiddenControls(json) : json}\n`;

@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
-import { page } from '../terminal/pager.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { type Cell, type Column, plainRows, terminalTable } from '../terminal/table.ts';
 import { printValue, wantsJson } from './json.ts';
@@ -23,8 +22,12 @@ export async function present(ctx: Context, value: unknown, forms: Forms): Promi
     return;
   }
   const text = ended(await (forms.terminal?.() ?? Promise.resolve(forms.plain()).then(visible)));
-  if (forms.paged === true) await page(ctx, text, ctx.settings.get('pager'));
-  else await ctx.io.out(text);
+  if (forms.paged !== true) {
+    await ctx.io.out(text);
+    return;
+  }
+  const { page } = await import('../terminal/pager.ts');
+  await page(ctx, text, ctx.settings.get('pager'));
 }
 
 /** A column of a list, and its cell of an item. */

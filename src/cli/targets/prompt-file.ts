@@ -6,7 +6,7 @@ import type { LocalStore } from '../../service/local-store.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { shellWord } from '../terminal/shell-word.ts';
-import { type PromptFile, REVISION_MARK, withPromptFile } from './git/revision.ts';
+import { type PromptFile, REVISION_MARK } from './named-prompt-file.ts';
 
 /** What an alias stands for; any other name stands for itself. @throws {CliError} for an empty one */
 export function aliasOrName(ctx: Context, target: string): string {
@@ -91,11 +91,12 @@ export function shownPath({ cwd }: Context, file: string): string {
 }
 
 /** A version of a prompt file that can be run and read by its id, and is otherwise nowhere. */
-export function versionOfFile(
+export async function versionOfFile(
   ctx: Context,
   file: PromptFile,
   model?: string,
 ): Promise<{ readonly promptId: string; readonly promptVersionId: string; readonly config: unknown }> {
+  const { withPromptFile } = await import('./git/revision.ts');
   return withPromptFile(ctx, file, content =>
     withLocalStore(ctx, async store => {
       const { allowOutside } = ctx.globals;

@@ -6,7 +6,7 @@ import { CliError, notFoundError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { REVISION_MARK } from './git/revision.ts';
+import { REVISION_MARK } from './named-prompt-file.ts';
 import {
   aliasOrName,
   promptFileOf,

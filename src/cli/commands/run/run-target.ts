@@ -1,7 +1,6 @@
 import { ValidationError } from '../../../client/errors.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
-import { failureOf } from '../../core/failure.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -55,6 +54,7 @@ async function withWayToInputs(
   if (!(error instanceof ValidationError) || target === undefined) return error;
   if (await connection.costs?.accessFault(request.promptVersionId)) return error;
   const { advise } = connection;
+  const { failureOf } = await import('../../core/failure.ts');
   const { message, ...failure } = failureOf(error);
   const hints = [`What it takes: ${advise('prompts', 'get', target)}`];
   return new CliError(message, { ...failure, hints, cause: error });

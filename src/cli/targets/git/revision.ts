@@ -9,20 +9,8 @@ import type { Context } from '../../context.ts';
 import type { Env } from '../../core/types.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import type { PromptFile } from '../named-prompt-file.ts';
 import { findRepository } from './repository.ts';
-
-/** Stands between a file and its revision. */
-export const REVISION_MARK = '@git:';
-
-/** A prompt file that a target names. */
-export interface PromptFile {
-  /** As the command line names it, for messages. */
-  readonly name: string;
-  /** Absolute. */
-  readonly path: string;
-  /** The git revision whose state of the file is meant; the file as it is if undefined. */
-  readonly revision: string | undefined;
-}
 
 /** How long one call of git may take, in milliseconds. */
 const PATIENCE_MS = 30_000;

@@ -10,7 +10,7 @@ import { type GivenImage, openGivenImages } from '../../inputs/images/place-imag
 import { checkNamedFile, imagesNamedIn, type NamingFolder } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { REVISION_MARK } from '../../targets/git/revision.ts';
+import { REVISION_MARK } from '../../targets/named-prompt-file.ts';
 import { readExpectations } from '../expectations/kinds.ts';
 import { isTestFile } from './find-test-files.ts';
 import { inTasks } from './in-tasks.ts';
