@@ -31,6 +31,8 @@ export interface PromptOutput {
   /** Such as `json` or `text`, as the file has it. */
   readonly format?: string;
   readonly schema?: JsonObject;
+  /** Which code block of an answer is the output; an answer without one is taken whole. */
+  readonly extract?: 'first' | 'last';
 }
 
 /** What a prompt file says. It is plain JSON, so that it can be kept and need not be parsed again. */

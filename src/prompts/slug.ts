@@ -5,11 +5,11 @@ export const PROMPT_FILE_EXTENSION = '.prompt';
 
 const SLUG = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,99}$/u;
 
-/** The slug of a prompt file: its name without `.prompt`, or `.prompt.yml` as GitHub Models has it. */
+/** The slug of a prompt file: its name without `.prompt`, or the ending of another form. */
 export function slugOf(file: string): string {
   return path
     .basename(file)
-    .replace(/\.prompt(?:\.ya?ml)?$|\.ya?ml$/u, '')
+    .replace(/\.prompt(?:\.ya?ml)?$|\.(?:ya?ml|md|markdown|txt)$/iu, '')
     .normalize('NFC');
 }
 
@@ -25,4 +25,13 @@ export function slugFault(file: string): string | undefined {
 /** `_name.prompt` is put into other prompts, and is not a prompt of its own. */
 export function isPartialFile(file: string): boolean {
   return path.basename(file).startsWith('_');
+}
+
+/** A slug for a file that may have any name. */
+export function slugFrom(file: string): string {
+  const slug = slugOf(file)
+    .replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
+    .replace(/^[^\p{L}\p{N}]+/u, '')
+    .slice(0, 100);
+  return slug === '' || isUuid(slug) ? 'prompt' : slug;
 }

@@ -61,10 +61,8 @@ describe('prompts check', () => {
       /1:4: note: .*Jinja.*\n.*1:19: fault: .*filter of Jinja/,
     ],
     ['page.j2', '{% for a in b %}{{a}}{% endfor %}', /fault: this is a template of Jinja/],
-    ['llm.yaml', "system: Be good\nprompt: 'Say $input'\n", /fault: this is a template of `llm`/],
     ['llm.prompt', "system: Be good\nprompt: 'Say $input'\n", /fault: this is a template of `llm`/],
     ['promptfooconfig.yaml', 'prompts: [a]\nproviders: [echo]\n', /promptfoo.*prompts new .* --from/],
-    ['notes.md', '# Notes\n', /fault: this is Markdown/],
     [
       'yaml.prompt',
       '---\ntitle: "a\ninput: [\n b: : :\n c: {\n---\n{{a}} {{b}}\n',
@@ -106,6 +104,44 @@ describe('a prompt file that is run', () => {
         'All 9 faults: promptrun prompts check in/bad.prompt\n',
       2,
     ]);
+  });
+});
+
+describe('a file of another tool', () => {
+  const tests = 'cases: [{ inputs: { input: rain }, expect: { contains: rain } }]\n';
+  const files = {
+    'haiku.md': 'Write a haiku.',
+    'haiku.test.yaml': tests,
+    'roles/poet.md': 'You write about __INPUT__.',
+    'roles/poet.test.yaml': tests,
+    'brief.yaml': 'system: Be brief',
+    'brief.test.yaml': tests,
+    'sum/system.md': 'Sum up.',
+    'sum/user.md': 'TEXT:',
+  };
+
+  it.each(['haiku.md', 'roles/poet.md', 'brief.yaml'])('is tested by the file beside it: %s', async file => {
+    const { stdout, code } = await promptrun(['test', file, '-m', 'echo'], files);
+    expect([stdout.replace(/ \(.*/u, ''), code]).toEqual([
+      `passed ${file.replace(/\.\w+$/u, '.test.yaml')}: case 1 [echo]\n1 passed, 0 failed\n`,
+      0,
+    ]);
+  });
+
+  it('is run, checked and converted', async () => {
+    const run = await promptrun(['run', 'sum/system.md', '-m', 'echo', '-i', 'input=rain', '--quiet'], files);
+    expect([run.stdout, run.code]).toEqual(['Sum up.\n\nTEXT:\nrain\n', 0]);
+    expect((await promptrun(['prompts', 'check', 'haiku.md', 'brief.yaml'], files)).code).toBe(0);
+    const made = await promptrun(['prompts', 'new', 'sum.prompt', '--from', 'sum/system.md'], files);
+    expect([made.stdout, made.code]).toEqual(['sum.prompt\n', 0]);
+  });
+
+  it('gives the code block that its template extracts, and streams nothing else', async () => {
+    const text = 'prompt: "Say:\\n```\\n$input\\n```\\nDone."\nextract: true\n';
+    const { stdout, code } = await promptrun(['run', 'e.yaml', '-m', 'echo', '-i', 'input=x', '--quiet'], {
+      'e.yaml': text,
+    });
+    expect([stdout, code]).toEqual(['x\n', 0]);
   });
 });
 

@@ -1,10 +1,12 @@
+import path from 'node:path';
 import type { JsonObject } from '../../files/json.ts';
 import { type Finding, Findings, invalid } from '../findings.ts';
+import { textBeside } from '../parse/files.ts';
 import { filled } from './as-template.ts';
 import { type Converted, type ConvertOptions, JUDGED, testFileText } from './converted.ts';
+import type { ForeignPrompt, ForeignSource } from './foreign-form.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
 import { explainForm, formOf } from './forms.ts';
-import { type GithubPrompt, readGithubPrompt } from './github-models.ts';
 
 /**
  * Writes a file of another form as a prompt file of ours, with its tests.
@@ -23,8 +25,9 @@ export async function convertForeign(
   }
   // A check that has no equivalent is left out, and told.
   const left = new Findings(file);
-  const { prompt, findings } = readForm(text, file, left);
-  return convertedGithub(prompt, file, [...findings.list(), ...left.list()]);
+  const beside = textBeside(path.join(options.directory, path.basename(file)), options.allowOutside);
+  const { prompt, findings } = readForm({ text, file, beside }, left);
+  return converted(prompt, file, [...findings.list(), ...left.list()]);
 }
 
 /**
@@ -33,29 +36,24 @@ export async function convertForeign(
  * @throws {InvalidPromptFile} whose message names file and line
  */
 export function foreignTests(text: string, file: string): ForeignTests | undefined {
-  const github = readForm(text, file);
-  return github.prompt.tests;
+  return readForm({ text, file, beside: () => undefined }).prompt.tests;
 }
 
 function readForm(
-  text: string,
-  file: string,
+  source: ForeignSource,
   testFindings?: Findings,
-): { prompt: GithubPrompt; findings: Findings } {
-  const form = formOf(file, text);
+): { prompt: ForeignPrompt; findings: Findings } {
+  const { file } = source;
+  const form = formOf(file, source.text);
   const findings = new Findings(file);
   const prompt =
-    form.kind === 'github-models' ? readGithubPrompt(text, findings, testFindings ?? findings) : undefined;
-  if (form.kind !== 'github-models') findings.fault({ line: 1, column: 1 }, explainForm(form, file));
+    form.kind === 'foreign' ? form.form.read(source, findings, testFindings ?? findings) : undefined;
+  if (form.kind !== 'foreign') findings.fault({ line: 1, column: 1 }, explainForm(form, file));
   if (!prompt || findings.hasFaults) throw invalid(findings);
   return { prompt, findings };
 }
 
-function convertedGithub(
-  { prompt, tests }: GithubPrompt,
-  file: string,
-  findings: readonly Finding[],
-): Converted {
+function converted({ prompt, tests }: ForeignPrompt, file: string, findings: readonly Finding[]): Converted {
   const notes = findings.map(({ file, line, message }) => ({ file, line, message }));
   if (!tests || tests.cases.length === 0) return { prompt, test: undefined, notes };
   const cases = tests.cases.map(({ name, inputs, data, expect }) => ({

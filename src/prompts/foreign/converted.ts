@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
-import { asTemplate, inputsIn, type Piece } from './as-template.ts';
+import { asTemplate, END, inputsIn, type Piece } from './as-template.ts';
 
 /** A prompt file and its test file, made from a file of another form. */
 export interface Converted {
@@ -43,16 +43,42 @@ export interface TestCaseText {
 /** What is worth knowing of an expectation that a model judges. */
 export const JUDGED = 'judged by the model that `promptrun test --judge` names';
 
+/** What a prompt file says of its inputs, beside those that stand in its template. */
+export interface InputsText {
+  /** Those that tags use. */
+  readonly used?: readonly string[];
+  /** Those that a run need not give. */
+  readonly optional?: readonly string[];
+  /** Those that have a default, which a run need not give either. */
+  readonly defaults?: Readonly<Record<string, string>>;
+}
+
 /** The text of a prompt file. Its inputs are in JSON Schema, in which they may have any name. */
-export function promptFileText({ output, ...head }: JsonObject, body: readonly Piece[]): string {
-  const names = inputsIn(body);
+export function promptFileText(
+  { output, ...head }: JsonObject,
+  body: readonly Piece[],
+  { used = [], optional = [], defaults = {} }: InputsText = {},
+): string {
+  const names = [...new Set([...inputsIn(body), ...used, ...optional])];
   const properties = Object.fromEntries(names.map(name => [name, { type: 'string' }]));
+  const required = names.filter(name => !optional.includes(name) && !Object.hasOwn(defaults, name));
+  const known = Object.entries(defaults).filter(([name]) => names.includes(name));
+  const input = {
+    schema: { type: 'object', properties, required },
+    ...(known.length > 0 && { default: Object.fromEntries(known) }),
+  };
   const written = {
     ...head,
-    ...(names.length > 0 && { input: { schema: { type: 'object', properties, required: names } } }),
+    ...(names.length > 0 && { input }),
     ...(output !== undefined && { output }),
   };
   return `---\n${stringify(written, { lineWidth: 0 })}---\n${asTemplate(body)}\n`;
+}
+
+/** A body whose last blanks are text, not the layout that blanks at the end of a file are. */
+export function ended(body: readonly Piece[]): readonly Piece[] {
+  const last = body.at(-1);
+  return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END] : body;
 }
 
 /** The text of a models file. */

@@ -4,32 +4,58 @@ import type { JsonValue } from '../../files/json.ts';
 import { parseYaml } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { isJinja } from '../parse/jinja.ts';
-import { isGithubPrompt } from './github-models.ts';
+import { AICHAT_ROLE, isAichatRole } from './aichat-role.ts';
+import { FABRIC_PATTERN, isFabricPattern } from './fabric-pattern.ts';
+import type { ForeignForm } from './foreign-form.ts';
+import { GITHUB_MODELS, isGithubPrompt } from './github-models.ts';
+import { isLlmTemplate, LLM_TEMPLATE } from './llm-template.ts';
+import { isMarkdownCommand, MARKDOWN_COMMAND } from './markdown-command.ts';
+import { PLAIN_TEXT } from './plain-text.ts';
 
 /** What a file is, whatever its name. */
 export type Form =
-  | { readonly kind: 'prompt' | 'github-models' | 'promptfoo' }
+  | { readonly kind: 'prompt' | 'promptfoo' }
+  | { readonly kind: 'foreign'; readonly form: ForeignForm }
   /** `name` continues a sentence that begins with "this is". */
   | { readonly kind: 'other'; readonly name: string };
 
 const GITHUB_NAME = /\.prompt\.ya?ml$/u;
+const TEXT_NAME = /\.(?:md|markdown|txt)$/iu;
 /** The beginning of a map that YAML reads; our own files begin with a fence, or with the template. */
 const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
 
 /** The form of a file by its name and its text. */
 export function formOf(file: string, text: string): Form {
-  if (GITHUB_NAME.test(file)) return { kind: 'github-models' };
+  if (GITHUB_NAME.test(file)) return { kind: 'foreign', form: GITHUB_MODELS };
   const isOurs = file.endsWith('.prompt');
   if (isOurs && (/^\uFEFF?(?:\s*#[^\n]*\n)*\s*---[ \t]*\r?\n/u.test(text) || !YAML_KEY.test(text))) {
     return { kind: 'prompt' };
   }
   const whole = parse(text);
-  if (whole !== undefined && isGithubPrompt(whole)) return { kind: 'github-models' };
+  if (whole !== undefined && isGithubPrompt(whole)) return { kind: 'foreign', form: GITHUB_MODELS };
   if (whole !== undefined && isPromptfooConfig(whole)) return { kind: 'promptfoo' };
-  if (isJsonObject(whole) && isLlmTemplate(whole)) return { kind: 'other', name: LLM_TEMPLATE };
+  if (isJsonObject(whole) && isLlmTemplate(whole)) {
+    if (/\.ya?ml$/iu.test(file)) return { kind: 'foreign', form: LLM_TEMPLATE };
+    return { kind: 'other', name: `${LLM_TEMPLATE.name}, which ends in .yaml` };
+  }
   if (isOurs) return { kind: 'prompt' };
+  if (TEXT_NAME.test(file)) return { kind: 'foreign', form: textFormOf(file, text) };
   const name = isJsonObject(whole) ? nameOfMap(whole) : undefined;
   return { kind: 'other', name: name ?? nameByEnding(file, text) };
+}
+
+/** The forms of Markdown and text files, of which the first that fits is taken. */
+const TEXT_FORMS: readonly {
+  readonly form: ForeignForm;
+  readonly fits: (file: string, text: string) => boolean;
+}[] = [
+  { form: FABRIC_PATTERN, fits: isFabricPattern },
+  { form: AICHAT_ROLE, fits: isAichatRole },
+  { form: MARKDOWN_COMMAND, fits: isMarkdownCommand },
+];
+
+function textFormOf(file: string, text: string): ForeignForm {
+  return TEXT_FORMS.find(({ fits }) => fits(file, text))?.form ?? PLAIN_TEXT;
 }
 
 /** What a file of another form is, and what to do with it. */
@@ -38,7 +64,8 @@ export function explainForm(form: Form, file: string): string {
     const command = `promptrun prompts new <name>.prompt --from ${path.basename(file)}`;
     return `this is a configuration of promptfoo, not a prompt file: convert it with \`${command}\``;
   }
-  return `this is ${form.kind === 'other' ? form.name : 'a prompt file'}, not a prompt file`;
+  const name = form.kind === 'other' ? form.name : form.kind === 'foreign' ? form.form.name : 'a prompt file';
+  return `this is ${name}, not a prompt file`;
 }
 
 function isPromptfooConfig(whole: JsonValue): boolean {
@@ -54,25 +81,11 @@ function nameOfMap(whole: { readonly [key: string]: JsonValue }): string | undef
   return has('cases') ? 'a test file of promptrun' : undefined;
 }
 
-const LLM_TEMPLATE = 'a template of `llm` (docs/moving.md shows how to write it as a prompt file)';
-const LLM_KEYS = new Set(
-  'prompt system model defaults options attachments attachment_types extract extract_last schema_object functions fragments system_fragments tools'.split(
-    ' ',
-  ),
-);
-
-function isLlmTemplate(whole: { readonly [key: string]: JsonValue }): boolean {
-  const keys = Object.keys(whole);
-  const isSaying = typeof whole['prompt'] === 'string' || typeof whole['system'] === 'string';
-  return isSaying && keys.every(key => LLM_KEYS.has(key));
-}
-
 const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/\.(?:j2|jinja2?|njk)$/iu, 'a template of Jinja'],
   [/\.prompty$/iu, 'a file of Prompty'],
   [/\.poml$/iu, 'a file of POML'],
-  [/\.(?:md|mdx|markdown)$/iu, 'Markdown'],
-  [/\.txt$/iu, 'plain text'],
+  [/\.mdx$/iu, 'Markdown with JSX'],
   [/\.jsonl$/iu, 'a list of JSON values (JSONL)'],
   [/\.json$/iu, 'JSON'],
   [/\.csv$/iu, 'a table (CSV)'],

@@ -3,23 +3,12 @@ import { isJsonList, type JsonObject, type JsonValue, ownValue, parseJson } from
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
-import type { PromptPlaces } from '../definition.ts';
 import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';
-import { chatRole, END, inputsIn, type Piece, piecesOf } from './as-template.ts';
-import { promptFileText } from './converted.ts';
-import type { ForeignTests } from './foreign-tests.ts';
+import { chatRole, inputsIn, type Piece, piecesOf } from './as-template.ts';
+import { ended, promptFileText } from './converted.ts';
+import type { ForeignForm, ForeignPrompt } from './foreign-form.ts';
 import { readGithubTests } from './github-tests.ts';
-
-/** A `.prompt.yml` of GitHub Models, as a prompt file and the cases of its tests. */
-export interface GithubPrompt {
-  /** The text of a prompt file of ours. */
-  readonly prompt: string;
-  /** Where its parts stand in the file it was read from. */
-  readonly places: PromptPlaces;
-  /** Undefined if there is no test data. */
-  readonly tests: ForeignTests | undefined;
-}
 
 const KEYS = new Set([
   'name',
@@ -45,18 +34,13 @@ export function isGithubPrompt(whole: JsonValue): boolean {
   return isJsonList(messages) && messages.some(message => isJsonObject(message) && 'content' in message);
 }
 
-/**
- * Reads the `.prompt.yml` of GitHub Models. What is wrong becomes a finding; undefined where nothing can be read.
- *
- * @param testFindings takes what is wrong with its tests, which need not keep it from being run
- */
-export function readGithubPrompt(
-  text: string,
-  findings: Findings,
-  testFindings: Findings,
-): GithubPrompt | undefined {
-  return findings.attempt(() => new GithubReader(parseYaml(text), findings).prompt(testFindings));
-}
+/** The `.prompt.yml` of GitHub Models, with the cases of its tests. */
+export const GITHUB_MODELS: ForeignForm = {
+  name: 'a prompt of GitHub Models',
+  needsSlug: true,
+  read: ({ text }, findings, testFindings) =>
+    findings.attempt(() => new GithubReader(parseYaml(text), findings).prompt(testFindings)),
+};
 
 class GithubReader {
   readonly #root: YamlValue;
@@ -70,7 +54,7 @@ class GithubReader {
     this.#entries = new Map(entries.map(entry => [entry.key, entry]));
   }
 
-  prompt(testFindings: Findings): GithubPrompt {
+  prompt(testFindings: Findings): ForeignPrompt {
     const entries = this.#entries;
     for (const entry of entries.values()) {
       if (KEYS.has(entry.key)) continue;
@@ -180,10 +164,4 @@ class GithubReader {
     this.#findings.fault(written ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
     return {};
   }
-}
-
-/** Blanks at the end of a file are layout, but these are text. */
-function ended(body: readonly Piece[]): readonly Piece[] {
-  const last = body.at(-1);
-  return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END] : body;
 }

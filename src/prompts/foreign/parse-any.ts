@@ -1,12 +1,16 @@
+import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { Findings } from '../findings.ts';
 import { checkName, define, type ParsedPrompt, type ParseOptions, parsePrompt } from '../parse/parse.ts';
+import { slugFrom } from '../slug.ts';
+import type { ForeignForm } from './foreign-form.ts';
 import { explainForm, formOf } from './forms.ts';
-import { readGithubPrompt } from './github-models.ts';
 
 export interface ParseAnyOptions extends ParseOptions {
   /** True if a fault in tests that the file has is a fault of the file; default false. */
   readonly checksTests?: boolean | undefined;
+  /** Reads another file of the file's folder; default none. */
+  readonly beside?: ((name: string) => string | undefined) | undefined;
 }
 
 /** Reads a prompt file of ours, or of a form that can be run as it is, with every finding. */
@@ -14,28 +18,38 @@ export function parseAnyPrompt(text: string, file: string, options: ParseAnyOpti
   const form = formOf(file, text);
   if (form.kind === 'prompt') return parsePrompt(text, file, options);
   const findings = new Findings(file);
-  if (form.kind !== 'github-models') {
+  if (form.kind !== 'foreign') {
     findings.fault({ line: 1, column: 1 }, explainForm(form, file));
     return { findings, definition: undefined };
   }
-  checkName(file, findings);
-  return { findings, definition: findings.attempt(() => defineGithub(text, file, findings, options)) };
+  if (form.form.needsSlug) checkName(file, findings);
+  const definition = findings.attempt(() => defineForeign(form.form, { text, file }, findings, options));
+  return { findings, definition };
 }
 
-/** Reads a prompt of GitHub Models as the prompt file it can be converted to. */
-function defineGithub(
-  text: string,
-  file: string,
+/** Reads a prompt of another form as the prompt file it can be converted to. */
+function defineForeign(
+  form: ForeignForm,
+  { text, file }: { text: string; file: string },
   findings: Findings,
-  { checksTests = false }: ParseAnyOptions,
+  { checksTests = false, beside = () => undefined }: ParseAnyOptions,
 ): PromptDefinition | undefined {
-  const github = readGithubPrompt(text, findings, checksTests ? findings : new Findings(file));
-  if (!github || findings.hasFaults) return undefined;
+  const testFindings = checksTests ? findings : new Findings(file);
+  const foreign = form.read({ file, text, beside }, findings, testFindings);
+  if (!foreign || findings.hasFaults) return undefined;
+  if (Buffer.byteLength(foreign.prompt) > MOST_CONVERTED) {
+    findings.fault({ line: 1, column: 1 }, `the prompt is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+    return undefined;
+  }
   const converted = new Findings(file);
-  const definition = define(github.prompt, file, converted, {});
+  const name = form.needsSlug ? file : slugFrom(foreign.name ?? file);
+  const definition = define(foreign.prompt, name, converted, {});
   // Its own places are those of the converted text.
   for (const { severity, message } of converted.list()) {
-    if (severity === 'fault') findings.fault(github.places.output, message);
+    if (severity === 'fault') findings.fault(foreign.places.output, message);
   }
-  return { ...definition, places: github.places };
+  return { ...definition, places: foreign.places };
 }
+
+/** What a text may become once it is escaped, and stands there twice. */
+const MOST_CONVERTED = 4 * BOUNDS.fileBytes;

@@ -61,6 +61,31 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
+/**
+ * Reads the files beside a prompt file of another form, by their names.
+ *
+ * @param allowOutside whether a link may lead out of the file's folder
+ */
+export function textBeside(file: string, allowOutside = false): (name: string) => string | undefined {
+  const folder = path.dirname(path.resolve(file));
+  return name => {
+    const place = path.join(folder, name);
+    try {
+      const { real, fault } = lookAtNamedFile(place, allowOutside ? undefined : folder, BOUNDS.fileBytes);
+      const text = fault === undefined ? textOf(readFileSync(real)) : undefined;
+      if (text !== undefined) return text;
+      throw new InvalidPromptFile(
+        place,
+        1,
+        fault === undefined ? 'the file is not UTF-8 text' : UNREAD[fault],
+      );
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
+      throw error;
+    }
+  };
+}
+
 /** `folder/name` is the file `folder/_name.prompt`. Undefined for a name that leads elsewhere. */
 function partialPath(directory: string, name: string): string | undefined {
   const steps = name.split('/');
@@ -86,3 +111,11 @@ export function isPromptFile(name: string): boolean {
 export function isPromptText(name: string): boolean {
   return name.endsWith(PROMPT_FILE_EXTENSION) && !name.startsWith('.');
 }
+
+const UNREAD = {
+  outside: 'the file leads out of its folder: --allow-outside takes it all the same',
+  irregular: 'this is not a file',
+  large: `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`,
+  many: 'this is one file too many',
+  much: 'the files are too large together',
+};

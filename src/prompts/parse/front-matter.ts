@@ -34,7 +34,7 @@ export function readFrontMatter(
   const entries = entriesOf(root, 'the front matter', findings);
   for (const entry of entries.values()) noteUnknown(entry, findings);
   const input = entriesOf(entries.get('input')?.value, 'input', findings, ['schema', 'default']);
-  const output = entriesOf(entries.get('output')?.value, 'output', findings, ['format', 'schema']);
+  const output = entriesOf(entries.get('output')?.value, 'output', findings, ['format', 'schema', 'extract']);
   const context = schemaContext(findings, named);
   const schemaOf = (entry: YamlEntry | undefined): JsonObject | undefined =>
     entry && readSchema(entry.value, context);
@@ -54,7 +54,10 @@ export function readFrontMatter(
     mentions: (key: string) => fields.some(({ name }) => name === key),
     placeOfField: (key: string): Place => fields.find(({ name }) => name === key) ?? inputSchema ?? TOP,
     defaults: valuesOf(entriesOf(input.get('default')?.value, 'input.default', findings), findings),
-    output: outputOf(output.get('format'), schemaOf(output.get('schema')), findings),
+    output: {
+      ...outputOf(output.get('format'), schemaOf(output.get('schema')), findings),
+      ...extractOf(output.get('extract'), findings),
+    },
     outputPlace: output.get('schema') ?? entries.get('output') ?? TOP,
     ext: extensionsOf(whole),
     /** Everything, as written. */
@@ -74,6 +77,15 @@ function outputOf(
   return { ...(format !== undefined && { format }), ...(schema && { schema }) };
 }
 
+function extractOf(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'extract'> {
+  const extract = textOf(entry, findings, 'output.extract');
+  if (extract === 'first' || extract === 'last') return { extract };
+  if (entry && extract !== undefined) {
+    findings.fault(entry.value, `output.extract is first or last, not \`${extract}\``);
+  }
+  return {};
+}
+
 /** The entries of a map; those that are not among `known` are reported. */
 function entriesOf(
   value: YamlValue | undefined,
@@ -85,12 +97,13 @@ function entriesOf(
   for (const entry of entries) {
     if (!known || known.includes(entry.key)) continue;
     const meant = didYouMean(entry.key, known);
-    findings.note(
-      entry,
-      `\`${entry.key}\` is kept without effect: ${name} takes ${known.join(' and ')}${meant}`,
-    );
+    findings.note(entry, `\`${entry.key}\` is kept without effect: ${name} takes ${inWords(known)}${meant}`);
   }
   return new Map(entries.map(entry => [entry.key, entry]));
+}
+
+function inWords(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 function valuesOf(entries: Entries, findings: Findings): Map<string, Placed<JsonValue>> {

@@ -5,6 +5,7 @@ import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptOutput } from '../definition.ts';
 import { schemaChecker } from '../schemas/validate.ts';
+import { codeBlock } from './code-block.ts';
 
 export interface CheckedOutput {
   /** The model's answer; without the code fence where it was alone in one and matches. */
@@ -18,6 +19,11 @@ export function wantsJson({ format, schema }: PromptOutput): boolean {
   return schema !== undefined || format === 'json';
 }
 
+/** Whether the output may come out otherwise than the model says it. */
+export function changesAnswer(output: PromptOutput): boolean {
+  return wantsJson(output) || output.extract !== undefined;
+}
+
 /**
  * Checks an answer whatever the model claims. A schema that can't be used is a fault as well.
  *
@@ -28,8 +34,9 @@ export async function checkOutput(
   text: string,
   limitMs: number = BOUNDS.checkMs,
 ): Promise<CheckedOutput> {
-  if (!wantsJson(output)) return { text };
-  const bare = withoutFence(text);
+  const block = output.extract && codeBlock(text, output.extract);
+  if (!wantsJson(output)) return { text: block ?? text };
+  const bare = block ?? withoutFence(text);
   const parsed = parse(bare);
   if ('fault' in parsed) return { text, fault: parsed.fault };
   const fault = output.schema && (await faultOf(output.schema, parsed.value, limitMs));

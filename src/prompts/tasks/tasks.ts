@@ -6,7 +6,7 @@ import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition, PromptOutput } from '../definition.ts';
 import type { ForeignTests } from '../foreign/foreign-tests.ts';
-import { partialsBeside } from '../parse/files.ts';
+import { partialsBeside, textBeside } from '../parse/files.ts';
 import { checkOutput } from '../render/output.ts';
 import { renderMessages } from '../render/render-prompt.ts';
 import { readTextInputs } from '../render/typed-inputs.ts';
@@ -115,7 +115,8 @@ async function parseFile({
   // The readers of templates and front matter take a while to load; a version that was read once needs them no more.
   const { parseAnyPrompt } = await import('../foreign/parse-any.ts');
   const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
-  const { findings, definition } = parseAnyPrompt(text, file, { checksTests, partials: lookup });
+  const beside = partials ? undefined : textBeside(file, allowOutside);
+  const { findings, definition } = parseAnyPrompt(text, file, { checksTests, beside, partials: lookup });
   return { findings: findings.list(), definition };
 }
 

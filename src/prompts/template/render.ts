@@ -4,6 +4,7 @@ import type { PastBound } from '../../files/bounds/past-bound.ts';
 import { Budget, type Limits, RENDER_LIMITS, tooDeep } from './budget.ts';
 import { type AddedHelpers, instrument } from './instrument.ts';
 import { Marks, type Message } from './messages.ts';
+import { shellWords } from './shell-words.ts';
 import { HELPERS, roleNamed } from './syntax.ts';
 import { isFilled, jsonOf, Picture, partOf, textOf, type Value } from './values.ts';
 
@@ -94,6 +95,7 @@ function languageHelpers(budget: Budget, marks: Marks): Helpers {
       return a === b ? inverse(this) : fn(this);
     },
     lookup: (object: Value, key: Value) => (object ? partOf(object, written(key)) : object),
+    word: (text: Value, number: Value) => shellWords(counted(textOf(text), budget))[Number(number)] ?? '',
     json(value: Value, { hash }: Block): string {
       const { indent } = hash as { indent?: Value };
       return counted(jsonOf(value, indent), budget);

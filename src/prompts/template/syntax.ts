@@ -14,6 +14,7 @@ export const HELPERS: { readonly [name: string]: { readonly block?: boolean; rea
   section: { values: 1 },
   json: { values: 1 },
   lookup: { values: 2 },
+  word: { values: 2 },
   log: { values: Number.POSITIVE_INFINITY },
 };
 

@@ -14,7 +14,7 @@ import { type ModelEntry, shutdownNote, shutdownOf } from '../../models/entry.ts
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
-import { type CheckedOutput, wantsJson } from '../../prompts/render/output.ts';
+import { type CheckedOutput, changesAnswer, wantsJson } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { retryForever } from '../core/background-work.ts';
@@ -129,7 +129,7 @@ async function runEngine(
     runOptions: settings,
     json,
     // An answer that is checked may come out otherwise than it was said.
-    onText: json ? undefined : texts.of(run),
+    onText: changesAnswer(output) ? undefined : texts.of(run),
     signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };
@@ -139,7 +139,7 @@ async function runEngine(
   const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
   const usage = await chargeOf(model, result, { runOptions: settings, providerBatch: batched !== undefined });
   const check = (text: string) => tasks.do('checkOutput', { output, text }, task);
-  const ended = json && !result.failed ? await checked(result, check) : result;
+  const ended = changesAnswer(output) && !result.failed ? await checked(result, check) : result;
   return { ...ended, charge: usage };
 }
 

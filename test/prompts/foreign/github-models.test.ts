@@ -191,11 +191,10 @@ describe('a file of another form', () => {
       'prompts: [hi]\nproviders: [openai:gpt-4o]\n',
       /a configuration of promptfoo.*prompts new/,
     ],
-    ['t.yaml', 'system: Be brief\nprompt: "Sum up: $input"\n', /a template of `llm`/],
-    ['t.prompt', 'system: Be brief\nprompt: "Sum up: $input"\n', /a template of `llm`/],
+    ['t.prompt', 'system: Be brief\nprompt: "Sum up: $input"\n', /a template of `llm`, which ends in .yaml/],
+    ['t.yaml', 'system: Be brief\nprompt: Hi\nvoice: calm\n', /YAML of an unknown form/],
     ['t.j2', '{% if x %}', /a template of Jinja/],
     ['x.test.yaml', 'cases: []', /a test file of promptrun/],
-    ['notes.md', '# Notes', /Markdown/],
     ['data.jsonl', '{}', /JSONL/],
     ['thing.bin', 'x', /a file of an unknown form/],
   ])('is named as what it is: %s', (name, text, message) =>

@@ -33,6 +33,7 @@ export const FRONT_MATTER_SCHEMA = {
       type: 'object',
       properties: {
         format: { enum: ['text', 'json'], description: 'json: the answer must be JSON' },
+        extract: { enum: ['first', 'last'], description: 'the code block of the answer that is the output' },
         schema: {
           $ref: '#/$defs/schema',
           description: 'What the answer must match, as Picoschema or JSON Schema',

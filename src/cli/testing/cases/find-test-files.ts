@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
@@ -59,9 +60,17 @@ async function placeOf(
     throw usageError(code === 'ENOENT' ? `there is no file ${name}` : `${name} can't be read (${code})`);
   });
   if (stats.isDirectory()) return { place, isDirectory: true };
-  if (name.endsWith('.prompt')) return placeOf(ctx, name.replace(/\.prompt$/u, '.test.yaml'));
+  const beside = testFileBeside(name);
+  const isThere = beside !== name && existsSync(path.resolve(ctx.cwd, beside));
+  if (name.endsWith('.prompt') || isThere) return placeOf(ctx, beside);
   if (!stats.isFile()) throw usageError(`${name} is not a regular file`);
   return { place, isDirectory: false };
+}
+
+/** The test file beside a prompt file of any form; one that has tests of its own, or is a test file, stays. */
+function testFileBeside(name: string): string {
+  if (isTestFile(name) || FOREIGN.test(name)) return name;
+  return name.replace(/\.(?:prompt|md|markdown|txt|ya?ml)$/u, '.test.yaml');
 }
 
 async function inDirectory(

@@ -21,8 +21,8 @@ import type { TargetCheck } from './target-folders.ts';
 import { MOST_TEST_FILE_BYTES, type TestCase, type TestFile } from './test-case.ts';
 import { type Fields, faultIn, fieldsOf, inputTextIn, located, numberIn, textIn } from './test-values.ts';
 
-/** A prompt file of ours comes before one of GitHub Models. */
-const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml'];
+/** A prompt file of ours comes before those of other forms. */
+const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml', '.yaml', '.yml', '.md', '.txt'];
 const FILE_KEYS = ['target', 'model', 'models', 'trim', 'pass', 'cases'];
 const MOST_CASES = 100_000;
 const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'expect', 'repeat', 'pass'];

@@ -1,0 +1,79 @@
+import path from 'node:path';
+import type { JsonObject } from '../../files/json.ts';
+import type { Piece } from './as-template.ts';
+import { ended, promptFileText } from './converted.ts';
+import { type ForeignForm, TOP_OF_FILE } from './foreign-form.ts';
+import { readMarkdown, textIn } from './markdown.ts';
+
+/** Where a role puts the input. */
+const INPUT = '__INPUT__';
+const INPUT_MARK = '### INPUT:';
+const OUTPUT_MARK = '### OUTPUT:';
+
+/** Whether a file is a role of aichat. */
+export function isAichatRole(file: string, text: string): boolean {
+  if (!/\.(?:md|markdown)$/iu.test(file)) return false;
+  if (path.basename(path.dirname(path.resolve(file))) === 'roles') return true;
+  const { head, body } = readMarkdown(text);
+  if (['temperature', 'top_p'].some(key => Object.hasOwn(head, key))) return true;
+  return body.includes(INPUT) || turnsIn(body).turns.length > 0;
+}
+
+/** A role of aichat. */
+export const AICHAT_ROLE: ForeignForm = {
+  name: 'a role of aichat',
+  read({ text }, findings) {
+    const { head, body } = readMarkdown(text);
+    if (Object.hasOwn(head, 'use_tools')) {
+      findings.note({ line: 1, column: 1 }, '`use_tools` has no effect here: no tools are called');
+    }
+    return { prompt: promptFileText(headOf(head), ended(bodyOf(body))), places: TOP_OF_FILE };
+  },
+};
+
+function bodyOf(body: string): Piece[] {
+  if (body.includes(INPUT)) {
+    const pieces = body.split(INPUT).flatMap((text): Piece[] => [{ input: 'input' }, { text }]);
+    return [{ tag: '{{role "user"}}' }, ...pieces.slice(1)];
+  }
+  const { system, turns } = turnsIn(body);
+  return [
+    ...(system === '' ? [] : [{ tag: '{{role "system"}}' }, { text: system }]),
+    ...turns.flatMap(({ input, output }) => [
+      { tag: '{{role "user"}}' },
+      { text: input },
+      { tag: '{{role "model"}}' },
+      { text: output },
+    ]),
+    { tag: '{{role "user"}}' },
+    { input: 'input' },
+  ];
+}
+
+interface Turn {
+  readonly input: string;
+  readonly output: string;
+}
+
+/** What stands before the first example, and the examples; without a whole number of pairs there are none. */
+function turnsIn(body: string): { readonly system: string; readonly turns: readonly Turn[] } {
+  const [system = '', ...rest] = body.split(INPUT_MARK);
+  const pairs = rest.map(part => part.split(OUTPUT_MARK));
+  if (pairs.length === 0 || pairs.some(pair => pair.length !== 2)) return { system: body, turns: [] };
+  const turns = pairs.map(([input = '', output = '']) => ({ input: input.trim(), output: output.trim() }));
+  return { system: system.trim(), turns };
+}
+
+/** aichat names models `client:model`. */
+function headOf(head: JsonObject): JsonObject {
+  const model = textIn(head, 'model')?.replace(':', '/');
+  const [temperature, topP] = [head['temperature'], head['top_p']];
+  const config = {
+    ...(typeof temperature === 'number' && { temperature }),
+    ...(typeof topP === 'number' && { topP }),
+  };
+  return {
+    ...(model !== undefined && { model }),
+    ...(Object.keys(config).length > 0 && { config }),
+  };
+}

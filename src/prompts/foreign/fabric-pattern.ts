@@ -1,0 +1,42 @@
+import path from 'node:path';
+import { inputsIn, type Piece, piecesOf } from './as-template.ts';
+import { ended, promptFileText } from './converted.ts';
+import { type ForeignForm, TOP_OF_FILE } from './foreign-form.ts';
+
+/** `{{name}}`, as fabric's variables are written. */
+const VARIABLE = /\{\{([A-Za-z_][\w-]*)\}\}/u;
+
+/** Whether a file is a pattern of fabric. */
+export function isFabricPattern(file: string): boolean {
+  return path.basename(file) === 'system.md';
+}
+
+/** A pattern of fabric: `system.md`, and `user.md` beside it, in a folder that has the pattern's name. */
+export const FABRIC_PATTERN: ForeignForm = {
+  name: 'a pattern of fabric',
+  read({ file, text, beside }) {
+    const system = piecesOf(plain(text), VARIABLE);
+    const message = piecesOf(plain(beside('user.md') ?? ''), VARIABLE);
+    const takesInput = inputsIn(system).includes('input');
+    const user: Piece[] = takesInput
+      ? message
+      : [...message, ...(message.length > 0 ? [{ text: '\n' }] : []), { input: 'input' }];
+    const body: Piece[] = [
+      { tag: '{{role "system"}}' },
+      ...system,
+      ...(user.length > 0 ? [{ tag: '{{role "user"}}' }, ...user] : []),
+    ];
+    return {
+      prompt: promptFileText({}, ended(body)),
+      places: TOP_OF_FILE,
+      name: path.basename(path.dirname(path.resolve(file))),
+    };
+  },
+};
+
+function plain(text: string): string {
+  return text
+    .replace(/^\uFEFF/u, '')
+    .replace(/\r\n?/gu, '\n')
+    .trim();
+}

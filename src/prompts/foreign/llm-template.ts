@@ -1,0 +1,175 @@
+import { placeOf } from '../../files/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../files/json.ts';
+import { parseYaml, type YamlEntry } from '../../files/yaml.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import type { Findings } from '../findings.ts';
+import { checkOption } from '../parse/option-values.ts';
+import { inputsIn, type Piece } from './as-template.ts';
+import { ended, promptFileText } from './converted.ts';
+import type { ForeignForm, ForeignPrompt } from './foreign-form.ts';
+
+const READ = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
+const EXTRACTS = ['extract', 'extract_last'];
+/** What no prompt file can say, and what would be lost without it. */
+const REFUSED: Readonly<Record<string, string>> = {
+  fragments: 'fragments',
+  system_fragments: 'fragments',
+  tools: 'tools',
+  functions: 'tools',
+  attachments: 'attachments',
+  attachment_types: 'attachments',
+};
+const KEYS = new Set([...READ, ...EXTRACTS, ...Object.keys(REFUSED)]);
+
+/** Whether a map is a template of `llm`: it says something, and has keys of that format only. */
+export function isLlmTemplate(whole: JsonObject): boolean {
+  const says = typeof whole['prompt'] === 'string' || typeof whole['system'] === 'string';
+  return says && Object.keys(whole).every(key => KEYS.has(key));
+}
+
+/** A template of `llm`. */
+export const LLM_TEMPLATE: ForeignForm = {
+  name: 'a template of `llm`',
+  read: ({ text }, findings) =>
+    findings.attempt(() => {
+      const entries = parseYaml(text).entries('a template of `llm`');
+      return readTemplate(new Map(entries.map(entry => [entry.key, entry])), findings);
+    }),
+};
+
+type Entries = ReadonlyMap<string, YamlEntry>;
+
+function readTemplate(entries: Entries, findings: Findings): ForeignPrompt {
+  for (const entry of entries.values()) {
+    const refused = Object.hasOwn(REFUSED, entry.key) ? REFUSED[entry.key] : undefined;
+    const isEmpty = isJsonList(entry.value.json()) && entry.value.items(entry.key).length === 0;
+    if (refused === undefined || entry.value.isEmpty || isEmpty) continue;
+    findings.fault(entry, `\`${entry.key}\`: ${refused} of \`llm\` can't be carried out here`);
+  }
+  const [prompt, system] = [piecesIn(entries.get('prompt')), piecesIn(entries.get('system'))];
+  const follows = prompt !== undefined && !inputsIn(prompt).includes('input');
+  const body: Piece[] = [
+    ...(system === undefined ? [] : [{ tag: '{{role "system"}}' }, ...system]),
+    { tag: '{{role "user"}}' },
+    ...(prompt ?? [{ input: 'input' }]),
+    ...(follows ? [{ tag: '{{#if input}}' }, { text: '\n' }, { input: 'input' }, { tag: '{{/if}}' }] : []),
+  ];
+  const options = optionsIn(entries, findings);
+  const model = scalarIn(entries, 'model');
+  const head: JsonObject = {
+    ...(model !== undefined && { model }),
+    ...(options.length > 0 && {
+      config: Object.fromEntries(options.map(({ key, value }) => [key, value])),
+    }),
+    ...outputOf(entries, findings),
+  };
+  const isNeededBySystem = system !== undefined && inputsIn(system).includes('input');
+  const inputs = {
+    defaults: defaultsIn(entries),
+    ...(follows && !isNeededBySystem && { optional: ['input'] }),
+  };
+  const top = { line: 1, column: 1 };
+  return {
+    prompt: promptFileText(head, ended(body), inputs),
+    places: {
+      model: placeOf(entries.get('model') ?? top),
+      output: placeOf(entries.get('schema_object') ?? top),
+      config: Object.fromEntries(options.map(({ key, place }) => [key, placeOf(place)])),
+      defaults: {},
+    },
+  };
+}
+
+/** `$name`, `${name}` and `$$`, as Python's string.Template has them: https://docs.python.org/3/library/string.html */
+const VARIABLE = /\$(?:(?<dollar>\$)|(?<named>[A-Za-z_]\w*)|\{(?<braced>[A-Za-z_]\w*)\})/gu;
+
+function piecesIn(entry: YamlEntry | undefined): Piece[] | undefined {
+  if (!entry || entry.value.isEmpty) return undefined;
+  const text = entry.value.text(entry.key);
+  const pieces: Piece[] = [];
+  let at = 0;
+  for (const { 0: found, index, groups } of text.matchAll(VARIABLE)) {
+    const name = groups?.['named'] ?? groups?.['braced'];
+    pieces.push({ text: text.slice(at, index) }, name === undefined ? { text: '$' } : { input: name });
+    at = index + found.length;
+  }
+  pieces.push({ text: text.slice(at) });
+  return joined(pieces);
+}
+
+/** Texts that follow each other as one: only so is what they say together escaped. */
+function joined(pieces: readonly Piece[]): Piece[] {
+  const result: Piece[] = [];
+  for (const piece of pieces) {
+    const last = result.at(-1);
+    if ('text' in piece && last !== undefined && 'text' in last) {
+      result[result.length - 1] = { text: last.text + piece.text };
+    } else if (!('text' in piece) || piece.text !== '') {
+      result.push(piece);
+    }
+  }
+  return result;
+}
+
+function scalarIn(entries: Entries, key: string): string | undefined {
+  const entry = entries.get(key);
+  return entry && !entry.value.isEmpty ? entry.value.text(key) : undefined;
+}
+
+function defaultsIn(entries: Entries): Record<string, string> {
+  const values = entries.get('defaults')?.value.entries('defaults') ?? [];
+  return Object.fromEntries(values.map(({ key, value }) => [key, textOf(value.scalar ?? value.json())]));
+}
+
+function textOf(value: JsonValue): string {
+  if (value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Names of options, if ours differ. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  max_tokens: 'maxOutputTokens',
+  max_output_tokens: 'maxOutputTokens',
+  num_predict: 'maxOutputTokens',
+  top_p: 'topP',
+  top_k: 'topK',
+  frequency_penalty: 'frequencyPenalty',
+  presence_penalty: 'presencePenalty',
+  stop: 'stopSequences',
+};
+
+interface Option {
+  readonly key: string;
+  readonly value: JsonValue;
+  readonly place: YamlEntry;
+}
+
+function optionsIn(entries: Entries, findings: Findings): Option[] {
+  const written = entries.get('options')?.value.entries('options') ?? [];
+  const options = written
+    .filter(({ key }) => key !== 'json_object')
+    .map(place => {
+      const key = Object.hasOwn(OPTIONS, place.key) ? (OPTIONS[place.key] ?? place.key) : place.key;
+      return { key, value: place.value.json(), place };
+    });
+  for (const { key, value, place } of options) checkOption(key, value, place, findings);
+  return options;
+}
+
+function outputOf(entries: Entries, findings: Findings): JsonObject {
+  const [first, last] = EXTRACTS.map(key => entries.get(key)?.value.json() === true);
+  const extract = last ? 'last' : first ? 'first' : undefined;
+  const entry = entries.get('schema_object');
+  const schema = entry?.value.json();
+  if (entry && schema !== null && !isJsonObject(schema)) {
+    findings.fault(entry, '`schema_object` must be a JSON Schema');
+  }
+  const options = entries.get('options')?.value.entries('options') ?? [];
+  const isJson = options.some(({ key, value }) => key === 'json_object' && value.json() === true);
+  const output = {
+    ...((isJsonObject(schema) || isJson) && { format: 'json' }),
+    ...(isJsonObject(schema) && { schema }),
+    ...(extract !== undefined && { extract }),
+  };
+  return Object.keys(output).length > 0 ? { output } : {};
+}

@@ -1,0 +1,89 @@
+import { isJsonList, type JsonObject, type JsonValue } from '../../files/json.ts';
+import type { Findings } from '../findings.ts';
+import type { Piece } from './as-template.ts';
+import { ended, promptFileText } from './converted.ts';
+import { type ForeignForm, TOP_OF_FILE } from './foreign-form.ts';
+import { type Markdown, noteLines, readMarkdown, textIn } from './markdown.ts';
+
+const KEYS = ['description', 'argument-hint', 'allowed-tools', 'model'];
+const PLACEHOLDER = /\$ARGUMENTS\b|\$[1-9](?!\d)/u;
+
+/** Whether a file is a command of Claude Code, Codex and their kind. */
+export function isMarkdownCommand(file: string, text: string): boolean {
+  if (!/\.(?:md|markdown)$/iu.test(file)) return false;
+  const { head, body } = readMarkdown(text);
+  return KEYS.some(key => Object.hasOwn(head, key)) || PLACEHOLDER.test(body);
+}
+
+/** A command of Claude Code, Codex and their kind: one message with arguments. */
+export const MARKDOWN_COMMAND: ForeignForm = {
+  name: 'a Markdown command',
+  read({ text }, findings) {
+    const markdown = readMarkdown(text);
+    const { head, body } = markdown;
+    noteWhatIsText(markdown, findings);
+    const { pieces, usesArguments } = piecesOf(body, namesIn(head['arguments']), countsFromZero(markdown));
+    const [description, model] = [textIn(head, 'description'), textIn(head, 'model')];
+    const written: JsonObject = {
+      ...(description !== undefined && { description }),
+      ...(model !== undefined && model !== 'inherit' && { model }),
+    };
+    const used = usesArguments ? ['arguments'] : [];
+    return { prompt: promptFileText(written, ended(pieces), { used }), places: TOP_OF_FILE };
+  },
+};
+
+function noteWhatIsText(markdown: Markdown, findings: Findings): void {
+  noteLines(
+    markdown,
+    /!`[^`]+`/u,
+    findings,
+    found => `the command ${found} is not carried out: it is sent as text`,
+  );
+  noteLines(
+    markdown,
+    /(?<![\w`@./])@(?=[\w./~-]*[./])[\w~./-]*[\w~/]/u,
+    findings,
+    found => `the file ${found} is not read: its name is sent as text`,
+  );
+}
+
+/** Claude Code counts from 0, and has `$0`, `$ARGUMENTS[0]` and named arguments; the others count from 1. */
+function countsFromZero({ head, body }: Markdown): boolean {
+  return Object.hasOwn(head, 'arguments') || /\$0(?!\d)|\$ARGUMENTS\[\d+\]/u.test(body);
+}
+
+/** Names as a list, or as words of a text. */
+function namesIn(value: JsonValue | undefined): string[] {
+  const names = typeof value === 'string' ? value.split(/[\s,]+/u) : isJsonList(value) ? value : [];
+  return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_][\w-]*$/u.test(name));
+}
+
+function piecesOf(
+  body: string,
+  names: readonly string[],
+  fromZero: boolean,
+): { pieces: Piece[]; usesArguments: boolean } {
+  const named = names.toSorted((a, b) => b.length - a.length).map(name => `\\$${name}(?![\\w-])`);
+  const placeholder = new RegExp(
+    [String.raw`\$ARGUMENTS\[\d+\]`, String.raw`\$ARGUMENTS\b`, String.raw`\$\d(?!\d)`, ...named].join('|'),
+    'gu',
+  );
+  const pieces: Piece[] = [];
+  let at = 0;
+  for (const { 0: found, index } of body.matchAll(placeholder)) {
+    if (found === '$0' && !fromZero) continue;
+    pieces.push({ text: body.slice(at, index) }, pieceOf(found, fromZero));
+    at = index + found.length;
+  }
+  pieces.push({ text: body.slice(at) });
+  const usesArguments = pieces.some(piece => 'tag' in piece);
+  return { pieces: pieces.filter(piece => !('text' in piece) || piece.text !== ''), usesArguments };
+}
+
+function pieceOf(found: string, fromZero: boolean): Piece {
+  if (found === '$ARGUMENTS') return { input: 'arguments' };
+  const [, digits] = /^\$(?:ARGUMENTS\[)?(\d+)\]?$/u.exec(found) ?? [];
+  if (digits === undefined) return { input: found.slice(1) };
+  return { tag: `{{word arguments ${fromZero ? digits : Number(digits) - 1}}}` };
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { findingsIn, readAs, saidBy, saidWhenConverted } from './read-as.ts';
+
+const TEMPLATE = `model: gpt-6-luna
+system: Be $style, at most $$5
+prompt: 'Sum up {{this}}: \${input} for $who'
+defaults: { style: brief, who: 7 }
+options: { temperature: 0.5, max_tokens: 100, top_p: 0.9 }
+`;
+
+describe('a template of `llm`', () => {
+  it('has its variables as inputs, with their defaults', () => {
+    expect(readAs('t.yaml', TEMPLATE)).toMatchObject({
+      slug: 't',
+      model: 'gpt-6-luna',
+      config: { temperature: 0.5, maxOutputTokens: 100, topP: 0.9 },
+    });
+    expect(saidBy('t.yaml', TEMPLATE, { input: '$who' })).toEqual([
+      'system: Be brief, at most $5',
+      'user: Sum up {{this}}: $who for 7',
+    ]);
+    expect(() => saidBy('t.yaml', TEMPLATE)).toThrow('input');
+  });
+
+  it('says the same once it is converted', async () => {
+    const inputs = { input: 'it', style: 'long' };
+    expect(await saidWhenConverted('t.yaml', TEMPLATE, inputs)).toEqual(saidBy('t.yaml', TEMPLATE, inputs));
+  });
+
+  it('appends the input on a line of its own if the prompt does not place it', () => {
+    expect(saidBy('t.yml', 'prompt: Sum up', { input: 'this' })).toEqual(['user: Sum up\nthis']);
+    expect(saidBy('t.yml', 'prompt: Sum up')).toEqual(['user: Sum up']);
+  });
+
+  it('asks with the input alone if it has only a system part', () => {
+    expect(saidBy('t.yaml', 'system: Be brief', { input: 'Why?' })).toEqual([
+      'system: Be brief',
+      'user: Why?',
+    ]);
+  });
+
+  it('wants back what its schema and its options say', () => {
+    const schema = 'schema_object: { type: object, properties: { a: { type: string } } }';
+    expect(readAs('t.yaml', `prompt: x\n${schema}`).output).toEqual({
+      format: 'json',
+      schema: { type: 'object', properties: { a: { type: 'string' } } },
+    });
+    expect(readAs('t.yaml', 'prompt: x\nextract: true').output).toEqual({ extract: 'first' });
+    expect(readAs('t.yaml', 'prompt: x\nextract_last: true').output).toEqual({ extract: 'last' });
+    expect(readAs('t.yaml', 'prompt: x\noptions: {json_object: true}')).toMatchObject({
+      output: { format: 'json' },
+      config: {},
+    });
+  });
+
+  it('names and refuses what it can not carry out', () => {
+    const text = 'prompt: x\nfragments: [a.txt]\nsystem_fragments: []\ntools: [llm_time]\n';
+    expect(findingsIn('t.yaml', text)).toEqual([
+      "fault 2: `fragments`: fragments of `llm` can't be carried out here",
+      "fault 4: `tools`: tools of `llm` can't be carried out here",
+    ]);
+  });
+
+  it('has a fault at the line of an option that no model takes', () => {
+    expect(findingsIn('t.yaml', 'prompt: x\noptions:\n  temperature: hot\n')).toEqual([
+      'fault 3: `temperature` must be a number from 0 to 2, not `hot`',
+    ]);
+  });
+});

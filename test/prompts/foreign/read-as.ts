@@ -1,0 +1,39 @@
+import { expect } from 'vitest';
+import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
+import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any.ts';
+import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
+import { previewPrompt } from '../../../src/prompts/render/preview.ts';
+
+type Inputs = Readonly<Record<string, string>>;
+
+/** Reads a file of another form, which must be without a fault. */
+export function readAs(file: string, text: string, others: Inputs = {}) {
+  const { findings, definition } = parseAnyPrompt(text, file, { beside: name => others[name] });
+  expect(findings.list().filter(({ severity }) => severity === 'fault')).toEqual([]);
+  if (!definition) throw new Error('nothing could be read');
+  return definition;
+}
+
+/** What a file of another form says to a model, a line for each message: `role: text`. */
+export function saidBy(file: string, text: string, inputs: Inputs = {}, others: Inputs = {}): string[] {
+  return linesOf(readAs(file, text, others), inputs);
+}
+
+/** What the prompt file says that such a file is converted to. */
+export async function saidWhenConverted(file: string, text: string, inputs: Inputs = {}): Promise<string[]> {
+  const converted = await convertForeign(text, file, { settings: new Set(), directory: '.' });
+  return linesOf(parsePromptFile(converted.prompt, 'converted.prompt'), inputs);
+}
+
+function linesOf(definition: ReturnType<typeof readAs>, inputs: Inputs): string[] {
+  return previewPrompt(definition, { inputs }).messages.map(
+    ({ role, content }) => `${role}: ${content.map(part => ('text' in part ? part.text : '')).join('')}`,
+  );
+}
+
+/** The findings of a file, a line for each. */
+export function findingsIn(file: string, text: string): string[] {
+  return parseAnyPrompt(text, file)
+    .findings.list()
+    .map(({ severity, line, message }) => `${severity} ${line}: ${message}`);
+}

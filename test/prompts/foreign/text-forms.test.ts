@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { findingsIn, readAs, saidBy, saidWhenConverted } from './read-as.ts';
+
+const inputsOf = (file: string, text: string) =>
+  readAs(file, text).textInputs.map(({ key, required }) => (required ? key : `${key}?`));
+
+describe('a Markdown command', () => {
+  const COMMAND = `---
+description: Mend an issue
+argument-hint: [number] [place]
+allowed-tools: Bash(git status:*)
+model: openai/gpt-6-luna
+---
+
+Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
+`;
+
+  it('fills its arguments from one input, split as a shell splits it', () => {
+    expect(inputsOf('fix.md', COMMAND)).toEqual(['arguments']);
+    expect(saidBy('fix.md', COMMAND, { arguments: `12 "the  attic" it\\'s` })).toEqual([
+      `user: Mend 12 in the  attic, that is 12 "the  attic" it\\'s. Not $10, not $PATH, not {{x}}.`,
+    ]);
+  });
+
+  it('says the same once it is converted', async () => {
+    const inputs = { arguments: "'a b' c" };
+    expect(await saidWhenConverted('fix.md', COMMAND, inputs)).toEqual(saidBy('fix.md', COMMAND, inputs));
+  });
+
+  it('keeps its description and model, although YAML reads its hint otherwise', () => {
+    expect(readAs('fix.md', COMMAND)).toMatchObject({
+      slug: 'fix',
+      description: 'Mend an issue',
+      model: 'openai/gpt-6-luna',
+    });
+    expect(readAs('x.md', '---\ndescription: "a"\nmodel: inherit\n---\nhi').namesModel).toBe(false);
+  });
+
+  it('leaves an argument empty that is not given, and asks for the input', () => {
+    expect(saidBy('a.md', 'One $1, two $2.', { arguments: 'x' })).toEqual(['user: One x, two .']);
+    expect(() => saidBy('a.md', 'One $1.')).toThrow('arguments');
+  });
+
+  it.each([
+    ['$0 and $1 of $ARGUMENTS', 'a and b of a b'],
+    ['$ARGUMENTS[1], $1', 'b, b'],
+  ])('counts from 0 as Claude Code does: %s', (text, said) => {
+    expect(saidBy('a.md', text, { arguments: 'a b' })).toEqual([`user: ${said}`]);
+  });
+
+  it('fills the arguments that its front matter names', () => {
+    const text = '---\ndescription: x\narguments: [issue, issue-kind]\n---\n$issue-kind $issue $issues $1';
+    expect(inputsOf('a.md', text).toSorted()).toEqual(['arguments', 'issue', 'issue-kind']);
+    const inputs = { issue: 'I', 'issue-kind': 'K', arguments: 'a b' };
+    expect(saidBy('a.md', text, inputs)).toEqual(['user: K I $issues b']);
+  });
+
+  it('reports what it does not carry out, with its line, and sends it as text', () => {
+    const text = '---\ndescription: x\n---\n\nSee !`git status`\nand @src/main.ts, mail a@b.example.';
+    expect(findingsIn('a.md', text)).toEqual([
+      'note 5: the command !`git status` is not carried out: it is sent as text',
+      'note 6: the file @src/main.ts is not read: its name is sent as text',
+    ]);
+    expect(saidBy('a.md', text)).toEqual(['user: See !`git status`\nand @src/main.ts, mail a@b.example.']);
+  });
+});
+
+describe('a role of aichat', () => {
+  it('is the system part, and the input is the message', () => {
+    const role = '---\nmodel: openai:gpt-6-luna\ntemperature: 0.2\ntop_p: 0.9\n---\nYou translate.';
+    expect(saidBy('r.md', role, { input: 'Guten Tag' })).toEqual([
+      'system: You translate.',
+      'user: Guten Tag',
+    ]);
+    expect(readAs('r.md', role)).toMatchObject({
+      model: 'openai/gpt-6-luna',
+      config: { temperature: 0.2, topP: 0.9 },
+    });
+  });
+
+  it('is whatever lies in a folder of roles', () => {
+    const role = '---\nmodel: openai:gpt-6-luna\n---\nSay $1 {{x}}';
+    expect(saidBy('roles/r.md', role, { input: 'I' })).toEqual(['system: Say $1 {{x}}', 'user: I']);
+    expect(saidBy('other/r.md', role, { arguments: 'I' })).toEqual(['user: Say I {{x}}']);
+  });
+
+  it('takes the input where it says so', () => {
+    expect(saidBy('e.md', 'Turn __INPUT__ into an emoji: __INPUT__', { input: 'rain' })).toEqual([
+      'user: Turn rain into an emoji: rain',
+    ]);
+  });
+
+  it('makes turns of its examples', () => {
+    const role =
+      'Answer in Latin.\n\n### INPUT:\nhello\n\n### OUTPUT:\nsalve\n### INPUT: bye\n### OUTPUT: vale';
+    const said = [
+      'system: Answer in Latin.',
+      'user: hello',
+      'model: salve',
+      'user: bye',
+      'model: vale',
+      'user: Q',
+    ];
+    expect(saidBy('r.md', role, { input: 'Q' })).toEqual(said);
+    expect(saidBy('r.md', role.replace('### OUTPUT: vale', ''), { input: 'Q' })).toHaveLength(2);
+  });
+
+  it('says that tools are not called', () => {
+    expect(findingsIn('r.md', '---\ntemperature: 0\nuse_tools: all\n---\nHi')).toEqual([
+      'note 1: `use_tools` has no effect here: no tools are called',
+    ]);
+  });
+});
+
+describe("fabric's pattern", () => {
+  it('has the name of its folder, variables, and the input as the message', () => {
+    const text = '# IDENTITY\n\nYou sum up for {{audience}}.\n\n# INPUT\n\nINPUT:\n';
+    const pattern = '/patterns/sum up/system.md';
+    expect(readAs(pattern, text).slug).toBe('sum-up');
+    expect(saidBy(pattern, text, { audience: 'children', input: 'I' })).toEqual([
+      'system: # IDENTITY\n\nYou sum up for children.\n\n# INPUT\n\nINPUT:',
+      'user: I',
+    ]);
+  });
+
+  it('begins the message with user.md', () => {
+    const others = { 'user.md': 'CONTENT:\n' };
+    expect(saidBy('p/system.md', 'Sum up.', { input: 'I' }, others)).toEqual([
+      'system: Sum up.',
+      'user: CONTENT:\nI',
+    ]);
+    expect(saidBy('p/system.md', 'Sum up.', { input: 'I' }, { 'user.md': ' \n' })).toEqual([
+      'system: Sum up.',
+      'user: I',
+    ]);
+  });
+
+  it('takes the input where it says so', () => {
+    expect(saidBy('p/system.md', 'Sum up {{input}}.', { input: 'I' })).toEqual(['system: Sum up I.']);
+  });
+});
+
+describe('any other text', () => {
+  it.each(['notes.md', 'notes.txt', 'my notes (2).MD'])('%s instructs for an input', file => {
+    const text = '# Be brief\n\n{{#if}} \\{{x}} $x\n';
+    expect(inputsOf(file, text)).toEqual(['input?']);
+    expect(saidBy(file, text, { input: 'Q' })).toEqual([
+      'system: # Be brief\n\n{{#if}} \\{{x}} $x',
+      'user: Q',
+    ]);
+    expect(saidBy(file, text)).toEqual(['user: # Be brief\n\n{{#if}} \\{{x}} $x']);
+  });
+
+  it('keeps a rule that is no front matter', () => {
+    expect(saidBy('a.md', 'One\n\n---\n\nTwo\n---\n')).toEqual(['user: One\n\n---\n\nTwo\n---']);
+  });
+
+  it('is no command for its file name: `$ARGUMENTS` of a text file is text', () => {
+    expect(saidBy('a.txt', 'Say $1 and $ARGUMENTS')).toEqual(['user: Say $1 and $ARGUMENTS']);
+  });
+});
