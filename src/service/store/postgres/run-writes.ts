@@ -87,7 +87,8 @@ function unlessAway(error: unknown): undefined {
   if (codeOf(error) === undefined) throw error;
 }
 
-const CREATE = `
+/** Creates runs of one user. */
+export const CREATE = `
 with input as (
   select * from unnest(
     $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[],

@@ -1,0 +1,273 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import autocannon from 'autocannon';
+import pg from 'pg';
+import { openStore } from '../../src/service/index.ts';
+import { CREATE } from '../../src/service/store/postgres/run-writes.ts';
+import { postgresPrograms, startPostgres } from '../support/postgres.ts';
+import { creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';
+
+const SECONDS = 5;
+const AT_ONCE = 24;
+const MANY_AT_ONCE = 64;
+const ROUNDS = 3;
+/** How often the neighbour asks, in milliseconds. */
+const NEIGHBOUR_EVERY_MS = 20;
+/** Of the processor times in `/proc`, per second. */
+const TICKS = 100;
+
+/** What one user's load costs, and what others notice of it, on SQLite and on PostgreSQL. */
+export default async function benchLoad(): Promise<void> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-load-'));
+  const cluster = postgresPrograms() === undefined ? undefined : await startPostgres({ durable: true });
+  const servers: Server[] = [];
+  const start = async (name: string, database?: string): Promise<Users> => {
+    const dataDir = path.join(directory, name);
+    const server = await startServer('service', dataDir, database);
+    servers.push(server);
+    return { server, keys: await keysOf(dataDir, database) };
+  };
+  try {
+    await measureNeighbour('SQLite', await start('sqlite'));
+    if (!cluster) return;
+    const users = await start('postgres', cluster.url);
+    await measureNeighbour('PostgreSQL', users);
+    await measureStatements(users, cluster.url);
+  } finally {
+    for (const { process } of servers) process.kill('SIGKILL');
+    cluster?.remove();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+interface Users {
+  readonly server: Server;
+  readonly keys: readonly string[];
+}
+
+/** Keys of users beside the first. */
+async function keysOf(dataDir: string, database: string | undefined): Promise<string[]> {
+  const store = await openStore({ dataDir, database });
+  try {
+    const keys: string[] = [];
+    for (const user of ['ann', 'bob', 'eve']) keys.push((await store.createKey({ user })).key);
+    return keys;
+  } finally {
+    await store.close();
+  }
+}
+
+/** How long `GET /me` takes a user beside another's creations. */
+async function measureNeighbour(store: string, { server, keys: [neighbour = ''] }: Users): Promise<void> {
+  const body = creation(await sampleVersion(server));
+  const quiet = await timesOf(server, neighbour, sleep(SECONDS * 1000));
+  const busy = await timesOf(server, neighbour, creations(server, server.key, body, { apart: true }));
+  line(`GET /me of a neighbour, ${store}`, `p95 ${busy.toFixed(1)} ms, ${quiet.toFixed(1)} ms without load`);
+}
+
+async function timesOf(server: Server, key: string, load: Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  const over = new AbortController();
+  const ended = load.finally(() => over.abort());
+  while (!over.signal.aborted) {
+    const startedAt = performance.now();
+    const answer = await fetch(`${server.url}/me`, { headers: headers({ ...server, key }) });
+    await answer.arrayBuffer();
+    times.push(performance.now() - startedAt);
+    await sleep(NEIGHBOUR_EVERY_MS);
+  }
+  await ended;
+  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? 0;
+}
+
+interface Round {
+  readonly pgbench: number;
+  readonly one: number;
+  readonly many: number;
+  readonly four: number;
+  /** Creations of the user with the fewest over those of the user with the most. */
+  readonly share: number;
+  readonly node: number;
+  readonly postgres: number;
+}
+
+/** Creations a second over those that pgbench makes with the same statement, and what one costs: medians of rounds. */
+async function measureStatements(users: Users, database: string): Promise<void> {
+  const body = creation(await sampleVersion(users.server));
+  const postmaster = await postmasterOf(database);
+  const rounds: Round[] = [];
+  while (rounds.length < ROUNDS) rounds.push(await measureRound(users, body, database, postmaster));
+  const median = (of: (round: Round) => number): number =>
+    rounds.map(of).sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
+  const perSecond = (of: (round: Round) => number): string => `${Math.round(median(of))}/s`.padStart(7);
+  const compare = (name: string, part: keyof Round, whole: keyof Round, base: string): void =>
+    line(
+      name,
+      `${perSecond(round => round[part])}  ${median(round => round[part] / round[whole]).toFixed(2)} of ${base}`,
+    );
+  line(
+    `pgbench, the statement of a creation, ${AT_ONCE} connections`,
+    perSecond(({ pgbench }) => pgbench),
+  );
+  compare(`POST /runs, ${AT_ONCE} connections`, 'one', 'pgbench', 'pgbench');
+  compare(`POST /runs, ${MANY_AT_ONCE} connections`, 'many', 'one', `${AT_ONCE} connections`);
+  compare(`POST /runs, ${AT_ONCE} connections of 4 users`, 'four', 'one', 'one user');
+  line('the slowest of the 4 users', `${median(({ share }) => share).toFixed(2)} of the fastest`);
+  // Where there is no /proc, nothing is known of it.
+  if (process.platform !== 'linux') return;
+  const [node, postgres] = [median(({ node }) => node), median(({ postgres }) => postgres)];
+  line('processor time of a creation', `Node ${node.toFixed(2)} ms, PostgreSQL ${postgres.toFixed(2)} ms`);
+}
+
+async function measureRound(
+  { server, keys }: Users,
+  body: string,
+  database: string,
+  postmaster: number,
+): Promise<Round> {
+  const bench = pgbench(database);
+  const before = await cpuOf(server.process.pid, postmaster);
+  const one = await creations(server, server.key, body);
+  const after = await cpuOf(server.process.pid, postmaster);
+  const costOf = (at: 0 | 1): number => ((after[at] - before[at]) / (one * SECONDS)) * 1000;
+  const many = await creations(server, server.key, body, { connections: MANY_AT_ONCE });
+  const four = await Promise.all(
+    [server.key, ...keys].map(key => creations(server, key, body, { connections: AT_ONCE / 4 })),
+  );
+  return {
+    pgbench: bench,
+    one,
+    many,
+    four: four.reduce((all, rate) => all + rate, 0),
+    share: Math.min(...four) / Math.max(...four),
+    node: costOf(0),
+    postgres: costOf(1),
+  };
+}
+
+interface LoadOptions {
+  readonly connections?: number;
+  /** Whether the load comes from a thread of its own, so that this one can measure something else. */
+  readonly apart?: boolean;
+}
+
+/** Creations a second. */
+async function creations(
+  server: Server,
+  key: string,
+  body: string,
+  { connections = AT_ONCE, apart = false }: LoadOptions = {},
+): Promise<number> {
+  const result = await autocannon({
+    url: `${server.url}/runs`,
+    method: 'POST',
+    headers: headers({ ...server, key }),
+    body,
+    connections,
+    duration: SECONDS,
+    ...(apart && { workers: 1 }),
+  });
+  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} creations were refused`);
+  return result.requests.average;
+}
+
+/** Transactions a second of the statement by itself, on one user's row. */
+function pgbench(database: string): number {
+  const now = Date.now();
+  const values: readonly (string | number)[] = [
+    'array[gen_random_uuid()::text]',
+    `array[(select "latestVersionId" from prompts where slug = 'hello')]`,
+    "array['Hello']",
+    "array['echo']",
+    // One that has ended: nobody ends those of pgbench.
+    "array['succeeded']",
+    'array[1]',
+    'array[0]',
+    'array[3]',
+    'array[null]',
+    `array['{"textInputs":{"name":"Ann"}}']`,
+    'array[(select id from keys where "userId" = 1 limit 1)]',
+    'array[null]',
+    'array[null]',
+    'array[false]',
+    1,
+    0,
+    now * 1000,
+    10_000,
+    2 ** 31,
+    2 ** 25,
+    now,
+  ];
+  const script = CREATE.replaceAll(/\$(\d+)/g, (_, place: string) =>
+    String(values[Number(place) - 1]),
+  ).replaceAll(/\s+/g, ' ');
+  const program = path.join(postgresPrograms() ?? '', 'pgbench');
+  const flags = [
+    '-n',
+    '-M',
+    'prepared',
+    '-c',
+    String(AT_ONCE),
+    '-j',
+    '2',
+    '-T',
+    String(SECONDS),
+    '-f',
+    '-',
+    database,
+  ];
+  const report = execFileSync(program, flags, {
+    input: script,
+    encoding: 'utf8',
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  return Number(/tps = ([\d.]+)/.exec(report)?.[1]);
+}
+
+async function postmasterOf(database: string): Promise<number> {
+  const client = new pg.Client(database);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    return (await statOf(String(rows[0]?.pid)))?.parent ?? 0;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Seconds of processor time that a process, and another with those it started, have taken. */
+async function cpuOf(pid: number | undefined, postmaster: number): Promise<readonly [number, number]> {
+  const names = await readdir('/proc').catch(() => []);
+  const all = await Promise.all(names.filter(name => /^\d+$/.test(name)).map(statOf));
+  const sumOf = (isCounted: (stat: Stat) => boolean): number =>
+    all.reduce((sum, stat) => sum + (stat && isCounted(stat) ? stat.seconds : 0), 0);
+  return [
+    sumOf(stat => stat.pid === pid),
+    sumOf(stat => stat.pid === postmaster || stat.parent === postmaster),
+  ];
+}
+
+interface Stat {
+  readonly pid: number;
+  readonly parent: number;
+  readonly seconds: number;
+}
+
+async function statOf(name: string): Promise<Stat | undefined> {
+  const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => undefined);
+  // After the name, which may hold anything, comes the state, the parent and, from the 12th on, the times.
+  const fields = text
+    ?.slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  if (!fields) return undefined;
+  const ticks = fields.slice(11, 15).reduce((sum, time) => sum + time, 0);
+  return { pid: Number(name), parent: fields[1] ?? 0, seconds: ticks / TICKS };
+}
+
+function line(name: string, result: string): void {
+  process.stdout.write(`${name.padEnd(56)}${result}\n`);
+}
