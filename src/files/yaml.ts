@@ -119,6 +119,13 @@ export class YamlValue implements Place {
     return text;
   }
 
+  /** A text that a store can keep. Throws FileFault for one that holds the character NUL, which `"\\0"` writes. */
+  storableText(name: string): string {
+    const text = this.text(name);
+    if (text.includes('\0')) throw faultAt(this, `${name} can't hold the character NUL (U+0000): remove it`);
+    return text;
+  }
+
   /** A scalar as it is written; undefined for a list or a map, and for nothing. */
   get scalar(): string | undefined {
     return this.isEmpty || this.#node?.kind !== 'scalar'

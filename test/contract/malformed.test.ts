@@ -288,6 +288,54 @@ describe('the character NUL', () => {
     expect(answer.data.outputs[0]?.data).toContain('\\u0000');
   });
 
+  test.each([
+    ['title', 'title: "a\\0b"'],
+    ['description', 'description: "a\\0b"'],
+    ['model', 'model: "echo\\0"'],
+  ])('in the %s of a published prompt is a fault with its place', async (name, line) => {
+    const file = `---\n${line}\n---\nHello\n`;
+    const message = `${name} can't hold the character NUL (U+0000): remove it`;
+    const answer = await service.call<{ faults: unknown }>('PUT', '/prompts/nul-in-text', { body: { file } });
+    expect(answer).toMatchObject({ http: 422, data: { faults: [{ line: 2, message }] } });
+    await expect(service.publish('nul-in-text', file)).rejects.toThrow(`nul-in-text.prompt:2: ${message}`);
+  });
+
+  test('in any other value of a published prompt is kept', async () => {
+    const front = `---
+"x\\0": "y\\0"
+metadata: { "a\\0": "b\\0" }
+config: { "c\\0": "d\\0", stop: ["\\0"] }
+input: { schema: { "e?": "string, f\\0" }, default: { e: "g\\0" } }
+---
+{{e}}`;
+    const { promptId, promptVersionId } = await service.publish('nul-elsewhere', front);
+    for (const target of [
+      `/prompts/${promptId}`,
+      `/prompts/${promptId}/versions`,
+      `/prompt-versions/${promptVersionId}`,
+    ]) {
+      await service.data(target);
+    }
+    const { http } = await service.post('/runs', { promptVersionId, inputs: {} });
+    expect(http).toBe(200);
+  });
+
+  test.each([
+    ['PUT', '/prompts/nul', { file: 'a\0' }],
+    ['PUT', '/prompts/nul', { file: '{{> b}}', partials: { b: 'c\0' } }],
+    ['PUT', '/prompts/nul', { file: '{{> b}}', partials: { 'b\0': 'c' } }],
+    ['PUT', '/prompts/a%00b', { file: 'a' }],
+    ['PUT', '/prompts/hello/labels/a%00b', { promptVersionId: 'x' }],
+    ['PUT', '/prompts/hello/labels/a', { promptVersionId: 'x\0' }],
+    ['DELETE', '/prompts/hello/labels/a%00b', undefined],
+    ['DELETE', '/prompts/hello%00', undefined],
+    ['GET', '/prompts/hello%00/versions', undefined],
+    ['GET', '/prompt-versions/%00', undefined],
+    ['POST', '/runs/a%00b/cancel', undefined],
+  ])('in %s %s is a 400', async (method, target, body) => {
+    expect(await service.call(method, target, { body })).toMatchObject({ http: 400, message: refused });
+  });
+
   test('in the answer of a model is U+FFFD', async () => {
     await service.publish(
       'nul',

@@ -94,7 +94,7 @@ class GithubReader {
   /** Undefined if nothing is written. */
   #text(value: YamlValue | undefined, name: string): string | undefined {
     if (!value || value.isEmpty) return undefined;
-    return this.#findings.attempt(() => value.text(name));
+    return this.#findings.attempt(() => value.storableText(name));
   }
 
   #parameters(): { key: string; value: JsonValue; place: Place }[] {
@@ -141,7 +141,7 @@ class GithubReader {
       this.#findings.fault(role ?? item, 'the `role` of a message must be system, user or assistant');
     }
     if (!content) this.#findings.fault(item, 'a message needs `content`');
-    const text = content?.isEmpty === false ? content.text('content') : '';
+    const text = content?.isEmpty === false ? content.storableText('content') : '';
     return [{ tag: `{{role "${name ?? 'user'}"}}` }, ...piecesOf(text)];
   }
 

@@ -121,7 +121,7 @@ function textOf(
   name = entry?.key ?? '',
 ): string | undefined {
   if (!entry || entry.value.isEmpty) return undefined;
-  const text = findings.attempt(() => entry.value.text(name));
+  const text = findings.attempt(() => entry.value.storableText(name));
   return text?.replace(/\s+/g, ' ').trim() || undefined;
 }
 

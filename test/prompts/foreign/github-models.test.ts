@@ -110,6 +110,10 @@ describe('a prompt of GitHub Models', () => {
     ]);
     expect(faults('name: x\n')).toEqual(['fault 1: `messages` must be a list with a message']);
     expect(faults('messages: [')).toHaveLength(1);
+    const content = 'messages:\n  - role: user\n    content: x\n';
+    expect(faults(`${content}name: "a\\0"\n`)).toEqual([
+      "fault 4: name can't hold the character NUL (U+0000): remove it",
+    ]);
   });
 
   it('may be large, but for its messages', () => {
