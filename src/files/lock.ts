@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import { codeOf } from './error-utils.ts';
+import { parseJson } from './json.ts';
 import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
 
 /** How often the holder shows that it is alive, in milliseconds. */
@@ -21,6 +22,8 @@ const STALE_AFTER_MS = 60_000;
 const GIVE_UP_AFTER_MS = 75_000;
 /** How long the lock of a process that has just been killed may look held. */
 export const DYING_MS = 1000;
+/** How long a lock may stand there half written; it belongs to a process that was killed as it wrote it then. */
+const HALF_WRITTEN_MS = 500;
 const STEP_MS = 20;
 /** A lock is a line; what is larger is another file. */
 const MOST_LOCK_BYTES = 64 * 1024;
@@ -49,6 +52,7 @@ export function lockFile(
   for (let tries = 0; tries < 3; tries++) {
     if (takeLock(lock, mine)) return releaseOf(lock, mine);
     const holder = holderOf(lock);
+    if (holder === mine) return releaseOf(lock, mine);
     if (holder !== undefined && !isFree(lock, holder, startTimeOf)) return undefined;
     if (holder !== undefined) breakLock(lock, holder);
   }
@@ -79,7 +83,8 @@ export async function waitForLock(
 function takeLock(lock: string, mine: string): boolean {
   try {
     writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });
-    return true;
+    // Another process may have taken it for that of a dead one if this one stood still between the two steps of that.
+    return holderOf(lock) === mine;
   } catch (error) {
     if (codeOf(error) === 'EEXIST' || isBeingRemoved(lock, error)) return false;
     throw error;
@@ -136,9 +141,16 @@ function holderOf(lock: string): string | undefined {
   const stats = statsOf(lock);
   // Reading a pipe would wait for ever.
   const isLock = stats === undefined || (stats.isFile() && stats.size <= MOST_LOCK_BYTES);
-  if (!isLock) throw new PathFault(`${lock} is not a lock`);
+  const text = isLock ? textOf(lock) : undefined;
+  // Another file of that name must not be broken, which removes it.
+  if (!isLock || (text !== undefined && !mayBeLock(text))) throw new PathFault(`${lock} is not a lock`);
+  return text;
+}
+
+/** Undefined if it can't be read, or is just being removed. */
+function textOf(file: string): string | undefined {
   try {
-    return readFileSync(lock, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }
@@ -155,7 +167,9 @@ function statsOf(lock: string): Stats | undefined {
 
 /** Where the system does not say when a process began, another one may have the id of the holder, which shows no life. */
 function isFree(lock: string, holder: string, startTimeOf: StartTimeOf): boolean {
-  const { host, space, pid, began } = parsed(holder);
+  const written = parsed(holder);
+  if (written === undefined) return ageOf(lock) > HALF_WRITTEN_MS;
+  const { host, space, pid, began } = written;
   const here = placeOf();
   if (host === here.host && space === here.space && typeof pid === 'number') {
     if (!isAlive(pid)) return true;
@@ -217,11 +231,22 @@ function contentOf(file: string): string {
   }
 }
 
-function parsed(holder: string): { host?: unknown; space?: unknown; pid?: unknown; began?: unknown } {
-  try {
-    return (JSON.parse(holder) ?? {}) as object;
-  } catch {
-    // Its holder is just writing it.
-    return {};
-  }
+interface Holder {
+  readonly host?: unknown;
+  readonly space?: unknown;
+  readonly pid?: unknown;
+  readonly began?: unknown;
+}
+
+/** Returns who wrote a lock; undefined if it is not written yet. */
+function parsed(holder: string): Holder | undefined {
+  const value = parseJson(holder);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Holder) : undefined;
+}
+
+/** What every lock begins with; a power cut may leave NULs of it. */
+const BEGINNING = '{"host":';
+
+function mayBeLock(text: string): boolean {
+  return BEGINNING.startsWith(text) || text.startsWith(BEGINNING) || /^\0+$/u.test(text);
 }

@@ -38,6 +38,33 @@ describe('the lock of a file', () => {
     release?.();
   });
 
+  it.each(['', '{"host":"he', '\0\0\0'])(
+    'is free within a second if its process was killed as it wrote it: %j',
+    half => {
+      const { file, lock } = lockable();
+      writeFileSync(lock, half);
+      expect(lockFile(fileIn(file))).toBeUndefined();
+      // The time of the lock is by the clock of the volume, which a test can't turn.
+      const aWhileAgo = new Date(Date.now() - 600);
+      utimesSync(lock, aWhileAgo, aWhileAgo);
+      const release = lockFile(fileIn(file));
+      expect(release).toBeDefined();
+      release?.();
+    },
+  );
+
+  it.each(['# a lock file of another program\n', '5', '[]'])(
+    'is refused, and left as it is, if the file of its name is not a lock: %j',
+    text => {
+      const { file, lock } = lockable();
+      writeFileSync(lock, text);
+      const longAgo = new Date(Date.now() - 61_000);
+      utimesSync(lock, longAgo, longAgo);
+      expect(() => lockFile(fileIn(file))).toThrow(`${lock} is not a lock`);
+      expect(readFileSync(lock, 'utf8')).toBe(text);
+    },
+  );
+
   it('of another machine or container is free only after a minute without a sign of life', () => {
     const { file, lock } = lockable();
     writeFileSync(lock, JSON.stringify({ host: 'elsewhere', space: 'x', pid: 1, began: null }));

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FetchImageOptions, fetchImage } from '../../../src/models/outgoing/fetch-image.ts';
 import { openHttp } from '../../../src/models/outgoing/request.ts';
@@ -13,13 +14,15 @@ let server: Server;
 let origin: string;
 let handler: Handler;
 const asked: string[] = [];
-/** What was looked up, and which addresses connections were pinned to. */
+/** What was looked up, which addresses connections were pinned to, and for whom they asked there. */
 const looked: string[] = [];
 const pinned: string[] = [];
+const named: unknown[] = [];
 
 beforeEach(async () => {
-  for (const list of [asked, looked, pinned]) list.length = 0;
+  for (const list of [asked, looked, pinned, named]) list.length = 0;
   server = createServer(certificate, (request, response) => {
+    named.push((request.socket as TLSSocket).servername);
     asked.push(`${request.headers.host?.split(':')[0]}${request.url}`);
     handler(request, response);
   });
@@ -87,8 +90,11 @@ describe('fetching a picture', () => {
       }
     };
     expect(await fetchImage(`${origin}/a`, options())).toEqual(picture);
-    expect(asked).toEqual(['pictures.example/a', 'pictures.example/b', 'more.pictures.example/c']);
-    expect(looked).toEqual(['pictures.example', 'pictures.example', 'more.pictures.example']);
+    expect({ asked, looked, named }).toEqual({
+      asked: ['pictures.example/a', 'pictures.example/b', 'more.pictures.example/c'],
+      looked: ['pictures.example', 'pictures.example', 'more.pictures.example'],
+      named: ['pictures.example', 'pictures.example', 'more.pictures.example'],
+    });
   });
 
   it.each([
