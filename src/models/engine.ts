@@ -1,4 +1,5 @@
 import type { JsonValue } from '../files/json.ts';
+import type { SchemaName } from '../prompts/definition.ts';
 import type { MessagePart, RenderedPrompt } from '../prompts/render/render-prompt.ts';
 import type { ModelEntry } from './entry.ts';
 
@@ -41,7 +42,13 @@ export interface PromptJob {
   /** The prompt's defaults, typed as its file has them, with the run's own laid over them, which are texts. */
   readonly runOptions: Readonly<Record<string, unknown>>;
   /** What the answer must be where the prompt asks for JSON; undefined where it does not. */
-  readonly json?: { readonly schema?: unknown } | undefined;
+  readonly json?:
+    | {
+        readonly schema?: unknown;
+        /** What the provider is told of the schema; default `output`, strictly if it can be. */
+        readonly named?: SchemaName | undefined;
+      }
+    | undefined;
   /** Called with the text piece by piece where the model can stream; undefined where nobody listens. */
   readonly onText?: ((piece: string) => void) | undefined;
   readonly signal: AbortSignal;

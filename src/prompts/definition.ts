@@ -26,11 +26,20 @@ export interface ImageInputField {
   readonly description?: string;
 }
 
+/** What a provider is told of a schema, beside the schema. */
+export interface SchemaName {
+  readonly name?: string;
+  readonly description?: string;
+  readonly strict?: boolean;
+}
+
 /** What a prompt wants back from its model. */
 export interface PromptOutput {
   /** Such as `json` or `text`, as the file has it. */
   readonly format?: string;
   readonly schema?: JsonObject;
+  /** What the provider is told of the schema; by default a name of its own choice, strictly if it can be. */
+  readonly named?: SchemaName;
   /** Which code block of an answer is the output; an answer without one is taken whole. */
   readonly extract?: 'first' | 'last';
 }

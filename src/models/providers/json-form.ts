@@ -26,8 +26,8 @@ const ANY_OBJECT = { type: 'object' } as const;
 export function jsonFormOf(job: PromptJob, spoken: Interface, takesNone = false): JsonForm {
   const { json, model } = job;
   if (json === undefined) return { strict: false };
-  const { schema } = json;
-  const strict = isStrict(schema);
+  const { schema, named } = json;
+  const strict = named?.strict ?? isStrict(schema);
   const wanted = { provider: model.provider?.name ?? '', id: model.id ?? model.model };
   const form = takesNone
     ? 'words'
@@ -35,7 +35,12 @@ export function jsonFormOf(job: PromptJob, spoken: Interface, takesNone = false)
   if (form === 'schema' && isJsonObject(schema)) {
     const taken = model.provider ? obeyedSchema(schema, model.provider) : schema;
     return {
-      responseFormat: { type: 'json', schema: isJsonObject(taken) ? taken : schema, name: 'output' },
+      responseFormat: {
+        type: 'json',
+        schema: isJsonObject(taken) ? taken : schema,
+        name: named?.name ?? 'output',
+        ...(named?.description !== undefined && { description: named.description }),
+      },
       strict,
     };
   }

@@ -1,13 +1,13 @@
 import type { PromptPlaces } from '../definition.ts';
 import type { Findings } from '../findings.ts';
+import type { Beside } from '../parse/named-schemas.ts';
 import type { ForeignTests } from './foreign-tests.ts';
 
 /** A file of another form. */
 export interface ForeignSource {
   readonly file: string;
   readonly text: string;
-  /** Reads another file of its folder; undefined if there is none. */
-  readonly beside: (name: string) => string | undefined;
+  readonly beside: Beside;
 }
 
 /** A prompt of another form, as a prompt file of ours. */

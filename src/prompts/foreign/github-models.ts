@@ -26,7 +26,22 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   maxTokens: 'maxOutputTokens',
   maxCompletionTokens: 'maxOutputTokens',
   max_tokens: 'maxOutputTokens',
+  top_p: 'topP',
 };
+
+/** Parameters that providers understand. */
+const PARAMETERS_READ = new Set([
+  ...Object.keys(PARAMETERS),
+  'maxOutputTokens',
+  'temperature',
+  'topP',
+  'topK',
+  'seed',
+  'stopSequences',
+  'frequencyPenalty',
+  'presencePenalty',
+  'reasoningEffort',
+]);
 
 /** Whether a text is YAML with messages, whatever its file is called. */
 export function isGithubPrompt(whole: JsonValue): boolean {
@@ -100,7 +115,12 @@ class GithubReader {
   #parameters(): { key: string; value: JsonValue; place: Place }[] {
     const value = this.#entries.get('modelParameters')?.value;
     const entries = this.#findings.attempt(() => value?.entries('modelParameters'));
-    const parameters = (entries ?? []).map(({ key, value, ...place }) => ({
+    const known = (entries ?? []).filter(entry => {
+      const isKnown = PARAMETERS_READ.has(entry.key);
+      if (!isKnown) this.#findings.note(entry, `the parameter \`${entry.key}\` is not known: it is not sent`);
+      return isKnown;
+    });
+    const parameters = known.map(({ key, value, ...place }) => ({
       key: Object.hasOwn(PARAMETERS, key) ? (PARAMETERS[key] ?? key) : key,
       value: this.#findings.attempt(() => value.json()) ?? null,
       place,
@@ -159,7 +179,15 @@ class GithubReader {
     const value = this.#findings.attempt(() => written?.json());
     const schema = typeof value === 'string' ? parseJson(value) : value;
     if (isJsonObject(schema)) {
-      return { output: { format: 'json', schema: ownValue(schema, 'schema') ?? schema } };
+      const inner = ownValue(schema, 'schema');
+      const named = ['name', 'description', 'strict'].flatMap(key => {
+        const value = ownValue(schema, key);
+        return value === undefined || value === null ? [] : [[key, value] as const];
+      });
+      if (inner === undefined || named.length === 0) {
+        return { output: { format: 'json', schema: inner ?? schema } };
+      }
+      return { output: { format: 'json', schema: inner, named: Object.fromEntries(named) } };
     }
     this.#findings.fault(written ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
     return {};

@@ -1,4 +1,4 @@
-import { faultAt } from '../../files/file-fault.ts';
+import { faultAt, type Place } from '../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
@@ -14,6 +14,8 @@ interface Row {
   readonly line: number;
   readonly fields: Readonly<Record<string, string>>;
 }
+
+type Note = (at: Place, message: string) => void;
 
 /** In the order in which the first one counts. */
 const STRING_CHECKS = {
@@ -44,7 +46,7 @@ export function readGithubTests(
   const data = entries.get('testData')?.value;
   if (!data || data.isEmpty) return undefined;
   const notes: { line: number; message: string }[] = [];
-  const note = (at: YamlEntry, message: string): void => {
+  const note: Note = (at, message) => {
     notes.push({ line: at.line, message });
     findings.note(at, message);
   };
@@ -60,7 +62,7 @@ export function readGithubTests(
     return undefined;
   }
   const cases = rows.flatMap(
-    (row, at) => findings.attempt(() => readRow(row, at + 1, evaluators, inputs)) ?? [],
+    (row, at) => findings.attempt(() => readRow(row, at + 1, { evaluators, inputs, note })) ?? [],
   );
   const model = entries.get('model')?.value.scalar;
   return { ...(model !== undefined && { model }), cases, notes };
@@ -76,10 +78,13 @@ function excessOf(rows: number, evaluators: number): string | undefined {
 function readRow(
   item: YamlValue,
   number: number,
-  evaluators: readonly Evaluator[],
-  inputs: readonly string[],
+  { evaluators, inputs, note }: { evaluators: readonly Evaluator[]; inputs: readonly string[]; note: Note },
 ): ForeignCase {
   const entries = item.entries('a row of testData');
+  const empty = entries.find(({ value }) => value.isEmpty);
+  if (empty) throw faultAt(empty, `\`${empty.key}\` is null: write "" for an empty text`);
+  const missing = inputs.filter(input => !entries.some(({ key }) => key === input));
+  for (const input of missing) note(item, `this row has no \`${input}\`: {{${input}}} stays as text`);
   const fields = Object.fromEntries(entries.map(({ key, value }) => [key, fieldOf(value)]));
   const [first = ''] = Object.values(fields);
   const beginning = first.trim().replace(/\s+/gu, ' ').slice(0, 40);
@@ -87,7 +92,10 @@ function readRow(
   return {
     name: beginning === '' ? String(number) : `${number}: ${beginning}`,
     line: item.line,
-    inputs: Object.fromEntries(Object.entries(fields).filter(isInput)),
+    inputs: Object.fromEntries([
+      ...Object.entries(fields).filter(isInput),
+      ...missing.map(input => [input, `{{${input}}}`] as const),
+    ]),
     data: Object.fromEntries(Object.entries(fields).filter(field => !isInput(field))),
     expect: evaluators.map(evaluator => evaluator({ line: item.line, fields })),
   };
@@ -95,7 +103,7 @@ function readRow(
 
 /** Numbers and booleans stand for their text, as written; lists and maps for their JSON. */
 function fieldOf(value: YamlValue): string {
-  return value.isEmpty ? '' : (value.scalar ?? JSON.stringify(value.json()));
+  return value.scalar ?? JSON.stringify(value.json());
 }
 
 /** Where an evaluator stands, and what tells it from the others of its file. */
@@ -103,8 +111,6 @@ interface EvaluatorPlace {
   readonly line: number;
   readonly at: number;
 }
-
-type Note = (at: YamlEntry, message: string) => void;
 
 function readEvaluator(item: YamlValue, at: number, note: Note): Evaluator {
   const entries = item.entries('an evaluator');

@@ -1,6 +1,7 @@
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { Findings } from '../findings.ts';
+import { type Beside, withNamedSchemas } from '../parse/named-schemas.ts';
 import { checkName, define, type ParsedPrompt, type ParseOptions, parsePrompt } from '../parse/parse.ts';
 import { slugFrom } from '../slug.ts';
 import type { ForeignForm } from './foreign-form.ts';
@@ -10,14 +11,18 @@ export interface ParseAnyOptions extends ParseOptions {
   /** True if a fault in tests that the file has is a fault of the file; default false. */
   readonly checksTests?: boolean | undefined;
   /** Reads another file of the file's folder; default none. */
-  readonly beside?: ((name: string) => string | undefined) | undefined;
+  readonly beside?: Beside | undefined;
 }
 
 /** Reads a prompt file of ours, or of a form that can be run as it is, with every finding. */
 export function parseAnyPrompt(text: string, file: string, options: ParseAnyOptions = {}): ParsedPrompt {
   const form = formOf(file, text);
-  if (form.kind === 'prompt') return parsePrompt(text, file, options);
   const findings = new Findings(file);
+  if (form.kind === 'prompt') {
+    const { beside } = options;
+    const whole = beside ? findings.attempt(() => withNamedSchemas(text, beside)) : text;
+    return whole === undefined ? { findings, definition: undefined } : parsePrompt(whole, file, options);
+  }
   if (form.kind !== 'foreign') {
     findings.fault({ line: 1, column: 1 }, explainForm(form, file));
     return { findings, definition: undefined };

@@ -7,6 +7,7 @@ import { BOUNDS } from '../bounds.ts';
 import { InvalidPromptFile } from '../findings.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
 import type { PartialLookup } from '../template/syntax.ts';
+import type { Beside } from './named-schemas.ts';
 
 /** The text of a prompt file. Throws InvalidPromptFile where it is not one. */
 export async function readPromptText(file: string): Promise<string> {
@@ -62,11 +63,11 @@ function textOf(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Reads the files beside a prompt file of another form, by their names.
+ * Reads other files beside a prompt file or below, by their names.
  *
  * @param allowOutside whether a link may lead out of the file's folder
  */
-export function textBeside(file: string, allowOutside = false): (name: string) => string | undefined {
+export function textBeside(file: string, allowOutside = false): Beside {
   const folder = path.dirname(path.resolve(file));
   return name => {
     const place = path.join(folder, name);

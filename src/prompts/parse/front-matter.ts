@@ -18,6 +18,7 @@ export type FrontMatter = ReturnType<typeof readFrontMatter>;
 /** Keys of the format that are kept without an effect on what is sent. */
 const SILENT = new Set(['name', 'variant', 'version', 'metadata', 'ext']);
 const READ = ['model', 'config', 'input', 'output', 'title', 'description'];
+const OUTPUT_KEYS = ['format', 'schema', 'named', 'extract'];
 const FORMATS = ['json', 'text'];
 const TOP: Place = { line: 1, column: 1 };
 
@@ -34,7 +35,7 @@ export function readFrontMatter(
   const entries = entriesOf(root, 'the front matter', findings);
   for (const entry of entries.values()) noteUnknown(entry, findings);
   const input = entriesOf(entries.get('input')?.value, 'input', findings, ['schema', 'default']);
-  const output = entriesOf(entries.get('output')?.value, 'output', findings, ['format', 'schema', 'extract']);
+  const output = entriesOf(entries.get('output')?.value, 'output', findings, OUTPUT_KEYS);
   const context = schemaContext(findings, named);
   const schemaOf = (entry: YamlEntry | undefined): JsonObject | undefined =>
     entry && readSchema(entry.value, context);
@@ -56,6 +57,7 @@ export function readFrontMatter(
     defaults: valuesOf(entriesOf(input.get('default')?.value, 'input.default', findings), findings),
     output: {
       ...outputOf(output.get('format'), schemaOf(output.get('schema')), findings),
+      ...namedOf(output.get('named'), findings),
       ...extractOf(output.get('extract'), findings),
     },
     outputPlace: output.get('schema') ?? entries.get('output') ?? TOP,
@@ -75,6 +77,20 @@ function outputOf(
     findings.note(entry.value, `the format \`${format}\` is not checked: json is`);
   }
   return { ...(format !== undefined && { format }), ...(schema && { schema }) };
+}
+
+function namedOf(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'named'> {
+  const entries = entriesOf(entry?.value, 'output.named', findings, ['name', 'description', 'strict']);
+  const texts = ['name', 'description'].flatMap(key => {
+    const text = textOf(entries.get(key), findings, `output.named.${key}`);
+    return text === undefined ? [] : [[key, text] as const];
+  });
+  const strict = entries.get('strict')?.value.json();
+  if (strict !== undefined && typeof strict !== 'boolean') {
+    findings.fault(entries.get('strict') ?? TOP, 'output.named.strict must be true or false');
+  }
+  const named = { ...Object.fromEntries(texts), ...(typeof strict === 'boolean' && { strict }) };
+  return Object.keys(named).length > 0 ? { named } : {};
 }
 
 function extractOf(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'extract'> {

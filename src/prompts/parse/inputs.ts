@@ -24,7 +24,7 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
   for (const use of uses) {
     // A field that can't be read is not missing as well.
     const isMissing = !known.has(use.key) && !head.mentions(use.key);
-    if (use.certain && isMissing) reportUnknown(use, findings);
+    if (use.certain && isMissing && !isVariable(use.key)) reportUnknown(use, findings);
   }
   for (const [key, { place }] of head.defaults) {
     if (!known.has(key)) findings.note(place, `the default \`${key}\` belongs to no input`);
@@ -68,7 +68,7 @@ function furtherFields(head: FrontMatter, declared: ReadonlySet<string>, uses: r
   const isOpen = inputSchema === undefined || !isJsonObject(inputSchema['properties']);
   const more = inputSchema?.['additionalProperties'] ?? true;
   const schema = isJsonObject(more) ? more : {};
-  const used = isOpen || more !== false ? uses : [];
+  const used = isOpen || more !== false ? uses : uses.filter(({ key }) => isVariable(key));
   const defaulted = [...defaults.keys()].filter(key => uses.some(use => use.key === key));
   const keys = new Set([...used.map(({ key }) => key), ...defaulted]);
   const certain = new Set(uses.filter(use => use.certain).map(({ key }) => key));
@@ -77,8 +77,13 @@ function furtherFields(head: FrontMatter, declared: ReadonlySet<string>, uses: r
     .map(key => ({
       key,
       schema: isOpen || !isJsonObject(more) ? typeOfDefault(defaults.get(key)) : schema,
-      isRequired: isOpen && certain.has(key),
+      isRequired: isOpen && certain.has(key) && !isVariable(key),
     }));
+}
+
+/** `{{$name}}`, which is empty if nothing gives it. */
+function isVariable(key: string): boolean {
+  return key.startsWith('$');
 }
 
 /** Without a schema an input is a text, or what its default is. */

@@ -5,7 +5,15 @@ import { isJsonObject } from '../../wire/bounded-json.ts';
 import { checkJsonSchema, JSON_TYPES } from './json-schema.ts';
 import { type SchemaContext, splitDescription } from './schema-reader.ts';
 
-const SCALARS = new Set(['any', 'boolean', 'integer', 'null', 'number', 'string']);
+/** The types of Picoschema. */
+export const SCALARS: ReadonlySet<string> = new Set([
+  'any',
+  'boolean',
+  'integer',
+  'null',
+  'number',
+  'string',
+]);
 const FORMS =
   'write `field: type, description`, where the type is string, number, integer, boolean, null or any';
 
@@ -17,8 +25,14 @@ const WILDCARD = '(*)';
 export function readSchema(value: YamlValue, context: SchemaContext): JsonObject | undefined {
   if (value.isEmpty) return undefined;
   return context.findings.attempt(() => {
+    if (isUnknownName(value, context)) {
+      const name = value.text('schema');
+      const files = `${name}.schema.json and ${name}.schema.yaml`;
+      context.findings.note(value, `there is no schema \`${name}\` (${files}): anything is accepted`);
+      return undefined;
+    }
     if (!isJsonSchema(value)) return readType(value, context);
-    const schema = value.json() as JsonObject;
+    const schema = withWrittenTypes(value.json()) as JsonObject;
     checkJsonSchema(schema, value, context);
     return 'type' in schema || !isJsonObject(schema['properties']) ? schema : { ...schema, type: 'object' };
   });
@@ -34,6 +48,37 @@ function isJsonSchema(value: YamlValue): boolean {
   const lists = ['anyOf', 'oneOf', 'allOf', 'enum'].some(key => entries.get(key)?.isList);
   return lists || [...entries.keys()].some(key => key.startsWith('$'));
 }
+
+/** A schema that is one word names one of a registry, which is not at hand. */
+function isUnknownName(value: YamlValue, { named }: SchemaContext): boolean {
+  const name = value.isNull ? undefined : value.scalar;
+  if (name === undefined || !/^[A-Za-z_][\w.-]*$/u.test(name)) return false;
+  return !SCALARS.has(name) && !Object.hasOwn(named, name) && !IMAGE_TYPE.test(name);
+}
+
+/** A property of a JSON Schema may be written as Picoschema writes it: `type, description`. */
+function withWrittenTypes(schema: JsonValue): JsonValue {
+  if (!isJsonObject(schema)) return schema;
+  const [properties, items] = [schema['properties'], schema['items']];
+  return {
+    ...schema,
+    ...(isJsonObject(properties) && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, property]) => [name, writtenType(property)]),
+      ),
+    }),
+    ...(items !== undefined && { items: isJsonList(items) ? items : writtenType(items) }),
+  };
+}
+
+function writtenType(property: JsonValue): JsonValue {
+  if (typeof property !== 'string') return withWrittenTypes(property);
+  const { type, description } = splitDescription(property);
+  if (!SCALARS.has(type)) return property;
+  return { ...(type !== 'any' && { type }), ...(description !== undefined && { description }) };
+}
+
+const IMAGE_TYPE = /^(?:image|picture|photo|media|file)$/i;
 
 function imageAdvice(type: string): string {
   return `\`${type}\` is not a type: leave the field out of the schema or make it a string, and use it in the template as {{media url=<field>}}, which makes it an image input`;
@@ -51,7 +96,7 @@ function readType(value: YamlValue, context: SchemaContext): JsonObject {
   if (SCALARS.has(type)) return { type, ...described };
   const named = Object.hasOwn(context.named, type) ? context.named[type] : undefined;
   if (named) return { ...named, ...described };
-  if (/^(?:image|picture|photo|media|file)$/i.test(type)) throw faultAt(value, imageAdvice(type));
+  if (IMAGE_TYPE.test(type)) throw faultAt(value, imageAdvice(type));
   throw faultAt(value, `\`${type}\` is not a type: ${FORMS}`);
 }
 

@@ -117,7 +117,7 @@ async function runEngine(
     options.describeImage,
   );
   const { output } = definition;
-  const json = wantsJson(output) ? { schema: output.schema } : undefined;
+  const json = wantsJson(output) ? { schema: output.schema, named: output.named } : undefined;
   const settings = { ...definition.config, ...runOptions };
   const job: EngineJob = {
     runId: run.id,

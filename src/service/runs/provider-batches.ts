@@ -65,7 +65,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
         model,
         prompt,
         runOptions: { ...config, ...runOptions },
-        json: wantsJson(output) ? { schema: output.schema } : undefined,
+        json: wantsJson(output) ? { schema: output.schema, named: output.named } : undefined,
         signal,
         sleep,
       };

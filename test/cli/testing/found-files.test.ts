@@ -37,6 +37,13 @@ testData: [{ text: a }]
 evaluators: [{ name: a, string: { contains: a } }]
 `;
 
+const FOREIGN_JSON = JSON.stringify({
+  messages: [{ role: 'user', content: '{{text}}' }],
+  model: 'echo',
+  testData: [{ text: 'a' }],
+  evaluators: [{ name: 'a', string: { contains: 'a' } }],
+});
+
 describe('a test file in a folder', () => {
   it.each([
     ['a link to a file elsewhere', '../own/echo.test.yaml', 'it leads out of'],
@@ -77,6 +84,14 @@ describe('a test file in a folder', () => {
     const scene = new Scene({ 'repository/echo.prompt': ECHO, 'repository/shared/all.yaml': TEST });
     scene.link('echo.test.yaml', 'shared/all.yaml');
     expect(await scene.test()).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it.each([
+    ['JSON', FOREIGN_JSON],
+    ['quoted keys', FOREIGN.replace('testData:', '"testData":').replace('evaluators:', "'evaluators' :")],
+  ])('is found if it is a file of GitHub Models in %s', async (_, text) => {
+    const scene = new Scene({ 'repository/a.prompt.yml': text });
+    expect(await scene.test()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 passed') });
   });
 
   it('is found over a link that the user names', async () => {

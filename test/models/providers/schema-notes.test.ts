@@ -46,3 +46,24 @@ describe('keywords of a schema that a client leaves out', () => {
     }
   });
 });
+
+describe('what a prompt says of its schema', () => {
+  it.each([
+    [undefined, { name: 'output', strict: true }],
+    [
+      { name: 'person', description: 'who', strict: false },
+      { name: 'person', description: 'who', strict: false },
+    ],
+  ])('goes to the provider: %j', async (named, sent) => {
+    const provider = providerAt('https://models.example/v1', { name: 'p', engine: 'openai' });
+    const job = jobOf({
+      model: { model: 'tiny', engine: 'provider', provider },
+      json: { schema: SCHEMA, named },
+    });
+    const { body } = await buildRequest(job, { provider, key: 'k', env: {} });
+    const { response_format: format } = JSON.parse(Buffer.from(body ?? []).toString('utf8')) as {
+      response_format: object;
+    };
+    expect(format).toMatchObject({ type: 'json_schema', json_schema: sent });
+  });
+});

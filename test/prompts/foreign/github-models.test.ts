@@ -77,6 +77,27 @@ describe('a prompt of GitHub Models', () => {
     expect(faults(bad)).toEqual(['fault 5: `presencePenalty` must be a number from -2 to 2, not `3`']);
   });
 
+  it('reports a parameter that is not known, and does not send it', () => {
+    const strange = FILE.replace(/modelParameters:\n/, 'modelParameters:\n  warmth: 3\n');
+    expect(faults(strange)).toEqual(['note 5: the parameter `warmth` is not known: it is not sent']);
+    expect(parseAnyPrompt(strange, 'x.prompt.yml').definition?.config).not.toHaveProperty('warmth');
+  });
+
+  it('leaves the placeholder as text if a row lacks an input, and reports it', () => {
+    const tests = foreignTests(`${FILE}testData:\n  - else: E\nevaluators: []\n`, 'x.prompt.yml');
+    expect(tests?.cases.map(({ inputs }) => inputs)).toEqual([
+      { else: 'E', 'text.body-1': '{{text.body-1}}' },
+    ]);
+    expect(tests?.notes.map(({ message }) => message)).toEqual([
+      'this row has no `text.body-1`: {{text.body-1}} stays as text',
+    ]);
+  });
+
+  it('refuses a null in a row', () => {
+    const text = `${FILE}testData:\n  - else: ~\n    text.body-1: b\n`;
+    expect(() => foreignTests(text, 'x.prompt.yml')).toThrow('`else` is null: write "" for an empty text');
+  });
+
   it('has that form whatever its name is', () => {
     expect(faults(FILE, 'prompts/sum.yml')).toEqual([]);
     expect(faults(FILE, 'sum.prompt')).toEqual([]);
@@ -87,11 +108,15 @@ describe('a prompt of GitHub Models', () => {
     ['responseFormat: json_object', { format: 'json' }],
     [
       'responseFormat: json_schema\njsonSchema: \'{"name": "n", "strict": true, "schema": {"type": "array"}}\'',
-      { format: 'json', schema: { type: 'array' } },
+      { format: 'json', schema: { type: 'array' }, named: { name: 'n', strict: true } },
     ],
     [
-      'responseFormat: json_schema\njsonSchema:\n  name: n\n  schema: {type: array}',
-      { format: 'json', schema: { type: 'array' } },
+      'responseFormat: json_schema\njsonSchema:\n  name: n\n  description: d\n  schema: {type: array}',
+      { format: 'json', schema: { type: 'array' }, named: { name: 'n', description: 'd' } },
+    ],
+    [
+      'responseFormat: json_schema\njsonSchema: {type: object, properties: {a: {type: string}}}',
+      { format: 'json', schema: { type: 'object', properties: { a: { type: 'string' } } } },
     ],
   ])('wants back what it says: %s', (format, output) =>
     expect(parseAnyPrompt(`${FILE}${format}\n`, 'x.prompt.yml').definition?.output).toEqual(output),

@@ -172,7 +172,7 @@ describe('a bad prompt file', () => {
       file('---', 'input:', '  schema:', '    n(enum): [a]', '  default: {n: b}', '---', '{{n}}'),
       5,
     ],
-    ['a schema that is a name', file('---', 'input:', '  schema: Poem', '---', 'x'), 3],
+    ['a schema that is a sentence', file('---', 'input:', '  schema: A poem', '---', 'x'), 3],
     ['config that is a text', file('---', 'config: fast', '---', 'x'), 2],
     [
       'a name not in the schema',

@@ -33,6 +33,16 @@ export const FRONT_MATTER_SCHEMA = {
       type: 'object',
       properties: {
         format: { enum: ['text', 'json'], description: 'json: the answer must be JSON' },
+        named: {
+          type: 'object',
+          description: 'What the provider is told of the schema',
+          properties: {
+            name: { type: 'string' },
+            description: { type: 'string' },
+            strict: { type: 'boolean' },
+          },
+          additionalProperties: false,
+        },
         extract: { enum: ['first', 'last'], description: 'the code block of the answer that is the output' },
         schema: {
           $ref: '#/$defs/schema',

@@ -1,0 +1,38 @@
+import type { JsonValue } from '../../files/json.ts';
+import { parseYaml } from '../../files/yaml.ts';
+import { SCALARS } from '../schemas/picoschema.ts';
+
+/** Reads another file of a prompt file's folder; undefined if there is none. */
+export type Beside = (name: string) => string | undefined;
+
+const FRONT_MATTER = /^(?:[ \t]*(?:#[^\n]*)?\n)*---[ \t]*\n[\s\S]*?\n---[ \t]*(?:\n|$)/u;
+const NAMED = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|$))/gu;
+
+/**
+ * Puts the schemas that front matter names by one word in their place: `<name>.schema.json` or `<name>.schema.yaml`,
+ * beside the prompt file or in `schemas/` there. A prompt is then one text that says all, as its versions have to be.
+ *
+ * @throws {FileFault} for a schema file that is not YAML
+ */
+export function withNamedSchemas(text: string, beside: Beside): string {
+  const [head = ''] = FRONT_MATTER.exec(text.replaceAll('\r\n', '\n')) ?? [];
+  if (!NAMED.test(head)) return text;
+  NAMED.lastIndex = 0;
+  const whole = text.replaceAll('\r\n', '\n');
+  const inlined = head.replace(NAMED, (written, name: string) => {
+    const schema = SCALARS.has(name) ? undefined : schemaNamed(name, beside);
+    return schema === undefined ? written : `schema: ${JSON.stringify(schema)}`;
+  });
+  return inlined + whole.slice(head.length);
+}
+
+function schemaNamed(name: string, beside: Beside): JsonValue | undefined {
+  for (const folder of ['', 'schemas/']) {
+    for (const ending of ['json', 'yaml']) {
+      const file = `${folder}${name}.schema.${ending}`;
+      const text = beside(file);
+      if (text !== undefined) return parseYaml(text, 1, file).json();
+    }
+  }
+  return undefined;
+}
