@@ -49,7 +49,7 @@ describe('keywords of a schema that a client leaves out', () => {
 
 describe('what a prompt says of its schema', () => {
   it.each([
-    [undefined, { name: 'output', strict: true }],
+    [undefined, { name: 'output' }],
     [
       { name: 'person', description: 'who', strict: false },
       { name: 'person', description: 'who', strict: false },
