@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+import type { CaseName } from './baseline/read-baseline.ts';
 import type { FoundTests } from './cases/find-test-files.ts';
 import { readTestFile } from './cases/read-test-file.ts';
 import { repeatCases } from './cases/repetitions.ts';
@@ -39,12 +40,17 @@ export async function readFiles(
 }
 
 function filtered(file: TestFile, filter: string | undefined): TestFile {
+  return { ...file, cases: file.cases.filter(({ name }) => hasWords(filter, { file: file.name, name })) };
+}
+
+/** Returns true for a case with all words of `--filter` in its file or name. */
+export function hasWords(
+  filter: string | undefined,
+  { file, name }: Pick<CaseName, 'file' | 'name'>,
+): boolean {
   const words = (filter ?? '').toLowerCase().match(/\S+/gu) ?? [];
-  const cases = file.cases.filter(({ name }) => {
-    const text = `${file.name} ${name}`.toLowerCase();
-    return words.every(word => text.includes(word));
-  });
-  return { ...file, cases };
+  const text = `${file} ${name}`.toLowerCase();
+  return words.every(word => text.includes(word));
 }
 
 /** Refuses what only a flag allows, and models that are not there, before anything of the file is sent. */

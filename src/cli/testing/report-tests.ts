@@ -15,7 +15,6 @@ import { type ReportedResult, withReasons } from './reporters/reasons.ts';
 import { type ReportMaterial, testsGrid } from './reporters/tests-grid.ts';
 import { linesReport, treeReport } from './reporters/text.ts';
 import type { EntryResult } from './result.ts';
-import { summarize } from './summary.ts';
 import type { Reporter, ReportOutput } from './test-options.ts';
 
 /** Refuses files that can't be written before anything is sent. */
@@ -28,10 +27,9 @@ export async function reportTests(
   ctx: Context,
   unexplained: readonly EntryResult[],
   outputs: readonly ReportOutput[],
-  { media, budget }: Omit<ReportMaterial, 'summary'>,
+  material: ReportMaterial,
 ): Promise<void> {
-  const material = { media, budget, summary: summarize(unexplained) };
-  const results = await withReasons(ctx, unexplained);
+  const results = await withReasons(ctx, unexplained, material.summary);
   const isOnGithub = ctx.env['GITHUB_ACTIONS'] === 'true';
   for (const { reporter, out } of outputs) {
     if (out !== undefined) await writeReport(ctx, out, reportText(results, reporter, material));

@@ -11,20 +11,28 @@ import { Stop } from '../jobs/stop.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
+import { failsGate, type Gate } from '../statistics/gate.ts';
 import { percentText } from '../statistics/percent.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { oneLine } from '../terminal/sanitise.ts';
+import {
+  type BaselineComparison,
+  compareWithBaseline,
+  refuseWithoutPair,
+} from './baseline/compare-with-baseline.ts';
+import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
-import { needsJudge, readFiles } from './read-files.ts';
+import { hasWords, needsJudge, readFiles } from './read-files.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
 import { type EntryResult, type FileFault, faultyFileResult, isNotDone } from './result.ts';
 import { Judge } from './run/judge.ts';
 import { checkPrices, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import { hasFailed, runEntries } from './run/run-entries.ts';
 import { withTestJournal } from './run/test-journal.ts';
+import { summarize } from './summary.ts';
 import type { TestOptions } from './test-options.ts';
 
 /**
@@ -60,6 +68,7 @@ export async function runRound(
   const found = await findTestFiles(ctx, options.paths, report);
   const paths = found.files;
   if (options.update) for (const file of paths) checkBelow(fileIn(file));
+  const before = await baselineOf(ctx, options);
   const judge = new Judge(ctx, options.judge, budget);
   const { files, faults } = await readFiles(ctx, found, judge, options);
   const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
@@ -81,6 +90,11 @@ export async function runRound(
   noteUnreachable(ctx, prepared.entries);
   if (options.dryRun)
     return { files, code: await dryRun(ctx, prepared.entries, allFaults, { judge, caps: options.caps }) };
+  if (before && prepared.entries.length > 0)
+    refuseWithoutPair(
+      before,
+      prepared.entries.map(({ entry }) => entry),
+    );
   await checkPrices(budget, prepared.entries);
   for (const { model } of prepared.entries.length === 0 ? [] : judged) await judge.checkPrice(model);
   if (round !== undefined && (await isFree(ctx, prepared.entries, judged.length > 0))) round.onFree();
@@ -95,13 +109,25 @@ export async function runRound(
   // What is wrong with the files has been said; there is nothing to show beside it.
   const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
   await budget.totals(true);
-  if (isShown) await reportTests(ctx, ordered, options.outputs, { media, budget });
+  const comparison = before && compareWithBaseline(before, ordered);
+  const summary = summarize(ordered, options.repeating, comparison);
+  if (isShown) await reportTests(ctx, ordered, options.outputs, { media, budget, summary });
   for (const line of budget.spentLines('cases'))
     ctx.io.note(`note: ${round === undefined || ctx.isReplay ? '' : 'so far '}${line}`);
   if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
   reportLeft(ctx, results);
   if (updated.faults.length > 0) throw updated.faults[0];
-  return { files, code: exitCodeOf(ordered) };
+  return { files, code: exitCodeOf(ordered, options.gate, comparison) };
+}
+
+/** Reads the report to compare with, without the cases that `--filter` leaves out: they are not gone. */
+async function baselineOf(
+  ctx: Context,
+  { baseline, filter, repeating }: TestOptions,
+): Promise<Baseline | undefined> {
+  if (baseline === undefined) return undefined;
+  const { cases } = await readBaseline(ctx, baseline, repeating);
+  return { cases: cases.filter(one => hasWords(filter, one)) };
 }
 
 /** Notes each required rate that so many answers can't show, even if all of them are good. */
@@ -271,10 +297,15 @@ function reportLeft(ctx: Context, results: readonly EntryResult[]): void {
 }
 
 /** The time that is over outranks the cap, which outranks what could not be run, and that what failed. */
-function exitCodeOf(results: readonly EntryResult[]): ExitCode {
+function exitCodeOf(
+  results: readonly EntryResult[],
+  gate: Gate,
+  comparison: BaselineComparison | undefined,
+): ExitCode {
   const faults = results.flatMap(({ repetitions }) => repetitions).flatMap(({ fault }) => fault ?? []);
   const codes = faults.map(({ exitCode }) => exitCode);
   const worst = [EXIT.waitTimeout, EXIT.capReached].find(code => codes.includes(code)) ?? codes[0];
   if (worst !== undefined) return worst;
+  if (gate.failOn !== 'failed') return failsGate(gate, comparison?.rates) ? EXIT.runFailed : EXIT.ok;
   return results.every(({ status }) => status === 'passed') ? EXIT.ok : EXIT.runFailed;
 }

@@ -1,5 +1,7 @@
 import { intervalText, percentText } from '../statistics/percent.ts';
 import { type RateSummary, summarizeRates } from '../statistics/rates.ts';
+import { type BaselineComparison, baselineLines } from './baseline/compare-with-baseline.ts';
+import type { Repeating } from './cases/repetitions.ts';
 import type { EntryResult } from './result.ts';
 
 /** How often the cases of a test passed, and how sure that is; cases that could not be run count in nothing. */
@@ -10,12 +12,20 @@ export interface TestSummary {
   readonly models: ReadonlyMap<string, RateSummary | undefined>;
   /** True if a case ran more than once. */
   readonly isRepeated: boolean;
+  /** Runs of a case at most under `--sure`; undefined without it. */
+  readonly sureMaxRepeat: number | undefined;
+  /** undefined without `--baseline`. */
+  readonly baseline: BaselineComparison | undefined;
 }
 
 /** What reports call the model of a prompt that is tested beside others. */
 export const OWN_MODEL = "the prompt's own model";
 
-export function summarize(results: readonly EntryResult[]): TestSummary {
+export function summarize(
+  results: readonly EntryResult[],
+  { sure, maxRepeat }: Repeating,
+  baseline: BaselineComparison | undefined,
+): TestSummary {
   const models = [...new Set(results.map(({ entry }) => entry.model))];
   const ofModel = (model: string | undefined) => results.filter(({ entry }) => entry.model === model);
   return {
@@ -24,6 +34,8 @@ export function summarize(results: readonly EntryResult[]): TestSummary {
       models.length < 2 ? [] : models.map(model => [model ?? OWN_MODEL, rateOfAll(ofModel(model))] as const),
     ),
     isRepeated: results.some(({ counted }) => (counted?.runs ?? 0) > 1),
+    sureMaxRepeat: sure ? maxRepeat : undefined,
+    baseline,
   };
 }
 
@@ -31,11 +43,12 @@ function rateOfAll(results: readonly EntryResult[]): RateSummary | undefined {
   return summarizeRates(results.flatMap(({ counted }) => counted ?? []));
 }
 
-/** Returns a line on the whole, and one for each model if there are several. */
-export function summaryLines({ all, models }: TestSummary): string[] {
+/** Returns a line on the whole, one for each model if there are several, and the verdict on a comparison. */
+export function summaryLines({ all, models, baseline }: TestSummary): string[] {
   const lines = [
     all && rateLine(all),
     ...[...models].map(([name, own]) => own && `${name}: ${rateLine(own)}`),
+    ...(baseline ? baselineLines(baseline) : []),
   ];
   return lines.filter(line => line !== undefined);
 }

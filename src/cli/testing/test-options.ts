@@ -1,4 +1,5 @@
 import type { Caps } from '../creation/caps.ts';
+import type { Gate } from '../statistics/gate.ts';
 import type { Repeating } from './cases/repetitions.ts';
 
 export type Reporter = 'junit' | 'json' | 'github' | 'html' | 'markdown';
@@ -26,6 +27,9 @@ export interface TestOptions {
   readonly watch: boolean;
   readonly dryRun: boolean;
   readonly repeating: Repeating;
+  /** The report to compare with, as it was named. */
+  readonly baseline: string | undefined;
+  readonly gate: Gate;
   readonly caps: Caps;
   readonly outputs: readonly ReportOutput[];
   /** Creations open at a time; what suits the service if undefined. */

@@ -1,12 +1,24 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Simulation } from './simulation.ts';
+import { type Comparison, Simulation } from './simulation.ts';
 
 function expectWithin(value: number, least: number, most: number): void {
   expect(value).toBeGreaterThanOrEqual(least);
   expect(value).toBeLessThanOrEqual(most);
 }
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** Cases and their repetitions. */
+const GATES = [
+  [50, 1],
+  [100, 1],
+  [300, 1],
+  [1000, 1],
+  [12, 5],
+  [12, 25],
+] as const;
 
 describe('two thousand trials of models with a known rate', () => {
   it.each([5, 10, 30, 100])("cover the rate with Wilson's interval of %i answers", runs => {
@@ -47,7 +59,6 @@ describe('two thousand trials of models with a known rate', () => {
   });
 
   it('are what the guide shows', () => {
-    const percent = (share: number) => `${Math.round(share * 100)} %`;
     const guide = readFileSync(path.join(import.meta.dirname, '../../../docs/how-sure.md'), 'utf8');
     for (const required of [0.8, 0.9]) {
       for (const rate of [0.6, 0.7, 0.8, 0.9, 0.95, 0.99]) {
@@ -61,5 +72,20 @@ describe('two thousand trials of models with a known rate', () => {
 
   it('stop a prompt that became 10 points worse nine times of ten on 300 cases', () => {
     expect(new Simulation(8).foundWorse({ cases: 300, before: 0.9, after: 0.8 })).toBeGreaterThanOrEqual(0.9);
+  });
+
+  it('let one that changes nothing pass 19 times of 20 on 300 cases', () => {
+    const comparison = { cases: 300, before: 0.9, after: 0.9 };
+    expect(1 - new Simulation(8).foundWorse(comparison)).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it('give the table of gates in the guide', () => {
+    const guide = readFileSync(path.join(import.meta.dirname, '../../../docs/how-sure.md'), 'utf8');
+    const worse = (comparison: Comparison) =>
+      `${Number((new Simulation(10).foundWorse(comparison) * 100).toFixed(1))} %`;
+    for (const [cases, runs] of GATES) {
+      const found = [0.9, 0.85, 0.8, 0.7].map(after => worse({ cases, runs, before: 0.9, after }));
+      expect(guide).toContain(`| ${cases} | ${runs} | ${found.join(' | ')} |\n`);
+    }
   });
 });

@@ -104,7 +104,7 @@ interface SureFigures {
   readonly answers: number;
 }
 
-interface Comparison {
+export interface Comparison {
   readonly cases: number;
   readonly runs?: number;
   readonly before: number;

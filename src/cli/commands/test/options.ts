@@ -5,6 +5,7 @@ import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { modelList } from '../../inputs/flags.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
+import { type Gate, parseMargin } from '../../statistics/gate.ts';
 import { MOST_REPEATED, type Repeating } from '../../testing/cases/repetitions.ts';
 import type { Reporter, ReportOutput, TestOptions } from '../../testing/test-options.ts';
 import type { TEST } from './spec.ts';
@@ -32,11 +33,38 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
     watch: flags.watch ?? false,
     dryRun: flags.dryRun ?? false,
     repeating: repeatingOf(flags),
+    baseline: baselineOf(flags),
+    gate: gateOf(flags),
     caps: parseCaps(flags),
     outputs: pairOutputs(ctx.cwd, flags.reporter, flags.out),
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
   };
+}
+
+/** @throws {CliError} USAGE_ERROR for flags that choose which cases are compared by how they ended */
+function baselineOf({ baseline, failed = false, watch = false }: TestFlags): string | undefined {
+  if (baseline === undefined) return undefined;
+  if (failed) {
+    throw usageError(
+      '--baseline and --failed are both given',
+      'Cases that were chosen because they failed look better by chance: run all of them.',
+    );
+  }
+  if (watch) throw usageError("--baseline doesn't go with --watch: a round runs some cases only");
+  return baseline;
+}
+
+function gateOf({ failOn = 'failed', margin, baseline }: TestFlags): Gate {
+  if (margin !== undefined && failOn !== 'unsure') throw usageError('--margin needs --fail-on unsure');
+  if (failOn === 'failed') return { failOn };
+  if (baseline === undefined) {
+    throw usageError(
+      `--fail-on ${failOn} needs --baseline: the report to compare with`,
+      'For example: --baseline results.json',
+    );
+  }
+  return failOn === 'worse' ? { failOn } : { failOn, margin: parseMargin(margin) };
 }
 
 /** Runs at most of a case that runs until it is decided. */

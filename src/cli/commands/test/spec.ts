@@ -26,6 +26,13 @@ export const TEST = {
     ['--repeat <n>', 'run every case so many times'],
     ['--sure', 'run cases with a required rate until they are decided'],
     ['--max-repeat <n>', 'with --sure: runs of a case at most (default: 100)'],
+    ['--baseline <file>', 'compare with an earlier report of --reporter json'],
+    [
+      '--fail-on <what>',
+      'exit 5 if a case failed (the default), the test is worse than --baseline, or may be',
+      { choices: ['failed', 'worse', 'unsure'] },
+    ],
+    ['--margin <percent>', 'with --fail-on unsure: how much worse is accepted (default: 5%)'],
     ['--watch', 'run the cases that a change concerns, until q or Ctrl-C'],
     ['--allow-commands', 'run the programs that test files name'],
     [
@@ -48,6 +55,7 @@ export const TEST = {
     'test',
     'test prompts/extract.test.yaml --filter "reads the date"',
     'test --record recordings',
+    'test --baseline results.json --fail-on worse',
     'test --replay recordings --reporter junit --out junit.xml',
   ],
   notes: `A test file x.test.yaml belongs to the prompt file x.prompt beside it, or names a target.

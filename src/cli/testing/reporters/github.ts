@@ -3,6 +3,7 @@ import { messageOf } from '../../../files/error-utils.ts';
 import { appendToNamedFile } from '../../../files/write-file.ts';
 import { gridMarkdown } from '../../outputs/pages/grid-markdown.ts';
 import { visible } from '../../terminal/sanitise.ts';
+import { baselineLines } from '../baseline/compare-with-baseline.ts';
 import { entryName } from '../result.ts';
 import type { TestSummary } from '../summary.ts';
 import type { ReportedResult } from './reasons.ts';
@@ -16,7 +17,15 @@ import { linesReport } from './text.ts';
 export function githubReport(results: readonly ReportedResult[], summary: TestSummary): string {
   const token = randomUUID();
   const annotations = results.filter(({ status }) => status !== 'passed').map(annotation);
-  return `::stop-commands::${token}\n${linesReport(results, summary)}::${token}::\n${annotations.join('')}`;
+  return `::stop-commands::${token}\n${linesReport(results, summary)}::${token}::\n${baselineAnnotation(summary)}${annotations.join('')}`;
+}
+
+/** The verdict on a comparison, which GitHub shows above the files. */
+function baselineAnnotation({ baseline }: TestSummary): string {
+  if (baseline === undefined) return '';
+  const kind = baseline.rates?.verdict === 'worse' ? 'error' : 'notice';
+  const [line = ''] = baselineLines(baseline);
+  return `::${kind} title=Baseline::${escapedData(line)}\n`;
 }
 
 function annotation({ entry, repetitions, messages }: ReportedResult): string {

@@ -1,6 +1,7 @@
 import { countOf } from '../../core/json-value.ts';
 import type { Totals } from '../../creation/spending.ts';
 import { type CaseRuns, intervalOf, isFlaky, type RateSummary, rateOf } from '../../statistics/rates.ts';
+import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';
 import { passData } from '../cases/pass-rule.ts';
 import { type EntryResult, type Repetition, totalsOf } from '../result.ts';
 import type { TestSummary } from '../summary.ts';
@@ -9,7 +10,7 @@ import type { TestSummary } from '../summary.ts';
 export function jsonReport(
   results: readonly EntryResult[],
   spent: Totals,
-  { all, models }: TestSummary,
+  { all, models, sureMaxRepeat, baseline }: TestSummary,
 ): object {
   return {
     ...totalsOf(results),
@@ -17,6 +18,8 @@ export function jsonReport(
     ...(models.size > 0 && {
       models: Object.fromEntries([...models].map(([name, own]) => [name, rateData(own)])),
     }),
+    sure: sureMaxRepeat === undefined ? null : { maxRepeat: sureMaxRepeat },
+    ...(baseline && { baseline: baselineData(baseline) }),
     totals: spent,
     cases: results.map(({ entry, status, repetitions, seconds, counted }) => ({
       file: entry.file.name,
@@ -30,6 +33,12 @@ export function jsonReport(
       repetitions: repetitions.map(repetitionData),
     })),
   };
+}
+
+/** Figures are null if no case could be compared. */
+function baselineData({ rates, better, worse, same, new: added, gone }: BaselineComparison): object {
+  const { verdict = null, p = null, difference = null, interval = null, smallest = null } = rates ?? {};
+  return { verdict, p, difference, interval, smallest, better, worse, same, new: added, gone };
 }
 
 /** Figures are null for what could not be run. */

@@ -1,6 +1,7 @@
 import type { Totals } from '../../creation/spending.ts';
 import { spentProperties } from '../../creation/spending-text.ts';
 import { type Html, html } from '../../outputs/pages/html.ts';
+import { type BaselineComparison, baselineLines } from '../baseline/compare-with-baseline.ts';
 import { entryName, totalsOf } from '../result.ts';
 import type { TestSummary } from '../summary.ts';
 import type { ReportedResult } from './reasons.ts';
@@ -10,7 +11,11 @@ import { detailsOf } from './text.ts';
  * The results as JUnit XML: `failure` for what did not match or a run that failed, `error` for what could not be run. What
  * all of them took stands in the properties of the first suite.
  */
-export function junitReport(results: readonly ReportedResult[], spent: Totals, { all }: TestSummary): string {
+export function junitReport(
+  results: readonly ReportedResult[],
+  spent: Totals,
+  { all, baseline }: TestSummary,
+): string {
   const files = [...new Set(results.map(({ entry }) => entry.file.name))];
   const rates = all
     ? ([
@@ -18,8 +23,8 @@ export function junitReport(results: readonly ReportedResult[], spent: Totals, {
         ['interval', all.interval.join(' ')],
       ] as const)
     : [];
-  const properties = [...rates, ...spentProperties(spent)].map(
-    ([name, value]) => html`      <property name="${xml(name)}" value="${value}"/>\n`,
+  const properties = [...rates, ...baselineProperties(baseline), ...spentProperties(spent)].map(
+    ([name, value]) => html`      <property name="${xml(name)}" value="${xml(value)}"/>\n`,
   );
   const suites = files.map((file, at) => {
     const own = results.filter(({ entry }) => entry.file.name === file);
@@ -32,6 +37,22 @@ ${at === 0 ? [html`    <properties>\n${properties}    </properties>\n`] : []}${o
 ${suites}</testsuites>
 `;
   return text;
+}
+
+/** The figures, and the verdict in one line. */
+function baselineProperties(baseline: BaselineComparison | undefined): (readonly [string, string])[] {
+  if (baseline === undefined) return [];
+  const [line = ''] = baselineLines(baseline);
+  const { rates } = baseline;
+  if (rates === undefined) return [['baseline', line]];
+  return [
+    ['baseline', line],
+    ['baseline.verdict', rates.verdict],
+    ['baseline.p', String(rates.p)],
+    ['baseline.difference', String(rates.difference)],
+    ['baseline.interval', rates.interval.join(' ')],
+    ['baseline.smallest', String(rates.smallest)],
+  ];
 }
 
 function counts(results: readonly ReportedResult[]): Html {

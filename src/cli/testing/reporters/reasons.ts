@@ -5,14 +5,18 @@ import { furtherRunsNeeded } from '../../statistics/confidence-sequence.ts';
 import { rateText } from '../../statistics/percent.ts';
 import { intervalOf, isFlaky } from '../../statistics/rates.ts';
 import { visible } from '../../terminal/sanitise.ts';
+import { changeText } from '../baseline/compare-with-baseline.ts';
 import { neededText } from '../cases/pass-rule.ts';
 import type { Mismatch } from '../expectations/expectation.ts';
 import { type EntryResult, hasPassed, type Repetition } from '../result.ts';
+import type { TestSummary } from '../summary.ts';
 
 /** A result, and why it did not pass: what every report is made of. */
 export interface ReportedResult extends EntryResult {
   /** How many repetitions passed and how sure that is, if there are several; empty otherwise. */
   readonly summary: string;
+  /** How its rate differs from the baseline's; undefined if it doesn't. */
+  readonly change: string | undefined;
   /** Of each repetition: messages, and below each what came, or how it differs from what was expected. */
   readonly reasons: readonly (readonly GridPart[])[];
   /** The same in short, each once: one line for what was expected and what came. */
@@ -20,7 +24,11 @@ export interface ReportedResult extends EntryResult {
 }
 
 /** Finds the differences that reports show. */
-export async function withReasons(ctx: Context, results: readonly EntryResult[]): Promise<ReportedResult[]> {
+export async function withReasons(
+  ctx: Context,
+  results: readonly EntryResult[],
+  { baseline }: Pick<TestSummary, 'baseline'>,
+): Promise<ReportedResult[]> {
   const reported: ReportedResult[] = [];
   for (const result of faultOnce(results)) {
     const { repetitions } = result;
@@ -32,7 +40,8 @@ export async function withReasons(ctx: Context, results: readonly EntryResult[])
     const undecided = undecidedText(result);
     const messages = [...undecided, ...messagesOf(repetitions)];
     const summary = [...rateSummary(result), ...undecided].join('; ');
-    reported.push({ ...result, summary, reasons, messages });
+    const change = changeText(baseline?.changes.get(result.entry));
+    reported.push({ ...result, summary, change, reasons, messages });
   }
   return reported;
 }

@@ -91,7 +91,7 @@ function gridRow(
 }
 
 function gridCell(
-  { status, seconds, repetitions, summary, reasons }: ReportedResult,
+  { status, seconds, repetitions, summary, change, reasons }: ReportedResult,
   material: ReportMaterial,
 ): GridCell {
   const { cost } = material.budget.totalsOf(runIdsOf(repetitions));
@@ -101,6 +101,7 @@ function gridCell(
   return {
     state: STATES[status],
     facts: [
+      ...(change === undefined ? [] : [change]),
       `${seconds.toFixed(1)} s`,
       ...tokens.map(count => counted(fieldText(count), 'token')),
       ...(cost === null ? [] : [formatDollars(money(cost))]),

@@ -49,13 +49,14 @@ export function linesReport(results: readonly ReportedResult[], summary: TestSum
     const details = detailsOf(result).map(({ mark, text }) => `    ${mark}${text}`);
     return [`${WORDS[status]} ${name}${passedRate(result)} (${seconds.toFixed(1)} s)`, ...details];
   });
-  const rates = summary.isRepeated ? summaryLines(summary).map(visible) : [];
+  const rates = summary.isRepeated || summary.baseline ? summaryLines(summary).map(visible) : [];
   return `${[...lines, ...rates, totalsText(results)].join('\n')}\n`;
 }
 
-/** How often a repeated case that passed did; the details of one that didn't begin with it. */
-function passedRate({ status, summary }: ReportedResult): string {
-  return status === 'passed' && summary !== '' ? ` ${summary}` : '';
+/** How often a repeated case that passed did, and how that changed; the details of one that didn't begin with it. */
+function passedRate({ status, summary, change }: ReportedResult): string {
+  const rate = status === 'passed' && summary !== '' ? ` ${summary}` : '';
+  return change === undefined ? rate : `${rate}, ${change}`;
 }
 
 /** A line that tells why a result did not pass, harmless to a terminal. */

@@ -1,0 +1,70 @@
+import { cutTo, type Interval } from './interval.ts';
+import { meanOf } from './mean.ts';
+import { type CasePair, comparePairs, LEAST_PAIRS, type PairedDifference } from './paired.ts';
+import { percentText } from './percent.ts';
+import { type CaseRuns, intervalOf, rateOf } from './rates.ts';
+
+/** The rates of the same cases before and after a change, and what their difference shows. */
+export interface RateComparison extends PairedDifference {
+  readonly pairs: number;
+  /** The mean rate of the cases. */
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Returns undefined if there is no pair. */
+export function compareRates(pairs: readonly CasePair[]): RateComparison | undefined {
+  if (pairs.length === 0) return undefined;
+  return {
+    ...comparePairs(pairs),
+    pairs: pairs.length,
+    before: meanOf(pairs.map(({ before }) => rateOf(before))),
+    after: meanOf(pairs.map(({ after }) => rateOf(after))),
+  };
+}
+
+/**
+ * Returns the verdict in one line, with how sure it is.
+ *
+ * @param reference what the cases are compared with, such as `in the baseline`
+ */
+export function verdictText(comparison: RateComparison, reference: string): string {
+  const { verdict, before, after, difference, interval, pairs, p, smallest } = comparison;
+  const rates = `${rateText(after)} passed, ${rateText(before)} ${reference}`;
+  const range = `probably between ${pointsText(interval[0])} and ${pointsText(interval[1])} points`;
+  const basis = `(p ${pText(p)}, ${pairs} ${pairs === 1 ? 'case' : 'cases'})`;
+  const line = `${verdict}: ${rates}; the difference is ${pointsText(difference)} points, ${range} ${basis}`;
+  if (verdict !== 'no difference shown') return line;
+  if (pairs < LEAST_PAIRS) {
+    return `${line}; fewer than ${LEAST_PAIRS} cases cannot show any difference`;
+  }
+  return `${line}; so many cases show one of ${pointsText(smallest).slice(1)} points four times out of five`;
+}
+
+function rateText(rate: number): string {
+  return percentText(Number(rate.toFixed(3)));
+}
+
+/** Returns a difference of rates in percentage points with its sign, such as `-10.3`. */
+export function pointsText(difference: number): string {
+  const points = Number((difference * 100).toFixed(1));
+  return points < 0 ? String(points) : `+${Math.abs(points)}`;
+}
+
+function pText(p: number): string {
+  return p < 0.001 ? '< 0.001' : `= ${Number(p.toFixed(3))}`;
+}
+
+/**
+ * Returns the 95 % interval of the difference of one case's rates, which were counted apart: method 10 of
+ * R. G. Newcombe, "Interval estimation for the difference between independent proportions", 1998
+ * (https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I).
+ */
+export function caseDifferenceInterval(before: CaseRuns, after: CaseRuns): Interval {
+  const [old, now] = [rateOf(before), rateOf(after)];
+  const [oldLow, oldHigh] = intervalOf(before);
+  const [nowLow, nowHigh] = intervalOf(after);
+  const down = Math.hypot(now - nowLow, oldHigh - old);
+  const up = Math.hypot(nowHigh - now, old - oldLow);
+  return cutTo([now - old - down, now - old + up], -1, 1);
+}

@@ -1,0 +1,130 @@
+import { usageError } from '../../errors.ts';
+import { compareRates, type RateComparison, verdictText } from '../../statistics/comparison.ts';
+import { areAllEqual } from '../../statistics/nearly.ts';
+import { percentText } from '../../statistics/percent.ts';
+import { type CaseRuns, rateOf } from '../../statistics/rates.ts';
+import type { Entry, EntryResult } from '../result.ts';
+import type { Baseline, BaselineCase, CaseName } from './read-baseline.ts';
+
+/** How a case's rate changed. */
+export interface CaseChange {
+  readonly kind: 'better' | 'worse' | 'same' | 'new';
+  /** undefined if it is new. */
+  readonly before: CaseRuns | undefined;
+}
+
+/** A test compared with an earlier report. */
+export interface BaselineComparison
+  extends Record<'better' | 'worse' | 'same' | 'new' | 'gone', readonly CaseName[]> {
+  /** Over the pairs of all models; undefined if no pair could be run. */
+  readonly rates: RateComparison | undefined;
+  /** Of the cases that could be run. */
+  readonly changes: ReadonlyMap<Entry, CaseChange>;
+}
+
+/** @throws {CliError} USAGE_ERROR if not one of the cases is in the baseline */
+export function refuseWithoutPair(baseline: Baseline, entries: readonly Entry[]): void {
+  const { pairs } = pairUp(baseline, entries);
+  if (pairs.some(({ before }) => before.counted !== undefined)) return;
+  throw usageError(
+    '--baseline: not one of its cases with a rate is in this test',
+    'Cases are paired by file, relative to the working directory, name and model.',
+  );
+}
+
+export function compareWithBaseline(baseline: Baseline, results: readonly EntryResult[]): BaselineComparison {
+  const byEntry = new Map(results.map(result => [result.entry, result]));
+  const { pairs, added, gone } = pairUp(baseline, [...byEntry.keys()]);
+  const changes = new Map<Entry, CaseChange>();
+  const compared: { readonly before: CaseRuns; readonly after: CaseRuns }[] = [];
+  for (const {
+    entry,
+    before: { counted: before },
+  } of pairs) {
+    const after = byEntry.get(entry)?.counted;
+    if (before === undefined || after === undefined) continue;
+    compared.push({ before, after });
+    changes.set(entry, { kind: changeOf(before, after), before });
+  }
+  for (const entry of added) {
+    if (byEntry.get(entry)?.counted !== undefined) changes.set(entry, { kind: 'new', before: undefined });
+  }
+  const named = (kind: CaseChange['kind']): CaseName[] =>
+    [...changes].filter(([, change]) => change.kind === kind).map(([entry]) => nameOf(entry));
+  return {
+    rates: compareRates(compared),
+    changes,
+    better: named('better'),
+    worse: named('worse'),
+    same: named('same'),
+    new: named('new'),
+    gone: gone.map(({ file, name, model }) => ({ file, name, model })),
+  };
+}
+
+function changeOf(before: CaseRuns, after: CaseRuns): 'better' | 'worse' | 'same' {
+  const [old, now] = [rateOf(before), rateOf(after)];
+  if (areAllEqual([old, now])) return 'same';
+  return now > old ? 'better' : 'worse';
+}
+
+function nameOf({ file, testCase, model }: Entry): CaseName {
+  return { file: file.name, name: testCase.name, model: model ?? null };
+}
+
+interface Pairing {
+  readonly pairs: readonly { readonly entry: Entry; readonly before: BaselineCase }[];
+  readonly added: readonly Entry[];
+  readonly gone: readonly BaselineCase[];
+}
+
+/** Pairs cases by file, name and model, equal ones in their order; by file and name if each side has one model only. */
+function pairUp({ cases }: Baseline, entries: readonly Entry[]): Pairing {
+  const models = [new Set(cases.map(({ model }) => model)), new Set(entries.map(({ model }) => model))];
+  const isOneModel = models.every(({ size }) => size <= 1);
+  // A baseline may come from another system.
+  const keyOf = ({ file, name, model }: CaseName): string =>
+    JSON.stringify([file.replaceAll('\\', '/'), name, isOneModel ? null : model]);
+  const open = new Map<string, BaselineCase[]>();
+  for (const one of cases) open.set(keyOf(one), [...(open.get(keyOf(one)) ?? []), one]);
+  const pairs: { entry: Entry; before: BaselineCase }[] = [];
+  const added: Entry[] = [];
+  for (const entry of entries) {
+    const before = open.get(keyOf(nameOf(entry)))?.shift();
+    if (before) pairs.push({ entry, before });
+    else added.push(entry);
+  }
+  const left = new Set([...open.values()].flat());
+  return { pairs, added, gone: cases.filter(one => left.has(one)) };
+}
+
+const LISTED = ['worse', 'better', 'same', 'new', 'gone'] as const;
+
+/** Returns the verdict in one line with how sure it is, then how many cases changed which way. */
+export function baselineLines(comparison: BaselineComparison): string[] {
+  const { rates } = comparison;
+  const verdict =
+    rates === undefined
+      ? 'compared with the baseline: no case could be run'
+      : `compared with the baseline: ${verdictText(rates, 'before')}`;
+  const counts = LISTED.map(kind => `${comparison[kind].length} ${kind === 'same' ? 'the same' : kind}`);
+  return [verdict, `cases: ${counts.join(', ')}${namesText('gone', comparison.gone)}`];
+}
+
+const MOST_NAMES = 5;
+
+function namesText(kind: string, names: readonly CaseName[]): string {
+  if (names.length === 0) return '';
+  const shown = names.slice(0, MOST_NAMES).map(({ file, name, model }) => {
+    return `${file}: ${name}${model === null ? '' : ` [${model}]`}`;
+  });
+  const more = names.length - shown.length;
+  return `; ${kind}: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Returns how a case changed, such as `worse than before (100 %)`; undefined if its rate is the same. */
+export function changeText(change: CaseChange | undefined): string | undefined {
+  if (change === undefined || change.kind === 'same') return undefined;
+  if (change.before === undefined) return 'not in the baseline';
+  return `${change.kind} than before (${percentText(rateOf(change.before))})`;
+}

@@ -1,0 +1,79 @@
+import { parseJson } from '../../../files/json.ts';
+import type { Context } from '../../context.ts';
+import { isObject, type JsonObject } from '../../core/json-value.ts';
+import { type CliError, usageError } from '../../errors.ts';
+import { readTextFile } from '../../inputs/read-text.ts';
+import type { CaseRuns } from '../../statistics/rates.ts';
+import type { Repeating } from '../cases/repetitions.ts';
+
+/** An earlier report that a test is compared with. */
+export interface Baseline {
+  readonly cases: readonly BaselineCase[];
+}
+
+/** How reports name a case. */
+export interface CaseName {
+  readonly file: string;
+  readonly name: string;
+  /** null for the prompt's own. */
+  readonly model: string | null;
+}
+
+export interface BaselineCase extends CaseName {
+  /** undefined if it could not be run. */
+  readonly counted: CaseRuns | undefined;
+}
+
+const MOST_BASELINE_BYTES = 512 * 1024 * 1024;
+const HOW_TO_MAKE = 'Make one with: promptrun test --reporter json --out results.json';
+
+/**
+ * Reads a report of `--reporter json`.
+ *
+ * @throws {CliError} USAGE_ERROR for another file, and for a report that was made with another `--sure`
+ */
+export async function readBaseline(ctx: Context, file: string, repeating: Repeating): Promise<Baseline> {
+  const text = await readTextFile(file, ctx.cwd, '--baseline', MOST_BASELINE_BYTES);
+  const report = parseJson(text.replace(/^\uFEFF/u, ''));
+  if (!isObject(report) || !Array.isArray(report['cases'])) throw notReport(file, 'it holds no cases');
+  refuseOtherStops(file, report['sure'], repeating);
+  return { cases: report['cases'].map((value, at) => caseIn(value, `cases[${at}]`, file)) };
+}
+
+/** Rates that were stopped early are biased, by how much depends on when they had to stop. */
+function refuseOtherStops(file: string, sure: unknown, repeating: Repeating): void {
+  const then = isObject(sure) ? Number(sure['maxRepeat']) : undefined;
+  const now = repeating.sure ? repeating.maxRepeat : undefined;
+  if (then === now) return;
+  const flags = (most: number | undefined) =>
+    most === undefined ? 'without --sure' : `with --sure --max-repeat ${most}`;
+  throw usageError(
+    `--baseline: ${file} was made ${flags(then)}, and this test runs ${flags(now)}`,
+    'Rates that were stopped early are biased: make both reports alike.',
+  );
+}
+
+function caseIn(value: unknown, place: string, file: string): BaselineCase {
+  if (!isObject(value)) throw notReport(file, `${place} is not a case`);
+  const { file: testFile, name, model = null } = value;
+  if (typeof testFile !== 'string' || typeof name !== 'string') {
+    throw notReport(file, `${place} has no file or no name`);
+  }
+  if (model !== null && typeof model !== 'string') throw notReport(file, `${place}.model is not a name`);
+  return { file: testFile, name, model, counted: countedIn(value, place, file) };
+}
+
+function countedIn({ passed, runs }: JsonObject, place: string, file: string): CaseRuns | undefined {
+  if (passed === null && runs === null) return undefined;
+  const isCounted = isCount(passed) && isCount(runs) && runs >= 1 && passed <= runs;
+  if (isCounted) return { passed, runs };
+  throw notReport(file, `${place} does not say how many of its runs passed`);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+function notReport(file: string, reason: string): CliError {
+  return usageError(`--baseline: ${file} is not a JSON report of tests: ${reason}`, HOW_TO_MAKE);
+}

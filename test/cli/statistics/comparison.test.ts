@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { caseDifferenceInterval, compareRates, verdictText } from '../../../src/cli/statistics/comparison.ts';
+import type { CasePair } from '../../../src/cli/statistics/paired.ts';
+
+const times = (count: number, before: number, after: number): CasePair[] =>
+  Array.from({ length: count }, () => ({
+    before: { passed: before, runs: 1 },
+    after: { passed: after, runs: 1 },
+  }));
+
+/** 300 cases of which so many became worse and better. */
+function verdictOf({ worse, better, bad }: Record<'worse' | 'better' | 'bad', number>): string | undefined {
+  const good = 300 - worse - better - bad;
+  const compared = compareRates([
+    ...times(good, 1, 1),
+    ...times(worse, 1, 0),
+    ...times(better, 0, 1),
+    ...times(bad, 0, 0),
+  ]);
+  return compared && verdictText(compared, 'before');
+}
+
+describe('a verdict in one line', () => {
+  it('says that a prompt became worse, and how sure that is', () => {
+    expect(verdictOf({ worse: 54, better: 24, bad: 6 })).toBe(
+      'worse: 80 % passed, 90 % before; the difference is -10 points, probably between -15.7 and -4.3 points (p < 0.001, 300 cases)',
+    );
+  });
+
+  it('says that it became better', () => {
+    expect(verdictOf({ worse: 24, better: 54, bad: 6 })).toMatch(
+      /^better: .* \+10 points, .* \+4\.3 and \+15\.7 points/u,
+    );
+  });
+
+  it('says what so many cases would show if they show nothing', () => {
+    expect(verdictOf({ worse: 27, better: 26, bad: 4 })).toBe(
+      'no difference shown: 89.7 % passed, 90 % before; the difference is -0.3 points, probably between -5.1 and +4.5 points (p = 1, 300 cases); so many cases show one of 6.8 points four times out of five',
+    );
+  });
+
+  it('needs a pair', () => {
+    expect(compareRates([])).toBeUndefined();
+  });
+});
+
+describe("the interval of one case's difference", () => {
+  // Table II, method 10, of the paper that the function names.
+  it.each([
+    { now: [56, 70], old: [48, 80], low: 0.0524, high: 0.3339 },
+    { now: [9, 10], old: [3, 10], low: 0.1705, high: 0.809 },
+    { now: [6, 7], old: [2, 7], low: 0.0582, high: 0.8062 },
+    { now: [5, 56], old: [0, 29], low: -0.0381, high: 0.1926 },
+    { now: [0, 10], old: [0, 20], low: -0.1611, high: 0.2775 },
+    { now: [10, 10], old: [0, 20], low: 0.6791, high: 1 },
+  ])('$now against $old', ({ now, old, low, high }) => {
+    const runs = ([passed = 0, all = 0]: number[]) => ({ passed, runs: all });
+    const [from, to] = caseDifferenceInterval(runs(old), runs(now));
+    expect([from.toFixed(4), to.toFixed(4)]).toEqual([low.toFixed(4), high.toFixed(4)]);
+  });
+});
