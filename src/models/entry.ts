@@ -57,6 +57,8 @@ export interface Provider {
   readonly listsModels?: boolean;
   /** Whether its models can be asked in batches at a lower price. */
   readonly batch?: boolean;
+  /** What messages call the place that its address comes from, such as a variable; default `its baseUrl`. */
+  readonly addressName?: string;
   /** Whether the environment names another address than the provider's own. */
   readonly isMoved?: boolean;
   /** What is wrong with the address that the environment names for it. */

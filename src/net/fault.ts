@@ -56,7 +56,7 @@ export function isAboutCertificate(error: unknown): boolean {
   return UNTRUSTED.has(code) || WRONG_CERTIFICATE.has(code);
 }
 
-/** Why a connection failed, with the code that can be searched for. */
+/** Why a connection failed, with the system's code, which can be searched for. */
 export function causeOf(error: unknown): string {
   const code = codeOf(error);
   if (code === undefined) return messageOf(error);
@@ -64,7 +64,12 @@ export function causeOf(error: unknown): string {
     return `its certificate is not trusted (${code}); name the file of its CA in NODE_EXTRA_CA_CERTS`;
   }
   const cause = CAUSES[code] ?? messageOf(error);
-  return `${cause} (${code})`;
+  return isOfClient(code) ? cause : `${cause} (${code})`;
+}
+
+/** True for a code of the HTTP client, which means nothing to a user. */
+function isOfClient(code: string): boolean {
+  return code.startsWith('UND_ERR_');
 }
 
 export function messageOf(error: unknown): string {

@@ -3,8 +3,9 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../src/models/engine.ts';
 import { createEngines } from '../../src/models/engines.ts';
-import type { ModelEntry } from '../../src/models/entry.ts';
+import type { ModelEntry, Provider } from '../../src/models/entry.ts';
 import { providerEngine } from '../../src/models/providers/engine.ts';
+import { knownProviders } from '../../src/models/providers/providers.ts';
 import { FakeProvider, type ProviderAnswer } from '../support/fake-provider.ts';
 import { png } from '../support/pictures.ts';
 import { type JobOptions, jobOf, providerAt } from './job.ts';
@@ -31,6 +32,12 @@ function ask(
     ...model,
   };
   return createEngines({ dataDir: 'nowhere', env }).provider.run(jobOf({ ...job, model: entry }));
+}
+
+function known(name: string, env: Record<string, string>): Provider {
+  const provider = knownProviders(env).find(one => one.name === name);
+  if (!provider) throw new Error(`${name} is not known`);
+  return provider;
 }
 
 const answered = (content: string | null, more: object = {}): ProviderAnswer => ({
@@ -182,6 +189,25 @@ describe('a text model', () => {
     expect(outputs[0]).toMatchObject({
       type: 'error',
       message: matching(/^gone can't be reached at 127\.0\.0\.1:9: .*is its server running/),
+    });
+  });
+
+  it.each([
+    ['ollama', { OLLAMA_HOST: '127.0.0.1:9' }, /is its server running, and OLLAMA_HOST right\?$/],
+    ['ollama', { OLLAMA_BASE_URL: 'http://127.0.0.1:9' }, /, and OLLAMA_BASE_URL right\?$/],
+    ['openai', { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }, /, and OPENAI_BASE_URL right\?$/],
+  ])('%s under %j names the variable that its address comes from', async (name, env, message) => {
+    const { outputs } = await ask({ provider: known(name, env) }, {}, env);
+    expect(outputs[0]).toMatchObject({ type: 'error', message: matching(message) });
+  });
+
+  it('that a variable leads to this machine names the key to set if it wants one', async () => {
+    provider.reset({ status: 401, body: { error: { message: 'who are you?' } } });
+    const env = { OPENAI_BASE_URL: provider.baseUrl };
+    const { outputs, fault } = await ask({ provider: known('openai', env) }, {}, env);
+    expect(fault).toBe('unauthorised');
+    expect(outputs[0]).toMatchObject({
+      message: 'openai answered 401 who are you?: it wants a key: set OPENAI_API_KEY',
     });
   });
 

@@ -65,12 +65,13 @@ function reachedAt(
   written: string | undefined,
   engine: InterfaceName | undefined,
   base: Provider | undefined,
-): Pick<Provider, 'baseUrl' | 'engine' | 'listsModels' | 'missing' | 'fault' | 'isMoved'> {
+): Pick<Provider, 'addressName' | 'baseUrl' | 'engine' | 'listsModels' | 'missing' | 'fault' | 'isMoved'> {
   if (written === undefined && base) {
-    const { baseUrl, listsModels, missing, fault, isMoved } = base;
+    const { addressName, baseUrl, listsModels, missing, fault, isMoved } = base;
     return {
       baseUrl,
       engine: engine ?? base.engine,
+      ...(addressName !== undefined && { addressName }),
       ...(listsModels === false && { listsModels }),
       ...(missing && { missing }),
       ...(fault !== undefined && { fault }),

@@ -5,7 +5,7 @@ import type { EngineJob } from '../engine.ts';
 import { boundedBody, type HttpAnswer, readBody, TooLong } from '../outgoing/request.ts';
 import type { Answer } from './answer.ts';
 import { eventData } from './event-stream.ts';
-import { inOneLine, ProviderFault, pageOrLine, reasonOf } from './refusal.ts';
+import { type Advice, inOneLine, ProviderFault, pageOrLine, reasonOf } from './refusal.ts';
 import { MAX_ANSWER_BYTES } from './send.ts';
 
 /** Most values in an answer, or in one event. */
@@ -137,14 +137,14 @@ function parse(text: string): unknown {
 }
 
 function unreadable(text: string): ProviderFault {
-  const advice = 'check its baseUrl, which mostly ends in /v1';
+  const advice: Advice = address => `check ${address}, which mostly ends in /v1`;
   const what = text.trim() === '' ? 'answered with nothing at all' : `answered ${pageOrLine(text)}`;
   if (/^\s*(?:<|$)/.test(text)) return new ProviderFault(what, { advice, mayHaveCost: true });
   const start = text.trim().slice(0, 80);
   return unreadableBecause(`it is not a JSON object: ${start}`, advice);
 }
 
-function unreadableBecause(why: string, advice?: string): ProviderFault {
+function unreadableBecause(why: string, advice?: Advice): ProviderFault {
   return new ProviderFault(`answered with something that can't be read: ${why}`, {
     mayHaveCost: true,
     ...(advice !== undefined && { advice }),

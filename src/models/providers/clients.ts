@@ -6,6 +6,7 @@ import { CONVERSE } from './forms/converse.ts';
 import { GEMINI } from './forms/gemini.ts';
 import { MESSAGES } from './forms/messages.ts';
 import { RESPONSES } from './forms/responses.ts';
+import { withoutTrailingSlash } from './provider-address.ts';
 
 /** What every client is made with. Nothing is left for it to look up in the environment. */
 export interface ClientSettings {
@@ -196,7 +197,7 @@ const ANTHROPIC: Interface = {
   form: () => MESSAGES,
   language: async ({ baseURL, ...settings }, { id }) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return createAnthropic({ ...settings, baseURL: `${baseURL.replace(/(?<!\/)\/+$/, '')}/v1` })(id);
+    return createAnthropic({ ...settings, baseURL: `${withoutTrailingSlash(baseURL)}/v1` })(id);
   },
   options: claudeOptions,
   systemFirst: true,

@@ -3,6 +3,7 @@ import type { InterfaceName, Price, Provider } from '../entry.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
 import { guessedModality } from './guessed-model.ts';
+import { withoutTrailingSlash } from './provider-address.ts';
 import { accessFault, keyOf } from './providers.ts';
 
 /** A model that an endpoint says it has. */
@@ -51,7 +52,7 @@ export async function askForModels(provider: Provider, env: Env, signal: AbortSi
     });
     if (answer.status !== 200) answer.discard();
     checkStatus(answer.status, answer.headers.location, provider);
-    return offerIn((await readBody(answer, MAX_BYTES)).toString('utf8'));
+    return offerIn((await readBody(answer, MAX_BYTES)).toString('utf8'), provider);
   } catch (error) {
     signal.throwIfAborted();
     throw limit.aborted ? new Error('no answer in 10 s', { cause: error }) : error;
@@ -59,7 +60,7 @@ export async function askForModels(provider: Provider, env: Env, signal: AbortSi
 }
 
 function listUrl({ engine, baseUrl }: Provider): URL {
-  const base = baseUrl.replace(/(?<!\/)\/+$/, '');
+  const base = withoutTrailingSlash(baseUrl);
   if (engine === 'anthropic') return new URL(`${base}/v1/models?limit=1000`);
   return new URL(engine === 'google' ? `${base}/models?pageSize=1000` : `${base}/models`);
 }
@@ -80,7 +81,11 @@ const KEY_HEADERS: Partial<Record<InterfaceName, string>> = {
   azure: 'api-key',
 };
 
-function checkStatus(status: number, location: string | undefined, { keyVariables }: Provider): void {
+function checkStatus(
+  status: number,
+  location: string | undefined,
+  { keyVariables, addressName = 'its baseUrl' }: Provider,
+): void {
   if (status === 200) return;
   if (status === 401 || status === 402 || status === 403) {
     throw new EndpointRefusal(
@@ -88,25 +93,27 @@ function checkStatus(status: number, location: string | undefined, { keyVariable
     );
   }
   if (status >= 300 && status < 400) {
-    throw new Error(`it redirects to ${location ?? 'nowhere'}: give that as its baseUrl`);
+    throw new Error(`it redirects to ${location ?? 'nowhere'}: give that as ${addressName}`);
   }
-  if (status === 404) throw new Error('it has no /models (404): check its baseUrl, which mostly ends in /v1');
+  if (status === 404) {
+    throw new Error(`it has no /models (404): check ${addressName}, which mostly ends in /v1`);
+  }
   throw new Error(`it answered ${status}`);
 }
 
-function offerIn(text: string): Offer {
-  const items = itemsIn(text);
+function offerIn(text: string, provider: Provider): Offer {
+  const items = itemsIn(text, provider);
   const models = items.filter(answersPrompts).flatMap(offered);
   return { models, others: items.length - models.length };
 }
 
 /** Servers put the list in `data`, in `models`, or give it alone. */
-function itemsIn(text: string): Record<string, unknown>[] {
+function itemsIn(text: string, { addressName = 'its baseUrl' }: Provider): Record<string, unknown>[] {
   const value = parse(text);
   const list: unknown = [value, valueAt(value, 'data'), valueAt(value, 'models')].find(Array.isArray);
   if (list === undefined) {
     throw new Error(
-      'it answered with something that is not a list of models: check its baseUrl, which mostly ends in /v1',
+      `it answered with something that is not a list of models: check ${addressName}, which mostly ends in /v1`,
     );
   }
   return listAt(list).filter(isJsonObject);

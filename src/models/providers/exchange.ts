@@ -1,6 +1,7 @@
 import { isJsonObject, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { type HttpAnswer, readBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
+import { withoutTrailingSlash } from './provider-address.ts';
 import { ProviderFault } from './refusal.ts';
 import { MAX_ANSWER_BYTES, send } from './send.ts';
 
@@ -23,7 +24,7 @@ export async function exchange(
   access: Access,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const base = access.provider.baseUrl.replace(/(?<!\/)\/+$/, '');
+  const base = withoutTrailingSlash(access.provider.baseUrl);
   const isUrl = /^https?:\/\//.test(path);
   const encoded =
     body === undefined ? undefined : new Response(body instanceof FormData ? body : JSON.stringify(body));

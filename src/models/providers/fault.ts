@@ -1,5 +1,5 @@
 import { codeOf, messageOf } from '../../files/error-utils.ts';
-import { ProxyFault } from '../../net/fault.ts';
+import { causeOf, ProxyFault } from '../../net/fault.ts';
 import { ProxySettingError } from '../../net/proxy.ts';
 import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
@@ -7,7 +7,7 @@ import type { ModelEntry, Provider } from '../entry.ts';
 import type { Access } from './access.ts';
 import { askForModels } from './endpoints.ts';
 import { keyVariable } from './providers.ts';
-import { ProviderFault } from './refusal.ts';
+import { type Advice, ProviderFault } from './refusal.ts';
 
 /** What a provider did, in what was thrown, however often it was wrapped on the way; undefined for any other fault. */
 function providerFaultIn(thrown: unknown): ProviderFault | undefined {
@@ -62,7 +62,10 @@ function adviceOn(
   { more: { fault, status, advice } }: ProviderFault,
   { provider, env }: Access,
 ): string | undefined {
-  if (fault !== 'unauthorised' || status === 402) return advice;
+  const { addressName = 'its baseUrl' } = provider;
+  if (fault !== 'unauthorised' || status === 402) {
+    return typeof advice === 'function' ? advice(addressName) : advice;
+  }
   const variable = keyVariable(provider, env);
   const { keyVariables } = provider;
   if (variable === undefined) {
@@ -79,18 +82,18 @@ function adviceOn(
 
 const CLOSED = 'it closed the connection before it answered: try again later';
 
-const ADVICE: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'is its server running, and its baseUrl right?',
-  ENOTFOUND: 'nobody knows that host: check its baseUrl',
-  EAI_AGAIN: "the host's name can't be looked up: check the network and its baseUrl",
+const ADVICE: Readonly<Record<string, Advice>> = {
+  ECONNREFUSED: address => `is its server running, and ${address} right?`,
+  ENOTFOUND: address => `nobody knows that host: check ${address}`,
+  EAI_AGAIN: address => `the host's name can't be looked up: check the network and ${address}`,
   ECONNRESET: CLOSED,
   UND_ERR_SOCKET: CLOSED,
-  UND_ERR_CONNECT_TIMEOUT: 'it makes no connection: check the network and its baseUrl',
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is another host's: check its baseUrl",
+  UND_ERR_CONNECT_TIMEOUT: address => `it makes no connection: check the network and ${address}`,
+  ERR_TLS_CERT_ALTNAME_INVALID: address => `its certificate is another host's: check ${address}`,
   SELF_SIGNED_CERT_IN_CHAIN: 'set NODE_EXTRA_CA_CERTS to the certificate of who signed its own',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'set NODE_EXTRA_CA_CERTS to its certificate',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'set NODE_EXTRA_CA_CERTS to the certificate of who signed its own',
-  EPROTO: 'does it speak https? Check its baseUrl',
+  EPROTO: address => `does it speak https? Check ${address}`,
 };
 
 /** What went wrong on the way to the provider. */
@@ -107,7 +110,9 @@ export function networkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseU
     return new ProviderFault(`can't be reached: ${error.message}`, { isRefused: true, fault: 'unreachable' });
   }
   const code = codeOf(error);
-  const reason = messageOf(error) || code || 'no reason given';
+  const reason = code?.startsWith('UND_ERR_')
+    ? causeOf(error)
+    : messageOf(error) || code || 'no reason given';
   const isUnreachable = code !== undefined && code in ADVICE && ADVICE[code] !== CLOSED;
   return new ProviderFault(`can't be reached at ${placeOf(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],

@@ -7,10 +7,17 @@ export interface ProviderAddress {
   readonly baseUrl: string;
   /** True if it is another address than the provider's own. */
   readonly isMoved: boolean;
+  /** The variable that it comes from; absent if none is set. */
+  readonly variable?: string;
   /** Variables that the address lacks; any one of them is enough. */
   readonly missing?: readonly string[];
   /** Why the address can't be used; names the variable that it comes from. */
   readonly fault?: string;
+}
+
+/** Returns an address without the slashes at its end. */
+export function withoutTrailingSlash(address: string): string {
+  return address.replace(/(?<!\/)\/+$/, '');
 }
 
 /** Returns where the environment says that a provider is, or its own address. */
@@ -25,9 +32,11 @@ export function addressOf(data: ProviderData, env: Env): ProviderAddress {
 
 function movedTo(written: string, variable: string, data: ProviderData): ProviderAddress {
   const fault = baseUrlFault(written);
-  if (fault !== undefined) return { baseUrl: written, isMoved: true, fault: `${variable} ${fault}` };
+  if (fault !== undefined) {
+    return { baseUrl: written, isMoved: true, variable, fault: `${variable} ${fault}` };
+  }
   const baseUrl = normalisedBaseUrl(written, data);
-  return { baseUrl, isMoved: baseUrl !== data.baseUrl };
+  return { baseUrl, isMoved: baseUrl !== data.baseUrl, variable };
 }
 
 /**
@@ -38,7 +47,7 @@ export function normalisedBaseUrl(
   address: string,
   { engine, name, baseUrl }: Pick<ProviderData, 'engine' | 'name' | 'baseUrl'>,
 ): string {
-  const plain = address.replace(/(?<!\/)\/+$/, '');
+  const plain = withoutTrailingSlash(address);
   const { pathname } = new URL(plain);
   if (engine === 'anthropic') return plain.replace(/(?<!\/)\/+v1$/, '');
   if (engine === 'azure' && pathname === '/openai') return `${plain}/v1`;
@@ -62,15 +71,16 @@ function filledIn({ baseUrl }: ProviderData, variable: string, env: Env): Provid
 /** Reads `OLLAMA_HOST` as Ollama itself does: `host`, `:port`, `host:port`, an IP address or a URL with a path. */
 function atOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddress {
   const [, scheme = '', rest = ''] = /^(?:([^/:]*):\/\/)?(.*)$/s.exec(written) ?? [];
-  const [place = '', ...path] = rest.replace(/(?<!\/)\/+$/, '').split('/');
+  const [place = '', ...path] = withoutTrailingSlash(rest).split('/');
   const { host, port } = hostAndPort(place, { '': '11434', http: '80', https: '443' }[scheme] ?? '');
   const root = `${scheme || 'http'}://${host}:${port}`;
   const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65535;
   const fault = isPort || port === '' ? hostFault(root) : 'has a port that is not one';
-  if (fault !== undefined) return { baseUrl, isMoved: true, fault: `OLLAMA_HOST ${fault}` };
+  const variable = 'OLLAMA_HOST';
+  if (fault !== undefined) return { baseUrl, isMoved: true, variable, fault: `${variable} ${fault}` };
   const url = ['', ...path].join('/').replace(/\/v1$/, '');
   const moved = `${new URL(root).origin}${url}/v1`;
-  return { baseUrl: moved, isMoved: moved !== baseUrl };
+  return { baseUrl: moved, isMoved: moved !== baseUrl, variable };
 }
 
 function hostFault(root: string): string | undefined {

@@ -1,7 +1,7 @@
 import { isLoopbackHost } from '../../wire/addresses.ts';
 import type { InterfaceName, Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
-import { addressOf } from './provider-address.ts';
+import { addressOf, withoutTrailingSlash } from './provider-address.ts';
 import { PROVIDERS, type ProviderData } from './provider-data.ts';
 
 /** Returns the known providers as the environment has them, in the order in which they are listed. */
@@ -21,7 +21,7 @@ export function providerData(name: string): ProviderData | undefined {
 
 function providerOf(data: ProviderData, env: Env): Provider {
   const { name, keys = [], batch = false, listsModels = true } = data;
-  const { baseUrl, isMoved, missing, fault } = addressOf(data, env);
+  const { baseUrl, isMoved, variable, missing, fault } = addressOf(data, env);
   return {
     name,
     baseUrl,
@@ -30,6 +30,7 @@ function providerOf(data: ProviderData, env: Env): Provider {
     needsKey: keys.length > 0 && !isLoopback(baseUrl),
     batch,
     listsModels,
+    addressName: variable ?? 'its address',
     ...(isMoved && { isMoved }),
     ...(missing && { missing }),
     ...(fault !== undefined && { fault }),
@@ -103,6 +104,6 @@ export function configuredProviders(env: Env): readonly Provider[] {
 /** Returns true for two ways to write one address. */
 export function sameEndpoint(one: string, other: string): boolean {
   const plain = (url: string): string =>
-    new URL(url).href.replace(/(?<!\/)\/+$/, '').replace('://localhost', '://127.0.0.1');
+    withoutTrailingSlash(new URL(url).href).replace('://localhost', '://127.0.0.1');
   return URL.canParse(one) && URL.canParse(other) && plain(one) === plain(other);
 }

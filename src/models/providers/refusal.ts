@@ -98,7 +98,7 @@ function redirected(status: number, header: string | string[] | undefined): Prov
     location !== undefined && URL.canParse(location) ? new URL(location).origin : (location ?? 'nowhere');
   return new ProviderFault(`redirects to ${target} (it answered ${status}), and prompts are not sent on`, {
     isRefused: true,
-    advice: 'give the address it redirects to as its baseUrl, if you trust it',
+    advice: address => `give the address it redirects to as ${address}, if you trust it`,
   });
 }
 
@@ -138,10 +138,11 @@ function placeIn({ loc }: Record<string, unknown>): string {
 function adviceOn(
   status: number,
   { text, quotaUsedUp }: { text: string; quotaUsedUp: boolean },
-): string | undefined {
+): Advice | undefined {
   if (quotaUsedUp || status === 402) return 'the quota of its account is used up: see its billing';
   if (status === 404 || status === 405) {
-    return "check its baseUrl, which mostly ends in /v1, and the model's name: promptrun models discover lists what it has";
+    return address =>
+      `check ${address}, which mostly ends in /v1, and the model's name: promptrun models discover lists what it has`;
   }
   if (status === 429 || status === 529) return 'it is busy: try again later';
   if (status >= 500) return 'the fault is on its side: try again later';
@@ -168,6 +169,9 @@ function retryInfo(body: unknown): number | undefined {
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
+/** What the user can do next; a function takes what the provider's address is called. */
+export type Advice = string | ((address: string) => string);
+
 /** Something a provider did that makes the run fail. */
 export class ProviderFault extends Error {
   override readonly name = 'ProviderFault';
@@ -177,7 +181,7 @@ export class ProviderFault extends Error {
     readonly what: string,
     readonly more: {
       /** What the user can do next. */
-      readonly advice?: string | undefined;
+      readonly advice?: Advice | undefined;
       /** True if it may be gone by itself later, so that whoever asked can act on the advice. */
       readonly isPassing?: boolean;
       /** The HTTP status it answered with. */
