@@ -100,3 +100,27 @@ test('the pictures of unfinished runs count, and are given back when the runs en
   for (let run = 0; run < 5; run += 1) expect((await service.post('/runs', image(png(3, 2)))).http).toBe(200);
   expect((await service.post('/runs', image(Buffer.concat([png(3, 2), Buffer.alloc(200)])))).http).toBe(507);
 });
+
+test('the texts of unfinished runs count, in the queue too, and are given back when the runs end', async () => {
+  await start({ maxMediaBytes: 200, parallel: 1 });
+  const note = (length: number, key?: string) =>
+    service.post<RunReference>(
+      '/runs',
+      {
+        promptVersionId: sandbox,
+        inputs: { textInputs: { note: 'x'.repeat(length) } },
+        runOptions: { delaySeconds: '130' },
+      },
+      { key },
+    );
+  expect((await note(90)).http).toBe(504);
+  expect((await note(90)).http).toBe(504);
+  const refused = await note(90);
+  expect(refused).toMatchObject({ http: 507, status: 'INSUFFICIENT_STORAGE_ERROR' });
+  expect(await service.data('/me/credits')).toEqual({ credits: 999_998 });
+  expect((await note(90, await keyOf(service.dataDir, { user: 'ben' }))).http).toBe(504);
+  await clock.sleeping(DELAY, 2);
+  clock.advance(DELAY);
+  await expect.poll(() => statuses()).toContain('succeeded');
+  expect((await note(90)).http).toBe(504);
+});

@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Run, RunReference } from '../../src/wire/index.ts';
+import { type RunningCommand, startCommand } from '../support/command.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/postgres.ts';
+
+interface Serving extends RunningCommand {
+  readonly url: string;
+  readonly key: string;
+}
+
+async function serve(home?: string, database?: string): Promise<Serving> {
+  const running = startCommand(['serve', '--port', '0', '--grace', '20s'], {
+    ...(home !== undefined && { home }),
+    env: database === undefined ? {} : { PROMPTRUN_DATABASE_URL: database },
+  });
+  onTestFinished(() => void running.child.kill('SIGKILL'));
+  const [, url = ''] = await running.untilStdout(/^listening on (\S+)$/m);
+  await running.untilStdout(/^page: /m);
+  return { ...running, url, key: /^key: (\S+)$/m.exec(running.stdout())?.[1] ?? '' };
+}
+
+const SANDBOX = 'a45c7f12-fbcf-53c9-8b31-83e2c2cc87fb';
+
+const create = (url: string, key: string, delaySeconds: string) =>
+  fetch(`${url}/runs`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ promptVersionId: SANDBOX, inputs: {}, runOptions: { delaySeconds } }),
+  });
+
+/** Sends the beginning of a request; resolves once the service has it, as it answers another that was sent later. */
+async function sendBeginning(
+  { url, key }: Serving,
+  text: string,
+): Promise<{ socket: Socket; answer: Promise<string> }> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  const answer = socket.toArray().then(
+    pieces => Buffer.concat(pieces as Buffer[]).toString(),
+    () => '',
+  );
+  await once(socket, 'connect');
+  socket.write(text);
+  await fetch(`${url}/me`, { headers: { authorization: `Bearer ${key}` } });
+  return { socket, answer };
+}
+
+const LISTENS = /ECONNREFUSED/;
+
+/** Resolves once nothing can connect any more: the signal has arrived. */
+async function untilClosed(url: string): Promise<void> {
+  await expect
+    .poll(() =>
+      fetch(url).then(
+        () => '',
+        (error: Error) => String((error.cause as NodeJS.ErrnoException | undefined)?.code),
+      ),
+    )
+    .toMatch(LISTENS);
+}
+
+describe.each(['SQLite', 'PostgreSQL'])('serve on %s, told to stop', store => {
+  const isShared = store === 'PostgreSQL';
+  const database = async (): Promise<string | undefined> => {
+    if (!isShared) return undefined;
+    const cluster: PostgresCluster = await startPostgres();
+    onTestFinished(() => cluster.remove());
+    return cluster.url;
+  };
+
+  test.skipIf(isShared && postgresPrograms() === undefined)(
+    'while headers and an upload arrive slowly: every creation in flight is answered, and it ends with 0',
+    async () => {
+      const url = await database();
+      const serving = await serve(undefined, url);
+      const head = `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${serving.key}\r\n`;
+      const body = JSON.stringify({
+        promptVersionId: SANDBOX,
+        inputs: {},
+        runOptions: { delaySeconds: '0' },
+      });
+      const header = await sendBeginning(serving, head);
+      const upload = await sendBeginning(
+        serving,
+        `${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+      );
+      const creations = Array.from({ length: 12 }, () => create(serving.url, serving.key, '5'));
+      await expect.poll(() => runsOf(serving)).toBe(12);
+
+      serving.child.kill('SIGTERM');
+      await untilClosed(serving.url);
+      header.socket.write('Content-Length: 2\r\n\r\n{}');
+      upload.socket.write(body.slice(10));
+
+      const answers = await Promise.all(creations);
+      const runs = await Promise.all(
+        answers.map(async answer => ((await answer.json()) as { data: Run }).data),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(runs.map(() => 200));
+      expect(new Set(runs.map(({ runStatus }) => runStatus))).toEqual(new Set(['succeeded']));
+      expect(await header.answer).toMatch(/^HTTP\/1\.1 503 /);
+      const uploaded = await upload.answer;
+      expect(uploaded).toMatch(/^HTTP\/1\.1 (?:200|503|504) /);
+      const { code, stderr } = await serving.ended;
+      expect([code, stderr]).toEqual([0, expect.not.stringMatching(/^ {4}at /m)]);
+
+      // What was answered with a run is there at the next start.
+      const { data } = JSON.parse(uploaded.slice(uploaded.indexOf('\r\n\r\n'))) as {
+        data: RunReference | null;
+      };
+      const next = await serve(serving.home, url);
+      const read = async (runId: string): Promise<string> => {
+        const answer = await fetch(`${next.url}/runs/${runId}`, {
+          headers: { authorization: `Bearer ${serving.key}` },
+        });
+        return ((await answer.json()) as { data: Run }).data.runStatus;
+      };
+      for (const { runId } of [...runs, ...(data ? [data] : [])]) {
+        await expect.poll(() => read(runId)).toBe('succeeded');
+      }
+      next.child.kill('SIGTERM');
+      expect((await next.ended).code).toBe(0);
+    },
+    60_000,
+  );
+});
+
+async function runsOf({ url, key }: Serving): Promise<number> {
+  const answer = await fetch(`${url}/runs?limit=50`, { headers: { authorization: `Bearer ${key}` } });
+  return ((await answer.json()) as { data: { rows: unknown[] } }).data.rows.length;
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Run, RunPage } from '../../../src/wire/index.ts';
+import { TestService, temporaryDataDir } from '../../support/local-service.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
+import { slow } from '../../support/runs-on-database.ts';
+import { makeDatabase } from '../../support/test-database.ts';
+
+const DUMP = readFileSync(path.join(import.meta.dirname, 'version-5.sql'), 'utf8');
+
+describe.skipIf(postgresPrograms() === undefined)('a database that an earlier version kept', () => {
+  let cluster: PostgresCluster;
+  let client: pg.Client;
+  beforeAll(async () => {
+    cluster = await startPostgres();
+  });
+  afterEach(() => client.end());
+  afterAll(() => cluster?.remove());
+
+  const restored = async (name: string): Promise<string> => {
+    const database = await makeDatabase(cluster.url, name);
+    client = new pg.Client(database);
+    await client.connect();
+    await client.query(DUMP);
+    return database;
+  };
+
+  test('is brought to the new form with all it holds, by one of those that start at once', async () => {
+    const database = await restored('upgrade');
+    const both = await Promise.all(
+      [1, 2].map(() => TestService.start({ dataDir: temporaryDataDir(), database })),
+    );
+    const notices = both.flatMap(({ notices }) => notices);
+    expect(notices.filter(notice => notice.includes('made by an older promptrun'))).toHaveLength(1);
+    const [service] = both as [TestService];
+
+    const rows = async () => (await service.data<RunPage>('/runs')).rows;
+    const shown = async () => (await rows()).map(row => [row.runName, row.runStatus, row.credits]);
+    await expect.poll(shown, { timeout: 20_000 }).toEqual([
+      ['Sandbox', 'succeeded', 1],
+      ['Sandbox', 'failed', null],
+      ['Hello', 'succeeded', 1],
+    ]);
+    const [continued] = await rows();
+    expect((await service.data<Run>(`/runs/${continued?.runId}`)).outputs[0]?.data).toContain('still here');
+    const next = await service.post<Run>('/runs', slow(await service.versionOf('sandbox'), '0'));
+    expect(next.data.runStatus).toBe('succeeded');
+    expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
+    await Promise.all(both.map(service => service.close()));
+  }, 60_000);
+
+  test('takes the runs of an instance of that version which still runs', async () => {
+    const database = await restored('beside');
+    const service = await TestService.start({ dataDir: temporaryDataDir(), database });
+    // As that version writes them: it knows nothing of what was added since.
+    await client.query(
+      `insert into runs (id, "userId", "promptVersionId", name, status, "createdAt", credits, request, model)
+       select gen_random_uuid()::text, "userId", "promptVersionId", 'Late', 'queued', "createdAt" + 1, 1, request, model
+       from runs where name = 'Hello'`,
+    );
+    const late = async () => (await service.data<RunPage>('/runs')).rows.find(row => row.runName === 'Late');
+    await expect.poll(async () => (await late())?.runStatus, { timeout: 20_000 }).toBe('succeeded');
+    await service.close();
+  }, 60_000);
+});
