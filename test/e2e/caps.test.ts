@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localService } from '../cli/batch/support.ts';
-import { type CommandOutcome, runCommand, startCommand } from '../support/command.ts';
+import { type CommandOutcome, startCommand } from '../support/command.ts';
+import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { FakeProvider, said } from '../support/fake-provider.ts';
 
@@ -89,7 +90,7 @@ async function killedAndResumed(
     running.child.kill('SIGKILL');
     await running.ended;
   }
-  return runCommand([...args, '--resume'], { env, home });
+  return runCommandHere([...args, '--resume'], { env, home });
 }
 
 describe('a cap on what a command costs', () => {
@@ -115,7 +116,7 @@ describe('a cap on what a command costs', () => {
       // All that is not known counts as the dearest: what was open when it was killed, and what broke down.
       expect(ledger.sum).toBeGreaterThan(cap * 1e8 - (3 * concurrency + 20) * DEAREST);
       const spent = ledger.sum;
-      expect((await runCommand([...capped, '--resume'], { env, home })).code).toBe(8);
+      expect((await runCommandHere([...capped, '--resume'], { env, home })).code).toBe(8);
       expect(ledger.sum).toBe(spent);
     },
   );
@@ -168,13 +169,13 @@ describe('a cap on what a command costs', () => {
       provider.reset(yes);
       const options = { env, home };
       // Each costs $0.004; the first is expected to cost more than twice that.
-      expect((await runCommand([...test, '--max-cost', '0.009'], options)).code).toBe(8);
+      expect((await runCommandHere([...test, '--max-cost', '0.009'], options)).code).toBe(8);
       expect(provider.asked).toHaveLength(2);
-      expect((await runCommand([...test, '--resume', '--max-cost', '0.0115'], options)).code).toBe(8);
+      expect((await runCommandHere([...test, '--resume', '--max-cost', '0.0115'], options)).code).toBe(8);
       expect(provider.asked).toHaveLength(2);
-      const ended = await runCommand([...test, '--resume', '--max-cost', '0.02'], options);
+      const ended = await runCommandHere([...test, '--resume', '--max-cost', '0.02'], options);
       expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('1 passed now, 2 before') });
-      expect((await runCommand([...test, '--resume'], options)).code).toBe(0);
+      expect((await runCommandHere([...test, '--resume'], options)).code).toBe(0);
       expect(provider.asked).toHaveLength(3);
     });
 
@@ -186,7 +187,7 @@ describe('a cap on what a command costs', () => {
       running.child.kill('SIGKILL');
       await running.ended;
       provider.reset(yes);
-      const left = await runCommand([...test, '--resume'], options);
+      const left = await runCommandHere([...test, '--resume'], options);
       expect(left).toMatchObject({
         code: 1,
         stdout: expect.stringMatching(
@@ -196,7 +197,9 @@ describe('a cap on what a command costs', () => {
       // The next judge may have been about to be asked when the command was killed.
       const inDoubt = left.stdout.match(/^ERROR /gmu) ?? [];
       expect(provider.asked.length + inDoubt.length).toBe(3);
-      expect(await runCommand([...test, '--resume', '--retry-unknown'], options)).toMatchObject({ code: 0 });
+      expect(await runCommandHere([...test, '--resume', '--retry-unknown'], options)).toMatchObject({
+        code: 0,
+      });
       expect(provider.asked).toHaveLength(3);
     });
   });
@@ -212,7 +215,7 @@ describe('a cap on what a command costs', () => {
     while ((await service.runs()).length < 15);
     running.child.kill('SIGKILL');
     await running.ended;
-    const ended = await runCommand([...capped, '--resume', '--json'], options);
+    const ended = await runCommandHere([...capped, '--resume', '--json'], options);
     expect(ended.code).toBe(8);
     expect(await service.runs()).toHaveLength(40);
     expect(JSON.parse(ended.stdout)).toMatchObject({ succeeded: 40, totals: { runs: 40, credits: 40 } });
@@ -234,11 +237,11 @@ describe('a cap on what a command costs', () => {
     provider.reset(said('Hi'));
     const head = `model: priced\nconfig: { maxOutputTokens: 100, ${option} }`;
     writeFileSync(path.join(home, 'many.prompt'), `---\n${head}\n---\nHi`);
-    const ran = await runCommand(['run', 'many.prompt', '--max-cost', '0.005'], { env, home });
+    const ran = await runCommandHere(['run', 'many.prompt', '--max-cost', '0.005'], { env, home });
     expect(ran).toMatchObject({ code });
     expect(provider.asked).toHaveLength(code === 0 ? 1 : 0);
     expect(ran.stderr).toContain(code === 2 ? `the option ${option.split(':')[0]} multiplies` : '');
-    expect((await runCommand(['run', 'many.prompt', '--dry-run'], { env, home })).code).toBe(0);
+    expect((await runCommandHere(['run', 'many.prompt', '--dry-run'], { env, home })).code).toBe(0);
   });
 
   it('takes the dearest run by the answer', async () => {
@@ -255,12 +258,12 @@ describe('a cap on what a command costs', () => {
     writeFileSync(path.join(home, 'one.csv'), 'name\nAda\n');
     const targets = ['compare', './one.prompt', './nine.prompt', '--from', 'one.csv'];
     const args = [...targets, '--concurrency', '1', '--max-cost'];
-    expect(await runCommand([...args, '0.005'], { env, home })).toMatchObject({ code: 8 });
+    expect(await runCommandHere([...args, '0.005'], { env, home })).toMatchObject({ code: 8 });
     expect(provider.asked).toHaveLength(1);
-    expect(await runCommand([...args, '0.009'], { env, home })).toMatchObject({ code: 0 });
+    expect(await runCommandHere([...args, '0.009'], { env, home })).toMatchObject({ code: 0 });
     // The other way round, one answer is expected to cost a ninth of the 82,000.
     const [compare = '', one = '', nine = '', ...more] = args;
-    expect(await runCommand([compare, nine, one, ...more, '0.001'], { env, home })).toMatchObject({
+    expect(await runCommandHere([compare, nine, one, ...more, '0.001'], { env, home })).toMatchObject({
       code: 0,
     });
   });
@@ -282,7 +285,7 @@ describe('a cap on what a command costs', () => {
       'target: priced.prompt\ncases:\n  - { inputs: { name: Ada }, expect: [{ rubric: is polite }] }\n',
     );
     for (const command of commands) {
-      const { code, stderr } = await runCommand([...command, '--max-cost', '1'], { env, home });
+      const { code, stderr } = await runCommandHere([...command, '--max-cost', '1'], { env, home });
       expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining('price')]);
     }
     expect(provider.asked).toEqual([]);
@@ -300,19 +303,19 @@ describe('a cap on what a command costs', () => {
     });
     writeFileSync(path.join(home, 'rows.csv'), 'name\nAda\nBob\n');
     const args = ['batch', 'priced.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'];
-    expect((await runCommand(args, { env, home })).code).toBe(5);
+    expect((await runCommandHere(args, { env, home })).code).toBe(5);
     const again = [...args, '--resume', '--retry-failed', '--max-cost'];
     // Both rows have ended, so the journal is gone: what they cost stands in the results.
-    expect((await runCommand([...again, '0.0020'], { env, home })).code).toBe(8);
+    expect((await runCommandHere([...again, '0.0020'], { env, home })).code).toBe(8);
     expect(ledger.charges).toHaveLength(2);
-    expect((await runCommand([...again, '1'], { env, home })).code).toBe(5);
+    expect((await runCommandHere([...again, '1'], { env, home })).code).toBe(5);
     fails = false;
-    await runCommand([...again, '1'], { env, home });
+    await runCommandHere([...again, '1'], { env, home });
     const lines = readFileSync(path.join(home, 'out.jsonl'), 'utf8').trim().split('\n');
     expect(lines.map(line => (JSON.parse(line) as { earlierRunIds: string[] }).earlierRunIds.length)).toEqual(
       [2, 2],
     );
-    const report = await runCommand(['batch', 'report', 'out.jsonl', '--json'], { env, home });
+    const report = await runCommandHere(['batch', 'report', 'out.jsonl', '--json'], { env, home });
     expect(JSON.parse(report.stdout)).toMatchObject({ runs: 6, cost: ledger.sum / 1e8 });
   });
 });

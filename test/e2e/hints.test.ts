@@ -22,9 +22,9 @@ const command = (words: readonly string[], stdin = ''): Promise<CommandOutcome> 
 
 /** Starts a command, and stops it once the provider was asked. */
 async function stopped(line: string, by: string): Promise<CommandOutcome> {
-  const isFlag = by.startsWith('--');
-  const running = await model.startAsking((isFlag ? `${line} ${by}` : line).split(' '));
-  if (!isFlag) running.child.kill(by as NodeJS.Signals);
+  if (by === '--timeout') return model.outOfTime(line.split(' '));
+  const running = await model.startAsking(line.split(' '));
+  running.child.kill(by as NodeJS.Signals);
   return running.ended;
 }
 
@@ -91,10 +91,10 @@ const cases: {
       [RUN, 'SIGINT', elsewhere, 130, RERUN_HERE],
       [RUN, 'SIGTERM', elsewhere, 143, RERUN_HERE],
       [RUN, 'SIGHUP', elsewhere, 143, RERUN_HERE],
-      [RUN, '--timeout 5s', elsewhere, 6, RERUN_HERE],
+      [RUN, '--timeout', elsewhere, 6, RERUN_HERE],
       [HOSTED_RUN, 'SIGINT', hosted, 130, /^promptrun runs wait --last$/],
-      [HOSTED_RUN, '--timeout 5s', hosted, 6, WAIT_FOR_ID],
-      [HOSTED_RUN, '--timeout 5s', () => hosted('50ms'), 6, WAIT_FOR_ID],
+      [HOSTED_RUN, '--timeout', hosted, 6, WAIT_FOR_ID],
+      [HOSTED_RUN, '--timeout', () => hosted('50ms'), 6, WAIT_FOR_ID],
     ] as const
   ).map(([line, by, where, code, advises]) => ({
     name: `${line} stopped by ${by}`,
@@ -285,8 +285,8 @@ it.each(cases)('$name: what is advised leads there', async one => {
 });
 
 it.each([
-  { line: 'batch ask.prompt --from rows.csv --out out.jsonl', by: '--timeout 5s' },
-  { line: 'test ask.test.yaml', by: '--timeout 5s' },
+  { line: 'batch ask.prompt --from rows.csv --out out.jsonl', by: '--timeout' },
+  { line: 'test ask.test.yaml', by: '--timeout' },
   { line: 'test ask.test.yaml', by: 'SIGINT' },
 ])('$line, stopped by $by: the same command with what is advised goes on', async ({ line, by }) => {
   elsewhere();

@@ -11,9 +11,16 @@ const { asked } = model;
 
 const command = (...args: string[]): Promise<CommandOutcome> => model.command(args);
 
+const RUN = ['run', 'ask.prompt', '-i', 'who=Ada'];
+
 /** A run that its provider has been asked for, and does not answer. */
-const askedFor = (...flags: string[]): Promise<RunningCommand> =>
-  model.startAsking(['run', 'ask.prompt', '-i', 'who=Ada', ...flags]);
+const askedFor = (): Promise<RunningCommand> => model.startAsking(RUN);
+
+async function signalled(signal: NodeJS.Signals): Promise<CommandOutcome> {
+  const running = await askedFor();
+  running.child.kill(signal);
+  return running.ended;
+}
 
 async function newestRun(): Promise<{ runId: string; runStatus: string }> {
   const { stdout } = await command('runs', 'list', '--json');
@@ -37,18 +44,16 @@ async function somethingElse(): Promise<void> {
 
 describe('a run on this machine belongs to its command, which is', () => {
   const stopped = [
-    { by: 'Ctrl-C', code: 130, stop: (running: RunningCommand) => running.child.kill('SIGINT') },
-    { by: 'SIGTERM', code: 143, stop: (running: RunningCommand) => running.child.kill('SIGTERM') },
-    { by: 'SIGHUP', code: 143, stop: (running: RunningCommand) => running.child.kill('SIGHUP') },
-    { by: '--timeout', code: 6, flags: ['--timeout', '5s'], stop: () => {} },
+    { by: 'Ctrl-C', code: 130, stop: () => signalled('SIGINT') },
+    { by: 'SIGTERM', code: 143, stop: () => signalled('SIGTERM') },
+    { by: 'SIGHUP', code: 143, stop: () => signalled('SIGHUP') },
+    { by: '--timeout', code: 6, stop: () => model.outOfTime(RUN) },
   ];
 
   it.each(stopped)(
     'stopped by $by: it has failed, says so, and is run again by what is advised',
-    async ({ by, code, flags = [], stop }) => {
-      const running = await askedFor(...flags);
-      stop(running);
-      const outcome = await running.ended;
+    async ({ by, code, stop }) => {
+      const outcome = await stop();
       expect(outcome.code).toBe(code);
       expect(outcome.stderr).toContain('may have been paid for');
       await somethingElse();

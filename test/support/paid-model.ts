@@ -2,9 +2,15 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/cli/core/time.ts';
+import type { Clock } from '../../src/cli/core/types.ts';
 import { type CommandOutcome, type RunningCommand, runCommand, startCommand } from './command.ts';
+import { runCommandHere } from './command-here.ts';
 import { temporaryDirectory } from './context.ts';
 import { FakeProvider, said } from './fake-provider.ts';
+
+/** Nothing else sleeps for as long. */
+const LIMIT_MS = 123_457;
 
 const MODELS =
   'models: [{model: tiny, modality: text, provider: here, price: {input: 100, output: 100}}]\nproviders: {here: {baseUrl: "URL"}}\n';
@@ -59,8 +65,23 @@ export class PaidModel {
 
   readonly asked = (): number => this.provider.asked.length;
 
-  command(words: readonly string[], stdin = ''): Promise<CommandOutcome> {
-    return runCommand(words, { home: this.home, env: this.env, stdin });
+  /**
+   * Runs a command to its end: in this process, which takes a fraction of the time, unless its run outlives it.
+   */
+  async command(words: readonly string[], stdin = '', clock: Clock = systemClock): Promise<CommandOutcome> {
+    const options = { home: this.home, env: this.env, stdin };
+    return words.includes('--no-wait')
+      ? runCommand(words, options)
+      : runCommandHere(words, { ...options, clock });
+  }
+
+  /** Runs a command whose `--timeout` is over once the provider was asked. */
+  outOfTime(words: readonly string[]): Promise<CommandOutcome> {
+    const sleep: Clock['sleep'] = async (ms, signal) => {
+      if (ms !== LIMIT_MS) return systemClock.sleep(ms, signal);
+      while (this.asked() === 0) await systemClock.sleep(10, signal);
+    };
+    return this.command([...words, '--timeout', `${LIMIT_MS}ms`], '', { ...systemClock, sleep });
   }
 
   /** Started, and killed with the test. */
