@@ -16,32 +16,48 @@ export interface GroupUsage {
 }
 
 export function usageOf(key: string, runs: readonly RunRow[]): GroupUsage {
-  const counted = runs.flatMap(({ usage }) => usage?.tokens ?? []);
-  const costs = runs.flatMap(({ usage }) => usage?.cost ?? []);
-  const tokens = (field: 'input' | 'output' | 'cached'): number => sum(counted.map(one => one[field]));
-  return {
-    key,
-    runs: runs.length,
-    failed: runs.filter(({ runStatus }) => runStatus === 'failed').length,
-    credits: exactSum(
-      runs.flatMap(({ credits }) => (typeof credits === 'number' && credits >= 0 ? credits : [])),
-    ),
-    tokens:
-      counted.length === 0
-        ? null
-        : { input: tokens('input'), output: tokens('output'), cached: tokens('cached') },
-    cost: costs.length === 0 ? null : exactSum(costs),
-    estimated: runs.some(({ usage }) => usage?.estimated === true),
-  };
+  const sum = new UsageSum();
+  for (const run of runs) sum.add(run);
+  return sum.of(key);
 }
 
-/** To eight decimals, so that sums of cents don't drift. */
-function exactSum(amounts: readonly number[]): number {
-  return dollars(sum(amounts.map(money)));
-}
+/** Adds up what the runs of a group took, without holding them. */
+export class UsageSum {
+  #runs = 0;
+  #failed = 0;
+  #credits = 0;
+  #cost: number | null = null;
+  #tokens: { input: number; output: number; cached: number } | null = null;
+  #estimated = false;
 
-function sum(amounts: readonly number[]): number {
-  return amounts.reduce((total, amount) => total + amount, 0);
+  add({ runStatus, credits, usage }: RunRow): void {
+    this.#runs += 1;
+    if (runStatus === 'failed') this.#failed += 1;
+    if (typeof credits === 'number' && credits >= 0) this.#credits += money(credits);
+    if (usage == null) return;
+    const { tokens, cost, estimated } = usage;
+    if (tokens) {
+      this.#tokens ??= { input: 0, output: 0, cached: 0 };
+      this.#tokens.input += tokens.input;
+      this.#tokens.output += tokens.output;
+      this.#tokens.cached += tokens.cached;
+    }
+    if (cost !== null) this.#cost = (this.#cost ?? 0) + money(cost);
+    if (estimated) this.#estimated = true;
+  }
+
+  of(key: string): GroupUsage {
+    return {
+      key,
+      runs: this.#runs,
+      failed: this.#failed,
+      // To eight decimals, so that sums of cents don't drift.
+      credits: dollars(this.#credits),
+      tokens: this.#tokens && { ...this.#tokens },
+      cost: this.#cost === null ? null : dollars(this.#cost),
+      estimated: this.#estimated,
+    };
+  }
 }
 
 /** What a run is counted under; a day is one of the user's clock, as 2026-11-20. */

@@ -6,6 +6,7 @@ import { isBelow, whyLeftOut } from '../../files/named-file.ts';
 import { isUuid, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { heldRows } from '../outputs/present-pages.ts';
 import { aliasOrName, connectionFor, promptFileOf, versionOfFile } from '../targets/prompt-file.ts';
 import { findByName, unlessNotFound } from '../targets/prompt-name.ts';
 import { readVersion, resolveTarget } from '../targets/target.ts';
@@ -187,10 +188,10 @@ async function publishedPrompts(
   { client, prompts }: Connection,
   signal: AbortSignal,
 ): Promise<OfferedPrompt[]> {
-  const rows: OfferedPrompt[] = [];
+  const held = heldRows<OfferedPrompt>('prompts');
   try {
-    for await (const row of client.prompts.all({}, { signal })) rows.push(offeredRow(row));
-    return rows;
+    for await (const row of client.prompts.all({}, { signal })) held.add([offeredRow(row)]);
+    return [...held.rows];
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     const slugs = prompts.slugs();

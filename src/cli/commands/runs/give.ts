@@ -10,6 +10,7 @@ import { parseTime } from '../../inputs/time.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import type { RunFacts } from '../../outputs/manifest.ts';
 import { outputPlan } from '../../outputs/output-flags.ts';
+import { heldRows } from '../../outputs/present-pages.ts';
 import { presentRun, presentRuns } from '../../outputs/results.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveRun } from '../../targets/run-name.ts';
@@ -102,14 +103,14 @@ async function endedRuns(ctx: Context, connection: Connection, names: readonly s
 }
 
 /** Those that have ended, the newest first; the others are named. */
-async function runsSince(ctx: Context, { client }: Connection, since: number): Promise<Run[]> {
+async function runsSince(ctx: Context, { client }: Connection, since: number): Promise<readonly Run[]> {
   const { signal } = ctx;
-  const runs: Run[] = [];
+  const held = heldRows<Run>('runs', '--since');
   for await (const { runId, runStatus } of client.runs.all({ since }, { signal })) {
-    if (isOver({ runStatus })) runs.push(await client.runs.get(runId, { signal }));
-    else ctx.io.note(`note: run ${runId} is ${runStatus} and is not saved`);
+    if (isOver({ runStatus })) held.add([await client.runs.get(runId, { signal })]);
+    else ctx.io.note(`note: run ${oneLine(runId)} is ${oneLine(runStatus)} and is not saved`);
   }
-  return runs;
+  return held.rows;
 }
 
 /** Waits until runs have ended, then gives them as `run` does, in the order they were named. */

@@ -1,4 +1,4 @@
-import { type GroupUsage, measureOf, usageKey, usageOf } from '../../../client/usage.ts';
+import { type GroupUsage, measureOf, UsageSum, usageKey } from '../../../client/usage.ts';
 import type { RunRow } from '../../../wire/index.ts';
 import { costText } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
@@ -6,6 +6,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
+import { heldRows } from '../../outputs/present-pages.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import type { USAGE } from './spec.ts';
 
@@ -29,7 +30,7 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   }
   const time = { since, ...(until !== undefined && { until }) };
   const groups = await withSpinner(ctx, 'asking for the runs', groupedRuns(ctx, connection, by, time));
-  const rows = [...groups].map(([key, runs]) => usageOf(key, runs));
+  const rows = [...groups].map(([key, sum]) => sum.of(key));
   const sorted = rows.toSorted(by === 'day' ? byKey : mostFirst);
   await presentList(ctx, sorted, { columns: columnsFor(sorted, by), cells: plainCells, nothing: 'no runs' });
   if (sorted.some(({ estimated }) => estimated)) {
@@ -42,13 +43,17 @@ async function groupedRuns(
   connection: Connection,
   by: Grouping,
   time: { readonly since: number; readonly until?: number },
-): Promise<Map<string, RunRow[]>> {
+): Promise<Map<string, UsageSum>> {
   const nameOf = by === 'prompt' ? await promptNames(ctx, connection) : (row: RunRow) => usageKey(row, by);
-  const groups = new Map<string, RunRow[]>();
+  const groups = new Map<string, UsageSum>();
+  const held = heldRows<string>('runs');
   const query = { ...time, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
     const key = await nameOf(row);
-    groups.set(key, [...(groups.get(key) ?? []), row]);
+    const sum = groups.get(key) ?? new UsageSum();
+    if (!groups.has(key)) held.add([key]);
+    groups.set(key, sum);
+    sum.add(row);
   }
   return groups;
 }
@@ -61,6 +66,7 @@ async function promptNames(
   const { signal } = ctx;
   const slugs = embedded ? await publishedSlugs(client, signal) : prompts.slugs();
   const names = new Map<string, string>();
+  const held = heldRows<string>('runs');
   return async ({ promptVersionId, runName }) => {
     const cached = names.get(promptVersionId);
     if (cached !== undefined) return cached;
@@ -70,6 +76,7 @@ async function promptNames(
       (embedded ? await client.versions.get(promptVersionId, { signal }).catch(() => undefined) : undefined);
     const slug = version && slugs.get(version.promptId);
     const name = slug ?? version?.title ?? (runName || promptVersionId);
+    held.add([promptVersionId, name]);
     names.set(promptVersionId, name);
     return name;
   };
@@ -103,7 +110,7 @@ const BAR_WIDTH = 20;
 function columnsFor(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
   const measure = measureOf(rows);
   const weight = (row: GroupUsage): number => row[measure] ?? 0;
-  const most = Math.max(...rows.map(weight));
+  const most = rows.reduce((most, row) => Math.max(most, weight(row)), 0);
   const bar = (part: number): string =>
     '█'.repeat(part === 0 ? 0 : Math.max(1, Math.round(part * BAR_WIDTH)));
   return [
