@@ -34,7 +34,7 @@ export class UsageSum {
     this.#runs += 1;
     if (runStatus === 'failed') this.#failed += 1;
     if (typeof credits === 'number' && credits >= 0) this.#credits += money(credits);
-    if (usage == null) return;
+    if (!usage) return;
     const { tokens, cost, estimated } = usage;
     if (tokens) {
       this.#tokens ??= { input: 0, output: 0, cached: 0 };

@@ -15,7 +15,7 @@ export interface Converted {
 
 export interface ConvertOptions {
   /** The names of settings that providers understand. */
-  readonly settings: ReadonlySet<string>;
+  readonly settings: readonly string[];
   /** That of the file, absolute; what it names is found from there. */
   readonly directory: string;
   /** Which of several prompts, from 1; default the first. */

@@ -17,6 +17,7 @@ const LIMITS: { readonly [N in TaskName]: readonly [what: string, timeMs: number
   trySchemas: ['checking values against their schemas', BOUNDS.checkMs],
   parse: ['reading the prompt file', BOUNDS.parseMs, TO_PARSE],
   readYaml: ['reading the YAML', BOUNDS.parseMs, TO_PARSE],
+  convert: ['converting the file', BOUNDS.parseMs, TO_PARSE],
   foreignTests: ['reading the tests', BOUNDS.parseMs, TO_PARSE],
 };
 

@@ -5,6 +5,7 @@ import type { YamlNode } from '../../files/yaml-node.ts';
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition, PromptOutput } from '../definition.ts';
+import type { Converted, ConvertOptions } from '../foreign/converted.ts';
 import type { ForeignTests } from '../foreign/foreign-tests.ts';
 import { partialsBeside, textBeside } from '../parse/files.ts';
 import { checkOutput } from '../render/output.ts';
@@ -46,6 +47,7 @@ const TASKS = {
   trySchemas,
   parse: parseFile,
   readYaml,
+  convert,
   foreignTests,
 };
 
@@ -84,6 +86,8 @@ const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   trySchemas: () => 0,
   parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sizeOfTexts(partials)),
   readYaml: ({ text }) => text.length / CHARACTERS_OF_TESTS,
+  // It may name files of any size.
+  convert: () => Number.POSITIVE_INFINITY,
   foreignTests: ({ text }) => text.length / CHARACTERS_OF_TESTS,
 };
 
@@ -123,6 +127,12 @@ async function parseFile({
 async function readYaml({ text, file }: { text: string; file: string }): Promise<YamlNode | null> {
   const { yamlNodeOf } = await import('../../files/yaml-node.ts');
   return yamlNodeOf(text, 1, file);
+}
+
+/** A file of another form, and those that it names, as files of ours. */
+async function convert(work: { text: string; file: string; options: ConvertOptions }): Promise<Converted> {
+  const { convertForeign } = await import('../foreign/convert.ts');
+  return await convertForeign(work.text, work.file, work.options);
 }
 
 /** The tests that a prompt file of another form has of its own. */

@@ -77,6 +77,28 @@ describe('the YAML of a test file', () => {
   });
 });
 
+describe('a configuration of promptfoo', () => {
+  const CONFIG = 'prompts: ["Hi {{a}}"]\nproviders: [openai:gpt-4]\ntests: file://tests.yaml\n';
+
+  it('is converted in a process of its own, which ends with the command', async () => {
+    const stop = new AbortController();
+    const options = { settings: [], directory: '/' };
+    const work = { text: CONFIG, file: 'config.yaml', options };
+    const converting = inTasks({ signal: stop.signal }, 'convert', work);
+    stop.abort(new Error('stopped'));
+    await expect(converting).rejects.toThrow('stopped');
+  });
+
+  it('keeps its faults and their places there', async () => {
+    const project = new Project({ 'config.yaml': CONFIG, 'tests.yaml': '- {vars: {a: 1}}\n- [' });
+    const { exitCode, stderr } = await project.run(['prompts', 'new', 'x.prompt', '--from', 'config.yaml']);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringMatching(/^error: tests\.yaml:\d: this is not YAML/u),
+    ]);
+  });
+});
+
 describe('--query', () => {
   it('is held to the same bounds', async () => {
     const project = new Project({});

@@ -200,7 +200,7 @@ describe('the tests of a prompt of GitHub Models', () => {
   it('are written as a test file of ours', async () => {
     const { prompt, test, notes } = await convertForeign(TESTS, 'x.prompt.yml', {
       directory: '/',
-      settings: new Set(),
+      settings: [],
     });
     expect(parsePromptFile(prompt, 'x.prompt').title).toBe('Sum up');
     expect(test).toMatch(/^trim: true\ncases:\n/);

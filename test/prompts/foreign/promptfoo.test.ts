@@ -23,7 +23,7 @@ async function convert(config: string, { files = {}, ...options }: Options = {})
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(directory, name), text);
   return await convertForeign(config, 'in/promptfooconfig.yaml', {
     directory,
-    settings: PROVIDER_SETTINGS,
+    settings: [...PROVIDER_SETTINGS],
     ...options,
   });
 }

@@ -21,7 +21,7 @@ export function saidBy(file: string, text: string, inputs: Inputs = {}, others: 
 
 /** What the prompt file says that such a file is converted to. */
 export async function saidWhenConverted(file: string, text: string, inputs: Inputs = {}): Promise<string[]> {
-  const converted = await convertForeign(text, file, { settings: new Set(), directory: '.' });
+  const converted = await convertForeign(text, file, { settings: [], directory: '.' });
   return linesOf(parsePromptFile(converted.prompt, 'converted.prompt'), inputs);
 }
 

@@ -11,6 +11,7 @@ import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
+import { inTasks } from '../../testing/cases/in-tasks.ts';
 import type { PROMPTS_NEW } from './spec.ts';
 
 type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
@@ -50,16 +51,14 @@ async function textsOf(
     return await newPrompt(path.basename(stem), { image });
   }
   const source = await readTextFile(from, ctx.cwd, 'prompts new');
-  const [{ convertForeign }, { PROVIDER_SETTINGS }] = await Promise.all([
-    import('../../../prompts/foreign/convert.ts'),
-    import('../../../models/entry.ts'),
-  ]);
-  const converted = await convertForeign(source, from, {
-    settings: PROVIDER_SETTINGS,
+  const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
+  const options = {
+    settings: [...PROVIDER_SETTINGS],
     directory: path.dirname(path.resolve(ctx.cwd, from)),
     prompt: prompt === undefined ? undefined : promptNumber(prompt),
     allowOutside: ctx.globals.allowOutside,
-  });
+  };
+  const converted = await inTasks(ctx, 'convert', { text: source, file: from, options });
   for (const { file, line, message } of converted.notes) {
     ctx.io.note(`note: ${oneLine(file)}:${line}: ${oneLine(message)}`);
   }

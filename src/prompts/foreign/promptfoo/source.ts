@@ -82,7 +82,7 @@ export class Conversion {
 
   /** True for a setting that providers understand. */
   isSetting(name: string): boolean {
-    return this.#options.settings.has(name);
+    return this.#options.settings.includes(name);
   }
 
   /** Whether a file of this name is there. */
