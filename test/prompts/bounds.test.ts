@@ -138,6 +138,17 @@ describe('a render past a bound ends', () => {
     expect(() => render(nested(4), ten, limits)).toThrow('rendering the prompt takes longer than 2 s');
   });
 
+  it('of its own time, of which waiting for others is no part', () => {
+    let [time, own] = [0, 0];
+    const ownTime = (step: number) => ({
+      ...RENDER_LIMITS,
+      now: () => (time += 700),
+      ownTime: () => (own += step),
+    });
+    expect(() => render(nested(4), ten, ownTime(700))).toThrow('rendering the prompt takes longer than 2 s');
+    expect(() => render(nested(4), ten, ownTime(0))).not.toThrow();
+  });
+
   it('of depth: a partial that uses itself', () => {
     expect(() => render('{{> me}}')).toThrow('more than 200 blocks and partials are inside each other');
   });

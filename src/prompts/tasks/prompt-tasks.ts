@@ -40,7 +40,7 @@ const SMALL_LIMITS: TaskLimits = {
   bytes: 256 * 1024,
   ms: 50,
   checkMs: 50,
-  now: () => process.cpuUsage().user / 1000,
+  ownTime: () => process.cpuUsage().user / 1000,
 };
 
 /** What is worked on in this process, in characters of a value. */

@@ -22,8 +22,6 @@ export interface SchemaFault {
 }
 
 export type TaskLimits = Omit<Limits, 'now'> & {
-  /** Default the time that passes. */
-  readonly now?: Limits['now'];
   /** For checking values, in milliseconds. */
   readonly checkMs: number;
 };
