@@ -1,10 +1,14 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { inTasks } from '../../../src/cli/testing/cases/in-tasks.ts';
 import { localService } from '../../../src/main.ts';
 import { startInProcess } from '../../support/context.ts';
 import { ECHO, Project, projectOf } from './support.ts';
+
+// Each of these tests waits for bounds, and for processes that a busy machine is slow to start.
+vi.setConfig({ testTimeout: 120_000 });
+afterAll(() => vi.resetConfig());
 
 /** Each doubles what came before it. */
 const SLOW = `${'[@,@]|'.repeat(40)}to_string(@)`;
@@ -41,7 +45,8 @@ describe('a JMESPath expression of a test', () => {
   });
 
   it('ends at Ctrl-C', async () => {
-    const project = projectOf(caseOf('slow', { jmespath: SLOW }));
+    // It must not have ended by itself, however late the signal comes.
+    const project = projectOf(caseOf('slow', { jmespath: SLOW }).replace('{', '{"repeat":1000,'));
     const command = startInProcess(['test'], { home: project.home, local: localService });
     await vi.waitFor(() => expect(command.stderr()).not.toBe(''), 20_000);
     command.raise('SIGINT');
