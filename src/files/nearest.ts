@@ -37,3 +37,24 @@ function editDistance(one: string, other: string, limit: number): number {
 function at(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }
+
+/**
+ * Returns the names, those that share the most pairs of neighbouring letters with what was typed first: that many letters
+ * are to be changed says little of names as unlike in length as those of models.
+ */
+export function nearestFirst(typed: string, names: readonly string[]): string[] {
+  const likenesses = new Map(names.map(name => [name, likeness(name, typed)]));
+  return names.toSorted((one, other) => (likenesses.get(other) ?? 0) - (likenesses.get(one) ?? 0));
+}
+
+/** The share of neighbouring letters that two names have in common, from 0 to 1. */
+function likeness(one: string, other: string): number {
+  const [a, b] = [pairs(one), pairs(other)];
+  const common = [...a].filter(pair => b.has(pair)).length;
+  return (2 * common) / (a.size + b.size || 1);
+}
+
+function pairs(name: string): Set<string> {
+  const text = name.toLowerCase();
+  return new Set(Array.from({ length: Math.max(text.length - 1, 0) }, (_, at) => text.slice(at, at + 2)));
+}

@@ -123,6 +123,6 @@ describe('what the built command loads', () => {
   it('for one run on the built-in service', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
     const builtins = COSTLY.filter(name => name !== 'http2' && name !== 'worker_threads');
-    expectWithin(loaded, { files: 11, kilobytes: 890, builtins });
+    expectWithin(loaded, { files: 11, kilobytes: 900, builtins });
   });
 });

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { parseJson } from '../../files/json.ts';
+import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { fieldText, isObject } from '../core/json-value.ts';
 import { CaseFault, usageError } from '../errors.ts';
 import { readTextFile } from '../inputs/read-text.ts';
-import type { SchemaMismatch } from './checks/tasks.ts';
 
 /**
  * Checks a value against a schema; undefined where it matches.

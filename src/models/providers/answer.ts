@@ -221,3 +221,14 @@ export function countAt(counts: unknown, ...path: readonly string[]): number | u
   const count = valueAt(counts, ...path);
   return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? Math.round(count) : undefined;
 }
+
+/** Returns the usage of a provider that counts what its cache had, or took, apart from the other input. */
+export function usageBesideCache({
+  input,
+  output,
+  cached,
+  cacheWritten,
+}: Pick<Usage, 'input' | 'output' | 'cached'> & { readonly cacheWritten: number | undefined }): Usage {
+  const all = input + cached + (cacheWritten ?? 0);
+  return { input: all, output, cached, ...(cacheWritten !== undefined && { cacheWritten }) };
+}

@@ -1,4 +1,5 @@
 import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { nearestFirst } from '../../files/nearest.ts';
 import { causeOf, ProxyFault } from '../../net/fault.ts';
 import { ProxySettingError } from '../../net/proxy.ts';
 import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
@@ -215,23 +216,9 @@ async function nearestModels(
     const { models } = await askForModels(provider, env, signal);
     const names = models.map(offered => offered.id);
     if (names.length === 0) return undefined;
-    const likenesses = new Map(names.map(name => [name, likeness(name, id)]));
-    names.sort((one, other) => (likenesses.get(other) ?? 0) - (likenesses.get(one) ?? 0));
     const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '';
-    return `it has ${names.slice(0, SHOWN).join(', ')}${more}`;
+    return `it has ${nearestFirst(id, names).slice(0, SHOWN).join(', ')}${more}`;
   } catch {
     return undefined;
   }
-}
-
-/** The share of neighbouring letters that two names have in common, from 0 to 1. */
-function likeness(one: string, other: string): number {
-  const [a, b] = [pairs(one), pairs(other)];
-  const common = [...a].filter(pair => b.has(pair)).length;
-  return (2 * common) / (a.size + b.size || 1);
-}
-
-function pairs(name: string): Set<string> {
-  const text = name.toLowerCase();
-  return new Set(Array.from({ length: Math.max(text.length - 1, 0) }, (_, at) => text.slice(at, at + 2)));
 }

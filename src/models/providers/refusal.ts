@@ -1,3 +1,4 @@
+import { parseJson } from '../../files/json.ts';
 import { retryAfter } from '../../net/retry.ts';
 import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
 import type { EngineFault } from '../engine.ts';
@@ -14,7 +15,7 @@ export interface Refused {
 /** An answer that is not a success as the fault that it is. It is judged by its status and its codes, never by words. */
 export function refusal({ status, headers, text }: Refused): ProviderFault {
   if (status >= 300 && status < 400) return redirected(status, headers['location']);
-  const body = parsed(text);
+  const body = parseJson(text) ?? text;
   const reason = reasonOf(body) ?? text;
   const shown = body === text ? pageOrLine(text) : inOneLine(reason);
   const codes = codesIn(body);
@@ -41,14 +42,6 @@ function faultOf(
   if (quotaUsedUp && status !== 402) return 'quota';
   if (keyIsInvalid && status < 500) return 'unauthorised';
   return status === 429 || status === 529 ? 'busy' : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }
 
 /** The codes, types and reasons of an error, whichever form it has. */

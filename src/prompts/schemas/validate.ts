@@ -1,13 +1,11 @@
 import type { ErrorObject } from 'ajv';
 import { PastBound, withinTime } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import { type JsonObject, type JsonValue, pointerStep } from '../../files/json.ts';
+import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { mismatchOf, type SchemaMismatch } from './mismatch.ts';
 
 /** The first place where a value does not match its schema. */
-export interface Mismatch {
-  /** A JSON Pointer; empty for the whole value. */
-  readonly pointer: string;
-  readonly message: string;
+export interface Mismatch extends SchemaMismatch {
   /** The schema can't be used, so nothing was checked. */
   readonly isOfSchema?: true;
 }
@@ -60,32 +58,9 @@ function check(compiler: Compiler, schema: JsonObject, value: JsonValue): Mismat
     return { pointer: '', message: `the schema can't be used: ${messageOf(error)}`, isOfSchema: true };
   }
   try {
-    return validate(value) ? undefined : mismatchOf(validate.errors?.[0]);
+    return validate(value) ? undefined : mismatchOf(validate.errors);
   } catch (error) {
     if (error instanceof RangeError) throw new PastBound('the schema refers to itself without end');
     throw error;
   }
-}
-
-function mismatchOf(error: ErrorObject | undefined): Mismatch {
-  const { instancePath = '', keyword, message = 'does not match' } = error ?? {};
-  const params: Record<string, unknown> = error?.params ?? {};
-  if (keyword === 'additionalProperties') {
-    const name = String(params['additionalProperty']);
-    return { pointer: instancePath + pointerStep(name), message: 'is not in the schema' };
-  }
-  if (keyword === 'required') {
-    const name = String(params['missingProperty']);
-    return { pointer: instancePath + pointerStep(name), message: 'is missing' };
-  }
-  const types = params['type'];
-  if (keyword === 'type' && Array.isArray(types)) {
-    return { pointer: instancePath, message: `must be ${types.join(' or ')}` };
-  }
-  const choices = params['allowedValues'];
-  if (keyword === 'enum' && Array.isArray(choices)) {
-    const written = choices.map(choice => JSON.stringify(choice)).join(', ');
-    return { pointer: instancePath, message: `must be one of ${written}` };
-  }
-  return { pointer: instancePath, message };
 }

@@ -33,20 +33,10 @@ describe('what `run` sends', () => {
     await fc.assert(
       fc.asyncProperty(value, value, value, async (argument, file, stdin) => {
         writeFileSync(path.join(home, 'value'), file);
-        const argv = [
-          'run',
-          VERSION,
-          '-i',
-          `a=@@${argument}`,
-          '-i',
-          'b=@value',
-          '-i',
-          'c=@-',
-          '--query',
-          'echo',
-        ];
+        const argv = ['run', VERSION, '-i', `a=@@${argument}`, '-i', 'b=@value', '-i', 'c=@-', '--json'];
         const { stdout } = await command(service, argv, { home, stdin });
-        expect(JSON.parse(stdout())).toEqual(sent({ textInputs: { a: `@${argument}`, b: file, c: stdin } }));
+        const textInputs = { a: `@${argument}`, b: file, c: stdin };
+        expect(JSON.parse(stdout())).toMatchObject({ echo: sent({ textInputs }) });
       }),
       { numRuns: 40 },
     );

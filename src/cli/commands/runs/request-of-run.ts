@@ -1,4 +1,5 @@
 import { NotFoundError } from '../../../client/errors.ts';
+import { parseJson } from '../../../files/json.ts';
 import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { isObject } from '../../core/json-value.ts';
@@ -125,13 +126,9 @@ function manifestImage(image: unknown, file: string): KeptImage {
 async function readManifest(ctx: Context, file: string): Promise<Readonly<Record<string, unknown>>> {
   const text = await readTextFile(file, ctx.cwd, 'runs rerun');
   if (text.length > MOST_CHARACTERS) throw damaged(file);
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
-  } catch {
-    // Said below.
-  }
-  throw damaged(file);
+  const value = parseJson(text);
+  if (!isObject(value)) throw damaged(file);
+  return value;
 }
 
 function damaged(where: string): Error {

@@ -1,14 +1,8 @@
-import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { ValidateFunction } from 'ajv';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { ExpressionFault, Selection } from '../../../files/jmespath.ts';
 import type { JsonObject } from '../../../files/json.ts';
-
-/** Where a value does not match a JSON Schema first. */
-export interface SchemaMismatch {
-  /** A JSON Pointer; the empty text is the whole value. */
-  readonly pointer: string;
-  readonly message: string;
-}
+import type { SchemaMismatch } from '../../../prompts/schemas/mismatch.ts';
 
 /** Why a schema can't be used. */
 export interface SchemaFault {
@@ -78,13 +72,14 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     };
   },
   schemaMismatch: async () => {
+    const { mismatchOf } = await import('../../../prompts/schemas/mismatch.ts');
     const compile = await schemaCompiler();
     const compiled = new Map<string, ReturnType<typeof compile>>();
     return (schema, value) => {
       const key = JSON.stringify(schema);
       const validate = compiled.get(key) ?? compile(schema);
       compiled.set(key, validate);
-      return validate(value) ? undefined : firstMismatch(validate.errors ?? []);
+      return validate(value) ? undefined : mismatchOf(validate.errors);
     };
   },
   containsJson: async () => {
@@ -166,12 +161,4 @@ function endOfValue(text: string, start: number): number {
     if (depth === 0) return pieces.lastIndex;
   }
   return start;
-}
-
-function firstMismatch([error]: readonly ErrorObject[]): SchemaMismatch {
-  if (error === undefined) return { pointer: '', message: 'does not match' };
-  const { instancePath: pointer, message = 'does not match', params } = error;
-  const extra = 'additionalProperty' in params ? ` (${JSON.stringify(params['additionalProperty'])})` : '';
-  const allowed = 'allowedValues' in params ? `: ${JSON.stringify(params['allowedValues'])}` : '';
-  return { pointer, message: `${message}${extra}${allowed}` };
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../files/json.ts';
 import { isObject, type JsonObject } from '../../core/json-value.ts';
 
 /**
@@ -76,12 +77,8 @@ export class JournalFold {
 type Line = JsonObject & { readonly id: string };
 
 function parseLine(text: string): Line | undefined {
-  try {
-    const line: unknown = JSON.parse(text);
-    return isObject(line) && typeof line['id'] === 'string' ? (line as Line) : undefined;
-  } catch {
-    return undefined;
-  }
+  const line = parseJson(text);
+  return isObject(line) && typeof line['id'] === 'string' ? (line as Line) : undefined;
 }
 
 function isStart(line: Line): line is Line & JournalEntry {

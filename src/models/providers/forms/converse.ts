@@ -1,5 +1,5 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import { type Answer, countAt, type Form } from '../answer.ts';
+import { type Answer, countAt, type Form, usageBesideCache } from '../answer.ts';
 
 /** Amazon Bedrock's Converse. The events of its stream are objects with one key, their type. */
 export const CONVERSE: Form = {
@@ -37,12 +37,7 @@ export const CONVERSE: Form = {
     if (input === undefined || output === undefined) return undefined;
     const cached = countAt(counts, 'cacheReadInputTokens') ?? 0;
     const cacheWritten = countAt(counts, 'cacheWriteInputTokens');
-    return {
-      input: input + cached + (cacheWritten ?? 0),
-      output,
-      cached,
-      ...(cacheWritten !== undefined && { cacheWritten }),
-    };
+    return usageBesideCache({ input, output, cached, cacheWritten });
   },
 };
 

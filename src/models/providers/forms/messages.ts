@@ -1,5 +1,5 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import { type Answer, countAt, type Form } from '../answer.ts';
+import { type Answer, countAt, type Form, usageBesideCache } from '../answer.ts';
 import { reasonOf } from '../refusal.ts';
 
 /** Anthropic's Messages. */
@@ -55,12 +55,7 @@ export const MESSAGES: Form = {
     if (input === undefined || output === undefined) return undefined;
     const cached = sum('cache_read_input_tokens') ?? 0;
     const cacheWritten = sum('cache_creation_input_tokens');
-    return {
-      input: input + cached + (cacheWritten ?? 0),
-      output,
-      cached,
-      ...(cacheWritten !== undefined && { cacheWritten }),
-    };
+    return usageBesideCache({ input, output, cached, cacheWritten });
   },
 };
 

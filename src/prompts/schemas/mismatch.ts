@@ -1,0 +1,34 @@
+import type { ErrorObject } from 'ajv';
+import { pointerStep } from '../../files/json.ts';
+
+/** Where a value first does not match a JSON Schema. */
+export interface SchemaMismatch {
+  /** A JSON Pointer; empty for the whole value. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** Returns the first of the errors that Ajv found, with a message that names what is expected. */
+export function mismatchOf(errors: readonly ErrorObject[] | null | undefined): SchemaMismatch {
+  const [error] = errors ?? [];
+  const { instancePath = '', keyword, message = 'does not match' } = error ?? {};
+  const params: Record<string, unknown> = error?.params ?? {};
+  if (keyword === 'additionalProperties') {
+    const name = String(params['additionalProperty']);
+    return { pointer: instancePath + pointerStep(name), message: 'is not in the schema' };
+  }
+  if (keyword === 'required') {
+    const name = String(params['missingProperty']);
+    return { pointer: instancePath + pointerStep(name), message: 'is missing' };
+  }
+  const types = params['type'];
+  if (keyword === 'type' && Array.isArray(types)) {
+    return { pointer: instancePath, message: `must be ${types.join(' or ')}` };
+  }
+  const choices = params['allowedValues'];
+  if (keyword === 'enum' && Array.isArray(choices)) {
+    const written = choices.map(choice => JSON.stringify(choice)).join(', ');
+    return { pointer: instancePath, message: `must be one of ${written}` };
+  }
+  return { pointer: instancePath, message };
+}
