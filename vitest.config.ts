@@ -22,8 +22,9 @@ export default defineConfig({
   test: {
     exclude: ['test/bench/**'],
     globalSetup: ['test/support/temporary.ts', 'test/support/build.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Long enough for a machine that does other things as well: what hangs is found a little later.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // One more than there are cores at least: some tests wait for a second process, or for a lease to end.
     maxWorkers: 4,
     // Modules hold no state, so files share a process and load what they test once.
