@@ -101,9 +101,13 @@ export function time(iso: string): HTMLElement {
 const CANCELLED = 'cancelled';
 
 /** How a run stands. */
-export function status({ runStatus, outputs }: Pick<Run, 'runStatus' | 'outputs'>): HTMLElement {
-  const isCancelled = runStatus === 'failed' && outputs.some(isCancelMark);
-  return el('span', { class: isCancelled ? CANCELLED : runStatus }, isCancelled ? CANCELLED : runStatus);
+export function status(run: Pick<Run, 'runStatus' | 'outputs'>): HTMLElement {
+  const shown = isCancelled(run) ? CANCELLED : run.runStatus;
+  return el('span', { class: shown }, shown);
+}
+
+export function isCancelled({ runStatus, outputs }: Pick<Run, 'runStatus' | 'outputs'>): boolean {
+  return runStatus === 'failed' && outputs.some(isCancelMark);
 }
 
 function isCancelMark({ type, data }: OutputItem): boolean {

@@ -21,7 +21,7 @@ const ARGS = [
   '--disable-component-update',
 ];
 /** Where the pictures of the views go, with `PICTURES=1`. */
-const PICTURES = process.env['PICTURES'] === undefined ? undefined : path.resolve('docs/pictures');
+const PICTURES = process.env['PICTURES'] === undefined ? undefined : path.resolve('docs/pages');
 
 describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
   let browser: Browser;
@@ -74,7 +74,6 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
   it('signs in, runs a prompt once, shows what came of it and what it cost, and signs out', async () => {
     const { service, root } = await start();
     const { page, requests, complaints } = await open(root);
-    await picture(page, 'sign-in');
     await page.getByLabel('API key').fill('pr_wrong');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').filter({ hasText: /key/iu }).waitFor();
@@ -83,11 +82,9 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
 
     await page.getByRole('link', { name: 'Prompts' }).click();
     await page.getByRole('link', { name: 'Postcard' }).waitFor();
-    await picture(page, 'prompts');
     await page.getByRole('link', { name: 'Postcard' }).click();
     await page.getByLabel('place').fill('Oslo <b>harbour</b>');
     await page.getByLabel('mood').selectOption('rainy');
-    await picture(page, 'prompt');
     await page.getByRole('button', { name: 'Run' }).dblclick();
     await page.getByRole('img', { name: 'Output 1' }).waitFor();
     const creations = requests.filter(request => request.method() === 'POST');
@@ -97,14 +94,11 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
     await expect.poll(() => widthOf(image)).toBeGreaterThan(100);
     await page.getByText('Oslo <b>harbour</b>').waitFor();
     expect(await page.locator('main').textContent()).toMatch(/Credits4/u);
-    await picture(page, 'run');
 
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByRole('meter', { name: 'Postcard: 4 of 4 credits' }).waitFor();
-    await picture(page, 'usage');
     await page.getByRole('link', { name: 'Runs' }).click();
     await page.getByRole('link', { name: 'Postcard' }).waitFor();
-    await picture(page, 'runs');
     await page.getByLabel('Status').selectOption('failed');
     await page.getByText('No runs.').waitFor();
 
@@ -119,11 +113,150 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
     expect(elsewhere.map(request => request.url())).toEqual([]);
   });
 
+  /** Runs of every kind: texts, a picture, one that failed, one that was cancelled and one that goes on. */
+  const work = async (service: TestService): Promise<{ runs: Record<string, string> }> => {
+    const create = async (slug: string, textInputs: object, runOptions: object = {}): Promise<string> => {
+      const promptVersionId = await service.versionOf(slug);
+      const body = { promptVersionId, inputs: { textInputs }, runOptions };
+      return (await service.post<{ runId: string }>('/runs', body)).data.runId;
+    };
+    const summary = `---
+title: Summary of a support ticket
+description: Says in one sentence what a customer wants, and how urgent it is
+input:
+  schema:
+    ticket: string, what the customer wrote
+    tone?(enum, how it is to sound): [friendly, matter-of-fact]
+  default: {tone: friendly}
+---
+{{role "user"}}Ticket: {{ticket}} ({{tone}})
+`;
+    const { promptId, promptVersionId } = await service.publish('summary', summary);
+    expect(promptId).toBeTruthy();
+    await service.call('PUT', '/prompts/summary/labels/production', { body: { promptVersionId } });
+    await service.publish('summary', summary.replace('Ticket:', 'A ticket:'));
+    const postcard = await create('postcard', { place: 'Oslo', mood: 'rainy' });
+    const failed = await create('sandbox', {}, { outcome: 'failed' });
+    const cancelled = await create('sandbox', {}, { delaySeconds: '130' });
+    await service.post(`/runs/${cancelled}/cancel`, undefined);
+    const going = await create('sandbox', { note: 'Tuesday' }, { delaySeconds: '130' });
+    await create('summary', { ticket: 'The invoice of May has the wrong address, and I need it by Friday.' });
+    const text = await create('summary', {
+      ticket: 'My parcel has been in Hamburg for a week. Where is it?',
+      tone: 'matter-of-fact',
+    });
+    return { runs: { postcard, failed, cancelled, going, text } };
+  };
+
+  const LOOKS = [
+    { look: '', width: 1000, height: 720, colorScheme: 'light' },
+    { look: '-dark', width: 1000, height: 720, colorScheme: 'dark' },
+    { look: '-phone', width: 360, height: 720, colorScheme: 'light' },
+  ] as const;
+
+  it.each(LOOKS)(
+    'fits its window in every view: $width pixels, $colorScheme',
+    async ({ look, width, height, colorScheme }) => {
+      const { service, root } = await start({ syncWindowMs: 200 });
+      const { runs } = await work(service);
+      const { promptId, promptVersionId } = await service.find('summary');
+      const { page, complaints } = await open(root, { viewport: { width, height }, colorScheme });
+      await fitsWidth(page, width);
+      await picture(page, `sign-in${look}`);
+      await signIn(page, service.key);
+      for (const [name, hash] of [
+        ['runs', 'runs'],
+        ['run', `runs/${runs['postcard']}`],
+        ['run-text', `runs/${runs['text']}`],
+        ['run-going', `runs/${runs['going']}`],
+        ['run-failed', `runs/${runs['failed']}`],
+        ['prompts', 'prompts'],
+        ['prompt', `prompts/${promptId}`],
+        ['run-again', `prompts/${promptId}/${promptVersionId}/${runs['text']}`],
+        ['usage', 'usage'],
+      ] as const) {
+        await page.goto(`${root}#/${hash}`);
+        await page.locator('main table, main dl').first().waitFor();
+        for (const image of await page.getByRole('img').all())
+          await expect.poll(() => widthOf(image)).toBeGreaterThan(9);
+        expect([name, await fitsWidth(page, width)]).toEqual([name, true]);
+        expect([name, await page.evaluate<boolean>(ALIGNED)]).toEqual([name, true]);
+        await picture(page, `${name}${look}`);
+      }
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it('tells runs of one prompt apart, cancels one that goes on, and runs one again with its inputs', async () => {
+    const { service, root } = await start({ syncWindowMs: 200 });
+    const { runs } = await work(service);
+    const { page, requests, complaints } = await open(root);
+    await signIn(page, service.key);
+    const rowOf = (words: string): Locator => page.getByRole('row').filter({ hasText: words });
+    await rowOf('My parcel has been in Hamburg').waitFor();
+    await rowOf('The invoice of May').waitFor();
+    expect(await page.evaluate<boolean>(ON_ONE_LINE)).toBe(true);
+    expect(await rowOf('My parcel').textContent()).toMatch(/\d (?:ms|s)/u);
+
+    await page.getByRole('link', { name: 'Sandbox' }).first().click();
+    const gone = page.locator('dd').nth(1);
+    const before = await gone.textContent();
+    await expect.poll(() => gone.textContent()).not.toBe(before);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('cancelled', { exact: true }).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+    const { runStatus } = await service.data<{ runStatus: string }>(`/runs/${runs['going']}`);
+    expect(runStatus).toBe('failed');
+
+    await page.goto(`${root}#/runs/${runs['text']}`);
+    await page.getByRole('link', { name: 'Run again' }).click();
+    const ticket = page.getByLabel('ticket');
+    await ticket.waitFor();
+    expect(await ticket.inputValue()).toBe('My parcel has been in Hamburg for a week. Where is it?');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByText('A ticket: My parcel has been in Hamburg').waitFor();
+    const [first, again] = await Promise.all(
+      [runs['text'], page.url().split('/').at(-1)].map(id => service.data<object>(`/runs/${id}/request`)),
+    );
+    expect(again).toEqual(first);
+    expect(requests.filter(request => request.method() === 'POST')).toHaveLength(2);
+    expect(complaints).toEqual([]);
+  });
+
+  it('finds prompts by title, slug and description, and says how an author publishes one', async () => {
+    const { service, root } = await start({ syncWindowMs: 200 });
+    await work(service);
+    const { page } = await open(root);
+    await signIn(page, service.key);
+    await page.getByRole('link', { name: 'Prompts' }).click();
+    const rows = page.getByRole('row');
+    for (const [words, found] of [
+      ['support', 'Summary of a support ticket'],
+      ['summary', 'Summary of a support ticket'],
+      ['URGENT says', 'Summary of a support ticket'],
+      ['weather', 'Postcard'],
+    ] as const) {
+      await page.getByLabel('Search').fill(words);
+      await expect.poll(() => rows.count()).toBe(2);
+      await rows.filter({ hasText: found }).waitFor();
+    }
+    await page.getByLabel('Search').fill('no such words');
+    await page.getByText('No prompt fits.').waitFor();
+    await page.getByText('How to publish a prompt').click();
+    await page.getByText(`promptrun login --base-url ${root.replace(/\/$/u, '')}\n`).waitFor();
+    await page.getByLabel('Search').fill('');
+    await page.getByRole('link', { name: 'Summary of a support ticket' }).click();
+    await page.getByText('@production').waitFor();
+  });
+
   it('shows the list for an address that nobody could mean', async () => {
     const { service, root } = await start();
     const { page, complaints } = await open(`${root}#/x/%`);
     await signIn(page, service.key);
     await page.getByText('No runs.').waitFor();
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.goto(`${root}#/x/%E0%A4%A`);
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
     await page.goto(`${root}#/runs/%`);
     await page.getByRole('alert').waitFor();
     expect(complaints).toEqual([]);
@@ -240,7 +373,6 @@ models: [{model: priced, modality: text, provider: corner, price: {input: 2, out
     await expect.poll(() => widthOf(image)).toBeGreaterThan(100);
     expect(await image.getAttribute('src')).toMatch(new RegExp(`^${base.url}/team/media/`, 'u'));
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
-    await picture(page, 'phone');
     expect(complaints).toEqual([]);
   });
 
@@ -278,6 +410,27 @@ describe('the files of the page', () => {
     expect((await fetch(without.service.url.replace(/v1$/u, ''))).status).toBe(404);
   });
 });
+
+/** Whether nothing scrolls sideways, neither the page nor a part of it. */
+function fitsWidth(page: Page, width: number): Promise<boolean> {
+  return page.evaluate<boolean>(
+    `document.documentElement.scrollWidth <= ${width} &&
+      [...document.querySelectorAll('main *')].every(node => node.getBoundingClientRect().right <= ${width})`,
+  );
+}
+
+/** Whether the header begins and ends where the content does. */
+const ALIGNED = `(() => {
+  const [first, last] = [document.querySelector('header strong'), document.querySelector('header button')];
+  const main = document.querySelector('main');
+  const { left, right } = main.getBoundingClientRect();
+  const { paddingLeft, paddingRight } = getComputedStyle(main);
+  return Math.abs(first.getBoundingClientRect().left - left - parseFloat(paddingLeft)) < 1 &&
+    Math.abs(last.getBoundingClientRect().right - right + parseFloat(paddingRight)) < 1;
+})()`;
+
+/** Whether each time is as high as one line. */
+const ON_ONE_LINE = `[...document.querySelectorAll('td time')].every(node => node.getClientRects().length === 1)`;
 
 /** How wide the picture is that the browser has read; 0 if it has none. */
 function widthOf(image: Locator): Promise<number> {

@@ -6,18 +6,18 @@ import { runForm } from './run-form.ts';
 const MODALITY_NAMES = ['text', 'image', 'video'];
 
 const COLUMNS = [
-  { title: 'Prompt', class: 'words' },
+  { title: 'Prompt' },
   { title: 'Makes' },
   { title: 'Credits', class: 'number' },
   { title: 'Published', class: 'time wide' },
-  { title: 'Description', class: 'wide' },
+  { title: 'Description', class: 'words wide' },
 ];
 
 /** Every published prompt, newest first. */
 export async function showPrompts({ service, main }: Place): Promise<void> {
   const rows = await service.prompts();
   if (rows.length === 0) {
-    main.replaceChildren(el('p', { class: 'quiet' }, 'No prompts are published.'));
+    main.replaceChildren(el('p', { class: 'quiet' }, 'No prompts are published.'), howToPublish());
     return;
   }
   const words = el('input', { type: 'search', name: 'words', autocomplete: 'off' });
@@ -29,7 +29,7 @@ export async function showPrompts({ service, main }: Place): Promise<void> {
     );
   };
   words.addEventListener('input', show);
-  main.replaceChildren(filters(labelled('Search', words)), list);
+  main.replaceChildren(filters(labelled('Search', words)), list, howToPublish());
   show();
 }
 
@@ -40,6 +40,37 @@ function matching(rows: readonly PromptSearchRow[], words: string): readonly Pro
     const text = `${title}\n${slug}\n${description}`.toLowerCase();
     return wanted.every(word => text.includes(word));
   });
+}
+
+function howToPublish(): HTMLElement {
+  return howTo('How to publish a prompt', [
+    login(),
+    'promptrun prompts new my-prompt.prompt',
+    'promptrun prompts publish my-prompt.prompt',
+  ]);
+}
+
+function howToChange(slug: string, versionId: string): HTMLElement {
+  return howTo('How to publish a new version, or to label this one', [
+    login(),
+    `promptrun prompts publish ${slug}.prompt`,
+    `promptrun versions label ${slug} ${versionId.slice(0, 8)} production`,
+  ]);
+}
+
+/** Says what authors do at a terminal; the page itself changes no prompt. */
+function howTo(summary: string, commands: readonly string[]): HTMLElement {
+  return el(
+    'details',
+    {},
+    el('summary', {}, summary),
+    el('p', { class: 'quiet' }, 'At a terminal, with the key of an author:'),
+    el('pre', {}, commands.join('\n')),
+  );
+}
+
+function login(): string {
+  return `promptrun login --base-url ${new URL('.', location.href).href.replace(/\/$/u, '')}`;
 }
 
 function promptsTable(rows: readonly PromptSearchRow[]): HTMLElement {
@@ -87,6 +118,8 @@ export async function showPrompt(place: Place): Promise<void> {
         },
         time(publishedAt),
       ),
+      ' · ',
+      el('code', { class: 'quiet' }, promptVersionId.slice(0, 8)),
       [isLatest === true ? ' · the latest' : '', ...labels.map(label => ` · @${label}`)].join(''),
     ),
   );
@@ -102,6 +135,7 @@ export async function showPrompt(place: Place): Promise<void> {
     runForm(place, version, options, given),
     el('h2', {}, 'Versions'),
     el('ul', {}, ...listed),
+    ...(row === undefined ? [] : [howToChange(row.slug, shownId)]),
     ...(typeof version.template === 'string'
       ? [el('h2', {}, 'Template'), el('pre', {}, version.template)]
       : []),

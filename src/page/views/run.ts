@@ -58,7 +58,7 @@ async function sections(
   const address = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
   const version = prompt && el('a', { href: address }, prompt.title);
   const usage = isOver(run) ? row?.usage : undefined;
-  const took = row && duration(row, isOver(run));
+  const took = row && (isOver(run) ? duration(row, true) : ticking(row, place.signal));
   return [
     el(
       'div',
@@ -75,7 +75,7 @@ async function sections(
       ['Model', row?.usage?.model],
       ['Created', row && time(row.createdAt)],
       ['Credits', row && (isOver(run) ? creditsText(row.credits) : '')],
-      ['Tokens', run.tokens],
+      ['Tokens', isOver(run) ? run.tokens : ''],
       ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
       ['Cost', usage && costText(usage.cost, usage.estimated)],
       ['Id', el('code', {}, run.runId)],
@@ -85,6 +85,16 @@ async function sections(
     el('h2', {}, 'Inputs'),
     ...inputs(created),
   ];
+}
+
+/** Shows how long a run has gone on, for as long as it is shown. */
+function ticking(row: RunRow, signal: AbortSignal): HTMLElement {
+  const shown = el('span', {}, duration(row, false));
+  const timer = setInterval(() => {
+    if (signal.aborted) clearInterval(timer);
+    else if (shown.isConnected) shown.textContent = duration(row, false);
+  }, 1000);
+  return shown;
 }
 
 /** Ends the run; what follows it then shows how it ended. */

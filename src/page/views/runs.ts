@@ -7,6 +7,7 @@ import {
   el,
   filters,
   firstWords,
+  isCancelled,
   labelled,
   same,
   status,
@@ -58,7 +59,11 @@ export async function showRuns({ service, main, signal, guard }: Place): Promise
     rows.push(...page);
     more.hidden = page.length < PAGE;
     more.disabled = false;
-    list.replaceChildren(rows.length === 0 ? el('p', { class: 'quiet' }, 'No runs.') : runsTable(rows));
+    list.replaceChildren(
+      rows.length === 0
+        ? el('p', { class: 'quiet' }, 'No runs. ', el('a', { href: '#/prompts' }, 'Choose a prompt to run'))
+        : runsTable(rows),
+    );
   };
   const restart = (): Promise<void> => {
     const promptId = names.value;
@@ -106,7 +111,7 @@ function runsTable(rows: readonly RunRow[]): HTMLElement {
           'div',
           {},
           el('a', { href: `#/runs/${runId}` }, runName || runId),
-          el('span', { class: 'below' }, firstWords(outputs)),
+          el('span', { class: 'below' }, isCancelled(row) ? '' : firstWords(outputs)),
           el('code', { class: 'quiet' }, runId.slice(0, 8)),
         ),
         status(row),

@@ -5,15 +5,18 @@ import { choice, el, filters, labelled, same, table } from '../dom.ts';
 import type { Place } from '../service.ts';
 
 const TIMES = [
-  ['7', 'the last 7 days'],
-  ['30', 'the last 30 days'],
-  ['365', 'the last year'],
+  ['7', 'last 7 days'],
+  ['30', 'last 30 days'],
+  ['365', 'last year'],
 ] as const;
 const GROUPS = ['prompt', 'day', 'model', 'status'] as const;
 type Grouping = (typeof GROUPS)[number];
+const TITLES = { prompt: 'Prompt', day: 'Day', model: 'Model', status: 'Status' } as const satisfies Record<
+  Grouping,
+  string
+>;
 
 const COLUMNS = [
-  { title: '', class: 'bar' },
   { title: 'Credits', class: 'number' },
   { title: 'Cost', class: 'number' },
   { title: 'Runs', class: 'number' },
@@ -70,13 +73,17 @@ function usageTable(group: Grouping, rows: readonly GroupUsage[]): HTMLElement {
   const mostFirst = (one: GroupUsage, other: GroupUsage): number =>
     weight(other) - weight(one) || newestFirst(other, one);
   const cells = rows.toSorted(group === 'day' ? newestFirst : mostFirst).map(row => [
-    row.key,
-    el('meter', {
-      min: 0,
-      max: most || 1,
-      value: weight(row),
-      'aria-label': `${row.key}: ${shown(weight(row))} of ${shown(most)}${measure === 'cost' ? '' : ` ${measure}`}`,
-    }),
+    el(
+      'div',
+      {},
+      row.key,
+      el('meter', {
+        min: 0,
+        max: most || 1,
+        value: weight(row),
+        'aria-label': `${row.key}: ${shown(weight(row))} of ${shown(most)}${measure === 'cost' ? '' : ` ${measure}`}`,
+      }),
+    ),
     row.credits,
     costText(row.cost, row.estimated),
     row.runs,
@@ -84,5 +91,5 @@ function usageTable(group: Grouping, rows: readonly GroupUsage[]): HTMLElement {
     row.tokens?.input ?? 0,
     row.tokens?.output ?? 0,
   ]);
-  return table('Usage', [{ title: group }, ...COLUMNS], cells);
+  return table('Usage', [{ title: TITLES[group], class: 'bar' }, ...COLUMNS], cells);
 }
