@@ -13,6 +13,10 @@ const RUNS = Number(process.env['RUNS'] ?? 10_000);
 const INSTANCES = 3;
 const AT_ONCE = 24;
 const KILL_EVERY_MS = 4000;
+/** How instances are ended; with SIGTERM it is a restart as an operator makes it. */
+const SIGNAL = process.env['SIGNAL'] === 'SIGTERM' ? 'SIGTERM' : 'SIGKILL';
+/** The build that those run which are ended, such as an earlier version's: a rolling upgrade under load. */
+const FORMER_COMMAND = process.env['FORMER_COMMAND'] ?? 'bin/promptrun.js';
 /** What a user starts with. */
 const CREDITS = 1_000_000;
 
@@ -23,15 +27,16 @@ interface Instance {
 }
 
 /**
- * Three instances on one database: one of them is killed every few seconds and started again, and the database is
+ * Three instances on one database: one of them is ended every few seconds and started again, and the database is
  * restarted once. Counts what became of the runs.
  */
 export default async function soakInstances(): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-instances-'));
   const cluster = await startPostgres();
-  const first = await startInstance(directory, cluster.url);
+  const startFormer = () => startInstance(directory, cluster.url, FORMER_COMMAND);
+  const first = await startFormer();
   const instances: Instance[] = [first.instance];
-  while (instances.length < INSTANCES) instances.push((await startInstance(directory, cluster.url)).instance);
+  while (instances.length < INSTANCES) instances.push((await startFormer()).instance);
   try {
     const headers = { authorization: `Bearer ${first.key}` };
     const finished = new AbortController();
@@ -54,8 +59,9 @@ export default async function soakInstances(): Promise<void> {
 async function startInstance(
   directory: string,
   database: string,
+  build = 'bin/promptrun.js',
 ): Promise<{ instance: Instance; key: string }> {
-  const command = path.resolve('bin/promptrun.js');
+  const command = path.resolve(build);
   const child = spawn(process.execPath, [command, 'serve', '--port', '0', '-q', '--sync-window', '1s'], {
     env: {
       PATH: process.env['PATH'],
@@ -85,7 +91,7 @@ async function killNowAndThen(
   for (let turn = 0; !signal.aborted; turn = (turn + 1) % INSTANCES) {
     await sleep(KILL_EVERY_MS, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
-    instances[turn]?.process.kill('SIGKILL');
+    instances[turn]?.process.kill(SIGNAL);
     instances[turn] = await startedAgain(directory, database);
   }
 }

@@ -177,8 +177,9 @@ input:
       ] as const) {
         await page.goto(`${root}#/${hash}`);
         await page.locator('main table, main dl').first().waitFor();
-        for (const image of await page.getByRole('img').all())
+        for (const image of await page.getByRole('img').all()) {
           await expect.poll(() => widthOf(image)).toBeGreaterThan(9);
+        }
         expect([name, await fitsWidth(page, width)]).toEqual([name, true]);
         expect([name, await page.evaluate<boolean>(ALIGNED)]).toEqual([name, true]);
         await picture(page, `${name}${look}`);

@@ -212,6 +212,22 @@ describe('prompts', () => {
     expect(await complete(['resources', 'list', '--model', 'e'], options)).toEqual(['echo']);
   });
 
+  it('of the local service are offered with their labels once the @ is typed', async () => {
+    const options: TestOptions = { home: temporaryDirectory(), local: localService };
+    const { stdout } = await runInProcess(['versions', 'list', 'hello'], options);
+    const version = stdout().slice(0, 8);
+    for (const label of ['production', 'staging']) {
+      const labelled = await runInProcess(['versions', 'label', 'hello', version, label], options);
+      expect([labelled.stderr(), labelled.exitCode]).toEqual(['', 0]);
+    }
+    expect(await complete(['run', 'hello@'], options)).toEqual(['hello@production', 'hello@staging']);
+    expect(await complete(['batch', 'hello@s'], options)).toEqual(['hello@staging']);
+    expect(await complete(['run', 'hel'], options)).toEqual(['hello']);
+    await runInProcess(['versions', 'label', 'hello', 'staging', '--remove'], options);
+    expect(await complete(['run', 'hello@'], options)).toEqual(['hello@production']);
+    expect(await complete(['run', 'hello@production', '-i', ''], options)).toEqual(['name=']);
+  });
+
   it('of another service are offered by slug once that is known', async () => {
     const kept = prompts({ textInputs: { topic: {} } });
     const at = home({

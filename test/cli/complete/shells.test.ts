@@ -44,6 +44,7 @@ describe('bash', () => {
   it('gives only the part that readline replaces', async () => {
     expect((await bash('promptrun --status=s', '--status=succeeded')).lines).toEqual(['succeeded ']);
     expect((await bash('promptrun -o size=16:', 'size=16:9')).lines).toEqual(['9 ']);
+    expect((await bash('promptrun run hello@p', 'hello@production')).lines).toEqual(['production ']);
     expect((await bash('promptrun -i "a=b', 'a=b c')).lines).toEqual(['a=b c']);
     expect((await bash('promptrun -i a="b', 'a=b c')).lines).toEqual(['b c']);
     expect((await bash('promptrun -i a\\=b', 'a=b c')).lines).toEqual(['a=b\\ c ']);
