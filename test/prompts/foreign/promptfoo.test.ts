@@ -256,7 +256,6 @@ tests:
       '11: `metric` of an assertion has no equivalent',
       '11: `transform` of an assertion has no equivalent',
       '11: `provider` of an assertion has no equivalent',
-      '9: the assertion `javascript` has no equivalent: an expectation `command` is the place for it',
       '10: the assertion `similar` has no equivalent',
     ]);
   });

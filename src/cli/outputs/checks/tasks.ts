@@ -3,6 +3,7 @@ import { messageOf } from '../../../files/error-utils.ts';
 import type { ExpressionFault, Selection } from '../../../files/jmespath.ts';
 import type { JsonObject } from '../../../files/json.ts';
 import type { SchemaMismatch } from '../../../prompts/schemas/mismatch.ts';
+import type { JavaScript, JavaScriptInput, JavaScriptResult } from './javascript.ts';
 
 /** Why a schema can't be used. */
 export interface SchemaFault {
@@ -30,6 +31,8 @@ export interface CheckTasks {
   readonly expressionFault: (expression: string) => ExpressionFault | undefined;
   /** What a JMESPath expression selects. */
   readonly select: (expression: string, value: unknown, indent: number) => Selection;
+  /** What code makes of an answer. */
+  readonly javascript: (script: JavaScript, input: JavaScriptInput) => JavaScriptResult;
   /** The differences of two texts; undefined if more than 2,000 lines differ. */
   readonly differences: (one: string, other: string, by: 'words' | 'lines') => DiffPart[] | undefined;
 }
@@ -53,6 +56,7 @@ export const LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
   differences: { ...CHECK, what: 'the comparison' },
   expressionFault: EXPRESSION,
   select: EXPRESSION,
+  javascript: { ...CHECK, what: 'the JavaScript' },
 };
 
 /** Each task with what it needs loaded, so that loading takes nothing from its time. */
@@ -93,6 +97,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
   matches: () => Promise.resolve((source, flags, text) => new RegExp(source, flags).test(text)),
   expressionFault: async () => (await import('../../../files/jmespath.ts')).expressionFault,
   select: async () => (await import('../../../files/jmespath.ts')).select,
+  javascript: async () => (await import('./javascript.ts')).loadJavaScript(),
   differences: async () => {
     const { diffLines, diffWordsWithSpace } = await import('diff');
     return (one, other, by) => {

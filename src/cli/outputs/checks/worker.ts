@@ -12,5 +12,11 @@ performOrders(async ({ name, args }: CheckWork, begun) => {
   await begun();
   const { what, timeMs } = LIMITS[name];
   // It ends by itself even if the command has gone.
-  return withinTime(what, timeMs, () => task(...args));
+  try {
+    return withinTime(what, timeMs, () => task(...args));
+  } catch (error) {
+    // What was stopped midway may be broken: the next one begins anew.
+    loaded.delete(name);
+    throw error;
+  }
 });

@@ -11,6 +11,7 @@ import { checkNamedFile, imagesNamedIn, type NamingFolder } from '../../inputs/n
 import { readTextFile } from '../../inputs/read-text.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { REVISION_MARK } from '../../targets/named-prompt-file.ts';
+import { readScript } from '../expectations/javascript-kind.ts';
 import { readExpectations } from '../expectations/kinds.ts';
 import { isTestFile } from './find-test-files.ts';
 import { inTasks } from './in-tasks.ts';
@@ -23,9 +24,9 @@ import { type Fields, faultIn, fieldsOf, inputTextIn, located, numberIn, textIn 
 
 /** A prompt file of ours comes before those of other forms. */
 const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml', '.yaml', '.yml', '.md', '.txt'];
-const FILE_KEYS = ['target', 'model', 'models', 'trim', 'pass', 'cases'];
+const FILE_KEYS = ['target', 'model', 'models', 'trim', 'transform', 'pass', 'cases'];
 const MOST_CASES = 100_000;
-const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'expect', 'repeat', 'pass'];
+const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'vars', 'transform', 'expect', 'repeat', 'pass'];
 
 interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
   readonly mayTarget: TargetCheck;
@@ -76,13 +77,14 @@ async function contentOf(
   if (listed === undefined) throw faultIn(root, 'there are no cases');
   const trims = trimsAnswers(fields);
   const pass = passOf(fields) ?? { pass: ALL };
+  const transform = await transformOf(ctx, fields);
   const cases: TestCase[] = [];
   const items = listed.value.items('cases');
   if (items.length > MOST_CASES) {
     throw faultIn(listed, `there are more than ${MOST_CASES.toLocaleString('en')} cases`);
   }
   for (const [at, value] of items.entries()) {
-    cases.push({ ...pass, ...(await readCase(ctx, value, at + 1)), trims });
+    cases.push({ ...pass, ...transform, ...(await readCase(ctx, value, at + 1)), trims });
   }
   if (cases.length === 0) throw faultIn(listed, 'cases is empty');
   return { cases, target: targetOf(ctx, root, fields, file), models: modelsOf(fields) };
@@ -162,11 +164,33 @@ async function readCase(ctx: ReadingContext, value: YamlValue, number: number): 
   const noting = { ...ctx, onNamed: (file: string) => reads.push(file) };
   try {
     const expect = expected ? await readExpectations(expected.value, noting) : [];
-    return { ...facts, ...(await inputsOf(noting, fields)), folder: noting, expect, reads };
+    const transform = await transformOf(noting, fields);
+    const inputs = await inputsOf(noting, fields);
+    return { ...facts, ...inputs, ...varsOf(fields), ...transform, folder: noting, expect, reads };
   } catch (error) {
     if (!(error instanceof CaseFault)) throw error;
     return { ...facts, text: new Map(), images: [], expect: [], reads, fault: error };
   }
+}
+
+async function transformOf(
+  ctx: Context & NamingFolder,
+  fields: Fields,
+): Promise<Pick<TestCase, 'transform'>> {
+  const value = fields.get('transform')?.value;
+  return value ? { transform: await readScript(value, 'transform', ctx) } : {};
+}
+
+/** Values for expectations alone; those of `llm` see them as texts. */
+function varsOf(fields: Fields): Pick<TestCase, 'vars' | 'data'> {
+  const entries = [...fieldsUnder(fields, 'vars')].map(([key, { value }]) => ({ key, value }));
+  if (entries.length === 0) return {};
+  return {
+    vars: Object.fromEntries(entries.map(({ key, value }) => [key, value.json()])),
+    data: new Map(
+      entries.map(({ key, value }) => [key, value.isEmpty ? '' : inputTextIn(value, `the variable ${key}`)]),
+    ),
+  };
 }
 
 function repeatOf(fields: Fields): number {

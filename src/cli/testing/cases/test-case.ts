@@ -1,7 +1,9 @@
 import type { Place } from '../../../files/file-fault.ts';
+import type { JsonValue } from '../../../files/json.ts';
 import type { CliError } from '../../errors.ts';
 import type { GivenImage } from '../../inputs/images/place-images.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
+import type { JavaScript } from '../../outputs/checks/javascript.ts';
 import type { Expectation } from '../expectations/expectation.ts';
 import type { PassRule } from './pass-rule.ts';
 
@@ -41,6 +43,10 @@ export interface TestCase {
   readonly untilDecided?: true;
   /** What the placeholders of `llm` may name besides the inputs; the prompt never sees it. */
   readonly data?: ReadonlyMap<string, string>;
+  /** What expectations see besides the inputs, as written; the prompt never sees it. */
+  readonly vars?: Readonly<Record<string, JsonValue>>;
+  /** Code that the answer goes through before it is checked. */
+  readonly transform?: JavaScript;
   /** Expectations see the answer without blank space at its ends. */
   readonly trims?: boolean;
   /** The files that it reads, absolute: inputs, images, schemas. */

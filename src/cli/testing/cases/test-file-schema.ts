@@ -5,6 +5,8 @@ const COUNT = { type: 'integer', minimum: 1 };
 /** A count, or a percentage such as 80%. */
 const PASS = { anyOf: [COUNT, { type: 'string', pattern: String.raw`^(100(\.0+)?|\d{1,2}(\.\d{1,9})?)%$` }] };
 
+const TRANSFORM = 'JavaScript that the answer goes through before it is checked';
+
 /** The JSON Schema of a test file, for editors that complete and check with one. */
 export function testFileSchema(): object {
   return {
@@ -22,6 +24,7 @@ export function testFileSchema(): object {
         type: 'boolean',
         description: 'whether expectations see the answer without blank space at its ends; false by default',
       },
+      transform: { ...TEXT, description: TRANSFORM },
       pass: { ...PASS, description: 'how many of the repetitions of every case must pass; all by default' },
       cases: { type: 'array', items: { $ref: '#/$defs/case' }, minItems: 1 },
     },
@@ -39,6 +42,8 @@ export function testFileSchema(): object {
           },
           images: { type: 'array', items: TEXT, description: 'files or https URLs, in order' },
           options: { type: 'object', description: 'run options' },
+          vars: { type: 'object', description: 'values that only expectations see' },
+          transform: { ...TEXT, description: TRANSFORM },
           expect: {
             anyOf: [
               { type: 'array', items: { $ref: '#/$defs/expectation' }, minItems: 1 },
@@ -55,7 +60,11 @@ export function testFileSchema(): object {
       },
       expectation: {
         type: 'object',
-        properties: Object.fromEntries(Object.entries(KINDS).map(([name, { schema }]) => [name, schema])),
+        properties: {
+          ...Object.fromEntries(Object.entries(KINDS).map(([name, { schema }]) => [name, schema])),
+          threshold: { type: 'number', minimum: 0, description: 'the least score of javascript that passes' },
+          transform: { ...TEXT, description: TRANSFORM },
+        },
         minProperties: 1,
         additionalProperties: false,
       },

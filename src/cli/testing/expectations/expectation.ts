@@ -1,5 +1,7 @@
 import { PastBound } from '../../../files/bounds/past-bound.ts';
+import type { JsonValue } from '../../../files/json.ts';
 import type { Checks } from '../../outputs/checks/checks.ts';
+import type { JavaScript, JavaScriptResult } from '../../outputs/checks/javascript.ts';
 
 /** One thing that is expected of what came back. */
 export interface Expectation {
@@ -50,6 +52,8 @@ export async function checkExpectation(
 export interface Answer {
   /** Every text output, in order, a line break between two. */
   readonly text: string;
+  /** The same as code sees it: what a transform made of it, which need not be a text. */
+  readonly value: JsonValue;
   /** From the sending of the creation to the end of the run. */
   readonly seconds: number;
   /** Service tokens. */
@@ -60,6 +64,8 @@ export interface Answer {
   readonly checks: Pick<Checks, 'perform'>;
   /** The reply of the judge, or of the question's own model. */
   readonly ask: (question: Question) => Promise<string>;
+  /** Runs code on a value that the answer is, or was made of. */
+  readonly javascript: (script: JavaScript, output: JsonValue) => Promise<JavaScriptResult>;
   /** Runs a program on the answer; undefined if it ended with 0. */
   readonly command: (argv: readonly [string, ...string[]]) => Promise<CommandFailure | undefined>;
   /** What the placeholders of `llm` stand for, besides the answer. */

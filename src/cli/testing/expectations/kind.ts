@@ -8,6 +8,8 @@ export interface Reading {
   readonly ctx: Context & NamingFolder;
   /** The key that the value stands under. */
   readonly key: string;
+  /** The least score that passes, if one is written beside the expectation. */
+  readonly threshold?: number | undefined;
   /** The expectations of a map; several if it has several keys. */
   readonly inner: (value: YamlValue) => Promise<Expectation[]>;
 }

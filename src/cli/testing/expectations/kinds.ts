@@ -1,8 +1,10 @@
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
+import type { JavaScript } from '../../outputs/checks/javascript.ts';
 import { faultIn, fieldsOf, inputTextIn, numberIn, textIn } from '../cases/test-values.ts';
 import { type Answer, checkExpectation, type Expectation } from './expectation.ts';
+import { javascript, readScript, transformed } from './javascript-kind.ts';
 import { JSON_KINDS } from './json-kinds.ts';
 import { JUDGED_KINDS } from './judged-kinds.ts';
 import { type Kind, kind, quoted, TEXT, WORD } from './kind.ts';
@@ -74,6 +76,7 @@ export const KINDS = {
     return dollars <= most ? undefined : `cost $${dollars}, more than $${most}`;
   }),
   ...JUDGED_KINDS,
+  javascript,
   command: kind<readonly [string, ...string[]]>({
     schema: {
       anyOf: [TEXT, { type: 'array', items: WORD, minItems: 1 }],
@@ -144,14 +147,35 @@ export async function readExpectations(
 
 async function readItem(value: YamlValue, ctx: Context & NamingFolder): Promise<Expectation[]> {
   const names = Object.keys(KINDS);
-  const fields = fieldsOf(value, 'an expectation', names);
-  if (fields.size === 0) throw faultIn(value, `an expectation needs one of ${names.join(', ')}`);
+  const all = fieldsOf(value, 'an expectation', [...names, ...MODIFIERS]);
+  const fields = [...all].filter(([key]) => !MODIFIERS.includes(key));
+  if (fields.length === 0) throw faultIn(value, `an expectation needs one of ${names.join(', ')}`);
+  const [least, transform] = MODIFIERS.map(key => all.get(key));
+  if (least && !all.has('javascript'))
+    throw faultIn(least, 'threshold needs an expectation with a score: javascript');
+  const threshold = least && numberIn(least.value, 'threshold', 'a number of 0 or more');
+  const script = transform && (await readScript(transform.value, 'transform', ctx));
   const inner = (part: YamlValue): Promise<Expectation[]> => readItem(part, ctx);
-  return inEach([...fields], async ([key, entry]) => {
+  return inEach(fields, async ([key, entry]) => {
     const name = key as keyof typeof KINDS;
-    const parts = await KINDS[name].read(entry.value, { ctx, key, inner });
-    return expectationOf(name, parts, { line: entry.line, at: entry.offset });
+    const parts = await KINDS[name].read(entry.value, { ctx, key, inner, threshold });
+    const expectation = expectationOf(name, parts, { line: entry.line, at: entry.offset });
+    return script ? onTransformed(expectation, script) : expectation;
   });
+}
+
+/** What may stand beside an expectation and says how it is checked. */
+const MODIFIERS: readonly string[] = ['threshold', 'transform'];
+
+/** An expectation of what code makes of the answer. */
+function onTransformed(expectation: Expectation, script: JavaScript): Expectation {
+  return {
+    ...expectation,
+    unmet: async answer => {
+      const made = await transformed(answer, script);
+      return 'unmet' in made ? made.unmet : await expectation.unmet(made.answer);
+    },
+  };
 }
 
 /** What comes of each, one after the other. */

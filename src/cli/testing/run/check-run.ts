@@ -8,7 +8,9 @@ import type { Budget } from '../../creation/budget.ts';
 import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
+import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { type Answer, checkExpectation, type Mismatch } from '../expectations/expectation.ts';
+import { transformed } from '../expectations/javascript-kind.ts';
 import { runCommand } from '../expectations/run-command.ts';
 import type { Repetition } from '../result.ts';
 import type { Judge, JudgeLog } from './judge.ts';
@@ -35,7 +37,10 @@ export async function checkRun(
   if (run.runStatus === 'failed') return { ...result, mismatches: [failedRun(run, testCase.line)] };
   const mismatches: Mismatch[] = [];
   try {
-    const answer = await answerOf(ctx, prepared, { ...result, run }, tools);
+    const whole = await answerOf(ctx, prepared, { ...result, run }, tools);
+    const made = testCase.transform ? await transformed(whole, testCase.transform) : { answer: whole };
+    if ('unmet' in made) return { ...result, mismatches: [{ line: testCase.line, at: -1, ...made.unmet }] };
+    const { answer } = made;
     for (const expectation of testCase.expect) {
       const mismatch = await checkExpectation(expectation, answer);
       if (mismatch !== undefined) mismatches.push(mismatch);
@@ -63,6 +68,7 @@ async function answerOf(
   const text = testCase.trims ? output.trim() : output;
   return {
     text,
+    value: text,
     seconds,
     tokens: run.tokens,
     dollars: async () => {
@@ -74,6 +80,14 @@ async function answerOf(
     checks: await ctx.checks(),
     ask: question => judge.ask(question, log),
     values: new Map([...testCase.text, ...(testCase.data ?? [])]),
+    javascript: async (script, value) => {
+      const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
+      const usesPrompt = /\bprompt\b/u.test(script.code);
+      const prompt = usesPrompt ? await promptText(ctx, request) : undefined;
+      const context = { vars, prompt: prompt ?? null, test: { description: testCase.name, vars } };
+      const checks = await ctx.checks();
+      return await checks.perform('javascript', script, { output: value, context });
+    },
     command: async argv => {
       const inputs = Object.fromEntries(request.text);
       const facts = { name: testCase.name, inputs, model: model ?? null, output: text };
@@ -83,4 +97,25 @@ async function answerOf(
       return runCommand(argv, facts, { directory, env: ctx.env, secrets, signal: ctx.signal });
     },
   };
+}
+
+/** What the model was asked, as promptfoo gives it to code: one message as its text, several as JSON. */
+async function promptText(
+  ctx: Context,
+  { promptVersionId, text }: PreparedEntry['request'],
+): Promise<string | undefined> {
+  const definition = await definitionOfVersion(ctx, promptVersionId);
+  if (definition === undefined || definition.imageInputs.length > 0) return undefined;
+  const { previewFromTexts } = await import('../../../prompts/render/preview.ts');
+  const { messages } = await previewFromTexts(definition, {
+    inputs: {},
+    texts: Object.fromEntries(text),
+    images: [],
+  });
+  const said = messages.map(({ role, content }) => ({
+    role: role === 'model' ? 'assistant' : role,
+    content: content.map(part => ('text' in part ? part.text : '')).join(''),
+  }));
+  const [first, ...others] = said;
+  return first?.role === 'user' && others.length === 0 ? first.content : JSON.stringify(said);
 }

@@ -14,7 +14,7 @@ export interface Assertion {
   readonly threshold?: JsonValue | undefined;
 }
 
-const USES_THRESHOLD = /^(?:not-)?(?:latency|cost)$/u;
+const USES_THRESHOLD = /^(?:not-)?(?:latency|cost|javascript)$/u;
 
 /** The assertions of a test; what of them has no equivalent is noted. */
 export function assertionsIn(node: YamlValue | undefined, conversion: Conversion): Assertion[] {
@@ -58,7 +58,7 @@ export function assertionInCell(cell: string, at: Located): Assertion {
 
 type Convert = (value: JsonValue | undefined, threshold: JsonValue | undefined) => JsonObject | undefined;
 
-const PROGRAMS = ['javascript', 'python', 'ruby'];
+const PROGRAMS = ['python', 'ruby'];
 const WITHOUT_EQUIVALENT = [
   'similar',
   'factuality',
@@ -86,6 +86,10 @@ const CONVERSIONS: { readonly [type: string]: Convert } = {
   latency: (_, threshold) => (typeof threshold === 'number' ? { seconds: threshold / 1000 } : undefined),
   cost: (_, threshold) => (typeof threshold === 'number' ? { cost: threshold } : undefined),
   'llm-rubric': value => ({ rubric: textOf(value) }),
+  javascript: (value, threshold) => ({
+    javascript: textOf(value),
+    ...(typeof threshold === 'number' && { threshold }),
+  }),
 };
 
 function isKnown(type: string): boolean {
@@ -115,8 +119,10 @@ export function expectationsOf(assertion: Assertion, vars: Vars, conversion: Con
   return list.length === 1 ? list.map(not => ({ not })) : [{ any: list.map(not => ({ not })) }];
 }
 
-function valueOf({ at, value }: Assertion, vars: Vars, conversion: Conversion): JsonValue | undefined {
-  if (typeof value === 'string' && value.startsWith('file://')) {
+function valueOf({ at, type, value }: Assertion, vars: Vars, conversion: Conversion): JsonValue | undefined {
+  const isFile = typeof value === 'string' && value.startsWith('file://');
+  if (isFile && /^(?:not-)?javascript$/u.test(type)) return value;
+  if (isFile) {
     const isYaml = /\.(?:json|ya?ml)$/iu.test(value);
     return isYaml ? conversion.yaml(value, at).json() : conversion.read(value, at).text.trim();
   }

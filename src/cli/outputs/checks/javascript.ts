@@ -1,0 +1,137 @@
+import variant from '@jitl/quickjs-singlefile-cjs-release-sync';
+import {
+  newQuickJSWASMModuleFromVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+} from 'quickjs-emscripten-core';
+import type { JsonValue } from '../../../files/json.ts';
+
+/** Code of a test that looks at an answer, or changes it. */
+export interface JavaScript {
+  readonly code: string;
+  /** True for the text of a file, which exports a function; else an expression, or lines that return. */
+  readonly isFile: boolean;
+  /** The function that a file exports by this name; default the one that it exports. */
+  readonly exported?: string;
+}
+
+/** What code is called with. */
+export interface JavaScriptInput {
+  readonly output: JsonValue;
+  readonly context: {
+    readonly vars: Readonly<Record<string, JsonValue>>;
+    readonly prompt: string | null;
+    readonly test: JsonValue;
+  };
+}
+
+/** What code came to; undefined as `value` if it gives nothing that JSON can say. */
+export type JavaScriptResult = { readonly value: JsonValue | undefined } | { readonly fault: string };
+
+const MEMORY_BYTES = 64 * 1024 * 1024;
+const STACK_BYTES = 128 * 1024;
+
+/** Loads an engine that has no files, no network, no processes and no clock but `Date`. */
+export async function loadJavaScript(): Promise<
+  (script: JavaScript, input: JavaScriptInput) => JavaScriptResult
+> {
+  const engine = await newQuickJSWASMModuleFromVariant(variant as unknown as typeof variant.default);
+  return (script, input) => {
+    const runtime = engine.newRuntime();
+    runtime.setMemoryLimit(MEMORY_BYTES);
+    runtime.setMaxStackSize(STACK_BYTES);
+    const context = runtime.newContext();
+    try {
+      return run(context, script, input);
+    } finally {
+      context.dispose();
+      runtime.dispose();
+    }
+  };
+}
+
+function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
+  const given = vm.newString(JSON.stringify(input));
+  vm.setProp(vm.global, 'given', given);
+  given.dispose();
+  const { output, context } = { output: 'given.output', context: 'given.context' };
+  const prepared = vm.evalCode('given = JSON.parse(given); undefined');
+  if (prepared.error) return faultOf(vm, prepared.error);
+  prepared.value.dispose();
+  const callable = script.isFile ? exportedBy(vm, script) : written(vm, script.code);
+  if ('fault' in callable) return callable;
+  vm.setProp(vm.global, 'called', callable.handle);
+  callable.handle.dispose();
+  const result = vm.evalCode(`called(${output}, ${context})`);
+  if (result.error) return faultOf(vm, result.error);
+  return settled(vm, result.value);
+}
+
+type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
+
+/** Several lines are a function's body; one line is an expression, or declarations before one. */
+function written(vm: QuickJSContext, code: string): Callable {
+  const line = code.trim();
+  const declares = !code.includes('\n') && /^(?:const|let|var)\s/u.test(line);
+  const body = code.includes('\n')
+    ? code
+    : declares
+      ? `return eval(${JSON.stringify(line)})`
+      : `return ${line}`;
+  const made = vm.evalCode(`(function (output, context) {\n${body}\n})`, 'javascript');
+  return made.error ? faultOf(vm, made.error) : { handle: made.value };
+}
+
+const MODULE = /^\s*export\s/mu;
+
+function exportedBy(vm: QuickJSContext, { code, exported }: JavaScript): Callable {
+  const isModule = MODULE.test(code);
+  const text = isModule ? code : `(function (module, exports) {\n${code}\nreturn module.exports; })`;
+  const made = vm.evalCode(text, 'check.js', isModule ? { type: 'module' } : {});
+  if (made.error) return faultOf(vm, made.error);
+  vm.setProp(vm.global, 'made', made.value);
+  made.value.dispose();
+  const all = isModule ? 'made' : '(m => made(m, m.exports))({ exports: {} })';
+  const name = exported === undefined ? undefined : JSON.stringify(exported);
+  const chosen = name === undefined ? 'e' : `(e[${name}] ?? e.default?.[${name}])`;
+  const found = vm.evalCode(
+    `(e => { const f = ${chosen}; return typeof f === 'function' ? f : f?.default; })(${all})`,
+  );
+  if (found.error) return faultOf(vm, found.error);
+  if (vm.typeof(found.value) === 'function') return { handle: found.value };
+  found.value.dispose();
+  return { fault: `it exports no function${exported === undefined ? '' : ` ${exported}`}` };
+}
+
+/** The value of a result once its promise has settled. */
+function settled(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
+  const jobs = vm.runtime.executePendingJobs();
+  if (jobs.error) return faultOf(vm, jobs.error);
+  jobs.dispose();
+  const state = vm.getPromiseState(result);
+  if (state.type === 'pending') {
+    result.dispose();
+    return { fault: 'its promise never settles' };
+  }
+  if (state.type === 'rejected') {
+    result.dispose();
+    return faultOf(vm, state.error);
+  }
+  const isSame = state.notAPromise === true;
+  vm.setProp(vm.global, 'result', state.value);
+  state.value.dispose();
+  if (!isSame) result.dispose();
+  const text = vm.evalCode('JSON.stringify(result)');
+  if (text.error) return faultOf(vm, text.error);
+  const json = vm.typeof(text.value) === 'string' ? vm.getString(text.value) : undefined;
+  text.value.dispose();
+  return { value: json === undefined ? undefined : (JSON.parse(json) as JsonValue) };
+}
+
+function faultOf(vm: QuickJSContext, error: QuickJSHandle): { fault: string } {
+  const thrown: unknown = vm.dump(error);
+  error.dispose();
+  if (typeof thrown !== 'object' || thrown === null) return { fault: String(thrown) };
+  const { name = 'Error', message = '' } = thrown as { name?: unknown; message?: unknown };
+  return { fault: `${String(name)}: ${String(message)}` };
+}
