@@ -7,6 +7,9 @@ import { parseAst } from 'rolldown/parseAst';
 
 const CACHE = path.resolve('node_modules/.cache/promptrun-patterns.json');
 
+/** The checker counts steps: with bounds on its time as short as by default, a busy machine changes its verdicts. */
+const PATIENCE = { timeout: 60_000, incubationTimeout: 20_000, attackTimeout: 20_000 };
+
 /** Patterns that the checker can't decide on, and why they are linear all the same. */
 const DECIDED = new Map([
   ['(?:[-?:][ \\t]+){200}', 'no text is read more than 200 times: the two classes have nothing in common'],
@@ -32,7 +35,7 @@ process.exitCode = faults.length === 0 ? 0 : 1;
 async function verdictOn(pattern, flags) {
   if (DECIDED.has(pattern)) return 'safe';
   const key = `/${pattern}/${flags}`;
-  verdicts[key] ??= describe(await check(pattern, flags, { timeout: 20_000 }));
+  verdicts[key] ??= describe(await check(pattern, flags, PATIENCE));
   return verdicts[key];
 }
 

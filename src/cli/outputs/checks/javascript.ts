@@ -82,7 +82,7 @@ function written(vm: QuickJSContext, code: string): Callable {
   return made.error ? faultOf(vm, made.error) : { handle: made.value };
 }
 
-const MODULE = /^\s*export\s/mu;
+const MODULE = /^[ \t]*export\b/mu;
 
 function exportedBy(vm: QuickJSContext, { code, exported }: JavaScript): Callable {
   const isModule = MODULE.test(code);

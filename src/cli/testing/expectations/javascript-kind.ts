@@ -94,7 +94,7 @@ export async function readScript(
   }
 }
 
-const IMPORTS = /\brequire\s*\(|^\s*import\b/mu;
+const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
 
 /** An answer as code has changed it, or why it couldn't. */
 export async function transformed(
