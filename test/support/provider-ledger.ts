@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ProviderHandler, ProviderRequest } from './fake-provider.ts';
 import { batchRefusal, linesIn } from './providers/batches.ts';
+import type { ChatDialect } from './providers/chat-dialects.ts';
 
 interface Entry {
   readonly custom_id: string;
@@ -36,6 +37,8 @@ export class ProviderLedger {
   readonly refusals: { readonly at: RegExp; readonly status: number; readonly headers?: object }[] = [];
   #stop: { readonly at: RegExp; readonly point: StopPoint; readonly onStop: () => void } | undefined;
   resultsAreGone = false;
+  /** Whose Chat Completions the lines of its batches have. */
+  dialect: ChatDialect = 'local';
   verdict: (entry: Entry) => Verdict = ({ parameters }) => ({ text: JSON.stringify(parameters['messages']) });
 
   /** Resolves once a request by this method and path came and was stopped; it is never answered to its end. */
@@ -63,7 +66,7 @@ export class ProviderLedger {
     if (this.resultsAreGone && request.path.includes('/files/')) {
       return void response.writeHead(410).end('{}');
     }
-    const wrong = batchRefusal(request, 'local');
+    const wrong = batchRefusal(request, this.dialect);
     if (wrong) {
       return void response
         .writeHead(wrong.status ?? 400, { 'content-type': 'application/json' })

@@ -106,6 +106,9 @@ const COMPATIBLE = {
 
 const { topK: ___, ...COMPATIBLE_WITHOUT_TOP_K } = COMPATIBLE;
 
+/** OpenRouter asks each model for one answer. */
+const { count: ____, ...COMPATIBLE_WITHOUT_COUNT } = COMPATIBLE;
+
 /** The same without pictures, and without what only local servers take. */
 function plain(more: Pick<Interface, 'language' | 'options'> & Partial<Interface>): Interface {
   return { form: () => CHAT, count: 'n', ...more };
@@ -240,7 +243,7 @@ export const CLIENTS = {
     systemFirst: true,
   },
   openrouter: {
-    ...COMPATIBLE,
+    ...COMPATIBLE_WITHOUT_COUNT,
     drawsByChat: (_, aspectRatio) => ({
       modalities: ['image', 'text'],
       ...(aspectRatio !== undefined && { imageConfig: { aspect_ratio: aspectRatio } }),

@@ -96,6 +96,7 @@ const RULES: readonly Rule[] = [
   },
   { at: ['deepseek'], options: ['seed', ...PENALTIES, 'n'] },
   { at: ['deepseek'], names: /^deepseek-(?:reasoner|v4|flash|pro)/, options: SAMPLING },
+  { at: ['openrouter'], options: ['n'] },
   { at: ['cerebras'], options: PENALTIES },
   { at: ['xai'], names: /^grok-(?!2|3(?!-mini))/, options: PENALTIES },
   { at: ['xai'], names: /^grok-(?!2|3(?!-mini)|.*non-reasoning)/, options: ['stopSequences'] },

@@ -132,7 +132,7 @@ export const ASKED: Readonly<Record<string, AskedProvider>> = {
   openrouter: {
     models: ['meta-llama/llama-3.3-70b'],
     dialect: 'openrouter',
-    type: 'LenientChat',
+    type: 'OpenRouter',
   },
   groq: {
     models: ['llama-3.3-70b-versatile', 'openai/gpt-oss-120b'],
@@ -148,13 +148,13 @@ export const ASKED: Readonly<Record<string, AskedProvider>> = {
   },
   deepseek: { models: ['deepseek-chat'], dialect: 'deepseek', type: 'OpenAiChat' },
   xai: { models: ['grok-4', 'grok-3-mini'], dialect: 'xai', type: 'OpenAiChat' },
-  together: { models: ['meta-llama/Llama-3.3-70B-Instruct-Turbo'], dialect: 'together', type: 'LenientChat' },
+  together: { models: ['meta-llama/Llama-3.3-70B-Instruct-Turbo'], dialect: 'together', type: 'Together' },
   fireworks: {
     models: ['accounts/fireworks/models/deepseek-v3'],
     dialect: 'fireworks',
-    type: 'LenientChat',
+    type: 'Fireworks',
   },
-  cerebras: { models: ['gpt-oss-120b'], dialect: 'cerebras', type: 'OpenAiChat' },
+  cerebras: { models: ['gpt-oss-120b'], dialect: 'cerebras', type: 'Cerebras' },
   'openai-images': {
     provider: 'openai',
     draws: true,
@@ -214,13 +214,14 @@ export const ASKED: Readonly<Record<string, AskedProvider>> = {
   'openrouter-images': {
     provider: 'openrouter',
     draws: true,
+    dialect: 'openrouter',
     models: ['google/gemini-2.5-flash-image'],
     type: 'OpenRouterImage',
   },
-  ollama: { models: ['llama3.2'], type: 'LenientChat' },
-  lmstudio: { models: ['qwen3-8b'], dialect: 'lmstudio', type: 'LenientChat' },
-  llamacpp: { models: ['tiny'], type: 'LenientChat' },
-  vllm: { models: ['qwen3-8b'], type: 'LenientChat' },
+  ollama: { models: ['llama3.2'], type: 'LocalChat' },
+  lmstudio: { models: ['qwen3-8b'], dialect: 'lmstudio', type: 'LocalChat' },
+  llamacpp: { models: ['tiny'], type: 'LocalChat' },
+  vllm: { models: ['qwen3-8b'], type: 'LocalChat' },
 };
 
 export interface AskedModel {

@@ -107,6 +107,7 @@ describe.each(BATCHES)('a batch at $name', ({ name, model: id, create, type }) =
     const access = { provider: known(entry), key: `key-of-${known(entry).name}`, env };
     provider.dialect = ASKED[name]?.dialect ?? 'local';
     const ledger = new ProviderLedger();
+    ledger.dialect = provider.dialect;
     provider.reset(ledger.handler);
     const requests = await Promise.all(
       Object.entries(CASES)

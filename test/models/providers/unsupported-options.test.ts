@@ -68,7 +68,7 @@ describe('the options that a model does not take', () => {
     ['xai/grok-4.20-non-reasoning', [...PENALTIES, 'reasoningEffort', 'topK']],
     ['cerebras/gpt-oss-120b', [...PENALTIES, 'topK']],
     ['openrouter/anthropic/claude-sonnet-4.5', [...PENALTIES, 'n', 'reasoningEffort', 'seed']],
-    ['openrouter/meta-llama/llama-3', []],
+    ['openrouter/meta-llama/llama-3', ['n']],
     ['together/meta-llama/Llama-3.3-70B-Instruct-Turbo', []],
     ['fireworks/accounts/fireworks/models/llama-v3p3-70b-instruct', []],
     ['ollama/llama3.2', []],

@@ -1,8 +1,12 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import type { ConverseRequest } from '@aws-sdk/client-bedrock-runtime';
+import type { ChatCompletionCreateParams as CerebrasParams } from '@cerebras/cerebras_cloud_sdk/resources/chat/completions';
 import type { Content, GenerateContentConfig, GenerationConfig, SafetySetting } from '@google/genai';
 import type { ChatCompletionRequest$Outbound } from '@mistralai/mistralai/models/components';
+import type { ChatRequest$Outbound } from '@openrouter/sdk/models';
 import type { ChatCompletionCreateParams } from 'groq-sdk/resources/chat/completions';
 import type OpenAI from 'openai';
+import type { CompletionCreateParams as TogetherParams } from 'together-ai/resources/chat/completions';
 
 /** A request as it was sent. */
 export interface Sent<Body> {
@@ -67,11 +71,36 @@ export type OpenRouterImage = Omit<OpenAI.ChatCompletionCreateParams, 'modalitie
   readonly image_config?: { readonly aspect_ratio?: string };
 };
 
-/** Sampling that servers of Chat Completions take besides what OpenAI takes. */
-interface LocalSampling {
+/** Servers on one's own machine take this besides what OpenAI takes. */
+interface MoreSampling {
   readonly top_k?: number;
 }
-export type LenientChat = OpenAiChat & LocalSampling;
+export type LocalChat = OpenAiChat & MoreSampling;
+
+/** Fireworks has no client of its own; its documentation has these. It refuses other names. */
+export type Fireworks = Pick<
+  OpenAiChat,
+  | 'frequency_penalty'
+  | 'max_tokens'
+  | 'messages'
+  | 'model'
+  | 'n'
+  | 'presence_penalty'
+  | 'reasoning_effort'
+  | 'response_format'
+  | 'seed'
+  | 'stop'
+  | 'stream'
+  | 'stream_options'
+  | 'temperature'
+  | 'top_p'
+> &
+  MoreSampling;
+
+/** Together's client leaves out what some of its models need to count a stream (vercel/ai, pull request 17986). */
+export type Together = TogetherParams & { readonly stream_options?: { readonly include_usage: true } };
+export type OpenRouter = Omit<ChatRequest$Outbound, 'stream'> & { readonly stream?: boolean };
+export type Cerebras = CerebrasParams;
 
 export type Groq = ChatCompletionCreateParams;
 
@@ -111,38 +140,24 @@ export interface GenerateContent {
   readonly safetySettings?: Wire<SafetySetting>[];
 }
 
-interface ConverseText {
-  readonly text: string;
-}
+/** Bytes travel as base64. */
+type Base64<T> = T extends Uint8Array
+  ? string
+  : T extends readonly (infer Item)[]
+    ? Base64<Item>[]
+    : T extends object
+      ? { [Key in keyof T]: Base64<T[Key]> }
+      : T;
 
-interface ConverseImage {
-  readonly image: {
-    readonly format: 'png' | 'jpeg' | 'gif' | 'webp';
-    readonly source: { readonly bytes: string };
-  };
-}
-
-/** Amazon's client is not among the tests' packages: this is its request by its documentation. */
-export interface Converse {
-  readonly messages: readonly {
-    role: 'user' | 'assistant';
-    content: readonly (ConverseText | ConverseImage)[];
-  }[];
-  readonly system?: readonly ConverseText[];
-  readonly inferenceConfig?: {
-    readonly maxTokens?: number;
-    readonly temperature?: number;
-    readonly topP?: number;
-    readonly stopSequences?: readonly string[];
-  };
+/** Amazon's client puts the model into the URL; schemas are documents of any form. */
+export interface Converse
+  extends Omit<Base64<Omit<ConverseRequest, 'additionalModelRequestFields' | 'toolConfig'>>, 'modelId'> {
   readonly toolConfig?: {
     readonly tools: readonly {
       toolSpec: { name: string; description?: string; inputSchema: { json: object } };
     }[];
     readonly toolChoice?: { any: object } | { auto: object } | { tool: { name: string } };
   };
-  readonly additionalModelRequestFields?: object;
-  readonly additionalModelResponseFieldPaths?: readonly string[];
 }
 
 /** A file of requests and the batch that is made of it, as OpenAI takes them. */

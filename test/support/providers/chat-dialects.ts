@@ -1,4 +1,5 @@
 import type { ChatCompletionRequest$Outbound } from '@mistralai/mistralai/models/components';
+import type { ChatRequest$Outbound } from '@openrouter/sdk/models';
 import type { ChatCompletionCreateParams } from 'groq-sdk/resources/chat/completions';
 import type { ProviderAnswer } from '../fake-provider.ts';
 import { inList, refuseGoogleParameter } from './google.ts';
@@ -46,8 +47,8 @@ const wrong = ({ kind, path, value }: ParameterFault): ProviderAnswer =>
   );
 
 /** A provider that ignores what it doesn't know. */
-function lenientService(rules: readonly Rule[] = [], more: Readonly<Record<string, Schema>> = {}): Service {
-  const parameters = lenient(object({ ...CHAT_PARAMETERS, ...more }, 'model', 'messages'));
+function lenientService(rules: readonly Rule[] = []): Service {
+  const parameters = lenient(object(CHAT_PARAMETERS, 'model', 'messages'));
   return { headers: noBareBearer, parameters, refuse: wrong, rules };
 }
 
@@ -221,6 +222,103 @@ const LMSTUDIO: Service = lenientService([
 
 const MORE_SAMPLING = { top_k: INTEGER, min_p: NUMBER, repetition_penalty: NUMBER } as const;
 
+/** Fireworks refuses what it doesn't know. */
+const FIREWORKS: Service = {
+  headers: noBareBearer,
+  parameters: object(
+    {
+      ...CHAT_PARAMETERS,
+      ...MORE_SAMPLING,
+      context_length_exceeded_behavior: TEXT,
+      reasoning_history: TEXT,
+      typical_p: NUMBER,
+    },
+    'model',
+    'messages',
+  ),
+  refuse: ({ kind, path, value }) => {
+    const place = `field: '${path.join('.')}', value: ${pythonValue(value)}`;
+    const message =
+      kind === 'unknown' ? `Extra inputs are not permitted, ${place}` : `Invalid input, ${place}`;
+    const type = 'invalid_request_error';
+    return { status: 400, body: { error: { object: 'error', type, code: type, message } } };
+  },
+  rules: [],
+};
+
+/** OpenRouter takes no `n`: it asks each model for one answer. */
+const OPENROUTER: Service = {
+  headers: noBareBearer,
+  parameters: object(
+    {
+      ...without(CHAT_PARAMETERS, 'n'),
+      ...MORE_SAMPLING,
+      image_config: ANY,
+      modalities: ANY,
+      plugins: ANY,
+      provider: ANY,
+      reasoning: ANY,
+    } satisfies Partial<Record<keyof ChatRequest$Outbound, Schema>>,
+    'model',
+    'messages',
+  ),
+  refuse: wrong,
+  rules: [],
+};
+
+const TOGETHER: Service = {
+  headers: noBareBearer,
+  parameters: object(
+    {
+      ...without(CHAT_PARAMETERS, 'max_completion_tokens', 'metadata', 'parallel_tool_calls'),
+      ...MORE_SAMPLING,
+      reasoning: ANY,
+    },
+    'model',
+    'messages',
+  ),
+  refuse: wrong,
+  rules: [],
+};
+
+/** Servers on one's own machine; of these, vLLM refused unknown names up to version 0.6.4. */
+const LOCAL: Service = {
+  headers: noBareBearer,
+  parameters: object(
+    { ...without(CHAT_PARAMETERS, 'max_completion_tokens'), ...MORE_SAMPLING },
+    'model',
+    'messages',
+  ),
+  refuse: ({ kind, path, value }) => {
+    const [type, msg] =
+      kind === 'unknown'
+        ? ['extra_forbidden', 'Extra inputs are not permitted']
+        : kind === 'missing'
+          ? ['missing', 'Field required']
+          : ['type_error', 'Input should be valid'];
+    const place = ['body', ...path].map(step => (/^\d+$/.test(step) ? step : `'${step}'`)).join(', ');
+    const message = `[{'type': '${type}', 'loc': (${place}), 'msg': '${msg}', 'input': ${pythonValue(value)}}]`;
+    return {
+      status: 400,
+      body: { object: 'error', message, type: 'BadRequestError', param: null, code: 400 },
+    };
+  },
+  rules: [],
+};
+
+/** A value as Python prints it. */
+function pythonValue(value: unknown): string {
+  if (value === null || value === undefined) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  return JSON.stringify(value).replaceAll('"', "'");
+}
+
+function without<T extends object, Key extends keyof T>(properties: T, ...keys: Key[]): Omit<T, Key> {
+  return Object.fromEntries(
+    Object.entries(properties).filter(([key]) => !keys.some(one => one === key)),
+  ) as Omit<T, Key>;
+}
+
 /** Chat Completions as each provider takes them. */
 export const CHAT_DIALECTS = {
   openai: OPENAI_CHAT,
@@ -231,11 +329,11 @@ export const CHAT_DIALECTS = {
   cerebras: CEREBRAS,
   gemini: GEMINI,
   lmstudio: LMSTUDIO,
-  together: lenientService([], MORE_SAMPLING),
-  fireworks: lenientService([], MORE_SAMPLING),
-  openrouter: lenientService([], MORE_SAMPLING),
+  together: TOGETHER,
+  fireworks: FIREWORKS,
+  openrouter: OPENROUTER,
   /** Ollama, llama.cpp, vLLM and whatever else speaks like them. */
-  local: lenientService([], MORE_SAMPLING),
+  local: LOCAL,
 } as const satisfies Record<string, Service>;
 
 export type ChatDialect = keyof typeof CHAT_DIALECTS;

@@ -1,5 +1,5 @@
 // Made by `npx vitest run test/models/providers/requests.test.ts --update`.
-import type { OpenAiChat, SentRequests } from '../wire-types.ts';
+import type { Cerebras, SentRequests } from '../wire-types.ts';
 
 export default {
   "gpt-oss-120b: roles and a picture": {
@@ -217,4 +217,4 @@ export default {
       "gpt-oss-120b does not take presencePenalty: left out",
     ],
   },
-} satisfies SentRequests<OpenAiChat>;
+} satisfies SentRequests<Cerebras>;

@@ -1,5 +1,5 @@
 // Made by `npx vitest run test/models/providers/requests.test.ts --update`.
-import type { LenientChat, SentRequests } from '../wire-types.ts';
+import type { Fireworks, SentRequests } from '../wire-types.ts';
 
 export default {
   "accounts/fireworks/models/deepseek-v3: roles and a picture": {
@@ -221,4 +221,4 @@ export default {
     },
     warnings: [],
   },
-} satisfies SentRequests<LenientChat>;
+} satisfies SentRequests<Fireworks>;

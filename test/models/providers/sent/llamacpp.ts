@@ -1,5 +1,5 @@
 // Made by `npx vitest run test/models/providers/requests.test.ts --update`.
-import type { LenientChat, SentRequests } from '../wire-types.ts';
+import type { LocalChat, SentRequests } from '../wire-types.ts';
 
 export default {
   "tiny: roles and a picture": {
@@ -185,4 +185,4 @@ export default {
     },
     warnings: [],
   },
-} satisfies SentRequests<LenientChat>;
+} satisfies SentRequests<LocalChat>;

@@ -1,5 +1,5 @@
 // Made by `npx vitest run test/models/providers/requests.test.ts --update`.
-import type { LenientChat, SentRequests } from '../wire-types.ts';
+import type { OpenRouter, SentRequests } from '../wire-types.ts';
 
 export default {
   "meta-llama/llama-3.3-70b: roles and a picture": {
@@ -160,8 +160,8 @@ export default {
       authorization: "Bearer key-of-openrouter",
       "content-type": "application/json",
     },
-    body: { model: "meta-llama/llama-3.3-70b", messages: [{ role: "user", content: "Hello" }], n: 2 },
-    warnings: [],
+    body: { model: "meta-llama/llama-3.3-70b", messages: [{ role: "user", content: "Hello" }] },
+    warnings: ["meta-llama/llama-3.3-70b does not take n: left out"],
   },
   "meta-llama/llama-3.3-70b: everything at once, as it comes": {
     url: "https://openrouter.ai/api/v1/chat/completions",
@@ -221,4 +221,4 @@ export default {
     },
     warnings: [],
   },
-} satisfies SentRequests<LenientChat>;
+} satisfies SentRequests<OpenRouter>;

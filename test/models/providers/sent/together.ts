@@ -1,5 +1,5 @@
 // Made by `npx vitest run test/models/providers/requests.test.ts --update`.
-import type { LenientChat, SentRequests } from '../wire-types.ts';
+import type { Together, SentRequests } from '../wire-types.ts';
 
 export default {
   "meta-llama/Llama-3.3-70B-Instruct-Turbo: roles and a picture": {
@@ -221,4 +221,4 @@ export default {
     },
     warnings: [],
   },
-} satisfies SentRequests<LenientChat>;
+} satisfies SentRequests<Together>;
