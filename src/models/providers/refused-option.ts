@@ -11,6 +11,7 @@ const FIELDS: Readonly<Record<OptionName, readonly string[]>> = {
   presencePenalty: ['presence_penalty', 'presencePenalty', 'Penalty'],
   stopSequences: ['stop', 'stop_sequences', 'stopSequences'],
   reasoningEffort: [
+    'reasoningEffort',
     'reasoning_effort',
     'reasoning.effort',
     'output_config.effort',

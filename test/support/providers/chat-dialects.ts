@@ -145,7 +145,7 @@ const MISTRAL: Service = {
 };
 
 const XAI_THINKING = /grok-(3-mini|4(?!.*non-reasoning)|[5-9])/;
-const XAI_EFFORT = /grok-(3-mini|4\.3|4\.20-multi-agent|[5-9])/;
+const XAI_EFFORT = /grok-(3-mini|4\.[3-9]|4\.20-multi-agent|[5-9])/;
 
 const xaiError = (error: string): ProviderAnswer => ({
   status: 400,

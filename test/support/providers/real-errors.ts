@@ -68,6 +68,16 @@ export const UNSUPPORTED: readonly RealError[] = [
     double: chat({ model: 'gpt-4o-mini', reasoning_effort: 'low' }),
   },
   {
+    provider: 'xai',
+    means: 'option',
+    option: 'reasoningEffort',
+    status: 400,
+    body: `{"code":"Client specified an invalid argument","error":"Model grok-4-latest does not support parameter reasoningEffort."}`,
+    source: 'BerriAI/litellm#16265',
+    says: 'does not support parameter reasoningEffort',
+    double: chat({ model: 'grok-4-latest', reasoning_effort: 'low' }),
+  },
+  {
     provider: 'fireworks',
     means: 'option',
     status: 400,

@@ -1,0 +1,206 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { OPTION_NAMES } from '../../src/models/entry.ts';
+import { PROVIDERS } from '../../src/models/providers/provider-data.ts';
+import { runCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { FakeProvider, type ProviderHandler } from '../support/fake-provider.ts';
+import { png } from '../support/pictures.ts';
+import { answerTo } from '../support/providers/answers.ts';
+import type { ChatDialect } from '../support/providers/chat-dialects.ts';
+
+// One prompt with every option of the guide, a picture and a schema, by the built command with every provider of the list.
+// The doubles refuse what the real services refuse, and each provider is asked once.
+
+interface Reached {
+  readonly model: string;
+  /** Variable of its address, and the path below which its interface lies; default `<NAME>_BASE_URL` and `/v1`. */
+  readonly variable?: string;
+  readonly path?: string;
+  readonly dialect?: ChatDialect;
+  /** The path by which its interface is known. */
+  readonly asks: RegExp;
+  /** Set by models.yaml in place of a variable. */
+  readonly engine?: string;
+  /** Options that the model does not take. */
+  readonly leftOut: readonly string[];
+}
+
+const CHAT = /\/chat\/completions$/;
+const MORE = ['frequencyPenalty', 'presencePenalty'];
+
+/** By prefix; a provider that has several interfaces is here with each of them. */
+const REACHED: readonly (readonly [prefix: string, reached: Reached])[] = [
+  [
+    'openai',
+    {
+      model: 'gpt-5.6',
+      engine: 'openai-responses',
+      asks: /\/v1\/responses$/,
+      leftOut: ['temperature', 'topP', 'topK', 'seed', ...MORE, 'stopSequences', 'n'],
+    },
+  ],
+  [
+    'openai',
+    {
+      model: 'gpt-5.6',
+      dialect: 'openai',
+      asks: CHAT,
+      leftOut: ['temperature', 'topP', 'topK', ...MORE, 'stopSequences'],
+    },
+  ],
+  [
+    'anthropic',
+    {
+      model: 'claude-haiku-4-5',
+      path: '',
+      asks: /\/v1\/messages$/,
+      leftOut: ['topP', 'seed', ...MORE, 'reasoningEffort', 'n'],
+    },
+  ],
+  [
+    'googleai',
+    {
+      model: 'gemini-3-pro-preview',
+      variable: 'GEMINI',
+      path: '/v1beta',
+      asks: /:generateContent$/,
+      leftOut: MORE,
+    },
+  ],
+  [
+    'vertexai',
+    { model: 'gemini-2.5-flash', path: '/v1/publishers/google', asks: /:generateContent$/, leftOut: MORE },
+  ],
+  [
+    'azure',
+    {
+      model: 'gpt-5.6',
+      path: '/openai/v1',
+      asks: /\/openai\/v1\/responses$/,
+      leftOut: ['temperature', 'topP', 'topK', 'seed', ...MORE, 'stopSequences', 'n'],
+    },
+  ],
+  [
+    'bedrock',
+    {
+      model: 'anthropic.claude-haiku-4-5-20251001-v1:0',
+      path: '',
+      asks: /\/invoke$/,
+      leftOut: ['topP', 'seed', ...MORE, 'reasoningEffort', 'n'],
+    },
+  ],
+  [
+    'bedrock',
+    {
+      model: 'amazon.nova-pro-v1:0',
+      path: '',
+      asks: /\/converse$/,
+      leftOut: ['topK', 'seed', ...MORE, 'reasoningEffort', 'n'],
+    },
+  ],
+  ['openrouter', { model: 'meta-llama/llama-4-maverick', dialect: 'openrouter', asks: CHAT, leftOut: ['n'] }],
+  ['groq', { model: 'openai/gpt-oss-120b', dialect: 'groq', asks: CHAT, leftOut: ['topK', 'n'] }],
+  [
+    'mistral',
+    { model: 'mistral-large-latest', dialect: 'mistral', asks: CHAT, leftOut: ['topK', 'reasoningEffort'] },
+  ],
+  [
+    'deepseek',
+    { model: 'deepseek-chat', dialect: 'deepseek', asks: CHAT, leftOut: ['topK', 'seed', ...MORE, 'n'] },
+  ],
+  ['xai', { model: 'grok-4.5', dialect: 'xai', asks: CHAT, leftOut: ['topK', ...MORE, 'stopSequences'] }],
+  ['together', { model: 'meta-llama/Llama-4-Maverick', dialect: 'together', asks: CHAT, leftOut: [] }],
+  [
+    'fireworks',
+    { model: 'accounts/fireworks/models/deepseek-v3p2', dialect: 'fireworks', asks: CHAT, leftOut: [] },
+  ],
+  ['cerebras', { model: 'gpt-oss-120b', dialect: 'cerebras', asks: CHAT, leftOut: ['topK', ...MORE] }],
+  ['ollama', { model: 'llama3.2', asks: CHAT, leftOut: [] }],
+  ['lmstudio', { model: 'qwen3-8b', dialect: 'lmstudio', asks: CHAT, leftOut: [] }],
+  ['llamacpp', { model: 'tiny', asks: CHAT, leftOut: [] }],
+  ['vllm', { model: 'qwen3-8b', asks: CHAT, leftOut: [] }],
+];
+
+const PROMPT = `---
+config:
+  temperature: 0.5
+  topP: 0.9
+  topK: 40
+  seed: 7
+  frequencyPenalty: 0.1
+  presencePenalty: 0.2
+  stopSequences: [END]
+  reasoningEffort: low
+  maxOutputTokens: 100
+  n: 2
+output:
+  format: json
+  schema:
+    title: string
+    stars?: integer
+---
+{{role "system"}}Be brief.
+{{role "user"}}Review {{media url=picture}} as JSON.
+`;
+
+const ANSWER = '{"title": "A house", "stars": 3}';
+
+let provider: FakeProvider;
+
+beforeAll(async () => {
+  provider = await FakeProvider.start();
+});
+afterAll(() => provider.close());
+
+it('names every provider of the list', () => {
+  expect(new Set(REACHED.map(([prefix]) => prefix))).toEqual(new Set(PROVIDERS.map(({ name }) => name)));
+});
+
+it('has every option of the guide', () => {
+  for (const option of OPTION_NAMES) expect(PROMPT).toMatch(new RegExp(`^  ${option}: `, 'm'));
+});
+
+it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, reached) => {
+  const { model, variable = name, path: below = '/v1', dialect = 'local', engine, asks, leftOut } = reached;
+  const home = temporaryDirectory();
+  const dataDir = path.join(home, 'the-data');
+  mkdirSync(dataDir, { mode: 0o700 });
+  writeFileSync(path.join(home, 'all.prompt'), PROMPT);
+  writeFileSync(path.join(home, 'house.png'), png(2, 2));
+  const baseUrl = `${new URL(provider.baseUrl).origin}${below}`;
+  if (engine !== undefined) {
+    const entry = `providers: {${name}: {baseUrl: "${baseUrl}", engine: ${engine}}}\n`;
+    writeFileSync(path.join(dataDir, 'models.yaml'), entry);
+  }
+  const keys = PROVIDERS.find(one => one.name === name)?.keys ?? [];
+  provider.dialect = dialect;
+  provider.reset(answering);
+  const { code, stdout, stderr } = await runCommand(
+    ['run', './all.prompt', '--image', 'picture=house.png', '-m', `${name}/${model}`],
+    {
+      home,
+      env: {
+        PROMPTRUN_DATA_DIR: dataDir,
+        ...(engine === undefined && { [`${variable.toUpperCase()}_BASE_URL`]: baseUrl }),
+        ...(keys[0] !== undefined && { [keys[0]]: 'a-key-of-the-provider' }),
+      },
+    },
+  );
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('A house');
+  const left = [...stderr.matchAll(/^note: .* does not take (\w+): left out$/gmu)].map(
+    ([, option]) => option,
+  );
+  expect(left.toSorted()).toEqual([...leftOut].toSorted());
+  expect(provider.asked.map(request => decodeURIComponent(request.path))).toEqual([
+    expect.stringMatching(asks),
+  ]);
+});
+
+const answering: ProviderHandler = (response, request) => {
+  const answer = answerTo(request, ANSWER);
+  if (typeof answer === 'function') return answer(response, request);
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+};
