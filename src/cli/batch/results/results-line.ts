@@ -57,10 +57,7 @@ export function lineOf(
   if (outcome.kind === 'failed') {
     const { runId = null, error, mayHaveRun } = outcome;
     const text = outcome.text ?? errorText(error, seconds === null ? { line } : undefined);
-    const message =
-      mayHaveRun && !text.includes(MAY_HAVE_RUN)
-        ? text.replace(/ \((?=[^()]*\)$)/u, `; ${MAY_HAVE_RUN} (`)
-        : text;
+    const message = mayHaveRun && !text.includes(MAY_HAVE_RUN) ? withMayHaveRun(text) : text;
     const spent = runId === null && !mayHaveRun ? NOTHING : spentOn(runId, budget);
     return { row, id, runId, runStatus: 'failed', outputs: [], tokens: 0, ...spent, seconds, error: message };
   }
@@ -190,4 +187,12 @@ export interface Results {
   /** Leaves exactly one line a row, on disk. @param sorted in the order of the rows */
   finish(sorted: boolean): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Says before the code at the end of an error that a run may have been made. */
+function withMayHaveRun(text: string): string {
+  const at = text.lastIndexOf(' (');
+  const code = at < 0 ? '' : text.slice(at + 2);
+  const endsInCode = code.indexOf(')') === code.length - 1 && !code.includes('(') && code !== '';
+  return endsInCode ? `${text.slice(0, at)}; ${MAY_HAVE_RUN}${text.slice(at)}` : text;
 }
