@@ -11,7 +11,7 @@ import { InvalidRequestError } from './errors.ts';
 import { pagesOf, rowsOf } from './paging.ts';
 import { path } from './path.ts';
 import type { ReadOptions } from './request.ts';
-import { Endpoints, type Fields, listOf, strings } from './shape.ts';
+import { Endpoints, type Fields, listOf, optionalStrings, strings } from './shape.ts';
 
 /** A prompt file to publish. */
 export interface PromptFile {
@@ -131,7 +131,12 @@ function versionFault(data: Fields): string | undefined {
 }
 
 function rowsFault(data: Fields): string | undefined {
-  return listOf(data, 'rows', row => strings(row, 'promptId', 'promptVersionId'));
+  return listOf(
+    data,
+    'rows',
+    row =>
+      strings(row, 'promptId', 'promptVersionId') ?? optionalStrings(row, 'slug', 'title', 'description'),
+  );
 }
 
 function searchQuery(words: string): string {

@@ -43,6 +43,11 @@ export function strings(data: Fields, ...names: readonly string[]): string | und
   return wrong === undefined ? undefined : `${wrong} is not a text`;
 }
 
+/** What is wrong with fields that are strings if they are there. */
+export function optionalStrings(data: Fields, ...names: readonly string[]): string | undefined {
+  return strings(data, ...names.filter(name => data[name] !== undefined && data[name] !== null));
+}
+
 /** What is wrong with a field that must be a list of objects, each passing `check`. */
 export function listOf(
   data: Fields,

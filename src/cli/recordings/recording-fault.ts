@@ -11,7 +11,7 @@ export function recordingFault(value: unknown): string | undefined {
 
 /** Likewise with an answer to another request than a creation. */
 export function answerFault(value: unknown): string | undefined {
-  return ANSWER(value, 'it');
+  return OTHER_ANSWER(value, 'it');
 }
 
 const text: Check = (value, name) => (typeof value === 'string' ? undefined : `${name} is not a text`);
@@ -83,6 +83,60 @@ const ENVELOPE: Check = (value, name) =>
     : undefined);
 
 const ANSWER = fields({ httpStatus: count, body: ENVELOPE });
+
+/** Fields of the interface that may be left out, or null. */
+function known(checks: Readonly<Record<string, Check>>): Check {
+  return fields(
+    Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optional(orNull(check))])),
+  );
+}
+
+const flag: Check = (value, name) =>
+  typeof value === 'boolean' ? undefined : `${name} is not true or false`;
+
+const NAMES = {
+  promptId: text,
+  promptVersionId: text,
+  slug: text,
+  title: text,
+  description: text,
+  publishedAt: text,
+};
+
+/** What lists, prompts, versions and models hold, by the names that the interface gives it. */
+const DATA = known({
+  ...NAMES,
+  hasMore: flag,
+  rows: list(
+    known({
+      ...NAMES,
+      model: count,
+      modality: count,
+      estimatedCredits: amount,
+      uses: count,
+      upVotes: count,
+      labels: list(known({ label: text, promptVersionId: text })),
+    }),
+  ),
+  versions: list(known({ promptVersionId: text, publishedAt: text, isLatest: flag, labels: list(text) })),
+  resources: known({
+    models: list(
+      known({
+        model: text,
+        modality: text,
+        availableRunOptions: list(known({ key: text, options: list(text) })),
+      }),
+    ),
+  }),
+});
+
+/** An answer to another request than a creation: what succeeded is checked, a fault is shown whatever its data. */
+const OTHER_ANSWER: Check = (value, name) =>
+  fields({ request: optional(text) })(value, name) ??
+  ANSWER(value, name) ??
+  (isObject(value) && value['httpStatus'] === 200 && isObject(value['body'])
+    ? orNull(DATA)(value['body']['data'], 'body.data')
+    : undefined);
 
 const CREATION: Check = (value, name) =>
   ANSWER(value, name) ??

@@ -161,6 +161,14 @@ export class RecordingDirectory {
     return (await this.#readJson(file, answerFault)) as RecordedAnswer | undefined;
   }
 
+  /** Checks every answer to a GET request. @throws as `read` does */
+  async checkAnswers(): Promise<void> {
+    const answers = path.join(this.directory, 'answers');
+    for (const name of existsSync(answers) ? await readdir(answers) : []) {
+      if (name.endsWith('.json')) await this.readAnswer(path.join('answers', name));
+    }
+  }
+
   /** Keeps media under their SHA-256. @throws {TooBig} past `most` bytes */
   async writeMedia(body: AsyncIterable<Uint8Array>, most: number): Promise<{ sha256: string; size: number }> {
     const directory = { folder: this.directory, name: 'media' };

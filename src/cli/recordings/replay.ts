@@ -67,6 +67,7 @@ async function checkedIndex(kept: RecordingDirectory): Promise<Index> {
   const faults = new Map<string, EngineFault>();
   const costs = new Map<string, number>();
   const checked = new Set<string>();
+  await kept.checkAnswers();
   for await (const { file, recording } of kept.all()) {
     const runId = own(own(recording.answer.body, 'data'), 'runId');
     if (typeof runId === 'string') {

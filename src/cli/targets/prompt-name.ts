@@ -10,7 +10,7 @@ import {
   type PromptVersionEntry,
 } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { isObject, listOf } from '../core/json-value.ts';
+import { fieldText, isObject, listOf } from '../core/json-value.ts';
 import { type CliError, notFoundError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { aliasOrName, promptFileOf, versionOfFile } from './prompt-file.ts';
@@ -107,7 +107,7 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   const versions = [...new Set(fitting.map(row => row.promptVersionId))];
   const [match] = fitting;
   if (match === undefined) {
-    const slugs = [...rows, ...listed].map(row => row.slug);
+    const slugs = [...rows, ...listed].map(row => fieldText(row.slug));
     throw noSuchPrompt(connection, slug, slugs);
   }
   if (versions.length > 1) {

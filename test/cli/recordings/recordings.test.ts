@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RecordingDirectory } from '../../../src/cli/recordings/recording.ts';
@@ -104,6 +104,26 @@ describe('recordings', () => {
     project.write('rows.csv', 'name\nAda\nAda\nAda\n');
     const { exitCode, stderr } = await project.run([...batch, '--replay', 'rec']);
     expect([exitCode, stderr()]).toEqual([5, expect.stringContaining('this run is not recorded')]);
+  });
+
+  it.each([
+    ['slug', 1, 'body.data.rows[0].slug is not a text'],
+    ['uses', 'many', 'body.data.rows[0].uses is not a count'],
+    ['title', null, undefined],
+  ])('are refused if %s is %j in what a service answered, before any row', async (field, value, fault) => {
+    const project = new Project({ 'rows.csv': 'name\nAda\n' });
+    const batch = ['batch', 'hello', '--from', 'rows.csv', '--out'];
+    expect((await project.run([...batch, 'one.jsonl', '--record', 'rec'])).exitCode).toBe(0);
+    const row = { promptId: VERSION, promptVersionId: VERSION, slug: 'hello', title: 'Hello', uses: 1 };
+    const body = { status: 'SUCCESS', data: { rows: [{ ...row, [field]: value }] } };
+    const file = path.join('rec', 'answers', 'one.json');
+    project.write(file, JSON.stringify({ httpStatus: 200, body }));
+    const { exitCode, stderr } = await project.run([...batch, 'two.jsonl', '--replay', 'rec']);
+    const damaged = `${path.join(project.home, file)} is damaged: ${fault}`;
+    expect([exitCode, stderr()]).toEqual(
+      fault ? [2, expect.stringContaining(damaged)] : [0, expect.any(String)],
+    );
+    expect(existsSync(path.join(project.home, 'two.jsonl'))).toBe(!fault);
   });
 
   it('keep pictures, which a replay saves without the service', async () => {
