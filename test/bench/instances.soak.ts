@@ -75,7 +75,7 @@ async function startInstance(
   const [listening] = (await Promise.race([once(lines, 'line'), once(child, 'exit')])) as [string | number];
   // While the database is away none can be started.
   if (typeof listening !== 'string') throw new Error('an instance could not be started');
-  const key = await Promise.race([once(lines, 'line'), sleep(1000)]);
+  const key = await Promise.race([once(lines, 'line'), sleep(10_000)]);
   return {
     instance: { process: child, url: listening.replace('listening on ', '') },
     key: String(key?.[0] ?? '').replace('key: ', ''),
