@@ -45,7 +45,7 @@ const PRINTED: Readonly<
   // With -s nothing but the response: https://docs.github.com/en/copilot/reference/copilot-cli-reference/cli-programmatic-reference
   copilot: { args: /^-s --no-color --no-ask-user$/, isJson: false, printed: 'ANSWER' },
   // Text: https://llm.datasette.io/en/stable/usage.html
-  llm: { args: /^-m gpt-4o-mini --no-stream$/, isJson: false, printed: 'ANSWER' },
+  llm: { args: /^-m gpt-6-luna --no-stream$/, isJson: false, printed: 'ANSWER' },
   // Text: https://github.com/ollama/ollama/blob/main/docs/cli.mdx
   ollama: { args: /^run llama3\.2$/, isJson: false, printed: 'ANSWER' },
 };

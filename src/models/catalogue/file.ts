@@ -102,13 +102,17 @@ function readEntries(
   for (const name of brokenProviders) byName.delete(name);
   const items = listed(faults, fields.value('models'), value => value.items('models'));
   const models = new Map<string, ModelEntry>();
+  const brokenNames = new Set<string>();
   for (const item of items) {
-    gather(faults, () => {
+    const read = gather(faults, () => {
       const entry = readModel(item, byName, folder);
       const { model } = entry;
       if (models.has(model)) throw new FileFault(item.line, `the model \`${model}\` is described twice`);
       models.set(model, entry);
+      return model;
     });
+    const name = read ?? gather([], () => item.valuesByKey('a model').get('model')?.text('model'));
+    if (name !== undefined && !models.has(name)) brokenNames.add(name);
   }
   const names = new Set([...RESERVED_NAMES, ...models.keys()]);
   const isModel = (name: string): boolean =>
@@ -118,9 +122,10 @@ function readEntries(
     value.entries('modelAliases', faults),
   );
   for (const entry of renamed) {
-    gather(faults, () => aliases.set(entry.key, readAlias(entry, { names, isModel })));
+    const read = gather(faults, () => aliases.set(entry.key, readAlias(entry, { names, isModel })));
+    if (!read && !models.has(entry.key)) brokenNames.add(entry.key);
   }
-  return { models: [...models.values()], providers, brokenProviders, aliases };
+  return { models: [...models.values()], providers, brokenProviders, brokenNames, aliases };
 }
 
 /** What a part of the file lists; nothing if it is not there or can't be read. */

@@ -14,6 +14,8 @@ export interface ModelsFile {
   readonly providers: readonly Provider[];
   /** Providers that it describes in a way that can't be used: nothing is sent to others in their name. */
   readonly brokenProviders: ReadonlySet<string>;
+  /** Models and aliases that it describes in a way that can't be used: their names are not taken for other models. */
+  readonly brokenNames: ReadonlySet<string>;
   /** What takes away an entry, each as `file:line: what`, by line. */
   readonly faults: readonly string[];
 }
@@ -23,6 +25,7 @@ export const EMPTY_MODELS_FILE: ModelsFile = {
   aliases: new Map(),
   providers: [],
   brokenProviders: new Set(),
+  brokenNames: new Set(),
   faults: [],
 };
 
@@ -38,6 +41,7 @@ export function mergedModels(base: ModelsFile, over: ModelsFile): ModelsFile {
       ...over.brokenProviders,
       ...[...base.brokenProviders].filter(name => !providers.has(name)),
     ]),
+    brokenNames: new Set([...over.brokenNames, ...[...base.brokenNames].filter(name => !names.has(name))]),
     faults: [...base.faults, ...over.faults],
   };
 }

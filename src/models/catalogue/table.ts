@@ -84,7 +84,8 @@ class WatchedModels {
     const wanted = this.#described.aliases.get(name) ?? name;
     const described = this.list().find(({ model }) => model === wanted);
     if (described) return this.#atKnownProvider(described);
-    return this.#isUnread ? undefined : (this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted));
+    if (this.#isUnread || this.#described.brokenNames.has(wanted)) return undefined;
+    return this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted);
   }
 
   /**
@@ -99,6 +100,9 @@ class WatchedModels {
     const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
     if (!withRemedy) return this.#listed(missing, name, models);
     if (this.#isUnread) return `${missing}: there are ${models.join(', ')}, and models.yaml can't be read`;
+    if (this.#described.brokenNames.has(name)) {
+      return `${missing}: models.yaml describes it in a way that can't be used`;
+    }
     if (rest.length > 0) {
       if (this.#described.brokenProviders.has(providerName(prefix))) {
         return `${missing}: models.yaml describes the provider \`${prefix}\` in a way that can't be used`;

@@ -42,7 +42,10 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
     async of(promptVersionId: string): Promise<BatchProvider> {
       const { model } = await requireRunnable(services, promptVersionId);
       const { provider } = model;
-      if (provider?.batch !== true || model.modality !== 'text') {
+      if (model.modality !== 'text') {
+        throw invalid(`the model ${model.model} draws: only models that make text can be asked in a batch`);
+      }
+      if (provider?.batch !== true) {
         throw invalid(
           `the model ${model.model} can't be asked in a batch of its provider: openai, anthropic, and those with \`batch: true\` in models.yaml have them`,
         );

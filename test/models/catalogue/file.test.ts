@@ -168,10 +168,15 @@ describe('models.yaml', () => {
       'modelAliases: {a/b: good, c/d: lost, e/f: openai/gpt-9}',
       'more: 1',
     );
-    const { models, providers, aliases, faults, brokenProviders } = parseModelsFile(text, 'm.yaml', [openai]);
+    const { models, providers, aliases, faults, brokenProviders, brokenNames } = parseModelsFile(
+      text,
+      'm.yaml',
+      [openai],
+    );
     expect(models.map(({ model }) => model)).toEqual(['good']);
     expect(providers.map(({ baseUrl }) => baseUrl)).toEqual(['http://localhost/v1']);
     expect([...brokenProviders]).toEqual(['bad']);
+    expect([...brokenNames]).toEqual(['lost', 'astray', 'c/d']);
     expect([...aliases.keys()]).toEqual(['a/b', 'e/f']);
     expect(faults.map(fault => /:(\d+):/.exec(fault)?.[1])).toEqual(['3', '4', '7', '8', '9', '10']);
   });

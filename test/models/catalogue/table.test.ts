@@ -112,6 +112,17 @@ describe('the models of the service', () => {
     expect(table?.get('here/x')?.provider?.baseUrl).toBe('http://localhost:1/v1');
   });
 
+  it('that models.yaml describes badly are not taken for others', async () => {
+    await write(
+      'models: [{model: mine, modality: smell, provider: openai}]\nmodelAliases: {short: nowhere/x}',
+    );
+    await load({ OPENAI_API_KEY: 'k' });
+    expect(table?.get('mine')).toBeUndefined();
+    expect(table?.get('short')).toBeUndefined();
+    expect(table?.explainMissing('mine')).toMatch(/models\.yaml describes it in a way that can't be used$/);
+    expect(table?.get('other')).toMatchObject({ guessed: 'key' });
+  });
+
   it('of a provider that models.yaml describes badly are not asked elsewhere', async () => {
     await write('providers: {openai: {baseUrl: nowhere}}');
     await load({ OPENAI_API_KEY: 'k' });
