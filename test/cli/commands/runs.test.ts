@@ -169,6 +169,18 @@ describe('runs show', () => {
     expect(JSON.parse(stdout())).toEqual({ ...row, ...runOf() });
   });
 
+  it('shows what a service sends in place of a text', async () => {
+    const strange = { ...row, runName: { a: '\u001b[2J' }, createdAt: 7 };
+    const { exitCode, stdout } = await command(
+      await serviceOf(found, { ...list, answer: success({ rows: [strange], hasMore: false }) }),
+      ['runs', 'show', RUN],
+      { terminal: { stdout: true }, env: { NO_COLOR: '1' } },
+    );
+    expect(exitCode).toBe(0);
+    expect(stdout()).toMatch(/^Name {6}\{"a":"(?:\^\[|\\u001b)\[2J"\}$/mu);
+    expect(stdout()).toMatch(/^Created .*\(7\)$/mu);
+  });
+
   it('is read at a glance on a terminal', async () => {
     const long = get(
       success(runOf({ outputs: [text('x'.repeat(100)), { type: 'image', data: 'https://a/b.png' }] })),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { scriptedServiceForTest, success } from '../../support/scripted-service.ts';
 
 describe('usage', () => {
   it('tells what the runs of a time cost, by prompt, day, model and status', async () => {
@@ -35,6 +36,26 @@ describe('usage', () => {
     const none = await run('usage', '--since', '2d', '--until', '1d', '--json');
     expect([none.exitCode, none.stdout()]).toEqual([0, '[]\n']);
     expect((await run('usage', '--since', '1d', '--until', '2d')).exitCode).toBe(2);
+  });
+
+  it('takes runs of another service whose names are not texts', async () => {
+    const id = '00000000-0000-4000-8000-000000000001';
+    const createdAt = new Date().toISOString();
+    const run = {
+      runId: id,
+      promptVersionId: id,
+      runStatus: 'succeeded',
+      outputs: [],
+      credits: 1,
+      createdAt,
+    };
+    const service = await scriptedServiceForTest({
+      expect: { path: '/runs' },
+      answer: success({ rows: [{ ...run, runName: { a: 1 } }], hasMore: false }),
+    });
+    const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+    const { exitCode, stdout } = await runInProcess(['usage'], { env });
+    expect([exitCode, stdout()]).toEqual([0, '{"a":1}\t1\t0\t1\t-\t-\t-\t-\tfalse\n']);
   });
 
   it('knows no models of another service', async () => {

@@ -66,7 +66,8 @@ function costWithSource({ cost, estimated }: Usage): string {
 }
 
 function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): string {
-  const { createdAt, promptVersionId, usage } = facts;
+  const { promptVersionId, usage } = facts;
+  const createdAt = fieldText(facts.createdAt);
   const title = promptVersionId === undefined ? undefined : prompts.get(promptVersionId)?.title;
   const status = runStatusCell(ctx, fieldText(facts.runStatus));
   const rows: readonly (readonly [string, string | undefined])[] = [
@@ -85,7 +86,10 @@ function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): str
   ];
   const shown = rows.filter(([, value]) => value !== undefined && value !== '');
   return shown
-    .map(([label, value = '']) => `${label.padEnd(10)}${label === 'Status' ? value : oneLine(value)}\n`)
+    .map(
+      ([label, value = '']) =>
+        `${label.padEnd(10)}${label === 'Status' ? value : oneLine(fieldText(value))}\n`,
+    )
     .join('');
 }
 

@@ -3,6 +3,7 @@ import type { RunRow } from '../../../wire/index.ts';
 import { costText } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
+import { fieldText } from '../../core/json-value.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
@@ -49,7 +50,7 @@ async function groupedRuns(
   const held = heldRows<string>('runs');
   const query = { ...time, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
-    const key = await nameOf(row);
+    const key = fieldText(await nameOf(row));
     const sum = groups.get(key) ?? new UsageSum();
     if (!groups.has(key)) held.add([key]);
     groups.set(key, sum);
