@@ -22,7 +22,7 @@ const STALE_AFTER_MS = 60_000;
 const GIVE_UP_AFTER_MS = 75_000;
 /** How long the lock of a process that has just been killed may look held. */
 export const DYING_MS = 1000;
-/** How long a lock may stand there half written; it belongs to a process that was killed as it wrote it then. */
+/** How long a lock may stay half written; after that, its process was killed while it wrote it. */
 const HALF_WRITTEN_MS = 500;
 const STEP_MS = 20;
 /** A lock is a line; what is larger is another file. */
@@ -83,7 +83,7 @@ export async function waitForLock(
 function takeLock(lock: string, mine: string): boolean {
   try {
     writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });
-    // Another process may have taken it for that of a dead one if this one stood still between the two steps of that.
+    // If this process stood still before it had written the lock, another one may have it by now.
     return holderOf(lock) === mine;
   } catch (error) {
     if (codeOf(error) === 'EEXIST' || isBeingRemoved(lock, error)) return false;

@@ -39,8 +39,8 @@ function at(row: readonly number[], index: number): number {
 }
 
 /**
- * Returns the names, those that share the most pairs of neighbouring letters with what was typed first: that many letters
- * are to be changed says little of names as unlike in length as those of models.
+ * Returns the names, nearest first, by the pairs of neighbouring letters that they share: an edit distance says little
+ * about names as unlike in length as those of models.
  */
 export function nearestFirst(typed: string, names: readonly string[]): string[] {
   const likenesses = new Map(names.map(name => [name, likeness(name, typed)]));
