@@ -62,6 +62,14 @@ function absoluteDirectories(env: Env, platform: NodeJS.Platform): string[] {
   return (valueOf(env, 'PATH', platform) ?? '').split(delimiter).filter(isAbsolute);
 }
 
+/** The shell that reads a command line of the user's own. */
+export function shellProgram(env: Env, platform: NodeJS.Platform = process.platform): string {
+  return platform === 'win32' ? windowsProgram('cmd.exe', env) : '/bin/sh';
+}
+
+/** Keeps cmd.exe from looking for programs in the working directory first. */
+export const NOT_FROM_HERE = { NoDefaultCurrentDirectoryInExePath: '1' } as const;
+
 /** What Windows starts: programs by themselves, batch files by cmd.exe. The rest of PATHEXT needs other programs. */
 const STARTABLE = ['.com', '.exe', '.bat', '.cmd'];
 

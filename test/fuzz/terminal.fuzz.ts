@@ -86,7 +86,7 @@ export default [
       { minLength: 1, maxLength: 4 },
     ),
     words => {
-      const script = `printf '%s\\0' ${words.map(shellWord).join(' ')}`;
+      const script = `printf '%s\\0' ${words.map(word => shellWord(word)).join(' ')}`;
       const read = execFileSync('bash', ['-c', script], { encoding: 'utf8' }).split('\u0000').slice(0, -1);
       return read.length === words.length && read.every((word, at) => word === words[at]);
     },

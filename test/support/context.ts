@@ -163,6 +163,8 @@ function surround(options: TestOptions): { surroundings: Surroundings; captured:
       process: Object.assign(signals, {
         pid: process.pid,
         kill: (_pid: number, signal: EndingSignal) => killed.push(signal),
+        platform: process.platform,
+        exit: (code: number) => killed.push(code === 130 ? 'SIGINT' : 'SIGTERM'),
       }),
       local: { ...NO_LOCAL_SERVICE, ...options.local },
     },

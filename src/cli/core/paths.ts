@@ -15,8 +15,13 @@ export function homeOf(env: Env): string | undefined {
 }
 
 /** A path as typed, with `~` at its start for the home directory, as a shell reads it; as it is if that is unknown. */
-export function expandHome(typed: string, home: string | undefined): string {
-  return home !== undefined && /^~(\/|$)/.test(typed) ? home + typed.slice(1) : typed;
+export function expandHome(
+  typed: string,
+  home: string | undefined,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  const begins = platform === 'win32' ? /^~(?:[\\/]|$)/u : /^~(?:\/|$)/u;
+  return home !== undefined && begins.test(typed) ? home + typed.slice(1) : typed;
 }
 
 const MOST_FILES = 1000;

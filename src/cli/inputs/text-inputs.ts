@@ -70,7 +70,8 @@ export async function parseInputs(source: string, what: string): Promise<unknown
 async function readValue(ctx: Context, key: string, value: string): Promise<string> {
   const source = parseValueSource(value);
   if (source.from === 'argument') return source.value;
-  if (source.from === 'file') return readTextFile(source.path, ctx.cwd, `--input ${key}`);
+  if (source.from === 'file')
+    return (await readTextFile(source.path, ctx.cwd, `--input ${key}`)).replaceAll('\r\n', '\n');
   return decodeUtf8(await readStandardInput(ctx), `--input ${key}: standard input`);
 }
 

@@ -47,7 +47,7 @@ export async function readJsonFile(
 /** SHA-256 of a schema file, hexadecimal, which recordings know a run by. */
 export async function schemaDigest(file: string, cwd: string, where: string): Promise<string> {
   return createHash('sha256')
-    .update(await readTextFile(file, cwd, where))
+    .update((await readTextFile(file, cwd, where)).replaceAll('\r\n', '\n'))
     .digest('hex');
 }
 

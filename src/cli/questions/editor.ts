@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { NOT_FROM_HERE, shellProgram, windowsProgram } from '../../files/programs.ts';
 import type { Env } from '../core/types.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -17,7 +18,7 @@ export async function editText(text: string, options: { env: Env; signal: AbortS
   const file = path.join(folder, 'text.txt');
   try {
     await writeFile(file, text === '' || text.endsWith('\n') ? text : `${text}\n`, { mode: 0o600 });
-    await runEditor(editorOf(options.env), file, options.signal);
+    await runEditor(file, options);
     return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -25,14 +26,20 @@ export async function editText(text: string, options: { env: Env; signal: AbortS
 }
 
 function editorOf(env: Env): string {
-  return env['VISUAL'] || env['EDITOR'] || (process.platform === 'win32' ? 'notepad' : 'vi');
+  return (
+    env['VISUAL'] ||
+    env['EDITOR'] ||
+    (process.platform === 'win32' ? `"${windowsProgram('notepad.exe', env)}"` : 'vi')
+  );
 }
 
-async function runEditor(editor: string, file: string, signal: AbortSignal): Promise<void> {
-  const [command, ...words] = commandLine(editor, file);
+async function runEditor(file: string, { env, signal }: { env: Env; signal: AbortSignal }): Promise<void> {
+  const editor = editorOf(env);
+  const [command, ...words] = commandLine(editor, file, env);
   const child = spawn(command, words, {
     stdio: [STANDARD_INPUT, DRAWN_ON, DRAWN_ON],
-    shell: process.platform === 'win32',
+    shell: process.platform === 'win32' && shellProgram(env),
+    env: { ...env, ...NOT_FROM_HERE },
     signal,
   });
   const [code] = (await once(child, 'exit')) as [number | null];
@@ -46,8 +53,8 @@ async function runEditor(editor: string, file: string, signal: AbortSignal): Pro
 }
 
 /** $EDITOR is a line for the shell: it may hold arguments and quotes. */
-function commandLine(editor: string, file: string): [string, ...string[]] {
+function commandLine(editor: string, file: string, env: Env): [string, ...string[]] {
   return process.platform === 'win32'
     ? [`${editor} "${file}"`]
-    : ['sh', '-c', `${editor} "$@"`, editor, file];
+    : [shellProgram(env), '-c', `${editor} "$@"`, editor, file];
 }

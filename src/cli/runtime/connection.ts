@@ -51,7 +51,7 @@ export async function openLocalConnection(sources: ConnectionSources): Promise<O
   const host = configuredHost(sources);
   if (host === undefined) introduceEmbedded(sources);
   else sources.io.note(`note: runs here, not on ${oneLine(host)}`);
-  const advise = adviseWith({ profile: LOCAL_PROFILE });
+  const advise = adviseWith({ profile: LOCAL_PROFILE }, sources.env);
   return sources.isReplay ? openReplay(sources, { embedded: true, advise }) : openEmbedded(sources, advise);
 }
 

@@ -61,7 +61,7 @@ export async function createContext(
     const { Checks } = await import('../outputs/checks/checks.ts');
     return new Checks(signal);
   };
-  const advise = adviseWith(globals);
+  const advise = adviseWith(globals, env);
   const modelsFile = globals.models === undefined ? undefined : path.resolve(cwd, globals.models);
   const place = { modelsFile, io, globals, env, cwd, clock, settings, local, version, dataDir, stateDir };
   const base = { ...place, journal, isReplay, signal, timeLeftMs, advise };

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/types.ts';
 import { Interrupted } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 
 /** What the process is told to end by; a terminal that goes away and Ctrl-\\ count as SIGTERM. */
 export type EndingSignal = 'SIGINT' | 'SIGTERM';
@@ -12,6 +13,8 @@ export interface SignalSource {
   on(signal: ReceivedSignal, listener: (signal: ReceivedSignal) => void): unknown;
   off(signal: ReceivedSignal, listener: (signal: ReceivedSignal) => void): unknown;
   kill(pid: number, signal: ReceivedSignal): unknown;
+  readonly platform: NodeJS.Platform;
+  exit(code: number): unknown;
 }
 
 export interface Interrupts {
@@ -42,7 +45,9 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
   const receivedAt = new Map<ReceivedSignal, number>();
   const endAtOnce = (signal: ReceivedSignal): void => {
     uninstall();
-    source.kill(source.pid, signal);
+    // Windows knows no end by a signal: a process that sends itself one ends with 1.
+    if (source.platform === 'win32') source.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
+    else source.kill(source.pid, signal);
   };
   const onSignal = (received: ReceivedSignal): void => {
     const since = now() - (receivedAt.get(received) ?? Number.NEGATIVE_INFINITY);

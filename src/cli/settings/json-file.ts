@@ -76,13 +76,13 @@ export class JsonFile<T extends JsonDocument> {
       throw inaccessible(lock, 'written', error);
     });
     if (release !== undefined) return release;
-    throw configError(`${lock} is held by another process`, `If none is running: rm '${lock}'`);
+    throw configError(`${lock} is held by another process`, 'If none is running, remove that file.');
   }
 
   #damaged(what: string): Error {
     return configError(
       `${this.path} is damaged: ${what}`,
-      `Mend it in an editor, or start with a new one: mv '${this.path}' '${this.path}.damaged'`,
+      'Mend it in an editor, or rename it to start with a new one.',
     );
   }
 }

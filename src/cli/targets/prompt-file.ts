@@ -5,6 +5,7 @@ import type { InvalidPromptFile } from '../../prompts/findings.ts';
 import type { LocalStore } from '../../service/local-store.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { shellOf } from '../terminal/shell.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { type PromptFile, REVISION_MARK } from './named-prompt-file.ts';
 
@@ -80,7 +81,9 @@ export function asTyped(ctx: Context, error: unknown): unknown {
   const faults = findings.filter(({ severity }) => severity === 'fault').length;
   const isPartial = path.basename(file).startsWith('_');
   const hints =
-    faults > 1 && !isPartial ? [`All ${faults} faults: promptrun prompts check ${shellWord(shown)}`] : [];
+    faults > 1 && !isPartial
+      ? [`All ${faults} faults: promptrun prompts check ${shellWord(shown, shellOf(ctx.env))}`]
+      : [];
   return usageError(`${shown}:${line}: ${what}`, ...hints);
 }
 

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { NOT_FROM_HERE, resolveProgram, shellProgram } from '../../files/programs.ts';
+import type { Env } from '../core/types.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 // The shell's codes for a command that can't be run.
@@ -18,7 +20,15 @@ export async function page(ctx: TerminalContext, text: string, preferred: string
 function pagerFor(ctx: TerminalContext, text: string, preferred: string | undefined): string | undefined {
   if (!ctx.globals.pager || !ctx.io.stdout.isTerminal) return undefined;
   const pager = (preferred ?? ctx.env.PAGER ?? 'less').trim();
-  return pager === '' || pager === 'cat' || lineCount(text) < ctx.io.stdout.rows ? undefined : pager;
+  if (pager === '' || pager === 'cat' || lineCount(text) < ctx.io.stdout.rows) return undefined;
+  return isThere(pager, ctx.env) ? pager : undefined;
+}
+
+/** A system may have no `less`. Where the shell is cmd.exe, only a look-up tells a program that is missing from one that failed. */
+function isThere(pager: string, env: Env): boolean {
+  const [, quoted, bare] = /^(?:"([^"]*)"|(\S+))/u.exec(pager) ?? [];
+  if (pager !== 'less' && process.platform !== 'win32') return true;
+  return resolveProgram(quoted ?? bare ?? '', process.cwd(), env) !== undefined;
 }
 
 function lineCount(text: string): number {
@@ -29,9 +39,9 @@ function lineCount(text: string): number {
 async function runPager(ctx: TerminalContext, pager: string, text: string): Promise<boolean> {
   // The user's own command line; the text only ever goes in by its standard input.
   const child = spawn(pager, {
-    shell: true,
+    shell: shellProgram(ctx.env),
     stdio: ['pipe', 'inherit', 'inherit'],
-    env: { LESS: 'FRX', LV: '-c', ...ctx.env },
+    env: { LESS: 'FRX', LV: '-c', ...ctx.env, ...NOT_FROM_HERE },
   });
   const giveBack = ctx.onInterrupt(signal => {
     if (signal === 'SIGTERM') child.kill();

@@ -1,18 +1,41 @@
-import { visible } from './sanitise.ts';
+import { oneLine, visible } from './sanitise.ts';
+import { type Shell, shellOf } from './shell.ts';
 
 const PLAIN = /^[A-Za-z0-9_%+:,./-][A-Za-z0-9_%+:,./@=-]*$/u;
+/** Neither cmd.exe nor PowerShell reads anything into these. */
+const PLAIN_ON_WINDOWS = /^[A-Za-z0-9_+:./\\-][A-Za-z0-9_+:./\\=-]*$/u;
 
 /**
  * A word as it is typed at a shell, which reads the same word back: quoted if the shell would read anything into it.
- * What would break the line or drive the terminal it is shown on is escaped.
+ * What would break the line or drive the terminal it is shown on is escaped; cmd.exe has no way to, and gets one line.
  */
-export function shellWord(word: string): string {
+export function shellWord(word: string, shell: Shell = shellOf()): string {
+  if (shell === 'posix') return posixWord(word);
+  if (PLAIN_ON_WINDOWS.test(word)) return word;
+  if (shell === 'cmd') return cmdWord(oneLine(word));
+  // Both shells read such a word in the same way.
+  if (shell === 'any-of-windows' && !/["%!$`\\]$|["%!$`]/u.test(oneLine(word))) return `"${oneLine(word)}"`;
+  return isUnshowable(word) ? powerShellExpression(passedBy(shell, word)) : powerShellWord(word, shell);
+}
+
+/** Returns true if a shell has a way to write a word that it reads back. */
+export function isWritable(word: string, shell: Shell = shellOf()): boolean {
+  if (word.includes('\0')) return false;
+  return shell !== 'cmd' || !isUnshowable(word);
+}
+
+/** A word in quotes, whether it needs them or not. */
+export function quotedWord(word: string, shell: Shell = shellOf()): string {
+  if (shell === 'posix') return singleQuoted(word);
+  return shell === 'cmd' ? cmdWord(word) : powerShellWord(word, shell);
+}
+
+function posixWord(word: string): string {
   if (PLAIN.test(word)) return word;
   return isUnshowable(word) ? escaped(word) : singleQuoted(word);
 }
 
-/** A word in single quotes, whether it needs them or not. */
-export function singleQuoted(word: string): string {
+function singleQuoted(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
@@ -30,4 +53,48 @@ function escaped(word: string): string {
 
 function octal(character: string): string {
   return [...Buffer.from(character)].map(byte => `\\${byte.toString(8).padStart(3, '0')}`).join('');
+}
+
+/** In quotes, cmd.exe still reads `%`, `!` and `"`; outside of them, a caret keeps any character. */
+function cmdWord(word: string): string {
+  const quoted = `"${withQuotesEscaped(word)}"`;
+  return /[%!"]/u.test(word) ? quoted.replace(/[()%!^"<>&|]/gu, '^$&') : quoted;
+}
+
+/** PowerShell reads nothing into single quotes. */
+function powerShellWord(word: string, shell: Shell): string {
+  return `'${passedBy(shell, word).replace(/['\u2018\u2019\u201a\u201b]/gu, '$&$&')}'`;
+}
+
+/** Characters by their numbers, since the escapes of its two versions differ. */
+function powerShellExpression(word: string): string {
+  const parts = Array.from(word, character =>
+    isUnshowable(character)
+      ? `[char]::ConvertFromUtf32(${character.codePointAt(0) ?? 0})`
+      : `'${character.replace(/['\u2018\u2019\u201a\u201b]/u, '$&$&')}'`,
+  );
+  return `([string]::Concat(${parts.join(',').replaceAll(`','`, '')}))`;
+}
+
+/** A word that a program gets as it was meant. Windows PowerShell escapes no quotes, and drops a word of no character. */
+function passedBy(shell: Shell, word: string): string {
+  if (shell !== 'windows-powershell') return word;
+  if (word === '') return '""';
+  const escaped = withQuotesEscaped(word);
+  // It puts a word with a blank in quotes, and no other.
+  return /\s/u.test(word) ? escaped : escaped.slice(0, escaped.length - backslashesAtEnd(word));
+}
+
+function backslashesAtEnd(text: string): number {
+  let start = text.length;
+  while (text[start - 1] === '\\') start -= 1;
+  return text.length - start;
+}
+
+/** Programs on Windows take a backslash for an escape only before a quote. */
+function withQuotesEscaped(word: string): string {
+  return word
+    .split('"')
+    .map(part => part + '\\'.repeat(backslashesAtEnd(part)))
+    .join(String.raw`\"`);
 }

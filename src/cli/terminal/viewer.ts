@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findProgram, windowsProgram } from '../../files/programs.ts';
 import type { Env } from '../core/types.ts';
 import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
@@ -30,29 +31,35 @@ export async function openUrl(ctx: TerminalContext, address: string, ownFiles?: 
 async function openable(url: URL, ownFiles: string | undefined): Promise<string | undefined> {
   if (/^https?:$/u.test(url.protocol)) return url.href;
   if (url.protocol !== 'file:' || url.host !== '' || ownFiles === undefined) return undefined;
-  const [file, folder] = await Promise.all([realpath(fileURLToPath(url)), realpath(ownFiles)]).catch(
-    () => [],
-  );
+  const own = async (): Promise<string[]> => Promise.all([realpath(fileURLToPath(url)), realpath(ownFiles)]);
+  // On Windows, a URL without a drive is not a path.
+  const [file, folder] = await own().catch((): string[] => []);
   return file !== undefined && folder !== undefined && file.startsWith(folder + path.sep) ? file : undefined;
 }
 
 async function open({ io, env }: TerminalContext, name: string, target: string): Promise<void> {
-  const [program, ...args] = viewerFor(process.platform, target);
+  const [program, ...args] = viewerFor(process.platform, target, env);
   const fault = await started(program, args, env);
   if (fault !== undefined) io.note(`note: ${oneLine(name)} could not be opened: ${fault}`);
 }
 
 /** The words that open something, by platform. */
-export function viewerFor(platform: NodeJS.Platform, target: string): [string, ...string[]] {
-  if (platform === 'darwin') return ['open', target];
-  if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', target];
-  return ['xdg-open', target];
+export function viewerFor(platform: NodeJS.Platform, target: string, env: Env): [string, ...string[]] {
+  if (platform === 'darwin') return ['/usr/bin/open', target];
+  if (platform === 'win32')
+    return [windowsProgram('rundll32.exe', env), 'url.dll,FileProtocolHandler', target];
+  return [findProgram('xdg-open', env, platform) ?? 'xdg-open', target];
 }
 
 /** What went wrong; undefined if the viewer was started. */
 function started(program: string, args: readonly string[], env: Env): Promise<string | undefined> {
   return new Promise(resolve => {
-    const child = spawn(program, args, { stdio: 'ignore', detached: true, env: { ...env } });
+    const child = spawn(program, args, {
+      stdio: 'ignore',
+      detached: true,
+      windowsHide: true,
+      env: { ...env },
+    });
     const timer = setTimeout(() => {
       child.unref();
       resolve(undefined);

@@ -53,7 +53,7 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
     /** A `file:` URL of the media itself, for callers on this machine; good until the media expires. */
     fileUrlOf: ({ media: id, mediaType }: MediaOutput) => urlOf({ id, mediaType }),
     /** Whether a `file:` URL leads into the directory of the media. */
-    isFile: (url: URL) => url.protocol === 'file:' && path.dirname(fileURLToPath(url)) === directory,
+    isFile: (url: URL) => url.protocol === 'file:' && fileDirectory(url) === directory,
     /** What a `file:` URL of media leads to; `missing` too where it leads anywhere else. */
     async findFile(url: string) {
       const file = await find(path.parse(new URL(url).pathname).name);
@@ -68,6 +68,15 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
       for (const name of await bytes.writtenBefore(clock.now() - LEFT_BEHIND_MS)) await bytes.remove(name);
     },
   };
+}
+
+/** Undefined for a URL that is not of a file here: on Windows one without a drive, elsewhere one of another computer. */
+function fileDirectory(url: URL): string | undefined {
+  try {
+    return path.dirname(fileURLToPath(url));
+  } catch {
+    return undefined;
+  }
 }
 
 type MediaName = Pick<StoredMedia, 'id' | 'mediaType'>;

@@ -5,18 +5,20 @@ import { repeatCommand } from '../../../src/cli/commands/run/run-argv.ts';
 
 describe('the command that repeats a run', () => {
   it('quotes only what needs it', () => {
-    expect(repeatCommand(['promptrun', 'run', 'hello', '-i', 'name=Ada', '-i', "who=it's me"])).toBe(
+    expect(repeatCommand(['promptrun', 'run', 'hello', '-i', 'name=Ada', '-i', "who=it's me"], 'posix')).toBe(
       "promptrun run hello -i name=Ada -i 'who=it'\\''s me'",
     );
-    expect(repeatCommand(['', '~', '=ls', '$(x)', 'a b'])).toBe("'' '~' '=ls' '$(x)' 'a b'");
+    expect(repeatCommand(['', '~', '=ls', '$(x)', 'a b'], 'posix')).toBe("'' '~' '=ls' '$(x)' 'a b'");
   });
 
   it('stays one line that drives no terminal', () => {
-    expect(repeatCommand(['a\nb', '\u001b[2J', '\u202e'])).toBe("$'a\\012b' $'\\033[2J' $'\\342\\200\\256'");
+    expect(repeatCommand(['a\nb', '\u001b[2J', '\u202e'], 'posix')).toBe(
+      "$'a\\012b' $'\\033[2J' $'\\342\\200\\256'",
+    );
   });
 
   it('does not pretend that an argument could hold a NUL', () => {
-    expect(repeatCommand(['a\0b'])).toBeUndefined();
+    expect(repeatCommand(['a\0b'], 'posix')).toBeUndefined();
   });
 
   it('is read back by a shell as the same words, whatever they hold', () => {
@@ -27,7 +29,7 @@ describe('the command that repeats a run', () => {
       }),
     );
     const words = fc.sample(fc.array(word.filter(isArgument), { minLength: 1, maxLength: 4 }), 300);
-    const lines = words.map(list => `printf '%s\\0' ${repeatCommand(list)}; printf '\\1\\0'`);
+    const lines = words.map(list => `printf '%s\\0' ${repeatCommand(list, 'posix')}; printf '\\1\\0'`);
     const read = execFileSync('bash', ['-s'], {
       input: lines.join('\n'),
       env: { ...process.env, LC_ALL: 'C' },

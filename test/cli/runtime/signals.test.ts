@@ -6,11 +6,13 @@ import { listenForInterrupts } from '../../../src/cli/runtime/signals.ts';
 let time = 0;
 const clock = { now: () => time };
 
-function source() {
+function source(platform: NodeJS.Platform = 'linux') {
   const emitter = new EventEmitter();
   return Object.assign(emitter, {
     pid: 1,
     kill: vi.fn(),
+    exit: vi.fn(),
+    platform,
     send: (signal: string) => emitter.emit(signal, signal),
   });
 }
@@ -37,6 +39,15 @@ describe('signals', () => {
     process.send('SIGTERM');
     expect(process.kill).toHaveBeenCalledExactlyOnceWith(1, 'SIGTERM');
     expect(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT')).toBe(0);
+  });
+
+  it('ends the process with the code of the signal on Windows, which has no end by a signal', () => {
+    const process = source('win32');
+    listenForInterrupts(process, clock);
+    process.send('SIGINT');
+    time += 500;
+    process.send('SIGINT');
+    expect([process.kill.mock.calls, process.exit.mock.calls]).toEqual([[], [[130]]]);
   });
 
   it('ends the process where a command does not end by itself within two seconds', () => {

@@ -101,7 +101,7 @@ describe('the configuration file', () => {
     await expect(settings.update(() => undefined)).rejects.toMatchObject({
       status: 'CONFIG_ERROR',
       exitCode: 2,
-      hints: [expect.stringContaining(`mv '${file}'`)],
+      hints: [expect.stringContaining('rename it to start with a new one')],
     });
     expect(readFileSync(file, 'utf8')).toBe(text);
   });

@@ -9,6 +9,7 @@ import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import { shellOf } from '../../terminal/shell.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
 import { inTasks } from '../../testing/cases/in-tasks.ts';
@@ -32,11 +33,15 @@ export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFl
   };
   await writeAll(ctx, texts, flags);
   await present(ctx, written, { plain: () => plainRows(Object.values(written).map(path => [path])) });
-  const shown = shellWord(written.prompt);
+  const shell = shellOf(ctx.env);
+  const shown = shellWord(written.prompt, shell);
   const [from, named] =
     written.models === undefined
       ? ['', '']
-      : [` --models-from ${shellWord(written.models)}`, ` --models ${shellWord(written.models)}`];
+      : [
+          ` --models-from ${shellWord(written.models, shell)}`,
+          ` --models ${shellWord(written.models, shell)}`,
+        ];
   ctx.io.note(`note: check it with: promptrun prompts check ${shown}${from}`);
   ctx.io.note(`note: run it with: promptrun run ${shown}${named}`);
 }

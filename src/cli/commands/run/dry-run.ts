@@ -9,7 +9,8 @@ import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { withoutHiddenControls } from '../../terminal/sanitise.ts';
-import { shellWord, singleQuoted } from '../../terminal/shell-word.ts';
+import { type Shell, shellOf } from '../../terminal/shell.ts';
+import { quotedWord, shellWord } from '../../terminal/shell-word.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** Where `promptrun serve` listens by default. */
@@ -31,11 +32,17 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
     io.note('note: the embedded service can be reached by curl once it runs: promptrun serve');
     io.note('note: it prints a key on its first start; others come from: promptrun keys create');
   }
+  const address = `${connection.embedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`;
+  const shell = shellOf(ctx.env);
+  if (shell !== 'posix') {
+    io.err(windowsCommand(address, shell));
+    return EXIT.ok;
+  }
   const end = delimiterFor(request);
   const readsFiles = io.stderr.isTerminal && request.images.some(isInFile);
   io.err(
     [
-      `curl -sS -X POST ${singleQuoted(`${connection.embedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`)} \\`,
+      `curl -sS -X POST ${quotedWord(address, shell)} \\`,
       '  -H "Authorization: Bearer $PROMPTRUN_API_KEY" \\',
       "  -H 'Content-Type: application/json' \\",
       `  --data-binary @- <<${readsFiles ? end : `'${end}'`}`,
@@ -45,6 +52,13 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
     ].join('\n'),
   );
   return EXIT.ok;
+}
+
+/** The shells of Windows have no here-documents: the body comes from a file. */
+function windowsCommand(address: string, shell: Exclude<Shell, 'posix'>): string {
+  const key = shell === 'cmd' ? '%PROMPTRUN_API_KEY%' : '$env:PROMPTRUN_API_KEY';
+  const headers = `-H "Authorization: Bearer ${key}" -H "Content-Type: application/json"`;
+  return `With the body in body.json, as UTF-8:\ncurl.exe -sS -X POST ${quotedWord(address, shell)} ${headers} --data-binary "@body.json"\n`;
 }
 
 function isInFile(image: ImageSource): image is ImageSource & { readonly file: string } {
@@ -60,7 +74,7 @@ function expandingBody(body: string, { images }: RunRequest): string {
     const source = encoded[at];
     if (source === undefined || !isInFile(source)) continue;
     const mark = `picture-${randomUUID()}`;
-    pictures.set(mark, `$(base64 < ${shellWord(source.file)} | tr -d '\\n')`);
+    pictures.set(mark, `$(base64 < ${shellWord(source.file, 'posix')} | tr -d '\\n')`);
     image.base64 = mark;
   }
   const escaped = JSON.stringify(whole).replaceAll(/[\\$`]/gu, '\\$&');

@@ -18,6 +18,7 @@ import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
+import { shellOf } from '../../terminal/shell.ts';
 import { type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
 
 /** A run that has been checked as far as it can be without sending it. */
@@ -142,7 +143,7 @@ function reportRepetition(
   answers: Answers,
 ): void {
   if (target !== undefined && answers.text.length + answers.images.length === 0) return;
-  const command = repeatCommand(runArgv(ctx.globals, name, flags, answers));
+  const command = repeatCommand(runArgv(ctx.globals, name, flags, answers), shellOf(ctx.env));
   if (command !== undefined) ctx.io.note(`To repeat it: ${command}`);
 }
 

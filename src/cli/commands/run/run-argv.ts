@@ -3,7 +3,8 @@ import type { GlobalOptions } from '../../core/types.ts';
 import type { Answers } from '../../inputs/ask.ts';
 import { literalValue } from '../../inputs/flags.ts';
 import { serviceWords } from '../../terminal/advise.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
+import type { Shell } from '../../terminal/shell.ts';
+import { isWritable, shellWord } from '../../terminal/shell-word.ts';
 import type { RUN } from './spec.ts';
 
 /** The flags of `run`, as commander gives them. */
@@ -50,8 +51,10 @@ export function runArgv(
 
 /**
  * An argv as one line that a shell reads back as the same words. Undefined where that is impossible:
- * no argument can hold a NUL.
+ * no argument can hold a NUL, and no command line of cmd.exe a line break.
  */
-export function repeatCommand(words: readonly string[]): string | undefined {
-  return words.some(word => word.includes('\0')) ? undefined : words.map(shellWord).join(' ');
+export function repeatCommand(words: readonly string[], shell: Shell): string | undefined {
+  return words.every(word => isWritable(word, shell))
+    ? words.map(word => shellWord(word, shell)).join(' ')
+    : undefined;
 }

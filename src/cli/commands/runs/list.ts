@@ -16,6 +16,7 @@ import { parseTime } from '../../inputs/time.ts';
 import type { ListColumn } from '../../outputs/present.ts';
 import { heldRows, type Pages, presentPages } from '../../outputs/present-pages.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
+import { shellOf } from '../../terminal/shell.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Cell, runStatusCell } from '../../terminal/table.ts';
 import type { RUNS_LIST } from './spec.ts';
@@ -135,7 +136,7 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
     cells: row => plainCells(ctx, row),
     nothing: 'no runs',
   });
-  if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor)}`);
+  if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor, shellOf(ctx.env))}`);
 }
 
 /** The versions of a prompt, or the one that the name stands for. @throws {CliError} exit 4 if there is no such prompt */

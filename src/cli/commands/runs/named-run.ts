@@ -40,7 +40,7 @@ export async function askOfRun<T>(
     for await (const { runId: started, baseUrl } of ctx.journal.newestFirst()) {
       if (started !== runId || baseUrl === service) continue;
       const there = baseUrl === 'local' ? { profile: LOCAL_PROFILE } : { baseUrl };
-      const command = adviseWith(there)('runs', verb, runId);
+      const command = adviseWith(there, ctx.env)('runs', verb, runId);
       throw notFoundError(
         `${error.message}; it was started at another service`,
         `Ask there with: ${command}`,

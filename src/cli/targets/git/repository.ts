@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'nod
 import path from 'node:path';
 import type { Env } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
+import { shellOf } from '../../terminal/shell.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { isSafeDirectory } from './safe-directories.ts';
 
@@ -69,7 +70,7 @@ function checkRepository(top: string, env: Env): void {
   if (foreign === undefined || isSafeDirectory(top, env)) return;
   throw usageError(
     `${foreign} belongs to another user`,
-    `If you trust that repository: git config --global --add safe.directory ${shellWord(top)}`,
+    `If you trust that repository: git config --global --add safe.directory ${shellWord(top, shellOf(env))}`,
   );
 }
 

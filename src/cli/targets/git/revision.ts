@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
-import { environmentWithoutKeys, findProgram } from '../../../files/programs.ts';
+import { environmentWithoutKeys, findProgram, isBatchFile } from '../../../files/programs.ts';
 import type { Context } from '../../context.ts';
 import type { Env } from '../../core/types.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -127,8 +127,16 @@ const INERT = [
 function gitIn(top: string, env: Record<string, string>, signal: AbortSignal): Git {
   const program = findProgram('git', env);
   if (program === undefined) throw new Error('git is not installed');
+  if (isBatchFile(program)) throw new Error(`${program} is a batch file, not git itself`);
   return async (args, mostBytes = MOST_BYTES) => {
-    const options = { cwd: top, env, signal, timeout: PATIENCE_MS, killSignal: 'SIGKILL' } as const;
+    const options = {
+      cwd: top,
+      env,
+      signal,
+      timeout: PATIENCE_MS,
+      killSignal: 'SIGKILL',
+      windowsHide: true,
+    } as const;
     try {
       const { stdout } = await promisify(execFile)(program, [...INERT, ...args], {
         ...options,

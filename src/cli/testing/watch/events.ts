@@ -91,7 +91,7 @@ export class Events {
 
   readonly #onData = (data: Buffer | string): void => {
     for (const key of String(data).replaceAll('\u0003', 'q')) {
-      if (key === 'q' && this.isRunning) process.kill(process.pid, 'SIGINT');
+      if (key === 'q' && this.isRunning) process.emit('SIGINT', 'SIGINT');
       else if (key === 'a' || key === 'f' || key === 'q') this.#keys.push(key);
     }
     this.#wake();

@@ -54,7 +54,8 @@ export async function checkMediaDirectory(
 
 async function markOf(directory: string, shared: string | undefined): Promise<string> {
   const { mode } = await stat(directory);
-  if ((mode & WRITABLE_BY_ALL) !== 0) {
+  // Windows has no modes, and reports one that everybody could write with.
+  if (process.platform !== 'win32' && (mode & WRITABLE_BY_ALL) !== 0) {
     throw new DataDirectoryError(
       `everybody can write to the media directory ${directory}; close it to them with \`chmod o-w ${directory}\``,
     );
