@@ -11,11 +11,13 @@ import type { Grid, GridCell, GridPart, GridRow } from '../outputs/pages/grid.ts
 import {
   type ComparedRow,
   isNotRun,
+  passedText,
   shownText,
   type VariantResult,
   type Verdict,
   verdictOn,
 } from './comparison.ts';
+import type { RowJudgement } from './expectations.ts';
 import type { Variant } from './variants.ts';
 
 /** What of a variant is told in all, in the order of its totals. */
@@ -27,11 +29,12 @@ export async function comparisonGrid(
   rows: readonly ComparedRow[],
   variants: readonly Variant[],
   budget: Budget,
+  judgements?: ReadonlyMap<number, RowJudgement>,
 ): Promise<Grid> {
   const verdicts = rows.map(verdictOn);
   const count = (verdict: Verdict): string => `${verdicts.filter(one => one === verdict).length} ${verdict}`;
   const gridRows: GridRow[] = [];
-  for (const row of rows) gridRows.push(await gridRow(ctx, row, budget));
+  for (const row of rows) gridRows.push(await gridRow(ctx, row, budget, judgements?.get(row.row)));
   return {
     title: variants.map(({ name }) => name).join(' · '),
     facts: [
@@ -64,13 +67,21 @@ function totalsOf(results: readonly VariantResult[], budget: Budget): string[] {
   return [...counts, ...spentCells(spent, true)];
 }
 
-async function gridRow(ctx: Context, row: ComparedRow, budget: Budget): Promise<GridRow> {
+async function gridRow(
+  ctx: Context,
+  row: ComparedRow,
+  budget: Budget,
+  judgement: RowJudgement | undefined,
+): Promise<GridRow> {
   const [first] = row.results;
   const cells: GridCell[] = [];
-  for (const result of row.results) {
+  for (const [at, result] of row.results.entries()) {
     const state =
       result.run === undefined ? 'not run' : result.run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
-    cells.push({ state, facts: factsOf(result, budget), parts: await partsOf(ctx, result, first) });
+    const passed = passedText(judgement?.passes[at]);
+    const facts = [...(passed ? [passed] : []), ...factsOf(result, budget)];
+    const messages = (judgement?.messages[at] ?? []).map(text => ({ kind: 'message', text }) as const);
+    cells.push({ state, facts, parts: [...messages, ...(await partsOf(ctx, result, first))] });
   }
   return { name: row.id, state: verdictOn(row), inputs: Object.entries(row.inputs), cells };
 }

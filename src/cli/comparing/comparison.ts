@@ -62,13 +62,29 @@ export function shownText({ run, fault }: VariantResult): string {
     .join('\n');
 }
 
+/** What the case of a row says of the answer of each variant. */
+type Judged = ReadonlyMap<
+  number,
+  { readonly case: string; readonly passes: readonly (boolean | undefined)[] }
+>;
+
+export function passedText(passes: boolean | undefined): 'passed' | 'failed' | undefined {
+  return passes === undefined ? undefined : passes ? 'passed' : 'failed';
+}
+
 /** A row as `--json` gives it. */
-export function rowData(row: ComparedRow, variants: readonly Variant[], budget: Budget): object {
+export function rowData(
+  row: ComparedRow,
+  variants: readonly Variant[],
+  budget: Budget,
+  judged?: Judged,
+): object {
   return {
     row: row.row,
     id: row.id,
     verdict: verdictOn(row),
     inputs: row.inputs,
+    ...(judged && { case: judged.get(row.row)?.case ?? null }),
     results: row.results.map(({ run, seconds, fault }, at) => {
       const { credits, cost } = budget.factsOf(run?.runId ?? '');
       return {
@@ -82,19 +98,23 @@ export function rowData(row: ComparedRow, variants: readonly Variant[], budget: 
         credits: credits === undefined ? null : inCredits(credits),
         cost: cost === undefined ? null : dollars(cost),
         seconds,
+        ...(judged && { passed: judged.get(row.row)?.passes[at] ?? null }),
         error: fault === undefined ? null : { status: fault.status, message: fault.message },
       };
     }),
   };
 }
 
-/** Number, id, verdict, then of each variant: run id, status, seconds, tokens, credits. */
-export function rowCells(row: ComparedRow, budget: Budget): string[] {
+/**
+ * Number, id, verdict, then of each variant: run id, status, seconds, tokens, credits, and whether it passed if there are
+ * expectations.
+ */
+export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): string[] {
   return [
     String(row.row),
     row.id,
     verdictOn(row),
-    ...row.results.flatMap(({ run, seconds }) => {
+    ...row.results.flatMap(({ run, seconds }, at) => {
       const { credits } = budget.factsOf(run?.runId ?? '');
       return [
         run?.runId ?? '-',
@@ -102,6 +122,7 @@ export function rowCells(row: ComparedRow, budget: Budget): string[] {
         seconds.toFixed(3),
         String(run?.tokens ?? '-'),
         credits === undefined ? '-' : String(inCredits(credits)),
+        ...(judged ? [passedText(judged.get(row.row)?.passes[at]) ?? '-'] : []),
       ];
     }),
   ];

@@ -12,13 +12,16 @@ import {
   withCommonInputs,
 } from '../inputs/images/place-images.ts';
 import { imagesNamedIn } from '../inputs/named-file.ts';
-import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
+import { buildRunBody, type RunRequest, requestDigest } from '../inputs/request-body.ts';
 import { isFaulty, type ReadableRow } from '../inputs/rows/row.ts';
 import { openSource, readRows, rowsFolder, type SourceFlags } from '../inputs/rows/source.ts';
+import type { Job } from '../jobs/job.ts';
+import type { KeptRequests } from '../jobs/kept-requests.ts';
 import { concurrencyFor } from '../jobs/paced.ts';
-import { runRequests } from '../jobs/run-requests.ts';
+import { type RequestResult, runRequests } from '../jobs/run-requests.ts';
 import { Stop } from '../jobs/stop.ts';
 import { mediaOf } from '../outputs/media-content.ts';
+import type { TestCase } from '../testing/cases/test-case.ts';
 import type { ComparedRow, VariantResult } from './comparison.ts';
 import type { Variant } from './variants.ts';
 
@@ -60,6 +63,23 @@ export async function readCheckedRows(
   }
   if (rows.length === 0) throw usageError(`--from: ${source.name} has no rows`);
   return rows;
+}
+
+/** Returns what tells a row's inputs from others', whatever its options. */
+export function inputsDigest({ requests }: CheckedRow): string | undefined {
+  const [request] = requests;
+  return request && requestDigest({ ...request, options: new Map() });
+}
+
+/** The same of a case's inputs. @throws {CliError} for inputs that the variant does not take */
+export async function caseDigest(
+  ctx: Context,
+  variant: Variant,
+  { text, images, folder }: TestCase,
+): Promise<string> {
+  const own = imagesNamedIn(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
+  const nothing = { text: new Map(), images: [], options: new Map() };
+  return requestDigest(await requestOf(variant, { text, images }, nothing, { common: own, own }));
 }
 
 /** Where images are found: those of the command line, and those that a row names. */
@@ -105,6 +125,8 @@ export interface ComparisonOptions {
   readonly budget: Budget;
   /** Whether pictures are kept for a page. */
   readonly keepMedia: boolean;
+  /** Keeps and batches what is asked; undefined if nothing is handed over to a provider. */
+  readonly kept: KeptRequests | undefined;
 }
 
 /** Runs every row with every variant; the rows come back in their order. @throws {CliError} INTERRUPTED */
@@ -112,8 +134,8 @@ export async function runComparison(
   ctx: Context,
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
-  { concurrency, budget, keepMedia }: ComparisonOptions,
-): Promise<ComparedRow[]> {
+  { concurrency, budget, keepMedia, kept }: ComparisonOptions,
+): Promise<(CheckedRow & ComparedRow)[]> {
   const results = new Map<string, VariantResult>();
   const stop = new Stop();
   for (const connection of new Set(variants.map(variant => variant.connection))) {
@@ -122,21 +144,23 @@ export async function runComparison(
         const variant = variants[at];
         if (variant?.connection !== connection) return [];
         const { estimatedCredits } = variant;
-        const job = { id: jobId(row, at), row: row.row, estimatedCredits, request: async () => request };
-        return [{ job, plan: { kind: 'create' } as const }];
+        const id = jobId(row, at);
+        return [{ id, row: row.row, estimatedCredits, request: async () => request }];
       }),
     );
-    await runRequests(ctx, connection, jobs, {
-      concurrency: concurrencyFor(connection, concurrency),
-      budget,
-      stop,
-      onResult: async ({ id }, result) => {
-        const runs = result.run === undefined ? [] : [result.run];
-        // What can't be fetched is compared by its URL, and so counts as changed.
-        const media = await mediaOf(connection, runs, { forPage: keepMedia, signal: ctx.signal });
-        results.set(id, { ...result, media });
-      },
-    });
+    const onResult = async ({ id }: Job, result: RequestResult): Promise<void> => {
+      const runs = result.run === undefined ? [] : [result.run];
+      // What can't be fetched is compared by its URL, and so counts as changed.
+      const media = await mediaOf(connection, runs, { forPage: keepMedia, signal: ctx.signal });
+      results.set(id, { ...result, media });
+    };
+    if (kept) {
+      await kept.run(jobs, onResult);
+      continue;
+    }
+    const planned = jobs.map(job => ({ job, plan: { kind: 'create' } as const }));
+    const places = concurrencyFor(connection, concurrency);
+    await runRequests(ctx, connection, planned, { concurrency: places, budget, stop, onResult });
   }
   return rows.map(row => ({
     ...row,
@@ -148,17 +172,25 @@ export async function runComparison(
 export async function forecastComparison(
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
+  providerBatch: boolean,
 ): Promise<Forecast> {
   const forecast = new Forecast();
   for (const [at, { connection, estimatedCredits }] of variants.entries()) {
     for (const { requests } of rows) {
       const request = requests[at];
-      if (request !== undefined) await forecast.add(connection, buildRunBody(request), estimatedCredits);
+      if (request !== undefined)
+        await forecast.add(connection, buildRunBody(request), estimatedCredits, providerBatch);
     }
   }
   return forecast;
 }
 
-function jobId({ row }: CheckedRow, variant: number): string {
-  return `${row}-${variant}`;
+/** Names a job also when the comparison is resumed with other rows: by its number, what it runs and its inputs. */
+function jobId({ row, requests }: CheckedRow, variant: number): string {
+  const request = requests[variant];
+  const digest = request && requestDigest(request);
+  return `${row}-${variant}-${request?.promptVersionId}-${request?.model ?? ''}-${digest}`.replaceAll(
+    '/',
+    ':',
+  );
 }

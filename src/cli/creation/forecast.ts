@@ -55,8 +55,13 @@ export class Forecast {
   readonly #credits: { readonly amount: Credits | undefined; readonly isHere: boolean }[] = [];
 
   /** Counts a creation, whatever it would be refused with. @param listed what the service's search says that it takes */
-  async add(connection: Connection, request: CreationRequest, listed: unknown): Promise<void> {
-    const estimate = await estimateCost(connection, request).catch(() => undefined);
+  async add(
+    connection: Connection,
+    request: CreationRequest,
+    listed: unknown,
+    providerBatch = false,
+  ): Promise<void> {
+    const estimate = await estimateCost(connection, request, providerBatch).catch(() => undefined);
     this.#count(connection, estimate, listed);
   }
 

@@ -10,7 +10,7 @@ import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
-import { type JournalEvent, lineOf, type Verdict } from './journal-events.ts';
+import { FORGOTTEN, type JournalEvent, lineOf, type Verdict } from './journal-events.ts';
 import {
   type ExtraCreation,
   type HandoverRecord,
@@ -116,12 +116,19 @@ export class BatchJournal implements JobJournal {
     return this.append({ kind: 'candidates', job, runIds: runs.map(({ runId }) => runId) });
   }
 
-  /** Forgets jobs: the journal is written anew without them. */
-  async forget(ids: Iterable<string>): Promise<void> {
-    const forgotten = new Set(ids);
-    for (const id of forgotten) this.#states.delete(id);
+  /** Forgets jobs: the journal is written anew without them, and without batches of a provider that held no others. */
+  async forget(isForgotten: (id: string) => boolean): Promise<void> {
+    for (const id of [...this.#states.keys()].filter(isForgotten)) this.#states.delete(id);
+    for (const [key, record] of this.#handovers) {
+      const rows = record.handover.rows.map(([id, digest], at) =>
+        // Its place stays: the names of the requests after it count on it.
+        isForgotten(id) ? ([`${FORGOTTEN}${at + 1}`, digest] as const) : ([id, digest] as const),
+      );
+      if (rows.every(([id]) => id.startsWith(FORGOTTEN))) this.#handovers.delete(key);
+      else this.#handovers.set(key, { ...record, handover: { ...record.handover, rows } });
+    }
     await this.close();
-    const extras = [...this.extras].filter(([, { job }]) => job !== undefined && !forgotten.has(job));
+    const extras = [...this.extras].filter(([, { job }]) => job !== undefined && !isForgotten(job));
     const events: JournalEvent[] = [
       ...extras.flatMap(([journalId, extra]) => extraEvents(journalId, extra)),
       ...[...this.#verdicts].map(([id, verdict]) => ({ kind: 'verdict', id, verdict }) as const),

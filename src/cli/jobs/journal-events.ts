@@ -11,6 +11,9 @@ export type JobStep = (typeof STEPS)[number];
 /** How a test judged its case. */
 export type Verdict = (typeof VERDICTS)[number];
 
+/** Begins the ids of rows of a handover whose jobs are forgotten; their places stay. */
+export const FORGOTTEN = 'forgotten ';
+
 /** Rows that are handed to a provider as one batch of its own. */
 export interface HandoverEvent {
   readonly kind: 'handover';

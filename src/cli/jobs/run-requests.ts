@@ -3,6 +3,8 @@ import { type Failure, failureOf } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 import { type PlannedJob, runJobs } from './engine.ts';
 import { isAtCap, type Job, type JobJournal, type JobOutcome, secondsOf } from './job.ts';
 import { Stop } from './stop.ts';
@@ -31,6 +33,11 @@ export interface RunRequestsOptions<J extends Job> {
   readonly onResult: (job: J, result: RequestResult, outcome: JobOutcome) => Promise<void>;
   /** Starts no more jobs once every further one would meet the same fault. */
   readonly stop?: Stop;
+  /** Has jobs answered before they are run; takes what becomes of those that can't be. */
+  readonly through?: (
+    jobs: readonly PlannedJob[],
+    settle: (job: Job, outcome: JobOutcome) => Promise<void>,
+  ) => AsyncIterable<PlannedJob>;
 }
 
 const NO_JOURNAL: JobJournal = {
@@ -48,30 +55,42 @@ export async function runRequests<J extends Job>(
   ctx: Context,
   connection: Connection,
   jobs: readonly (PlannedJob & { readonly job: J })[],
-  { concurrency, budget, onResult, journal = NO_JOURNAL, stop = new Stop() }: RunRequestsOptions<J>,
+  { concurrency, budget, onResult, journal = NO_JOURNAL, stop = new Stop(), through }: RunRequestsOptions<J>,
 ): Promise<void> {
-  const ended = new Set<Job>();
+  const ended = new Set<string>();
+  const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
+    ended.add(job.id);
+    if (!ctx.signal.aborted) await onResult(job as J, resultOf(outcome, connection), outcome);
+    job.batched?.settled();
+  };
   const onAbort = (): void => stop.drop(ctx.signal.reason as Error);
   ctx.signal.addEventListener('abort', onAbort, { once: true });
   try {
-    await runJobs(jobs, {
+    await runJobs(through ? through(jobs, settle) : jobs, {
       work: { ctx, connection, journal, budget, isStopping: stop.isStopping },
       concurrency,
       stop,
-      settle: async (job, outcome) => {
-        ended.add(job);
-        if (!ctx.signal.aborted) await onResult(job as J, resultOf(outcome, connection), outcome);
-      },
+      settle,
     });
   } finally {
     ctx.signal.removeEventListener('abort', onAbort);
   }
   ctx.signal.throwIfAborted();
-  if (stop.fault === undefined) return;
-  const left = { kind: 'put off', error: stop.fault } as const;
+  const error = stop.fault ?? (through && (budget.reached ?? leftAtProvider()));
+  if (error === undefined) return;
+  const left = { kind: 'put off', error } as const;
   for (const { job } of jobs) {
-    if (!ended.has(job) && (job.isWanted?.() ?? true)) await onResult(job, resultOf(left, connection), left);
+    if (!ended.has(job.id) && (job.isWanted?.() ?? true))
+      await onResult(job, resultOf(left, connection), left);
   }
+}
+
+/** Why a job has not ended whose answer could not be collected. */
+function leftAtProvider(): CliError {
+  return new CliError('its answer was not collected from the provider', {
+    status: 'NETWORK_ERROR',
+    exitCode: EXIT.fault,
+  });
 }
 
 function resultOf(outcome: JobOutcome, connection: Connection): RequestResult {

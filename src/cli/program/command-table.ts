@@ -14,6 +14,7 @@ import {
 } from '../commands/config/spec.ts';
 import { DOCTOR } from '../commands/doctor/spec.ts';
 import { HELP } from '../commands/help/spec.ts';
+import { JUDGE, JUDGE_CHECK } from '../commands/judge/spec.ts';
 import { KEYS, KEYS_CREATE, KEYS_LIST, KEYS_REVOKE } from '../commands/keys/spec.ts';
 import { LOGIN, LOGOUT } from '../commands/login/spec.ts';
 import { MCP } from '../commands/mcp/spec.ts';
@@ -81,6 +82,8 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     command(TEST, () => import('../commands/test/test.ts').then(file => file.test)),
     command(MCP, () => import('../commands/mcp/mcp.ts').then(file => file.mcp)),
     command(COMPARE, () => import('../commands/compare/compare.ts').then(file => file.compare)),
+    JUDGE,
+    command(JUDGE_CHECK, () => import('../commands/judge/check.ts').then(file => file.judgeCheck)),
     command(RUNS, () => import('../commands/runs/list.ts').then(file => file.runsList)),
     command(RUNS_LIST, () => import('../commands/runs/list.ts').then(file => file.runsList)),
     command(RUNS_GET, () => import('../commands/runs/give.ts').then(file => file.runsGet)),

@@ -53,11 +53,15 @@ export function hasWords(
   return words.every(word => text.includes(word));
 }
 
-/** Refuses what only a flag allows, and models that are not there, before anything of the file is sent. */
-async function refuseUncheckable(
+/**
+ * Refuses what only a flag allows, and models that are not there, before anything of the file is sent.
+ *
+ * @throws {CliError} with file and line
+ */
+export async function refuseUncheckable(
   file: TestFile,
   judge: Judge,
-  { allowCommands }: TestOptions,
+  { allowCommands }: Pick<TestOptions, 'allowCommands'>,
 ): Promise<void> {
   for (const expectation of allExpectations(file.cases.flatMap(({ expect }) => expect))) {
     try {

@@ -6,6 +6,7 @@ import { estimateCost, Forecast } from '../creation/forecast.ts';
 import { type CliError, notFoundError, resumable } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
+import { withKeptJournal } from '../jobs/kept-journal.ts';
 import { concurrencyFor, pacedConnections } from '../jobs/paced.ts';
 import { Stop } from '../jobs/stop.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
@@ -29,9 +30,8 @@ import { hasWords, needsJudge, readFiles } from './read-files.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
 import { type EntryResult, type FileFault, faultyFileResult, isNotDone } from './result.ts';
 import { Judge } from './run/judge.ts';
-import { checkPrices, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
+import { checkBatches, checkPrices, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import { hasFailed, runEntries } from './run/run-entries.ts';
-import { withTestJournal } from './run/test-journal.ts';
 import { summarize } from './summary.ts';
 import type { TestOptions } from './test-options.ts';
 
@@ -88,8 +88,12 @@ export async function runRound(
   const allFaults = [...faults, ...prepared.faults];
   for (const { fault } of allFaults) reportFile(ctx, fault);
   noteUnreachable(ctx, prepared.entries);
+  if (options.providerBatch) {
+    await checkBatches(prepared.entries);
+    for (const { model } of prepared.entries.length === 0 ? [] : judged) await judge.checkBatch(model);
+  }
   if (options.dryRun)
-    return { files, code: await dryRun(ctx, prepared.entries, allFaults, { judge, caps: options.caps }) };
+    return { files, code: await dryRun(ctx, prepared.entries, allFaults, { ...options, judge }) };
   if (before && prepared.entries.length > 0)
     refuseWithoutPair(
       before,
@@ -161,15 +165,16 @@ async function dryRun(
   ctx: Context,
   entries: readonly PreparedEntry[],
   faults: readonly FileFault[],
-  { judge, caps }: { readonly judge: Judge } & Pick<TestOptions, 'caps'>,
+  { judge, caps, providerBatch }: { readonly judge: Judge } & Pick<TestOptions, 'caps' | 'providerBatch'>,
 ): Promise<ExitCode> {
   const forecast = new Forecast();
   for (const { connection, request, estimatedCredits, entry } of entries) {
     const judged = [...allExpectations(entry.testCase.expect)].filter(needsJudge);
     for (let made = 0; made < entry.testCase.repeat; made += 1) {
-      await forecast.add(connection, buildRunBody(request), estimatedCredits);
+      await forecast.add(connection, buildRunBody(request), estimatedCredits, providerBatch);
       // The answer that the question is about is not known yet.
-      for (const { text, model } of judged) await judge.forecast(forecast, { prompt: text, model });
+      for (const { text, model } of judged)
+        await judge.forecast(forecast, { prompt: text, model }, providerBatch);
     }
   }
   if (wantsJson(ctx))
@@ -205,14 +210,17 @@ async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise
   for (const service of new Set(tests.entries.map(({ connection }) => connection.service))) {
     const own = tests.entries.filter(({ connection }) => connection.service === service);
     const [{ connection }] = own as [PreparedEntry];
-    const ran = await withTestJournal(ctx, tests.paths, connection, journal => {
-      const chosen = options.failed ? own.filter(entry => hasFailed(journal, entry)) : own;
-      const concurrency = concurrencyFor(connection, options.concurrency);
-      const { judge, budget } = tests;
-      const { resume, retryUnknown } = options;
-      const more = { concurrency, budget, journal, judge, stop, resume, retryUnknown };
-      return runEntries(ctx, connection, chosen, more);
-    });
+    const ran = await withKeptJournal(
+      ctx,
+      { kind: 'tests', names: tests.paths.toSorted() },
+      connection,
+      journal => {
+        const chosen = options.failed ? own.filter(entry => hasFailed(journal, entry)) : own;
+        const concurrency = concurrencyFor(connection, options.concurrency);
+        const { judge, budget } = tests;
+        return runEntries(ctx, connection, chosen, { ...options, concurrency, budget, journal, judge, stop });
+      },
+    );
     results.push(...ran);
     if (!options.outputs.some(({ reporter }) => reporter === 'html')) continue;
     const runs = ran.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));

@@ -19,6 +19,8 @@ export interface TestOptions {
   readonly failed: boolean;
   readonly resume: boolean;
   readonly retryUnknown: boolean;
+  readonly providerBatch: boolean;
+  readonly cancel: boolean;
   readonly update: boolean;
   readonly judge: string | undefined;
   readonly allowCommands: boolean;

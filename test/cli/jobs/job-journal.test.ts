@@ -79,7 +79,7 @@ describe('what the journal of a batch says', () => {
         verdicts: [...verdicts],
         handovers: [...handovers],
       };
-      await read.forget(['nobody']);
+      await read.forget(id => id === 'nobody');
       await read.close();
       return all;
     };

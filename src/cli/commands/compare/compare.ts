@@ -4,14 +4,28 @@ import { PathFault } from '../../../files/write-below.ts';
 import { replaceNamedFile } from '../../../files/write-file.ts';
 import { type ComparedRow, isNotRun, rowCells, rowData, verdictOn } from '../../comparing/comparison.ts';
 import { comparisonGrid } from '../../comparing/comparison-grid.ts';
-import { forecastComparison, readCheckedRows, runComparison } from '../../comparing/run-comparison.ts';
-import { variantsOf } from '../../comparing/variants.ts';
+import {
+  judgedExpectations,
+  judgeRows,
+  judgingFault,
+  readExpectedCases,
+  unjudgedText,
+  verdictsOn,
+  verdictTexts,
+} from '../../comparing/expectations.ts';
+import {
+  type ComparisonOptions,
+  forecastComparison,
+  readCheckedRows,
+  runComparison,
+} from '../../comparing/run-comparison.ts';
+import { type Variant, variantsOf } from '../../comparing/variants.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { CliError, resumable, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { modelList, readsStandardInput } from '../../inputs/flags.ts';
 import { imagesHere } from '../../inputs/images/image-source.ts';
@@ -19,14 +33,23 @@ import { openGivenImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { pacedConnections } from '../../jobs/paced.ts';
-import { printValue } from '../../outputs/json.ts';
+import { withKeptJournal } from '../../jobs/kept-journal.ts';
+import { KeptRequests } from '../../jobs/kept-requests.ts';
+import { concurrencyFor, pacedConnections } from '../../jobs/paced.ts';
+import { providerOf } from '../../jobs/provider-batch/desk.ts';
+import { Stop } from '../../jobs/stop.ts';
+import { printValue, wantsJson } from '../../outputs/json.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
 import { gridTable } from '../../outputs/pages/grid-terminal.ts';
 import { present } from '../../outputs/present.ts';
 import { checkFile } from '../../outputs/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
+import { failsGate, parseMargin, type VerdictGate } from '../../statistics/gate.ts';
+import { oneLine, visible } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
+import { allExpectations } from '../../testing/expectations/expectation.ts';
+import { needsJudge } from '../../testing/read-files.ts';
+import { Judge } from '../../testing/run/judge.ts';
 import type { COMPARE } from './spec.ts';
 
 /** The flags of `compare`, as commander gives them. */
@@ -46,6 +69,8 @@ export async function compare(
     );
   }
   if (report !== undefined) checkFile(ctx.cwd, report, '--report');
+  refuseStrayFlags(flags);
+  const gate = gateOf(flags);
   const rate = flagOrSetting(ctx.settings, 'rate', flags.rate);
   const concurrency = flagOrSetting(ctx.settings, 'concurrency', flags.concurrency);
   const caps = parseCaps(flags);
@@ -60,8 +85,26 @@ export async function compare(
     await checkOptions(ctx, connection, promptVersionId, options);
   }
   const rows = await readCheckedRows(ctx, { from, format, delimiter }, common, variants);
+  const judge = new Judge(ctx, flags.judge, budget);
+  const { expect, allowCommands = false } = flags;
+  const expected =
+    expect === undefined
+      ? undefined
+      : await readExpectedCases(ctx, expect, rows, { variants, judge, allowCommands });
+  const judged = expected ? judgedExpectations(expected) : [];
+  const providerBatch = flags.providerBatch === true && !ctx.isReplay;
+  if (providerBatch) {
+    for (const { connection, promptVersionId } of variants) await providerOf(connection, promptVersionId);
+    for (const { model } of judged) await judge.checkBatch(model);
+  }
   if (flags.dryRun === true) {
-    const forecast = await forecastComparison(rows, variants);
+    const forecast = await forecastComparison(rows, variants, providerBatch);
+    for (const { row } of expected ? rows : []) {
+      const own = allExpectations(expected?.byRow.get(row)?.expect ?? []);
+      for (const { text: prompt, model } of [...own].filter(needsJudge)) {
+        for (const _ of variants) await judge.forecast(forecast, { prompt, model }, providerBatch);
+      }
+    }
     await printValue(ctx, { rows: rows.length, ...forecast.data() });
     ctx.io.note(`note: ${forecast.text(caps)}; nothing was created`);
     return EXIT.ok;
@@ -70,24 +113,101 @@ export async function compare(
     const request = rows[0]?.requests[at];
     if (request !== undefined) await budget.checkPrice(connection, buildRunBody(request));
   }
+  for (const { model } of judged) await judge.checkPrice(model);
   const keepMedia = report !== undefined;
-  const compared = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia });
+  const running = withKept(ctx, variants, flags, { concurrency, budget }, async kept => {
+    const ran = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia, kept });
+    const judgements = expected && (await judgeRows(ctx, ran, expected, variants, { judge, budget, kept }));
+    return { compared: ran, judgements };
+  });
+  const { compared, judgements } = await running.catch((error: unknown) => {
+    throw flags.providerBatch === true ? resumable(error) : error;
+  });
   await budget.totals(true);
   const spent = budget.spentLines('rows');
-  const grid = await comparisonGrid(ctx, compared, variants, budget);
-  const data = compared.map(row => rowData(row, variants, budget));
+  const verdicts = verdictsOn(variants, judgements ?? new Map());
+  const said = expected ? verdictTexts(verdicts, variants[0]?.name ?? '') : [];
+  const lines = said.map(([name, text]) => `${name}: ${text}`);
+  const unjudgedRows = expected ? unjudgedText(expected) : [];
+  const grid = await comparisonGrid(ctx, compared, variants, budget, judgements);
+  const data = compared.map(row => rowData(row, variants, budget, judgements));
   await present(ctx, data, {
-    terminal: () => gridTable(ctx.io, grid),
-    plain: () => plainRows(compared.map(row => rowCells(row, budget))),
+    terminal: async () => (await gridTable(ctx.io, grid)) + lines.map(line => `${visible(line)}\n`).join(''),
+    plain: () =>
+      plainRows([
+        ...compared.map(row => rowCells(row, budget, judgements)),
+        ...said.map(one => ['verdict', ...one]),
+      ]),
     paged: true,
   });
-  for (const line of [grid.facts.join(', '), ...spent]) ctx.io.note(`note: ${line}`);
+  const shown = wantsJson(ctx) ? lines : [];
+  for (const line of [grid.facts.join(', '), ...shown, ...unjudgedRows, ...spent]) {
+    ctx.io.note(`note: ${oneLine(line)}`);
+  }
   if (report !== undefined) {
-    await writePage(ctx, report, gridPage({ ...grid, facts: [...grid.facts, ...spent] }));
+    await writePage(
+      ctx,
+      report,
+      gridPage({ ...grid, facts: [...grid.facts, ...lines, ...unjudgedRows, ...spent] }),
+    );
   }
   if (budget.reached !== undefined) throw notDone(budget.reached, compared);
   refuseLeft(compared);
-  return exitCodeOf(compared, flags.failOn);
+  const unjudged = judgements && judgingFault(judgements);
+  if (unjudged) throw new CliError(`the answers could not all be judged: ${unjudged.message}`, unjudged);
+  const code = exitCodeOf(compared, flags.failOn);
+  const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
+  return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
+}
+
+type Prepared = Pick<ComparisonOptions, 'concurrency' | 'budget'>;
+
+/** Does `work` with what keeps the answers of a provider's batches for `--resume`; with nothing if none is made. */
+async function withKept<T>(
+  ctx: Context,
+  variants: readonly Variant[],
+  flags: CompareFlags,
+  { concurrency, budget }: Prepared,
+  work: (kept: KeptRequests | undefined) => Promise<T>,
+): Promise<T> {
+  const connection = variants[0]?.connection;
+  if (flags.providerBatch !== true || ctx.isReplay || connection === undefined) return work(undefined);
+  const names = [flags.from, ...variants.map(({ name }) => name)];
+  return withKeptJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
+    const { resume = false, retryUnknown = false, cancel = false } = flags;
+    const more = { budget, journal, stop: new Stop(), resume, retryUnknown, cancel, providerBatch: true };
+    const places = concurrencyFor(connection, concurrency);
+    return work(await KeptRequests.open(ctx, connection, () => true, { ...more, concurrency: places }));
+  });
+}
+
+/** @throws {CliError} USAGE_ERROR for flags that don't go together */
+function gateOf({ failOn, margin, expect }: CompareFlags): VerdictGate | undefined {
+  if (margin !== undefined && failOn !== 'unsure') throw usageError('--margin needs --fail-on unsure');
+  if (failOn !== 'worse' && failOn !== 'unsure') return undefined;
+  if (expect === undefined) {
+    throw usageError(
+      `--fail-on ${failOn} needs --expect: the test file that says what is good`,
+      'For example: --expect extract.test.yaml',
+    );
+  }
+  return failOn === 'worse' ? { failOn } : { failOn, margin: parseMargin(margin) };
+}
+
+function refuseStrayFlags({
+  providerBatch,
+  resume,
+  retryUnknown,
+  cancel,
+  expect,
+  judge,
+  allowCommands,
+}: CompareFlags): void {
+  if (resume === true && providerBatch !== true) throw usageError('--resume needs --provider-batch');
+  if (resume !== true && cancel === true) throw usageError('--cancel needs --resume');
+  if (resume !== true && retryUnknown === true) throw usageError('--retry-unknown needs --resume');
+  if (expect === undefined && judge !== undefined) throw usageError('--judge needs --expect');
+  if (expect === undefined && allowCommands === true) throw usageError('--allow-commands needs --expect');
 }
 
 /** The runs are made: a page that can't be written must not cost what is known of them. */
@@ -129,6 +249,7 @@ function exitCodeOf(rows: readonly ComparedRow[], failOn: CompareFlags['failOn']
     return fault.exitCode;
   }
   const verdicts = new Set(rows.map(verdictOn));
+  const counts = failOn === 'changed' || failOn === 'failed';
   const isFailed = verdicts.has('failed') || (failOn === 'changed' && verdicts.has('changed'));
-  return failOn !== undefined && isFailed ? EXIT.runFailed : EXIT.ok;
+  return counts && isFailed ? EXIT.runFailed : EXIT.ok;
 }

@@ -21,17 +21,33 @@ export const COMPARE = {
     ],
     ...ROW_INPUT_FLAGS,
     ['--report <file>', 'write a page with outputs and pictures side by side'],
-    ['--fail-on <what>', 'exit 5 if a row has this', { choices: ['changed', 'failed'] }],
+    ['--expect <file>', 'judge the answers by the cases of this test file'],
+    ['--judge <model>', 'with --expect: the model that judges rubrics'],
+    ['--allow-commands', 'with --expect: run the programs that the test file names'],
+    [
+      '--fail-on <what>',
+      'exit 5 if a row changed or failed, or a target is worse by --expect, or may be',
+      { choices: ['changed', 'failed', 'worse', 'unsure'] },
+    ],
+    ['--margin <percent>', 'with --fail-on unsure: how much worse is accepted (default: 5%)'],
     ...PACE_FLAGS,
     MODELS_FLAG,
     ...CAP_FLAGS,
+    ['--provider-batch', 'have the provider answer within a day, at half the price'],
+    ['--resume', 'with --provider-batch: collect what was left at the provider'],
+    ['--cancel', 'with --resume: cancel what the provider has not answered'],
+    ['--retry-unknown', 'with --resume: run rows again whose results are gone'],
     ['--dry-run', 'check every row, tell what they would cost, and create nothing'],
   ],
   examples: [
     'compare haiku.prompt@git:HEAD~1 haiku.prompt --from rows.csv',
     'compare haiku -m llama,qwen --from rows.jsonl --report compare.html',
     'compare haiku@0b0c8f0e haiku --from rows.csv --fail-on changed',
+    'compare a.prompt b.prompt --from rows.csv --expect a.test.yaml',
   ],
-  notes: `Targets are versions, prompt files, or file@git:<revision>. Piped, a line is: row, id, same, changed or failed, and of
-each target run id, status, seconds, tokens and credits.`,
+  notes: `Targets are versions, prompt files, or file@git:<revision>. Piped, a line is:
+row, id, same, changed or failed, and of each target run id, status, seconds,
+tokens and credits; with --expect also whether it passed, and a line for each
+later target: verdict, target, the verdict against the first. A row is judged by
+the case with equal inputs, or else by the case whose name is the row's id.`,
 } as const satisfies CommandSpec;

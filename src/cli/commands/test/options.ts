@@ -19,6 +19,7 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
     throw usageError('--resume and --failed are both given', 'Resume first; --failed then runs what failed.');
   }
   if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
+  if (flags.cancel === true && !resume) throw usageError('--cancel needs --resume');
   return {
     paths,
     filter: flags.filter,
@@ -26,6 +27,9 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
     failed,
     resume,
     retryUnknown,
+    // What is replayed costs nothing, at no provider.
+    providerBatch: providerBatchOf(flags) && !ctx.isReplay,
+    cancel: flags.cancel ?? false,
     update: flags.update ?? false,
     judge: flags.judge,
     allowCommands: flags.allowCommands ?? false,
@@ -40,6 +44,18 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
   };
+}
+
+function providerBatchOf({ providerBatch = false, watch = false, sure = false }: TestFlags): boolean {
+  if (providerBatch && watch)
+    throw usageError("--provider-batch doesn't go with --watch: it takes up to a day");
+  if (providerBatch && sure) {
+    throw usageError(
+      "--provider-batch doesn't go with --sure",
+      'How often a case runs depends on its answers, which a batch gives all at once: use --repeat.',
+    );
+  }
+  return providerBatch;
 }
 
 /** @throws {CliError} USAGE_ERROR for flags that choose which cases are compared by how they ended */

@@ -48,6 +48,8 @@ export const TEST = {
     ...PACE_FLAGS,
     MODELS_FLAG,
     ...CAP_FLAGS,
+    ['--provider-batch', 'have the provider answer within a day, at half the price'],
+    ['--cancel', 'with --resume: cancel what the provider has not answered'],
     ['--dry-run', 'check every case, tell what they would cost, and create nothing'],
     ['--print-schema', 'print the JSON Schema of test files, for editors'],
   ],

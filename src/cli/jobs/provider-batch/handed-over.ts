@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BatchJournal } from '../job-journal.ts';
+import { FORGOTTEN } from '../journal-events.ts';
 
 /** Rows that were handed over, or are about to be, as one batch of the provider. */
 export interface HandedOver {
@@ -68,5 +69,6 @@ export function readHandedOver({ handovers }: Pick<BatchJournal, 'handovers'>): 
 
 /** The rows that were handed over, by their ids, each as it was handed over last. */
 export function handedRows(journal: Pick<BatchJournal, 'handovers'>): Map<string, HandedRow> {
-  return new Map(readHandedOver(journal).flatMap(({ rows }) => [...rows]));
+  const rows = readHandedOver(journal).flatMap(handed => [...handed.rows]);
+  return new Map(rows.filter(([id]) => !id.startsWith(FORGOTTEN)));
 }

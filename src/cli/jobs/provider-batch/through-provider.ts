@@ -52,7 +52,30 @@ export async function* throughProvider(
   jobs: AsyncIterable<PlannedJob>,
   parts: ProviderBatchParts,
 ): AsyncGenerator<PlannedJob> {
-  yield* new Handover(parts, await providerOf(parts.connection, parts.promptVersionId)).run(jobs);
+  yield* throughProviders(new Map([[parts.promptVersionId, jobs]]), parts);
+}
+
+/**
+ * The same for the jobs of several versions, each in batches of its own: all are handed over before any is waited for.
+ *
+ * @param groups jobs by the version that they run
+ */
+export async function* throughProviders(
+  groups: ReadonlyMap<string, AsyncIterable<PlannedJob> | Iterable<PlannedJob>>,
+  parts: Omit<ProviderBatchParts, 'promptVersionId'>,
+): AsyncGenerator<PlannedJob> {
+  const handovers: { handover: Handover; jobs: AsyncIterable<PlannedJob> | Iterable<PlannedJob> }[] = [];
+  for (const [promptVersionId, jobs] of groups) {
+    const provider = await providerOf(parts.connection, promptVersionId);
+    handovers.push({ handover: new Handover({ ...parts, promptVersionId }, provider), jobs });
+  }
+  try {
+    for (const { handover, jobs } of handovers) yield* handover.handOver(jobs);
+    for (const { handover } of parts.cancel ? handovers : []) await handover.cancel();
+    for (const { handover } of handovers) yield* handover.answers();
+  } finally {
+    for (const { handover } of handovers) handover.reportLeft();
+  }
 }
 
 /** How often progress says how many rows have been prepared. */
@@ -81,15 +104,13 @@ class Handover {
     this.#desk = new BatchDesk(parts, provider);
   }
 
-  async *run(jobs: AsyncIterable<PlannedJob>): AsyncGenerator<PlannedJob> {
-    try {
-      yield* this.#throughBatches(jobs);
-    } finally {
-      this.#desk.reportLeft([...this.#open].flatMap(({ batch }) => batch ?? []));
-    }
+  /** Says which batches go on without the command. */
+  reportLeft(): void {
+    this.#desk.reportLeft([...this.#open].flatMap(({ batch }) => batch ?? []));
   }
 
-  async *#throughBatches(jobs: AsyncIterable<PlannedJob>): AsyncGenerator<PlannedJob> {
+  /** Hands jobs over; gives those that need no batch. */
+  async *handOver(jobs: AsyncIterable<PlannedJob> | Iterable<PlannedJob>): AsyncGenerator<PlannedJob> {
     for await (const planned of jobs) {
       const { job, plan } = planned;
       const handed = plan.kind === 'create' ? await this.#batchOf(job) : undefined;
@@ -98,9 +119,14 @@ class Handover {
       else if (!this.#isFull) await this.#take(job);
     }
     await this.#handOverChunk();
-    if (this.#parts.cancel) {
-      for (const { batch } of this.#expected.keys()) if (batch !== undefined) await this.#desk.cancel(batch);
-    }
+  }
+
+  async cancel(): Promise<void> {
+    for (const { batch } of this.#expected.keys()) if (batch !== undefined) await this.#desk.cancel(batch);
+  }
+
+  /** Waits for the batches and gives the jobs that they answer. */
+  async *answers(): AsyncGenerator<PlannedJob> {
     for (const [handed, rows] of this.#expected) yield* this.#answers(handed, rows);
   }
 
@@ -158,7 +184,7 @@ class Handover {
       const parameters = await this.#batches.prepare(
         JSON.parse(await textOf(request.body.chunks())) as Creation,
       );
-      const room = { estimatedCredits, providerBatch: true };
+      const room = { estimatedCredits: job.estimatedCredits ?? estimatedCredits, providerBatch: true };
       const reservation = isNew ? await budget.reserve(connection, request, room) : undefined;
       return { job, inputsDigest: request.digest, parameters, reservation };
     } catch (error) {

@@ -11,6 +11,7 @@ export interface SettingValues {
   keychain: boolean;
   exclusiveKey: boolean;
   model: string;
+  judge: string;
 }
 
 export type SettingKey = keyof SettingValues;
@@ -59,6 +60,12 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
   ),
   model: {
     description: 'the model of a prompt file that names none; echo if it is not set',
+    default: undefined,
+    form: 'a model',
+    parse: text => (/^\S+$/u.test(text) ? text : undefined),
+  },
+  judge: {
+    description: 'the model that judges rubrics if nothing else names one',
     default: undefined,
     form: 'a model',
     parse: text => (/^\S+$/u.test(text) ? text : undefined),

@@ -15,6 +15,7 @@ import { runCommand } from '../expectations/run-command.ts';
 import type { Repetition } from '../result.ts';
 import type { Judge, JudgeLog } from './judge.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
+import type { QuestionRounds } from './question-rounds.ts';
 
 /** What expectations need of the whole test. */
 export interface CheckTools {
@@ -22,12 +23,17 @@ export interface CheckTools {
   readonly budget: Budget;
   /** What judges are asked for this repetition. */
   readonly log: JudgeLog;
+  /** Asks questions together with those of other repetitions; each is asked by itself if undefined. */
+  readonly rounds?: QuestionRounds | undefined;
 }
+
+/** What was run. */
+type CheckedEntry = Pick<PreparedEntry, 'entry' | 'connection' | 'request'>;
 
 /** Checks what came back; whatever goes wrong with that is a fault of this repetition alone. */
 export async function checkRun(
   ctx: Context,
-  prepared: PreparedEntry,
+  prepared: CheckedEntry,
   result: RequestResult,
   tools: CheckTools,
 ): Promise<Repetition> {
@@ -41,10 +47,14 @@ export async function checkRun(
     const made = testCase.transform ? await transformed(whole, testCase.transform) : { answer: whole };
     if ('unmet' in made) return { ...result, mismatches: [{ line: testCase.line, at: -1, ...made.unmet }] };
     const { answer } = made;
-    for (const expectation of testCase.expect) {
+    const parts = testCase.expect.map(expectation => async () => {
       const mismatch = await checkExpectation(expectation, answer);
       if (mismatch !== undefined) mismatches.push(mismatch);
-    }
+    });
+    if (tools.rounds) {
+      await tools.rounds.all(parts);
+      mismatches.sort((one, other) => one.at - other.at);
+    } else for (const part of parts) await part();
     return { ...result, mismatches };
   } catch (error) {
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
@@ -60,9 +70,9 @@ function failedRun({ outputs }: Run, line: number): Mismatch {
 
 async function answerOf(
   ctx: Context,
-  { connection, request, entry: { file, testCase, model } }: PreparedEntry,
+  { connection, request, entry: { file, testCase, model } }: CheckedEntry,
   { run, seconds }: { readonly run: Run; readonly seconds: number },
-  { judge, budget, log }: CheckTools,
+  { judge, budget, log, rounds }: CheckTools,
 ): Promise<Answer> {
   const output = textOfOutputs(run.outputs);
   const text = testCase.trims ? output.trim() : output;
@@ -78,7 +88,7 @@ async function answerOf(
       return cost === undefined ? undefined : dollars(cost);
     },
     checks: await ctx.checks(),
-    ask: question => judge.ask(question, log),
+    ask: question => judge.ask(question, log, rounds),
     values: new Map([...testCase.text, ...(testCase.data ?? [])]),
     javascript: async (script, value) => {
       const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
@@ -94,7 +104,9 @@ async function answerOf(
       const { keyVariables } = await import('../../../models/catalogue/report.ts');
       const secrets = new Set(await keyVariables(ctx));
       const directory = path.dirname(file.file);
-      return runCommand(argv, facts, { directory, env: ctx.env, secrets, signal: ctx.signal });
+      const options = { directory, env: ctx.env, secrets, signal: ctx.signal };
+      const run = (): ReturnType<typeof runCommand> => runCommand(argv, facts, options);
+      return rounds ? rounds.program(run) : run();
     },
   };
 }

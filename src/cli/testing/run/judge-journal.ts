@@ -19,8 +19,8 @@ interface JudgeJournalOptions {
 /** Keeps in the journal of a test what judges were asked about a repetition, so that nothing is paid for twice. */
 export class JudgeJournal implements JudgeLog {
   readonly #ctx: Pick<Context, 'clock'>;
-  readonly #job: string;
   readonly #journal: BatchJournal;
+  readonly asker: string;
   readonly asksAgain: boolean;
   readonly #earlier: Earlier[];
   #hasBegun = false;
@@ -31,7 +31,7 @@ export class JudgeJournal implements JudgeLog {
     { journal, resume, retryUnknown }: JudgeJournalOptions,
   ) {
     this.#ctx = ctx;
-    this.#job = job;
+    this.asker = job;
     this.#journal = journal;
     this.asksAgain = retryUnknown;
     const own = [...(resume ? journal.extras.values() : [])].filter(isOf(job));
@@ -62,7 +62,7 @@ export class JudgeJournal implements JudgeLog {
 
   begin(entry: JournalEntry): Promise<void> {
     this.#hasBegun = true;
-    return this.#journal.append({ kind: 'extra creation', journalId: entry.id, job: this.#job, entry });
+    return this.#journal.append({ kind: 'extra creation', journalId: entry.id, job: this.asker, entry });
   }
 
   end(creation: string, runId: string | null): Promise<void> {

@@ -9,12 +9,14 @@ import { type CreationRequest, mayHaveRun } from '../../creation/creation.ts';
 import type { Forecast } from '../../creation/forecast.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { buildRunBody } from '../../inputs/request-body.ts';
+import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
+import { providerOf } from '../../jobs/provider-batch/desk.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { providerFaultOf } from '../../outputs/provider-fault.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveTarget } from '../../targets/target.ts';
 import type { Question } from '../expectations/expectation.ts';
+import type { JudgeQuestion, QuestionRounds } from './question-rounds.ts';
 
 const PROMPT = `---
 title: Judge
@@ -32,6 +34,8 @@ type JudgeVersion = Awaited<ReturnType<typeof resolveTarget>>;
 
 /** The creations for the questions about one repetition: what an earlier start of the test made of them, and those of now. */
 export interface JudgeLog {
+  /** The repetition that the questions are about. */
+  readonly asker: string;
   /** True if a question whose run failed in an earlier start is asked again. */
   readonly asksAgain: boolean;
   /**
@@ -45,6 +49,11 @@ export interface JudgeLog {
   begin(entry: JournalEntry): Promise<void>;
   /** What it came to; null if it made no run. */
   end(creation: string, runId: string | null): Promise<void>;
+}
+
+/** A question as it is sent to a model. */
+interface PreparedQuestion extends Pick<JudgeQuestion, 'request' | 'estimatedCredits'> {
+  readonly connection: Connection;
 }
 
 /** Asks models of this machine's own service about answers; its runs are runs like any other. */
@@ -67,7 +76,7 @@ export class Judge {
   }
 
   #modelOf({ model }: Pick<Question, 'model'>): string | undefined {
-    return this.#model ?? model;
+    return this.#model ?? model ?? this.#ctx.settings.get('judge');
   }
 
   /** @throws {CliError} CONFIG_ERROR for a model without a price under `--max-cost` */
@@ -76,26 +85,38 @@ export class Judge {
     await this.#budget.checkPrice(await this.#local(), body);
   }
 
+  /** @throws {CliError} USAGE_ERROR for a model whose provider has no batches */
+  async checkBatch(model: string | undefined): Promise<void> {
+    const { promptVersionId } = await this.#version(this.#modelOf({ model }));
+    await providerOf(await this.#local(), promptVersionId);
+  }
+
   /** Adds what a question is expected to cost. */
-  async forecast(forecast: Forecast, question: Question): Promise<void> {
+  async forecast(forecast: Forecast, question: Question, providerBatch: boolean): Promise<void> {
     const { estimatedCredits } = await this.#version(this.#modelOf(question));
-    await forecast.add(await this.#local(), await this.#bodyOf(question), estimatedCredits);
+    await forecast.add(await this.#local(), await this.#bodyOf(question), estimatedCredits, providerBatch);
   }
 
   /**
    * The answer to a question; that of an earlier start, if it was asked then for the same repetition.
    *
+   * @param rounds asks it together with those about other repetitions
+   *
    * @throws {CliError} for a model that is not there, or a run that failed
    */
-  async ask(question: Question, log: JudgeLog): Promise<string> {
-    const connection = await this.#local();
-    const body = await this.#bodyOf(question);
+  async ask(question: Question, log: JudgeLog, rounds?: QuestionRounds): Promise<string> {
+    const { connection, request, estimatedCredits } = await this.prepare(question);
+    const body = buildRunBody(request);
     const earlier = log.take(body);
     if (earlier?.runId !== undefined) {
       const run = await waitForKnownRun(this.#ctx, connection, earlier.runId, { idFromService: false });
       if (run.runStatus === 'succeeded' || !log.asksAgain) return answerIn(run);
     }
-    const { estimatedCredits } = await this.#version(this.#modelOf(question));
+    if (rounds !== undefined && earlier?.entry === undefined) {
+      const result = await rounds.ask({ asker: log.asker, request, estimatedCredits });
+      if (result.fault) throw new CliError(result.fault.message, result.fault);
+      if (result.run) return answerIn(result.run);
+    }
     let creation = '';
     const created = await createAndWait(this.#ctx, connection, body, {
       budget: this.#budget,
@@ -117,7 +138,17 @@ export class Judge {
     return answerIn(run);
   }
 
-  async #bodyOf({ prompt, system, model }: Question): Promise<CreationRequest> {
+  /** What is sent to ask a question, and where to. @throws {CliError} USAGE_ERROR for a model that is not there */
+  async prepare(question: Question): Promise<PreparedQuestion> {
+    const { estimatedCredits } = await this.#version(this.#modelOf(question));
+    return { connection: await this.#local(), request: await this.#requestOf(question), estimatedCredits };
+  }
+
+  async #bodyOf(question: Question): Promise<CreationRequest> {
+    return buildRunBody(await this.#requestOf(question));
+  }
+
+  async #requestOf({ prompt, system, model }: Question): Promise<RunRequest> {
     const judge = this.#modelOf({ model });
     const { promptVersionId } = await this.#version(judge);
     const text = new Map([
@@ -125,7 +156,7 @@ export class Judge {
       ['prompt', prompt],
     ]);
     const request = { promptVersionId, text, images: [], options: new Map<string, string>() };
-    return buildRunBody({ ...request, ...(judge !== undefined && { model: judge }) });
+    return { ...request, ...(judge !== undefined && { model: judge }) };
   }
 
   #local(): Promise<Connection> {
@@ -135,7 +166,10 @@ export class Judge {
 
   #version(model: string | undefined): Promise<JudgeVersion> {
     if (model === undefined) {
-      throw usageError('a rubric needs a judge', 'Name a model of this machine with --judge <model>.');
+      throw usageError(
+        'a rubric needs a judge',
+        'Name a model of this machine with --judge <model>, or for good: promptrun config set judge <model>.',
+      );
     }
     const version = this.#versions.get(model) ?? this.#versionWith(model);
     this.#versions.set(model, version);
@@ -155,7 +189,8 @@ export class Judge {
   }
 }
 
-function answerIn({ runStatus, outputs }: Run): string {
+/** Returns the judge's reply. @throws {CliError} for a run that failed */
+export function answerIn({ runStatus, outputs }: Run): string {
   if (runStatus === 'succeeded') return textOfOutputs(outputs);
   throw new CliError("the judge's run failed", {
     status: 'PROTOCOL_ERROR',

@@ -11,6 +11,7 @@ import { checkedInputs, type RunInputs, takeNamedImages } from '../../inputs/ima
 import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions } from '../../inputs/run-options.ts';
+import { providerOf } from '../../jobs/provider-batch/desk.ts';
 import { readVersion, resolveTarget } from '../../targets/target.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { Entry, FileFault } from '../result.ts';
@@ -63,6 +64,14 @@ export async function checkPrices(budget: Budget, entries: readonly PreparedEntr
   const oneOfEach = new Map(entries.map(entry => [entry.request.promptVersionId, entry]));
   for (const { connection, request } of oneOfEach.values()) {
     await budget.checkPrice(connection, buildRunBody(request));
+  }
+}
+
+/** @throws {CliError} USAGE_ERROR for a version whose model can't be asked in a batch of its provider */
+export async function checkBatches(entries: readonly PreparedEntry[]): Promise<void> {
+  const oneOfEach = new Map(entries.map(entry => [entry.request.promptVersionId, entry]));
+  for (const { connection, request } of oneOfEach.values()) {
+    await providerOf(connection, request.promptVersionId);
   }
 }
 

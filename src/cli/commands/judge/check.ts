@@ -1,0 +1,91 @@
+import type { Context } from '../../context.ts';
+import type { FlagsOf } from '../../core/command-spec.ts';
+import { parseCaps } from '../../creation/caps.ts';
+import { usageError } from '../../errors.ts';
+import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { agreementData, agreementLines, agreementOf } from '../../judging/agreement.ts';
+import { checkJudge, type JudgeCheckOptions, worstFault } from '../../judging/check-judge.ts';
+import { printValue, wantsJson } from '../../outputs/json.ts';
+import { flagOrSetting } from '../../settings/settings.ts';
+import type { Kappa } from '../../statistics/kappa.ts';
+import { visible } from '../../terminal/sanitise.ts';
+import { MOST_REPEATED } from '../../testing/cases/repetitions.ts';
+import type { JUDGE_CHECK } from './spec.ts';
+
+type JudgeCheckFlags = FlagsOf<typeof JUDGE_CHECK.flags>;
+
+/** Measures how well a judging model agrees with labels. */
+export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheckFlags): Promise<ExitCode> {
+  const gate = gateOf(flags);
+  const options = optionsOf(ctx, labels, flags);
+  const check = await checkJudge(ctx, options);
+  const agreement = agreementOf(check.judged);
+  if (wantsJson(ctx)) await printValue(ctx, agreementData(agreement));
+  else
+    await ctx.io.out(
+      agreementLines(agreement)
+        .map(line => `${visible(line)}\n`)
+        .join(''),
+    );
+  for (const line of check.budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
+  const fault = worstFault(check);
+  if (fault !== undefined) throw fault;
+  if (agreement.kappa === undefined && wantsJson(ctx)) {
+    ctx.io.note("note: Cohen's kappa is not defined, because labels and judge always say the same one thing");
+  }
+  return gate !== undefined && isBelow(agreement.kappa, gate) ? EXIT.runFailed : EXIT.ok;
+}
+
+/** What kappa must be. */
+interface KappaGate {
+  readonly least: number;
+  /** True if the low end of the interval must be so high, too. */
+  readonly sure: boolean;
+}
+
+function isBelow(kappa: Kappa | undefined, { least, sure }: KappaGate): boolean {
+  if (kappa === undefined) return true;
+  return kappa.value < least || (sure && kappa.interval[0] < least);
+}
+
+function gateOf({ minKappa, sure = false }: JudgeCheckFlags): KappaGate | undefined {
+  if (minKappa === undefined) {
+    if (sure) throw usageError('--sure needs --min-kappa');
+    return undefined;
+  }
+  const least = /^-?\d(?:\.\d{1,9})?$/u.test(minKappa) ? Number(minKappa) : Number.NaN;
+  if (least >= -1 && least <= 1) return { least, sure };
+  throw usageError(`--min-kappa takes a number from -1 to 1, such as 0.6, not ${JSON.stringify(minKappa)}`);
+}
+
+function optionsOf(ctx: Context, labels: string, flags: JudgeCheckFlags): JudgeCheckOptions {
+  const { resume = false, retryUnknown = false, cancel = false, providerBatch = false } = flags;
+  if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
+  if (cancel && !resume) throw usageError('--cancel needs --resume');
+  const judge = flags.judge ?? ctx.settings.get('judge');
+  if (judge === undefined) {
+    throw usageError(
+      '--judge is missing: the model to check',
+      'Or set one for good: promptrun config set judge <model>.',
+    );
+  }
+  return {
+    source: { from: labels, format: flags.format, delimiter: flags.delimiter },
+    rubric: flags.rubric,
+    judge,
+    repeat: repeatOf(flags.repeat),
+    caps: parseCaps(flags),
+    concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
+    rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
+    resume,
+    retryUnknown,
+    providerBatch: providerBatch && !ctx.isReplay,
+    cancel,
+  };
+}
+
+function repeatOf(text = '1'): number {
+  const repeat = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
+  if (repeat >= 1 && repeat <= MOST_REPEATED) return repeat;
+  throw usageError(`--repeat takes a whole number from 1 to ${MOST_REPEATED}, not ${JSON.stringify(text)}`);
+}

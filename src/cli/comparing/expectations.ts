@@ -1,0 +1,189 @@
+import path from 'node:path';
+import type { Context } from '../context.ts';
+import type { Failure } from '../core/failure.ts';
+import type { Budget } from '../creation/budget.ts';
+import { usageError } from '../errors.ts';
+import type { KeptRequests } from '../jobs/kept-requests.ts';
+import { compareRates, type RateComparison, verdictText } from '../statistics/comparison.ts';
+import type { CasePair } from '../statistics/paired.ts';
+import { readTestFile } from '../testing/cases/read-test-file.ts';
+import type { TestCase, TestFile } from '../testing/cases/test-case.ts';
+import { allExpectations, type Expectation } from '../testing/expectations/expectation.ts';
+import { needsJudge, refuseUncheckable } from '../testing/read-files.ts';
+import { checkRun } from '../testing/run/check-run.ts';
+import type { Judge, JudgeLog } from '../testing/run/judge.ts';
+import { type QuestionRounds, roundsOf } from '../testing/run/question-rounds.ts';
+import type { ComparedRow } from './comparison.ts';
+import { type CheckedRow, caseDigest, inputsDigest } from './run-comparison.ts';
+import type { Variant } from './variants.ts';
+
+/** The cases of a test file by the rows that they judge. */
+export interface ExpectedCases {
+  readonly file: TestFile;
+  readonly byRow: ReadonlyMap<number, TestCase>;
+  /** Ids of rows without a case. */
+  readonly unjudged: readonly string[];
+}
+
+/**
+ * Finds the case of each row: that with equal inputs, or else that whose name is the row's id.
+ *
+ * @throws {CliError} USAGE_ERROR for a file that can't be read, and if no row has a case
+ */
+export async function readExpectedCases(
+  ctx: Context,
+  name: string,
+  rows: readonly CheckedRow[],
+  { variants, judge, allowCommands }: { variants: readonly Variant[]; judge: Judge; allowCommands: boolean },
+): Promise<ExpectedCases> {
+  const { allowOutside } = ctx.globals;
+  const options = { allowOutside, mayTarget: () => true };
+  const file = await readTestFile(ctx, path.resolve(ctx.cwd, name), options);
+  await refuseUncheckable(file, judge, { allowCommands });
+  const [first] = variants;
+  const byInputs = new Map<string, TestCase>();
+  const byName = new Map<string, TestCase>();
+  for (const testCase of file.cases) {
+    if (testCase.fault) throw testCase.fault;
+    const digest = first && (await caseDigest(ctx, first, testCase).catch(() => undefined));
+    if (digest !== undefined && !byInputs.has(digest)) byInputs.set(digest, testCase);
+    if (!byName.has(testCase.name)) byName.set(testCase.name, testCase);
+  }
+  const byRow = new Map<number, TestCase>();
+  for (const row of rows) {
+    const testCase = byInputs.get(inputsDigest(row) ?? '') ?? byName.get(row.id);
+    if (testCase) byRow.set(row.row, testCase);
+  }
+  if (byRow.size === 0) {
+    throw usageError(
+      `--expect: no row has a case in ${name}`,
+      "A row is judged by the case with equal inputs, or by the case whose name is the row's id.",
+    );
+  }
+  return { file, byRow, unjudged: rows.filter(({ row }) => !byRow.has(row)).map(({ id }) => id) };
+}
+
+/** The expectations of the rows' cases that a model judges. */
+export function judgedExpectations({ byRow }: ExpectedCases): Expectation[] {
+  return [...allExpectations([...byRow.values()].flatMap(({ expect }) => expect))].filter(needsJudge);
+}
+
+/** What a case says of the answers to a row, one for each variant. */
+export interface RowJudgement {
+  readonly case: string;
+  /** undefined if there is no answer, or it could not be judged. */
+  readonly passes: readonly (boolean | undefined)[];
+  /** What did not come as expected. */
+  readonly messages: readonly (readonly string[])[];
+  readonly faults: readonly Failure[];
+}
+
+interface JudgingTools {
+  readonly judge: Judge;
+  readonly budget: Budget;
+  /** Set if questions to judges go through batches of their provider. */
+  readonly kept: KeptRequests | undefined;
+}
+
+/** Judges the answers to each row that has a case, by the number of the row. */
+export async function judgeRows(
+  ctx: Context,
+  rows: readonly (CheckedRow & ComparedRow)[],
+  { file, byRow }: ExpectedCases,
+  variants: readonly Variant[],
+  tools: JudgingTools,
+): Promise<Map<number, RowJudgement>> {
+  const rounds = tools.kept && roundsOf(tools.kept);
+  const judgements = new Map<number, RowJudgement>();
+  const works = rows.flatMap(row => {
+    const testCase = byRow.get(row.row);
+    if (testCase === undefined) return [];
+    return [
+      async () =>
+        void judgements.set(row.row, await judgeRow(ctx, row, { file, testCase }, variants, tools, rounds)),
+    ];
+  });
+  if (rounds) await Promise.all(works.map(work => work()));
+  else for (const work of works) await work();
+  ctx.signal.throwIfAborted();
+  if (rounds?.fault !== undefined) throw rounds.fault;
+  return judgements;
+}
+
+async function judgeRow(
+  ctx: Context,
+  { row, results, requests }: CheckedRow & ComparedRow,
+  entry: { readonly file: TestFile; readonly testCase: TestCase },
+  variants: readonly Variant[],
+  { judge, budget }: JudgingTools,
+  rounds: QuestionRounds | undefined,
+): Promise<RowJudgement> {
+  const judged = variants.map(async ({ connection, model }, at) => {
+    const [result, request] = [results[at], requests[at]];
+    if (result?.run === undefined || request === undefined) return undefined;
+    const tools = { judge, budget, log: unkept(`${row}-${at}`), rounds };
+    const check = () => checkRun(ctx, { entry: { ...entry, model }, connection, request }, result, tools);
+    return rounds ? rounds.during(check) : check();
+  });
+  const repetitions = await Promise.all(judged);
+  return {
+    case: entry.testCase.name,
+    passes: repetitions.map(one =>
+      one === undefined || one.fault ? undefined : one.mismatches.length === 0,
+    ),
+    messages: repetitions.map(one => (one?.mismatches ?? []).map(({ message }) => message)),
+    faults: repetitions.flatMap(one => one?.fault ?? []),
+  };
+}
+
+/** Questions of a comparison that is not resumed. */
+function unkept(asker: string): JudgeLog {
+  return { asker, asksAgain: false, take: () => undefined, begin: async () => {}, end: async () => {} };
+}
+
+/** The verdict on one variant against the first. */
+export interface VariantVerdict {
+  readonly name: string;
+  /** undefined if no row was judged for both. */
+  readonly rates: RateComparison | undefined;
+}
+
+export function verdictsOn(
+  variants: readonly Variant[],
+  judgements: ReadonlyMap<number, RowJudgement>,
+): VariantVerdict[] {
+  return variants.slice(1).map(({ name }, at) => {
+    const pairs = [...judgements.values()].flatMap(({ passes }): CasePair[] => {
+      const [before, after] = [passes[0], passes[at + 1]];
+      if (before === undefined || after === undefined) return [];
+      return [{ before: { passed: Number(before), runs: 1 }, after: { passed: Number(after), runs: 1 } }];
+    });
+    return { name, rates: compareRates(pairs) };
+  });
+}
+
+/** Returns the name of each later variant with its verdict in one line. */
+export function verdictTexts(
+  verdicts: readonly VariantVerdict[],
+  reference: string,
+): (readonly [name: string, verdict: string])[] {
+  return verdicts.map(({ name, rates }) => [
+    name,
+    rates === undefined ? 'no row could be judged' : verdictText(rates, `with ${reference}`),
+  ]);
+}
+
+/** Returns a line on the rows that are in no figure, if there are some. */
+export function unjudgedText({ unjudged }: ExpectedCases): string[] {
+  if (unjudged.length === 0) return [];
+  const shown = unjudged.slice(0, MOST_IDS).join(', ');
+  const more = unjudged.length - MOST_IDS;
+  return [`without a case, and in no figure: ${more > 0 ? `${shown} and ${more} more` : shown}`];
+}
+
+const MOST_IDS = 5;
+
+/** Returns why answers could not be judged. */
+export function judgingFault(judgements: ReadonlyMap<number, RowJudgement>): Failure | undefined {
+  return [...judgements.values()].flatMap(({ faults }) => faults)[0];
+}

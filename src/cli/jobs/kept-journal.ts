@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { DYING_MS, waitForLock } from '../../files/lock.ts';
+import { makeFolderBelow } from '../../files/write-below.ts';
+import type { Connection, Context } from '../context.ts';
+import { usageError } from '../errors.ts';
+import { BatchJournal } from './job-journal.ts';
+
+/**
+ * Does `work` with what a command notes of its jobs while they run, so that they can be resumed: a journal like a
+ * batch's in the state directory, one for each set of names.
+ *
+ * @param kind the folder of such journals
+ * @param names what tells the command's work from others', such as its files
+ * @throws {CliError} USAGE_ERROR while another command does the same work
+ */
+export async function withKeptJournal<T>(
+  { stateDir, clock }: Pick<Context, 'stateDir' | 'clock'>,
+  { kind, names }: { readonly kind: 'tests' | 'comparisons' | 'judges'; readonly names: readonly string[] },
+  { service, recorder }: Connection,
+  work: (journal: BatchJournal) => Promise<T>,
+): Promise<T> {
+  const all = [service, recorder?.mode === 'replay' ? 'replay' : '', ...names].join('\0');
+  const name = createHash('sha256').update(all).digest('hex').slice(0, 32);
+  makeFolderBelow({ folder: stateDir, name: kind }, 0o700);
+  const release = await waitForLock({ folder: stateDir, name: path.join(kind, name) }, clock, DYING_MS);
+  if (release === undefined) throw usageError(RUNNING[kind], 'Wait until it ends.');
+  let journal: BatchJournal | undefined;
+  try {
+    journal = await BatchJournal.open({ folder: stateDir, name: path.join(kind, `${name}.jsonl`) });
+    return await work(journal);
+  } finally {
+    await journal?.close();
+    release();
+  }
+}
+
+const RUNNING = {
+  tests: 'another test of these files is running',
+  comparisons: 'another comparison of these targets is running',
+  judges: 'another check of this judge is running',
+} as const;

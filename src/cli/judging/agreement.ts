@@ -1,0 +1,107 @@
+import type { Interval } from '../statistics/interval.ts';
+import { cohensKappa, type Kappa } from '../statistics/kappa.ts';
+import { intervalText, percentText } from '../statistics/percent.ts';
+import { wilsonInterval } from '../statistics/wilson.ts';
+import type { LabelledRow } from './labels.ts';
+
+/** What a judge said of a row, each time that it was asked. */
+export interface JudgedRow extends LabelledRow {
+  /** At least one. */
+  readonly verdicts: readonly { readonly passes: boolean; readonly reason: string }[];
+}
+
+/** How well a judge agrees with labels, by its first answers. */
+export interface Agreement {
+  readonly rows: number;
+  /** undefined if no row was judged. */
+  readonly agreement: { readonly rate: number; readonly interval: Interval } | undefined;
+  readonly kappa: Kappa | undefined;
+  /** How often each says pass. */
+  readonly passes: { readonly labels: number; readonly judge: number };
+  /** The share of pairs of answers to one row that are equal; undefined if each was asked once. */
+  readonly itself: number | undefined;
+  readonly differ: readonly Difference[];
+}
+
+interface Difference extends LabelledRow {
+  readonly judge: boolean;
+  readonly reason: string;
+}
+
+export function agreementOf(rows: readonly JudgedRow[]): Agreement {
+  const judged = rows.map(({ verdicts, ...row }) => {
+    const [first] = verdicts;
+    return { ...row, judge: first?.passes ?? false, reason: first?.reason ?? '' };
+  });
+  const differ = judged.filter(({ label, judge }) => label !== judge);
+  const rate = 1 - differ.length / judged.length;
+  return {
+    rows: judged.length,
+    agreement: judged.length === 0 ? undefined : { rate, interval: wilsonInterval(rate, judged.length) },
+    kappa: cohensKappa(judged),
+    passes: {
+      labels: judged.filter(({ label }) => label).length,
+      judge: judged.filter(({ judge }) => judge).length,
+    },
+    itself: agreementWithItself(rows),
+    differ,
+  };
+}
+
+function agreementWithItself(rows: readonly JudgedRow[]): number | undefined {
+  let [pairs, equal] = [0, 0];
+  for (const { verdicts } of rows) {
+    const yes = verdicts.filter(({ passes }) => passes).length;
+    const no = verdicts.length - yes;
+    pairs += pairsOf(verdicts.length);
+    equal += pairsOf(yes) + pairsOf(no);
+  }
+  return pairs === 0 ? undefined : equal / pairs;
+}
+
+function pairsOf(count: number): number {
+  return (count * (count - 1)) / 2;
+}
+
+export function agreementData({ rows, agreement, kappa, passes, itself, differ }: Agreement): object {
+  return {
+    rows,
+    agreement: agreement ?? null,
+    kappa: kappa ?? null,
+    passes,
+    itself: itself ?? null,
+    differ: differ.map(({ row, id, output, rubric, label, judge, reason }) => {
+      return { row, id, output, rubric, label: word(label), judge: word(judge), reason };
+    }),
+  };
+}
+
+/** Returns the agreement in lines for people. */
+export function agreementLines({ rows, agreement, kappa, passes, itself, differ }: Agreement): string[] {
+  if (agreement === undefined) return ['no row was judged'];
+  const between = (interval: Interval): string =>
+    `probably between ${intervalText(interval).replace('–', ' and ')}`;
+  const round = (value: number): string => String(Number(value.toFixed(2)));
+  const agreed = rows - differ.length;
+  return [
+    `agreement: ${agreed} of ${rows}, ${shareText(agreement.rate)}; the true rate is ${between(agreement.interval)}`,
+    kappa === undefined
+      ? "Cohen's kappa: not defined, because labels and judge always say the same one thing"
+      : `Cohen's kappa: ${round(kappa.value)}, probably between ${round(kappa.interval[0])} and ${round(kappa.interval[1])}`,
+    `pass: ${passes.labels} times by the labels, ${passes.judge} times by the judge`,
+    ...(itself === undefined
+      ? []
+      : [`the judge agrees with itself: ${shareText(itself)} of pairs of answers`]),
+    ...differ.map(
+      ({ id, label, judge, reason }) => `row ${id}: label ${word(label)}, judge ${word(judge)}: ${reason}`,
+    ),
+  ];
+}
+
+function shareText(share: number): string {
+  return percentText(Number(share.toFixed(3)));
+}
+
+function word(passes: boolean): 'pass' | 'fail' {
+  return passes ? 'pass' : 'fail';
+}

@@ -1,0 +1,132 @@
+import path from 'node:path';
+import type { Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
+import { type Failure, failureOf } from '../core/failure.ts';
+import { Budget } from '../creation/budget.ts';
+import type { Caps } from '../creation/caps.ts';
+import { CliError, resumable } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { requestDigest } from '../inputs/request-body.ts';
+import type { SourceFlags } from '../inputs/rows/source.ts';
+import type { Job } from '../jobs/job.ts';
+import { withKeptJournal } from '../jobs/kept-journal.ts';
+import { KeptRequests, type ResumeOptions } from '../jobs/kept-requests.ts';
+import { concurrencyFor, pacedConnection } from '../jobs/paced.ts';
+import type { RequestResult } from '../jobs/run-requests.ts';
+import { Stop } from '../jobs/stop.ts';
+import { judgePrompt, rubricVerdict } from '../testing/expectations/judged-kinds.ts';
+import { answerIn, Judge } from '../testing/run/judge.ts';
+import type { JudgedRow } from './agreement.ts';
+import { type LabelledRow, readLabels } from './labels.ts';
+
+export interface JudgeCheckOptions extends ResumeOptions {
+  readonly source: SourceFlags;
+  readonly rubric: string | undefined;
+  readonly judge: string | undefined;
+  readonly repeat: number;
+  readonly caps: Caps;
+  readonly concurrency: number | undefined;
+  readonly rate: number | undefined;
+}
+
+/** What came of asking a judge. */
+export interface JudgeCheck {
+  /** Rows of which every answer came. */
+  readonly judged: readonly JudgedRow[];
+  /** Why other rows are left out, in their order. */
+  readonly faults: readonly { readonly id: string; readonly fault: Failure }[];
+  readonly budget: Budget;
+}
+
+interface QuestionJob extends Job {
+  readonly labelled: LabelledRow;
+}
+
+/**
+ * Asks a judge about answers that somebody has labelled.
+ *
+ * @throws {CliError} USAGE_ERROR for labels that can't be read, and for a judge that is not there
+ */
+export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Promise<JudgeCheck> {
+  const { source, repeat } = options;
+  const budget = new Budget(ctx, options.caps);
+  const judge = new Judge(ctx, options.judge, budget);
+  await judge.check(undefined);
+  const rows = await readLabels(ctx, source, options.rubric);
+  const connection = pacedConnection(ctx, await ctx.localConnection(), options.rate);
+  budget.check(connection);
+  await judge.checkPrice(undefined);
+  if (options.providerBatch) await judge.checkBatch(undefined);
+  const jobs = await jobsOf(judge, rows, repeat);
+  const results = new Map<string, RequestResult>();
+  const labels = source.from === '-' ? '-' : path.resolve(ctx.cwd, source.from);
+  const journalName = { kind: 'judges', names: [labels, options.judge ?? ''] } as const;
+  const asking = withKeptJournal(ctx, journalName, connection, async journal => {
+    const concurrency = concurrencyFor(connection, options.concurrency);
+    const more = { ...options, concurrency, budget, journal, stop: new Stop() };
+    const kept = await KeptRequests.open(ctx, connection, () => true, more);
+    await kept.run(jobs, async ({ id }, result) => void results.set(id, result));
+  });
+  await asking.catch((error: unknown) => {
+    throw resumable(error);
+  });
+  await budget.totals(true);
+  return { ...verdictsOf(rows, jobs, results), budget };
+}
+
+/** The questions, each `repeat` times; equal ones are told apart by their number, in recordings too. */
+async function jobsOf(judge: Judge, rows: readonly LabelledRow[], repeat: number): Promise<QuestionJob[]> {
+  const asked = new Map<string, number>();
+  const jobs: QuestionJob[] = [];
+  for (const labelled of rows) {
+    const { request, estimatedCredits } = await judge.prepare({
+      prompt: judgePrompt(labelled.rubric, labelled.output),
+    });
+    const digest = requestDigest(request);
+    for (let at = 0; at < repeat; at += 1) {
+      const repetition = (asked.get(digest) ?? 0) + 1;
+      asked.set(digest, repetition);
+      const id = `${request.promptVersionId}-${digest}-${repetition}`;
+      const job = { id, row: jobs.length + 1, estimatedCredits, labelled };
+      jobs.push({ ...job, request: async () => ({ ...request, repetition }) });
+    }
+  }
+  return jobs;
+}
+
+function verdictsOf(
+  rows: readonly LabelledRow[],
+  jobs: readonly QuestionJob[],
+  results: ReadonlyMap<string, RequestResult>,
+): Pick<JudgeCheck, 'judged' | 'faults'> {
+  const judged: JudgedRow[] = [];
+  const faults: { id: string; fault: Failure }[] = [];
+  for (const labelled of rows) {
+    const own = jobs.filter(job => job.labelled === labelled);
+    try {
+      judged.push({ ...labelled, verdicts: own.map(({ id }) => verdictIn(results.get(id))) });
+    } catch (error) {
+      faults.push({ id: labelled.id, fault: failureOf(error) });
+    }
+  }
+  return { judged, faults };
+}
+
+function verdictIn(result: RequestResult | undefined): ReturnType<typeof rubricVerdict> {
+  if (result?.run) return rubricVerdict(answerIn(result.run));
+  const { fault } = result ?? {};
+  throw fault ? new CliError(fault.message, fault) : new Error('a question was not answered');
+}
+
+/** The fault that ends the command: that of the time or the cap before others; undefined if there is none. */
+export function worstFault({ faults }: JudgeCheck): CliError | undefined {
+  const first = faults[0]?.fault;
+  if (first === undefined) return undefined;
+  const ofCode = (code: number) => faults.find(({ fault }) => fault.exitCode === code)?.fault;
+  const { message, ...fault } = ofCode(EXIT.waitTimeout) ?? ofCode(EXIT.capReached) ?? first;
+  const hints =
+    fault.exitCode === EXIT.capReached
+      ? ['Go on with the same command, --resume and a higher cap.']
+      : fault.hints;
+  return new CliError(`${message}; ${counted(faults.length, 'row')} not judged`, { ...fault, hints });
+}

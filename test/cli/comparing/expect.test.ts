@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FakeProvider } from '../../support/fake-provider.ts';
+import { ProviderLedger } from '../../support/provider-ledger.ts';
+import { ECHO, Project } from '../testing/support.ts';
+
+const SILENT = ECHO.replace('{{text}}', 'nothing of {{#if text}}it{{/if}}');
+const IDS = Array.from({ length: 8 }, (_, at) => `row${at + 1}`);
+
+/** Eight rows of which six have a case, by their inputs or by their names. */
+function project(files: Readonly<Record<string, string>> = {}): Project {
+  const cases = IDS.slice(0, 6).map((id, at) =>
+    at < 3
+      ? `  - {name: ${id}, expect: {contains: "${id} text"}, inputs: {text: other}}\n`
+      : `  - {name: case ${at}, expect: {contains: "${id} text"}, inputs: {text: "${id} text"}}\n`,
+  );
+  return new Project({
+    'a.prompt': ECHO,
+    'b.prompt': SILENT,
+    'c.prompt': ECHO,
+    'a.test.yaml': `cases:\n${cases.join('')}`,
+    'rows.csv': `id,text\n${IDS.map(id => `${id},${id} text\n`).join('')}`,
+    ...files,
+  });
+}
+
+const EXPECT = ['--from', 'rows.csv', '--expect', 'a.test.yaml'];
+
+describe('compare --expect', () => {
+  it('gives a verdict on each later target against the first, and leaves rows without a case out', async () => {
+    const { exitCode, stdout } = await project().run([
+      'compare',
+      'a.prompt',
+      'b.prompt',
+      'c.prompt',
+      ...EXPECT,
+    ]);
+    expect(stdout()).toContain(
+      'verdict\tb.prompt\tworse: 0 % passed, 100 % with a.prompt; the difference is -100 points',
+    );
+    expect(stdout()).toContain('verdict\tc.prompt\tno difference shown: 100 % passed, 100 % with a.prompt');
+    const lines = stdout().split('\n');
+    const [first = '', last = ''] = [lines[0], lines[6]];
+    expect(
+      [first, last].map(line => line.split('\t').filter((_, at) => at > 2 && (at - 2) % 6 === 0)),
+    ).toEqual([
+      ['passed', 'failed', 'passed'],
+      ['-', '-', '-'],
+    ]);
+    expect(exitCode).toBe(0);
+  });
+
+  it.each([
+    { targets: ['a.prompt', 'b.prompt'], flags: ['--fail-on', 'worse'], code: 5 },
+    { targets: ['b.prompt', 'a.prompt'], flags: ['--fail-on', 'worse'], code: 0 },
+    { targets: ['a.prompt', 'c.prompt', 'b.prompt'], flags: ['--fail-on', 'worse'], code: 5 },
+    { targets: ['a.prompt', 'c.prompt'], flags: ['--fail-on', 'unsure'], code: 5 },
+    { targets: ['a.prompt', 'c.prompt'], flags: ['--fail-on', 'unsure', '--margin', '40%'], code: 0 },
+    { targets: ['a.prompt', 'b.prompt'], flags: ['--fail-on', 'failed'], code: 0 },
+  ])('exits with $code for $targets and $flags', async ({ targets, flags, code }) => {
+    const { exitCode } = await project().run(['compare', ...targets, ...EXPECT, ...flags]);
+    expect(exitCode).toBe(code);
+  });
+
+  it('says in JSON and on the page what passed', async () => {
+    const here = project();
+    const { stdout } = await here.run([
+      'compare',
+      'a.prompt',
+      'b.prompt',
+      ...EXPECT,
+      '--json',
+      '--report',
+      'page.html',
+    ]);
+    const rows = JSON.parse(stdout()) as { case: string | null; results: { passed: boolean | null }[] }[];
+    expect(rows.map(row => [row.case, ...row.results.map(({ passed }) => passed)]).slice(2, 7)).toEqual([
+      ['row3', true, false],
+      ['case 3', true, false],
+      ['case 4', true, false],
+      ['case 5', true, false],
+      [null, null, null],
+    ]);
+    const page = readFileSync(path.join(here.home, 'page.html'), 'utf8');
+    expect(page).toContain('b.prompt: worse: 0 % passed');
+    expect(page).toContain('without a case, and in no figure: row7, row8');
+    expect(page).toContain('does not contain');
+  });
+
+  it.each([
+    { flags: ['--fail-on', 'worse'], message: '--fail-on worse needs --expect' },
+    { flags: ['--fail-on', 'unsure'], message: '--fail-on unsure needs --expect' },
+    { flags: ['--margin', '5%'], message: '--margin needs --fail-on unsure' },
+    { flags: ['--judge', 'echo'], message: '--judge needs --expect' },
+    { flags: ['--resume'], message: '--resume needs --provider-batch' },
+    { flags: ['--expect', 'none.test.yaml'], message: 'none.test.yaml' },
+    { flags: ['--expect', 'other.test.yaml'], message: '--expect: no row has a case in other.test.yaml' },
+    {
+      flags: ['--expect', 'command.test.yaml'],
+      message: 'command.test.yaml:3: it runs a command of its own',
+    },
+    { flags: ['--provider-batch'], message: "can't be asked in a batch of its provider" },
+  ])('is wrong use, and runs nothing: $flags', async ({ flags, message }) => {
+    const here = project({
+      'other.test.yaml': 'target: a.prompt\ncases:\n  - {name: x, inputs: {text: x}}\n',
+      'command.test.yaml': 'target: a.prompt\ncases:\n  - {name: row1, expect: {command: "true"}}\n',
+    });
+    const { exitCode, stderr, stdout } = await here.run([
+      'compare',
+      'a.prompt',
+      'b.prompt',
+      '--from',
+      'rows.csv',
+      ...flags,
+    ]);
+    expect(stderr()).toContain(message);
+    expect([exitCode, stdout()]).toEqual([2, '']);
+  });
+});
+
+describe('compare --provider-batch', () => {
+  it('sends all runs of a target as a batch, what judges are asked as another, and nothing twice', async () => {
+    const provider = await FakeProvider.start();
+    const ledger = new ProviderLedger();
+    ledger.verdict = ({ parameters }) => {
+      const messages = JSON.stringify(parameters['messages']);
+      if (messages.includes('You judge')) return { text: messages.includes('bad') ? 'No.' : 'Yes.' };
+      return { text: messages.includes('loud') ? 'bad' : 'good' };
+    };
+    provider.reset(ledger.handler);
+    const names = IDS.slice(0, 6).map(
+      id => `  - {name: ${id}, inputs: {text: x}, expect: {rubric: is good}}\n`,
+    );
+    const here = project({
+      'data/models.yaml': `providers:\n  o: {baseUrl: "${provider.baseUrl}", batch: true}\nmodels:\n  - {model: open, modality: text, provider: o, price: {input: 2, output: 8}}\n`,
+      'soft.prompt': ECHO.replace('model: echo', 'model: open'),
+      'loud.prompt': ECHO.replace('model: echo', 'model: open').replace('{{text}}', 'loud {{text}}'),
+      'soft.test.yaml': `cases:\n${names.join('')}`,
+    });
+    const env = { PROMPTRUN_DATA_DIR: path.join(here.home, 'data') };
+    const flags = [
+      '--from',
+      'rows.csv',
+      '--expect',
+      'soft.test.yaml',
+      '--judge',
+      'open',
+      '--fail-on',
+      'worse',
+    ];
+    const argv = ['compare', 'soft.prompt', 'loud.prompt', ...flags, '--provider-batch'];
+    const first = await here.run(argv, { env });
+    expect(first.stdout()).toContain('loud.prompt\tworse: 0 % passed, 100 % with soft.prompt');
+    expect(first.exitCode).toBe(5);
+    const sizes = (): number[] => ledger.batches.map(({ entries }) => entries.length);
+    expect(sizes()).toEqual([8, 8, 12]);
+    const again = await here.run([...argv, '--resume'], { env });
+    expect(again.stdout()).toContain('loud.prompt\tworse: 0 % passed, 100 % with soft.prompt');
+    expect(sizes()).toEqual([8, 8, 12]);
+    await provider.close();
+  });
+});

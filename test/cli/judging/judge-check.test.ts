@@ -1,0 +1,238 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { type CommandResult, runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { FakeProvider, said } from '../../support/fake-provider.ts';
+import { ProviderLedger } from '../../support/provider-ledger.ts';
+
+let provider: FakeProvider;
+let home: string;
+beforeAll(async () => {
+  provider = await FakeProvider.start();
+});
+afterAll(() => provider.close());
+beforeEach(() => {
+  home = temporaryDirectory();
+  mkdirSync(path.join(home, 'data'), { mode: 0o700 });
+  write(
+    'data/models.yaml',
+    `providers:\n  here: {baseUrl: "${provider.baseUrl}", batch: true}\nmodels:\n  - {model: tiny, modality: text, provider: here, price: {input: 2, output: 8}}\n`,
+  );
+});
+
+const write = (file: string, text: string): void => writeFileSync(path.join(home, file), text);
+const run = (...argv: string[]): Promise<CommandResult> =>
+  runInProcess(['-q', ...argv], {
+    home,
+    local: localService,
+    env: { PROMPTRUN_DATA_DIR: path.join(home, 'data') },
+  });
+const check = (...flags: string[]): Promise<CommandResult> =>
+  run('judge', 'check', 'labels.csv', '--judge', 'tiny', '--concurrency', '1', ...flags);
+
+/** Rows with these labels; the judge answers with these letters in turn, the last one for ever. */
+function answer(labels: string, answers: string): void {
+  const rows = Array.from(
+    labels,
+    (label, at) => `answer ${at + 1},is polite,${label === 'y' ? 'pass' : 'fail'}\n`,
+  );
+  write('labels.csv', `output,rubric,label\n${rows.join('')}`);
+  provider.reset(...Array.from(answers, letter => said(letter === 'y' ? 'Yes.' : 'No: it is rude.')));
+}
+
+describe('judge check', () => {
+  it('reports agreement, kappa, how often each says pass, and where they differ', async () => {
+    answer('yyyyyynnnn', 'yyyyynnnny');
+    const { stdout, exitCode } = await check();
+    expect(stdout()).toBe(
+      `agreement: 8 of 10, 80 %; the true rate is probably between 49 and 94 %
+Cohen's kappa: 0.58, probably between 0.07 and 1
+pass: 6 times by the labels, 6 times by the judge
+row 6: label pass, judge fail: it is rude.
+row 10: label fail, judge pass: no reason given
+`,
+    );
+    expect(exitCode).toBe(0);
+  });
+
+  it('asks as a rubric does', async () => {
+    answer('y', 'y');
+    await check();
+    expect(provider.asked[0]?.text).toContain('Rubric: is polite');
+    expect(provider.asked[0]?.text).toContain('answer 1');
+  });
+
+  it('gives its figures as JSON', async () => {
+    answer('yyyyyynnnn', 'yyyyynnnny');
+    const { stdout } = await check('--json');
+    expect(JSON.parse(stdout())).toEqual({
+      rows: 10,
+      agreement: { rate: 0.8, interval: [expect.closeTo(0.4902, 4), expect.closeTo(0.9433, 4)] },
+      kappa: { value: expect.closeTo(7 / 12) as number, interval: [expect.any(Number), expect.any(Number)] },
+      passes: { labels: 6, judge: 6 },
+      itself: null,
+      differ: [
+        {
+          row: 6,
+          id: '6',
+          output: 'answer 6',
+          rubric: 'is polite',
+          label: 'pass',
+          judge: 'fail',
+          reason: 'it is rude.',
+        },
+        {
+          row: 10,
+          id: '10',
+          output: 'answer 10',
+          rubric: 'is polite',
+          label: 'fail',
+          judge: 'pass',
+          reason: 'no reason given',
+        },
+      ],
+    });
+  });
+
+  it('reports how often the judge agrees with itself, and goes by its first answers otherwise', async () => {
+    answer('yn', 'yynnnn');
+    const { stdout } = await check('--repeat', '3', '--json');
+    expect(JSON.parse(stdout())).toMatchObject({
+      rows: 2,
+      itself: 4 / 6,
+      agreement: { rate: 1 },
+      differ: [],
+    });
+    expect(provider.asked).toHaveLength(6);
+  });
+
+  it.each([
+    { flags: ['--min-kappa', '0.5'], code: 0 },
+    { flags: ['--min-kappa', '0.6'], code: 5 },
+    { flags: ['--min-kappa', '0.5', '--sure'], code: 5 },
+    { flags: ['--min-kappa', '0', '--sure'], code: 0 },
+  ])('gates on kappa: $flags', async ({ flags, code }) => {
+    answer('yyyyyynnnn', 'yyyyynnnny');
+    expect((await check(...flags)).exitCode).toBe(code);
+  });
+
+  it.each([
+    { flags: [], code: 0 },
+    { flags: ['--min-kappa', '0.1'], code: 5 },
+  ])('says that kappa is not defined if both always say the same: $flags', async ({ flags, code }) => {
+    answer('yyy', 'y');
+    const { stdout, exitCode } = await check(...flags);
+    expect(stdout()).toContain("Cohen's kappa: not defined");
+    expect(exitCode).toBe(code);
+    const json = await check('--json', ...flags);
+    expect(JSON.parse(json.stdout())).toMatchObject({ kappa: null });
+    expect(json.exitCode).toBe(code);
+  });
+
+  it('takes JSONL, labels of all forms, a common rubric and the setting judge', async () => {
+    const labels = ['"pass"', '"Yes"', 'true', '1', '"fail"', '"no"', 'false', '"0"'];
+    write(
+      'labels.jsonl',
+      labels.map((label, at) => `{"output": "answer ${at}", "label": ${label}}\n`).join(''),
+    );
+    provider.reset(...Array.from('yyyynnnn', letter => said(letter === 'y' ? 'yes' : 'no')));
+    await run('config', 'set', 'judge', 'tiny');
+    const { stdout, exitCode } = await run(
+      'judge',
+      'check',
+      'labels.jsonl',
+      '--rubric',
+      'is polite',
+      '--concurrency',
+      '1',
+    );
+    expect(stdout()).toContain('agreement: 8 of 8, 100 %');
+    expect(exitCode).toBe(0);
+  });
+
+  it.each([
+    { labels: 'output,label\na,pass\n', flags: [], message: 'labels.csv:2: there is no rubric' },
+    { labels: 'rubric,label\na,pass\n', flags: [], message: 'labels.csv:2: there is no output' },
+    { labels: 'output,rubric\na,b\n', flags: [], message: 'labels.csv:2: there is no label' },
+    {
+      labels: 'output,rubric,label\na,b,maybe\n',
+      flags: [],
+      message: 'labels.csv:2: the label "maybe" is not pass or fail',
+    },
+    { labels: 'output,rubric,label\n', flags: [], message: 'labels.csv has no rows' },
+    { labels: 'output,rubric,label\na,b,pass\n', flags: ['--judge', 'nobody'], message: 'nobody' },
+    { labels: 'output,rubric,label\na,b,pass\n', flags: ['--sure'], message: '--sure needs --min-kappa' },
+    {
+      labels: 'output,rubric,label\na,b,pass\n',
+      flags: ['--min-kappa', '2'],
+      message: '--min-kappa takes a number from -1 to 1',
+    },
+    { labels: 'output,rubric,label\na,b,pass\n', flags: ['--cancel'], message: '--cancel needs --resume' },
+  ])('is wrong use, and asks nothing: $message', async ({ labels, flags, message }) => {
+    provider.reset(said('yes'));
+    write('labels.csv', labels);
+    const { exitCode, stderr } = await check(...flags);
+    expect(stderr()).toContain(message);
+    expect(exitCode).toBe(2);
+    expect(provider.asked).toHaveLength(0);
+  });
+
+  it('needs a judge', async () => {
+    answer('y', 'y');
+    const { exitCode, stderr } = await run('judge', 'check', 'labels.csv');
+    expect(stderr()).toContain('--judge is missing');
+    expect(exitCode).toBe(2);
+  });
+
+  it('leaves rows out that were not judged, and ends with their code', async () => {
+    answer('yyn', 'y');
+    provider.reset(said('yes'), said('perhaps'), said('no'));
+    const { exitCode, stdout, stderr } = await check();
+    expect(stdout()).toContain('agreement: 2 of 2');
+    expect(stderr()).toContain('the judge answered neither yes nor no; 1 row not judged');
+    expect(exitCode).toBe(1);
+  });
+
+  it('records and replays, each repetition its own', async () => {
+    answer('yn', 'yynnnn');
+    const live = await check('--repeat', '3', '--json', '--record', 'recorded');
+    const asked = provider.asked.length;
+    const replayed = await check('--repeat', '3', '--json', '--replay', 'recorded');
+    expect(JSON.parse(replayed.stdout())).toEqual(JSON.parse(live.stdout()));
+    expect(provider.asked).toHaveLength(asked);
+  });
+
+  it('stops at the cap, and goes on with more without paying twice', async () => {
+    answer('yyyynn', '');
+    const ledger = new ProviderLedger();
+    provider.reset(ledger.handler);
+    ledger.verdict = () => ({ text: 'Yes.' });
+    const capped = await check('--provider-batch', '--max-cost', '0.014');
+    expect(capped.exitCode).toBe(8);
+    expect(capped.stderr()).toMatch(/[1-5] rows not judged/u);
+    const more = await check('--provider-batch', '--resume', '--max-cost', '1');
+    expect(more.stdout()).toContain('agreement: 4 of 6');
+    expect(more.exitCode).toBe(0);
+    const sizes = ledger.batches.map(({ entries }) => entries.length);
+    expect(sizes).toHaveLength(2);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(6);
+  });
+
+  it('goes through the batch of the provider at half the price, with --sure too', async () => {
+    answer('yyyynnn', 'y');
+    const ledger = new ProviderLedger();
+    ledger.verdict = ({ parameters }) => {
+      const [, number = '0'] = /answer (\d)/u.exec(JSON.stringify(parameters['messages'])) ?? [];
+      return { text: Number(number) <= 4 ? 'Yes.' : 'No.' };
+    };
+    provider.reset(ledger.handler);
+    const { stdout, exitCode } = await check('--provider-batch', '--min-kappa', '0.5', '--sure');
+    expect(stdout()).toContain('agreement: 7 of 7');
+    expect(exitCode).toBe(0);
+    expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([7]);
+    const again = await check('--provider-batch', '--resume');
+    expect(again.stdout()).toContain('agreement: 7 of 7');
+    expect(ledger.batches).toHaveLength(1);
+  });
+});

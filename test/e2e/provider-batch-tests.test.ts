@@ -1,0 +1,220 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
+import { FakeProvider } from '../support/fake-provider.ts';
+import { ProviderLedger, type StopPoint } from '../support/provider-ledger.ts';
+
+let provider: FakeProvider;
+let ledger: ProviderLedger;
+let home: string;
+
+const NAMES = ['Ada', 'Bob', 'Cy'];
+
+beforeEach(async () => {
+  provider = await FakeProvider.start();
+  ledger = new ProviderLedger();
+  ledger.origin = new URL(provider.baseUrl).origin;
+  ledger.verdict = ({ parameters }) => ({ text: answerTo(JSON.stringify(parameters['messages'])) });
+  provider.reset(ledger.handler);
+  home = temporaryDirectory();
+  mkdirSync(path.join(home, 'data'), { mode: 0o700 });
+  writeFileSync(
+    path.join(home, 'data/models.yaml'),
+    `providers:
+  o: {baseUrl: "${provider.baseUrl}", batch: true, apiKeyEnv: O_KEY}
+  a: {baseUrl: "${ledger.origin}", batch: true, engine: anthropic, apiKeyEnv: O_KEY}
+  plain: {baseUrl: "${provider.baseUrl}"}
+models:
+  - {model: openai, modality: text, provider: o, price: {input: 2, output: 8}}
+  - {model: anthropic, modality: text, provider: a, price: {input: 2, output: 8}}
+  - {model: plain, modality: text, provider: plain}
+`,
+  );
+  writeFileSync(path.join(home, 'greet.prompt'), '---\nmodel: openai\n---\nName: {{name}}');
+  writeCases('rubric: "is polite"');
+});
+afterEach(() => provider.close());
+
+/** Gives names back, and as a judge finds only Bob impolite. */
+function answerTo(messages: string): string {
+  if (!messages.includes('You judge')) return /Name: (\w+)/u.exec(messages)?.[1] ?? 'nobody';
+  return messages.includes('Bob') ? 'No, it names Bob.' : 'Yes, it is.';
+}
+
+/** Two runs of a case for each name; its answer has to be the name, and whatever else is expected. */
+function writeCases(...more: string[]): void {
+  const cases = NAMES.map(
+    name =>
+      `  - name: ${name}\n    inputs: {name: ${name}}\n    repeat: 2\n    expect:\n${[`contains: ${name}`, ...more].map(one => `      - ${one}\n`).join('')}`,
+  );
+  writeFileSync(path.join(home, 'greet.test.yaml'), `cases:\n${cases.join('')}`);
+}
+
+function start(model: string, ...flags: string[]): RunningCommand {
+  const args = ['test', '--provider-batch', '-m', model, '--judge', model, '--json', ...flags];
+  const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data'), O_KEY: 'k-secret-12345' };
+  return startCommand(args, { home, env });
+}
+
+const test = (model: string, ...flags: string[]): Promise<CommandOutcome> => start(model, ...flags).ended;
+
+/** What each case came to; Bob's runs are found wanting by the judge. */
+function verdictsOf({ stdout }: CommandOutcome): object {
+  const { cases } = JSON.parse(stdout) as {
+    cases: { name: string; status: string; passed: number; repetitions: { outputs: { data: string }[] }[] }[];
+  };
+  return cases.map(({ name, status, passed, repetitions }) => {
+    return [name, status, passed, ...repetitions.map(({ outputs }) => outputs[0]?.data)];
+  });
+}
+
+const VERDICTS = [
+  ['Ada', 'passed', 2, 'Ada', 'Ada'],
+  ['Bob', 'failed', 0, 'Bob', 'Bob'],
+  ['Cy', 'passed', 2, 'Cy', 'Cy'],
+];
+
+const sizes = (): number[] => ledger.batches.map(({ entries }) => entries.length);
+
+/** Where the command is killed, in order, for each of its two batches. */
+const STEPS: Readonly<Record<string, readonly (readonly [RegExp, StopPoint])[]>> = {
+  openai: [
+    [/^POST .*\/files$/, 'after'],
+    [/^POST .*\/batches$/, 'before'],
+    [/^POST .*\/batches$/, 'after'],
+    [/^GET .*\/batches\/\w+$/, 'before'],
+    [/^GET .*\/files\/.*\/content$/, 'within'],
+  ],
+  anthropic: [
+    [/^POST .*\/batches$/, 'before'],
+    [/^POST .*\/batches$/, 'after'],
+    [/^GET .*\/batches\/\w+$/, 'before'],
+    [/^GET .*\/results$/, 'within'],
+  ],
+};
+
+describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
+  it('sends all repetitions as one batch and the questions to the judge as another, at half the price', async () => {
+    const outcome = await test(model);
+    expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
+    expect(verdictsOf(outcome)).toEqual(VERDICTS);
+    expect(sizes()).toEqual([6, 6]);
+    const { totals } = JSON.parse(outcome.stdout) as { totals: { cost: number } };
+    expect(totals.cost).toBeCloseTo(ledger.bill, 9);
+  });
+
+  it('pays for nothing twice, wherever it is killed', async () => {
+    for (const [at, point] of [...(STEPS[model] ?? []), ...(STEPS[model] ?? [])]) {
+      const stopped = ledger.stopAt(at, point);
+      const { child, ended } = start(model, '--resume');
+      await Promise.race([stopped, ended.then(outcome => expect.fail(`ended: ${outcome.stderr}`))]);
+      child.kill('SIGKILL');
+      await ended;
+    }
+    const outcome = await test(model, '--resume');
+    expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
+    expect(verdictsOf(outcome)).toEqual(VERDICTS);
+    expect(sizes()).toEqual([6, 6]);
+    const { totals } = JSON.parse(outcome.stdout) as { totals: { cost: number } };
+    expect(totals.cost).toBeCloseTo(ledger.bill, 9);
+  }, 120_000);
+});
+
+describe('a batch of tests that is left at the provider', () => {
+  async function leave(): Promise<CommandOutcome> {
+    ledger.looksToEnd = 1000;
+    const { child, untilStderr, ended } = start('openai');
+    await untilStderr(/in_progress/);
+    child.kill('SIGINT');
+    return await ended;
+  }
+
+  it('is named, collected by --resume, and not paid for again by a new start', async () => {
+    const left = await leave();
+    expect(left).toMatchObject({ code: 130 });
+    expect(left.stderr).toContain('batch_1 goes on');
+    const anew = await test('openai');
+    expect(anew.stderr).toContain('a batch of an earlier start is at the provider');
+    expect(anew.code).toBe(2);
+    ledger.looksToEnd = 1;
+    const outcome = await test('openai', '--resume');
+    expect(verdictsOf(outcome)).toEqual(VERDICTS);
+    expect(sizes()).toEqual([6, 6]);
+    await test('openai');
+    expect(sizes()).toEqual([6, 6, 6, 6]);
+  });
+
+  it('is cancelled with --resume --cancel: what was not done has failed', async () => {
+    await leave();
+    ledger.verdict = ({ parameters }) => {
+      const text = answerTo(JSON.stringify(parameters['messages']));
+      return text === 'Ada' ? { text } : 'expired';
+    };
+    writeCases();
+    const outcome = await test('openai', '--resume', '--cancel');
+    expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
+    expect(ledger.batches.map(({ cancelled }) => cancelled)).toEqual([true]);
+    const expired = expect.stringContaining('has no answer') as string;
+    expect(verdictsOf(outcome)).toEqual([
+      ['Ada', 'passed', 2, 'Ada', 'Ada'],
+      ['Bob', 'failed', 0, expired, expired],
+      ['Cy', 'failed', 0, expired, expired],
+    ]);
+  });
+
+  it('is given up with exit code 6 after --timeout', async () => {
+    ledger.looksToEnd = 1000;
+    const outcome = await test('openai', '--timeout', '3s');
+    expect(outcome).toMatchObject({ code: 6 });
+    expect(outcome.stderr).toContain('batch_1 goes on');
+    expect(sizes()).toEqual([6]);
+  });
+});
+
+it('uploads only what fits the cap, and goes on with more', async () => {
+  writeCases();
+  const outcome = await test('openai', '--max-cost', '0.014');
+  expect(outcome).toMatchObject({ code: 8 });
+  const [first = 0] = sizes();
+  expect(first).toBeGreaterThan(0);
+  expect(first).toBeLessThan(6);
+  const more = await test('openai', '--resume', '--max-cost', '1');
+  expect(more, more.stderr).toMatchObject({ code: 0 });
+  expect(sizes()).toEqual([first, 6 - first]);
+});
+
+it('forecasts half the price, and sends nothing', async () => {
+  const args = ['test', '-m', 'openai', '--judge', 'openai', '--json', '--dry-run'];
+  const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data'), O_KEY: 'k' };
+  const costs: number[] = [];
+  for (const flags of [[], ['--provider-batch']]) {
+    const { stdout } = await startCommand([...args, ...flags], { home, env }).ended;
+    costs.push((JSON.parse(stdout) as { estimate: { cost: number } }).estimate.cost);
+  }
+  expect(costs[1]).toBeCloseTo((costs[0] ?? 0) / 2, 6);
+  expect(provider.asked).toHaveLength(0);
+});
+
+it.each([
+  { model: 'plain', flags: [], message: "can't be asked in a batch of its provider" },
+  { model: 'echo', flags: [], message: "can't be asked in a batch of its provider" },
+  { model: 'openai', flags: ['--judge', 'echo'], message: "can't be asked in a batch of its provider" },
+  { model: 'openai', flags: ['--watch'], message: "--provider-batch doesn't go with --watch" },
+  { model: 'openai', flags: ['--sure'], message: "--provider-batch doesn't go with --sure" },
+  { model: 'openai', flags: ['--cancel'], message: '--cancel needs --resume' },
+])('is refused before anything is sent: $model $flags', async ({ model, flags, message }) => {
+  const outcome = await test(model, ...flags);
+  expect(outcome.stderr).toContain(message);
+  expect(outcome.code).toBe(2);
+  expect(provider.asked).toHaveLength(0);
+});
+
+it('replays recorded answers without a provider', async () => {
+  const { stdout } = await test('openai', '--record', 'recorded');
+  await provider.close();
+  const replayed = await test('openai', '--replay', 'recorded');
+  expect(verdictsOf(replayed)).toEqual(verdictsOf({ ...replayed, stdout }));
+  expect(readFileSync(path.join(home, 'greet.test.yaml'), 'utf8')).toContain('polite');
+});
