@@ -50,7 +50,7 @@ describe('--schema', () => {
     expect(JSON.parse(stdout())).toMatchObject({ runId: RUN });
     expect(JSON.parse(stderr())).toMatchObject({
       status: 'SCHEMA_MISMATCH',
-      data: { runId: RUN, pointer: '' },
+      data: { runId: RUN, pointer: '/items' },
       exitCode: 5,
     });
   });
