@@ -93,7 +93,7 @@ describe('what the built command loads', () => {
     [
       'reading a setting',
       ['config', 'get', 'concurrency'],
-      { files: 6, kilobytes: 184, builtins: READ_SETTINGS },
+      { files: 6, kilobytes: 186, builtins: READ_SETTINGS },
     ],
   ] as const)('for %s', async (_, args, budget) => {
     expectWithin(await loadedBy({ args }), budget);

@@ -13,7 +13,7 @@ import {
 } from '../inputs/images/place-images.ts';
 import { imagesNamedIn } from '../inputs/named-file.ts';
 import { buildRunBody, type RunRequest, requestDigest } from '../inputs/request-body.ts';
-import { isFaulty, type ReadableRow } from '../inputs/rows/row.ts';
+import { isFaulty, type ReadableRow, readableRow } from '../inputs/rows/row.ts';
 import { openSource, readRows, rowsFolder, type SourceFlags } from '../inputs/rows/source.ts';
 import type { Job } from '../jobs/job.ts';
 import type { KeptRequests } from '../jobs/kept-requests.ts';
@@ -37,20 +37,25 @@ export interface CheckedRow extends Omit<ComparedRow, 'results'> {
 }
 
 /**
- * Reads every row and checks it against every variant; nothing is sent.
+ * Reads every row and checks it against every variant; nothing is sent. Without `from`, what all rows have in common
+ * is the only row.
  *
  * @throws {CliError} USAGE_ERROR with the line of the first row that does not fit
  */
 export async function readCheckedRows(
   ctx: Context,
-  flags: SourceFlags,
+  { from, ...form }: Omit<SourceFlags, 'from'> & { readonly from: string | undefined },
   common: CommonInputs,
   variants: readonly Variant[],
 ): Promise<CheckedRow[]> {
-  const source = await openSource(ctx, flags);
+  if (from === undefined) {
+    const here = imagesHere(ctx);
+    return [await checkedRow(ONLY_ROW, common, variants, { common: here, own: here })];
+  }
+  const source = await openSource(ctx, { from, ...form });
   const finders = {
     common: imagesHere(ctx),
-    own: imagesNamedIn(ctx, rowsFolder(ctx, flags.from, ctx.globals.allowOutside)),
+    own: imagesNamedIn(ctx, rowsFolder(ctx, from, ctx.globals.allowOutside)),
   };
   const rows: CheckedRow[] = [];
   for await (const row of readRows(source, ctx.signal)) {
@@ -64,6 +69,9 @@ export async function readCheckedRows(
   if (rows.length === 0) throw usageError(`--from: ${source.name} has no rows`);
   return rows;
 }
+
+/** Inputs of the command line alone. */
+const ONLY_ROW = readableRow({ row: 1, line: 1 }, undefined, { text: new Map(), images: [] });
 
 /** Returns what tells a row's inputs from others', whatever its options. */
 export function inputsDigest({ requests }: CheckedRow): string | undefined {

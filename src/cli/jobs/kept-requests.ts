@@ -214,7 +214,8 @@ function planOf(
   if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
   if (retryUnknown) return { kind: 'create' };
   const cause = new Error('the command was interrupted');
-  return notRun(new CreationInDoubt(cause, settlement?.candidates ?? [], state.entry, connection));
+  const error = new CreationInDoubt(cause, settlement?.candidates ?? [], state.entry, connection);
+  return { ...notRun(error), isInDoubt: true };
 }
 
 /** The result of a job that can't be run. */

@@ -18,6 +18,8 @@ export interface RequestResult {
   readonly fault: Failure | undefined;
   /** True if every further request would meet the fault, or it reached nobody: `--resume` makes up for it. */
   readonly isLeft?: boolean;
+  /** True if its creation may have made a run, and is not sent again unasked. */
+  readonly isInDoubt?: boolean;
 }
 
 export interface RunRequestsOptions<J extends Job> {
@@ -98,7 +100,14 @@ function resultOf(outcome: JobOutcome, connection: Connection): RequestResult {
   if (outcome.kind === 'ended') return { run: outcome.run, seconds, fault: undefined };
   const error = errorOf(outcome, connection);
   const isLeft = outcome.kind === 'put off' && !isAtCap(error);
-  return { run: undefined, seconds, fault: failureOf(error), ...(isLeft && { isLeft }) };
+  const isInDoubt = outcome.kind === 'in doubt';
+  return {
+    run: undefined,
+    seconds,
+    fault: failureOf(error),
+    ...(isLeft && { isLeft }),
+    ...(isInDoubt && { isInDoubt }),
+  };
 }
 
 function errorOf(outcome: Exclude<JobOutcome, { kind: 'ended' }>, connection: Connection): unknown {

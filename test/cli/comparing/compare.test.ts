@@ -29,6 +29,16 @@ describe('compare', () => {
     expect(exitCode).toBe(0);
   });
 
+  it('takes the inputs of one row in place of a file, and asks for some row', async () => {
+    const { exitCode, stdout } = await project().run(['compare', 'a.prompt', 'b.prompt', '-i', 'text=hello']);
+    expect([exitCode, stdout().trim().split('\n')]).toEqual([
+      0,
+      [expect.stringMatching(/^1\t1\tchanged\t/u)],
+    ]);
+    const none = await project().run(['compare', 'a.prompt', 'b.prompt']);
+    expect([none.exitCode, none.stderr()]).toEqual([2, expect.stringContaining('Give --from <file>')]);
+  });
+
   it('gives a row each as JSON, with what every run took', async () => {
     const { stdout } = await project().run([...COMPARE, '--json']);
     const rows = JSON.parse(stdout()) as { id: string; results: { target: string; credits: number }[] }[];
@@ -143,7 +153,7 @@ describe('compare', () => {
       ['compare', 'a.prompt', 'b.prompt', '--from', 'wrong.csv'],
       'wrong.csv:2: the prompt has no input "other"',
     ],
-    [['compare', 'a.prompt', 'b.prompt'], "required option '--from <file>' not specified"],
+    [['compare', 'a.prompt', 'b.prompt'], 'there is no row to compare'],
   ])('refuses %j before anything is sent', async (argv, message) => {
     const files = project();
     files.write('wrong.csv', 'text,other\na,b\n');

@@ -172,7 +172,7 @@ async function withKept<T>(
 ): Promise<T> {
   const connection = variants[0]?.connection;
   if (flags.providerBatch !== true || ctx.isReplay || connection === undefined) return work(undefined);
-  const names = [flags.from, ...variants.map(({ name }) => name)];
+  const names = [flags.from ?? '', ...variants.map(({ name }) => name)];
   return withKeptJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
     const { resume = false, retryUnknown = false, cancel = false } = flags;
     const more = { budget, journal, stop: new Stop(), resume, retryUnknown, cancel, providerBatch: true };
@@ -195,6 +195,9 @@ function gateOf({ failOn, margin, expect }: CompareFlags): VerdictGate | undefin
 }
 
 function refuseStrayFlags({
+  from,
+  input,
+  image,
   providerBatch,
   resume,
   retryUnknown,
@@ -203,6 +206,9 @@ function refuseStrayFlags({
   judge,
   allowCommands,
 }: CompareFlags): void {
+  if (from === undefined && input.length + image.length === 0) {
+    throw usageError('there is no row to compare', 'Give --from <file>, or the inputs of one row with -i.');
+  }
   if (resume === true && providerBatch !== true) throw usageError('--resume needs --provider-batch');
   if (resume !== true && cancel === true) throw usageError('--cancel needs --resume');
   if (resume !== true && retryUnknown === true) throw usageError('--retry-unknown needs --resume');

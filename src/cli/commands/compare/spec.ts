@@ -12,7 +12,10 @@ export const COMPARE = {
   summary: 'the same rows through several versions or models, side by side',
   arguments: [['<target...>', 'what to compare; the first is what the others are compared with']],
   flags: [
-    ['--from <file>', 'the rows: a CSV or JSONL file, - for standard input', { required: true }],
+    [
+      '--from <file>',
+      'the rows: a CSV or JSONL file, - for standard input; default: one row, of -i and --image',
+    ],
     ...ROW_FORMAT_FLAGS,
     [
       '-m, --model <models>',
@@ -44,6 +47,7 @@ export const COMPARE = {
     'compare haiku -m llama,qwen --from rows.jsonl --report compare.html',
     'compare haiku@0b0c8f0e haiku --from rows.csv --fail-on changed',
     'compare a.prompt b.prompt --from rows.csv --expect a.test.yaml',
+    'compare a.prompt b.prompt -i city=Oslo',
   ],
   notes: `Targets are versions, prompt files, or file@git:<revision>. Piped, a line is:
 row, id, same, changed or failed, and of each target run id, status, seconds,

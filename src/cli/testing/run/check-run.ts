@@ -38,7 +38,7 @@ export async function checkRun(
   tools: CheckTools,
 ): Promise<Repetition> {
   const { run } = result;
-  if (run === undefined) return { ...result, mismatches: [] };
+  if (run === undefined) return { ...result, ...inDoubt(result), mismatches: [] };
   const { testCase } = prepared.entry;
   if (run.runStatus === 'failed') return { ...result, mismatches: [failedRun(run, testCase.line)] };
   const mismatches: Mismatch[] = [];
@@ -60,6 +60,13 @@ export async function checkRun(
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
     return { ...result, mismatches, fault: failureOf(error), ...(isLeft && { isLeft }) };
   }
+}
+
+/** A case in doubt is never created again unasked: how to ask for it. */
+function inDoubt({ isInDoubt = false, fault }: RequestResult): Pick<RequestResult, 'fault'> {
+  if (!isInDoubt || fault === undefined) return { fault };
+  const hint = 'To run it again, at its price: the same command with --resume --retry-unknown.';
+  return { fault: { ...fault, hints: [...fault.hints, hint] } };
 }
 
 /** A run that failed is something that did not come as expected, not something that could not be run. */
