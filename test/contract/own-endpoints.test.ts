@@ -130,8 +130,8 @@ describe('GET /runs/:runId/request', () => {
       const body = { promptVersionId: await lonely.versionOf('remote'), inputs: {} };
       const { data } = await lonely.post<Run>('/runs', body);
       expect(data.runStatus).toBe('failed');
-      expect(data.outputs[0]?.data).not.toContain('baseUrl');
-      expect(lonely.notices.join('\n')).toContain('baseUrl');
+      expect(data.outputs[0]?.data).not.toContain('OPENAI_BASE_URL');
+      expect(lonely.notices.join('\n')).toContain('OPENAI_BASE_URL');
       expect((await lonely.get(`/runs/${data.runId}/request`)).http).toBe(404);
     } finally {
       await lonely.close();

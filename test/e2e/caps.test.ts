@@ -147,10 +147,11 @@ describe('a cap on what a command costs', () => {
       'cases:\n  - { inputs: { name: Ada }, repeat: 400, pass: 1, expect: [{ rubric: is polite }] }\n';
     writeFileSync(path.join(home, 'hello.test.yaml'), `target: hello\n${rubrics}`);
     const args = ['test', 'hello.test.yaml', '--judge', 'priced', '--max-cost', '0.06'];
-    const ended = await killedAndResumed(args, ledger, [30, 50]);
+    // Whatever a kill cuts off counts as the dearest, so that few are left for the last start.
+    const ended = await killedAndResumed(args, ledger, [15, 30]);
     expect(ended.code).toBe(8);
     expect(ledger.sum).toBeLessThanOrEqual(0.06 * 1e8);
-    expect(ledger.charges.length).toBeGreaterThan(50);
+    expect(ledger.charges.length).toBeGreaterThan(30);
   });
 
   describe('judges of a test that is resumed', () => {
@@ -182,6 +183,8 @@ describe('a cap on what a command costs', () => {
     it('are not asked again unasked after a kill in the middle', async () => {
       provider.reset(() => {});
       const options = { env, home };
+      const one = '  - { inputs: { name: Ada }, expect: [{ rubric: is kind }] }\n';
+      writeFileSync(path.join(home, 'judged.test.yaml'), `target: hello\ncases:\n${one}`);
       const running = startCommand([...test, '--concurrency', '1'], options);
       await expect.poll(() => provider.asked.length, { timeout: 10_000 }).toBe(1);
       running.child.kill('SIGKILL');
@@ -194,13 +197,11 @@ describe('a cap on what a command costs', () => {
           /^ERROR .*\n +the judge's run failed .*\n.*--resume --retry-unknown\.$/mu,
         ),
       });
-      // The next judge may have been about to be asked when the command was killed.
-      const inDoubt = left.stdout.match(/^ERROR /gmu) ?? [];
-      expect(provider.asked.length + inDoubt.length).toBe(3);
+      expect(provider.asked).toHaveLength(0);
       expect(await runCommandHere([...test, '--resume', '--retry-unknown'], options)).toMatchObject({
         code: 0,
       });
-      expect(provider.asked).toHaveLength(3);
+      expect(provider.asked).toHaveLength(1);
     });
   });
 

@@ -285,7 +285,13 @@ const TOGETHER: Service = {
 const LOCAL: Service = {
   headers: noBareBearer,
   parameters: object(
-    { ...without(CHAT_PARAMETERS, 'max_completion_tokens'), ...MORE_SAMPLING },
+    {
+      ...without(CHAT_PARAMETERS, 'max_completion_tokens'),
+      ...MORE_SAMPLING,
+      best_of: INTEGER,
+      n_predict: INTEGER,
+      n_probs: INTEGER,
+    },
     'model',
     'messages',
   ),
