@@ -80,8 +80,13 @@ interface Target {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-function target({ url, headers = {} }: HttpRequest): Target {
-  return { origin: url.origin, path: `${url.pathname}${url.search}`, headers };
+/** undici names the host in TLS as this header does. */
+function target({ url, headers }: HttpRequest): Target {
+  return {
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    headers: { host: url.host, ...headers },
+  };
 }
 
 /** Proxies take plain http by the whole URL; many make tunnels for https only. */
