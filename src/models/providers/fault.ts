@@ -1,6 +1,6 @@
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { nearestFirst } from '../../files/nearest.ts';
-import { causeOf, ProxyFault } from '../../net/fault.ts';
+import { causeOf, isAboutCertificate, ProxyFault } from '../../net/fault.ts';
 import { ProxySettingError } from '../../net/proxy.ts';
 import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
@@ -114,7 +114,7 @@ export function networkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseU
   const reason = code?.startsWith('UND_ERR_')
     ? causeOf(error)
     : messageOf(error) || code || 'no reason given';
-  const isUnreachable = code !== undefined && code in ADVICE && ADVICE[code] !== CLOSED;
+  const isUnreachable = wasNotSent(error, code);
   return new ProviderFault(`can't be reached at ${placeOf(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],
     isPassing: code === 'ECONNRESET',
@@ -122,6 +122,13 @@ export function networkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseU
     fault: isUnreachable ? 'unreachable' : undefined,
     mayHaveCost: !isUnreachable,
   });
+}
+
+/** True if a fault comes before the request: while a host is looked up, a connection is made or a certificate is checked. */
+function wasNotSent(error: unknown, code: string | undefined): boolean {
+  if (code !== undefined && code in ADVICE) return ADVICE[code] !== CLOSED;
+  const syscall = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
+  return syscall === 'connect' || syscall === 'getaddrinfo' || isAboutCertificate(error);
 }
 
 /** Wrappers say less than what they wrap; of several addresses tried, the last is as good as any. */

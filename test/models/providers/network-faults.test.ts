@@ -1,0 +1,80 @@
+import { errors } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EngineResult } from '../../../src/models/engine.ts';
+import { createEngines } from '../../../src/models/engines.ts';
+import { explain } from '../../../src/models/providers/fault.ts';
+import { FakeProvider, type ProviderHandler } from '../../support/fake-provider.ts';
+import { jobOf, providerAt } from '../job.ts';
+
+let provider: FakeProvider;
+beforeAll(async () => {
+  provider = await FakeProvider.start('local');
+});
+afterAll(() => provider.close());
+
+async function ask(handler: ProviderHandler): Promise<EngineResult> {
+  provider.reset(handler);
+  const model = { model: 'tiny', engine: 'provider', provider: providerAt(provider.baseUrl) } as const;
+  const sleep = async (): Promise<void> => {};
+  return await createEngines({ dataDir: 'nowhere', env: {} }).provider.run(jobOf({ model, sleep }));
+}
+
+describe('a request whose connection fails after it was sent', () => {
+  it.each<[string, ProviderHandler, string]>([
+    [
+      'because the provider closes it',
+      response => void response.socket?.destroy(),
+      'connection closed by the other side',
+    ],
+    [
+      'because of an answer with too many headers',
+      response => void response.writeHead(200, { 'x-many': 'a'.repeat(64 * 1024) }).end('{}'),
+      'the headers of the answer are too large',
+    ],
+  ])('%s may have been paid for and is sent once', async (_, handler, reason) => {
+    const { isRefused, fault, outputs } = await ask(handler);
+    const [output] = outputs;
+    expect(provider.asked).toHaveLength(1);
+    expect({ isRefused, fault }).toEqual({ isRefused: false, fault: undefined });
+    expect(output?.type === 'error' && output.message).toContain(`${reason}; it may have been paid for`);
+    expect(output?.type === 'error' && output.message).not.toContain('UND_ERR');
+  });
+});
+
+const failed = (code: string, syscall?: string): Error =>
+  Object.assign(new Error(`${syscall ?? 'tls'} ${code}`), {
+    code,
+    ...(syscall !== undefined && { syscall }),
+  });
+
+const explained = async (thrown: Error): Promise<Awaited<ReturnType<typeof explain>>> => {
+  const { model } = jobOf({ model: { model: 'tiny', engine: 'provider' } });
+  const access = { provider: providerAt('https://api.example.com/v1'), key: undefined, env: {} };
+  return await explain(thrown, { model, signal: new AbortController().signal }, access);
+};
+
+describe('a fault of the network', () => {
+  it.each<[string, Error]>([
+    ['a connection that took too long', new errors.ConnectTimeoutError('too long')],
+    ['a refused connection', failed('ECONNREFUSED', 'connect')],
+    ['a host without a way to it', failed('EHOSTUNREACH', 'connect')],
+    ['a network without a way to it', failed('ENETUNREACH', 'connect')],
+    ['a connection that the system gave up', failed('ETIMEDOUT', 'connect')],
+    ['a name that is not looked up', failed('EAI_FAIL', 'getaddrinfo')],
+    ['a certificate that has expired', failed('CERT_HAS_EXPIRED')],
+    ['a certificate that nobody vouches for', failed('UNABLE_TO_GET_ISSUER_CERT_LOCALLY')],
+  ])('costs nothing before the request is sent: %s', async (_, thrown) => {
+    const { message, isRefused, fault } = await explained(new TypeError('fetch failed', { cause: thrown }));
+    expect({ isRefused, fault }).toEqual({ isRefused: true, fault: 'unreachable' });
+    expect(message).not.toContain('paid for');
+  });
+
+  it.each<[string, Error]>([
+    ['a connection that the system gave up while reading', failed('ETIMEDOUT', 'read')],
+    ['a pipe that broke while writing', failed('EPIPE', 'write')],
+  ])('may have cost something later: %s', async (_, thrown) => {
+    const { message, isRefused } = await explained(thrown);
+    expect(isRefused).toBe(false);
+    expect(message).toContain('it may have been paid for');
+  });
+});
