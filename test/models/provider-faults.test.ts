@@ -267,6 +267,18 @@ describe("a provider's refusal", () => {
     expect(provider.asked).toHaveLength(4);
   });
 
+  it('of a parameter names no other models, though its words speak of the model', async () => {
+    const message = "Unsupported parameter: 'logprobs' is not supported with this model.";
+    const { outputs } = await clever((response, { method }) => {
+      const body = method === 'GET' ? { data: [{ id: 'tiny' }] } : { error: { message, param: 'logprobs' } };
+      response
+        .writeHead(method === 'GET' ? 200 : 400, { 'content-type': 'application/json' })
+        .end(JSON.stringify(body));
+    });
+    expect(outputs[0]?.data).toContain(message);
+    expect(outputs[0]?.data).not.toContain('it has tiny');
+  });
+
   it('is not garbled by a key that is a short word', async () => {
     const { outputs } = await run(prompt('model: short'), [
       { status: 401, body: { error: { message: 'no answer: invalid key provided: "answer"' } } },

@@ -206,11 +206,9 @@ function mayAskAgain(error: unknown, isRead: boolean): boolean {
 const SHOWN = 5;
 
 /** Whether a provider refused because it does not know the model. */
-function isUnknownModel({ what, more: { status } }: ProviderFault): boolean {
-  return (
-    status === 404 ||
-    (status === 400 && /\bmodel\b/i.test(what) && /\b(?:not|unknown|invalid|exist)/i.test(what))
-  );
+function isUnknownModel({ what, more: { status, param = 'model' } }: ProviderFault): boolean {
+  const namesModel = param === 'model' && /\bmodel\b/i.test(what);
+  return status === 404 || (status === 400 && namesModel && /\b(?:not|unknown|invalid|exist)/i.test(what));
 }
 
 /** What a provider has in place of a model, the nearest names first; undefined if it does not tell. */
