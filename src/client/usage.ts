@@ -9,7 +9,7 @@ export interface GroupUsage {
   readonly credits: number;
   /** As the providers count them; null of a service that does not tell. */
   readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
-  /** In US dollars, as far as it is known. */
+  /** In US dollars, of the runs whose cost is known; null if none cost anything and the cost of some is not known. */
   readonly cost: number | null;
   /** Whether some of the cost comes from the kept table of prices. */
   readonly estimated: boolean;
@@ -29,6 +29,12 @@ export class UsageSum {
   #cost: number | null = null;
   #tokens: { input: number; output: number; cached: number } | null = null;
   #estimated = false;
+  #unpriced = 0;
+
+  /** How many runs took tokens whose price is not known. */
+  get unpriced(): number {
+    return this.#unpriced;
+  }
 
   add({ runStatus, credits, usage }: RunRow): void {
     this.#runs += 1;
@@ -42,11 +48,13 @@ export class UsageSum {
       this.#tokens.output += tokens.output;
       this.#tokens.cached += tokens.cached;
     }
+    if (tokens && cost === null) this.#unpriced += 1;
     if (cost !== null) this.#cost = (this.#cost ?? 0) + money(cost);
     if (estimated) this.#estimated = true;
   }
 
   of(key: string): GroupUsage {
+    const isUnknown = this.#cost === null || (this.#cost === 0 && this.#unpriced > 0);
     return {
       key,
       runs: this.#runs,
@@ -54,7 +62,7 @@ export class UsageSum {
       // To eight decimals, so that sums of cents don't drift.
       credits: dollars(this.#credits),
       tokens: this.#tokens && { ...this.#tokens },
-      cost: this.#cost === null ? null : dollars(this.#cost),
+      cost: isUnknown ? null : dollars(this.#cost ?? 0),
       estimated: this.#estimated,
     };
   }

@@ -34,6 +34,15 @@ it('adds up what runs took, without drift, and leaves out what nobody knows', ()
   expect(usageOf('hello', [row()])).toMatchObject({ credits: 0, tokens: null, cost: null });
 });
 
+it('takes no unknown price for nothing beside runs that cost nothing', () => {
+  const refused = row({
+    runStatus: 'failed',
+    usage: { model: 'clever', tokens: null, cost: 0, estimated: false },
+  });
+  expect(usageOf('clever', [refused]).cost).toBe(0);
+  expect(usageOf('clever', [refused, row(usage(null))]).cost).toBeNull();
+});
+
 it('draws bars of money if any was spent, else of credits, else of runs', () => {
   expect(measureOf([usageOf('a', [row()]), usageOf('b', [row({ credits: 1, ...usage(0.1) })])])).toBe('cost');
   expect(measureOf([usageOf('a', [row({ credits: 1, ...usage(0) })])])).toBe('credits');

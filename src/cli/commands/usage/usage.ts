@@ -3,6 +3,7 @@ import type { RunRow } from '../../../wire/index.ts';
 import { costText } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
+import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
@@ -36,6 +37,12 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   await presentList(ctx, sorted, { columns: columnsFor(sorted, by), cells: plainCells, nothing: 'no runs' });
   if (sorted.some(({ estimated }) => estimated)) {
     ctx.io.note(`note: some costs are estimated, by prices of ${connection.costs?.tableDate ?? ''}`);
+  }
+  const unpriced = [...groups.values()].reduce((runs, sum) => runs + sum.unpriced, 0);
+  if (unpriced > 0) {
+    ctx.io.note(
+      `note: the cost of ${counted(unpriced, 'run')} is not known and not in the sums: no price is known for the model`,
+    );
   }
 }
 
