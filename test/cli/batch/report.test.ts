@@ -1,6 +1,10 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { reportPage } from '../../../src/cli/batch/report/page.ts';
+import { summaryOf } from '../../../src/cli/batch/report/reported-rows.ts';
+import { parseResultsLine } from '../../../src/cli/batch/results/results-line.ts';
+import { Spending } from '../../../src/cli/creation/spending.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
 import { scriptedServiceForTest, success } from '../../support/scripted-service.ts';
@@ -214,5 +218,23 @@ describe('a saved picture of a page', () => {
     expect(exitCode).toBe(0);
     expect(readFileSync(at('page.html'), 'utf8').match(/data:image\/png/gu)).toHaveLength(1);
     expect(stderr()).toContain(saved.slice(1).join(', '));
+  });
+
+  it('leaves out a picture that the results name on another computer, without asking the system for it', async () => {
+    const named = '\\\\server\\share.png';
+    const project = new Project({});
+    const text = JSON.stringify({ ...LINES[0], outputs: [{ type: 'image', data: 'x', savedTo: named }] });
+    const rows = [parseResultsLine(text)].filter(row => row !== undefined);
+    // Here such a name is one of a file: what is asked for it would be found.
+    writeFileSync(path.join(project.home, named), PIXEL);
+    const { platform } = process;
+    Object.defineProperty(process, 'platform', { value: 'win32' });
+    onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
+    const { html, leftOut } = await reportPage(rows, summaryOf(rows, new Spending().totals(), undefined), {
+      title: 'results',
+      folder: project.home,
+    });
+    expect([rows.length, leftOut]).toEqual([1, [named]]);
+    expect(html).not.toContain('data:image/png');
   });
 });

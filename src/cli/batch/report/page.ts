@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { lookAtNamedFile } from '../../../files/named-file.ts';
+import { lookAtNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
@@ -82,7 +82,10 @@ class SavedPictures {
 
   /** The `data:` URL of a saved output; undefined, and noted, if it lies elsewhere or can't be shown. */
   async dataUrl(savedTo: string): Promise<string | undefined> {
-    const url = await this.#read(path.resolve(this.#folder, savedTo)).catch(() => undefined);
+    const isAway = namesOtherComputer(savedTo);
+    const url = isAway
+      ? undefined
+      : await this.#read(path.resolve(this.#folder, savedTo)).catch(() => undefined);
     if (url === undefined) this.leftOut.push(savedTo);
     return url;
   }
