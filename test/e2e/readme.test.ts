@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, execSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -53,12 +53,23 @@ describe('the README', () => {
       const home = temporaryDirectory();
       for (const line of lines) {
         const commands = commandsOfLine(line);
-        if (commands.length === 0) execFileSync('sh', ['-c', line], { cwd: home });
+        if (commands.length === 0) execSync(line, { cwd: home }); // in cmd.exe on Windows
         await runAll(commands, { home, ...(env && { env }) });
       }
       await hosted?.stop();
     },
   );
+
+  it('has only commands that cmd.exe and PowerShell take as POSIX shells do', () => {
+    const blocks = [...README.matchAll(/```sh\n([\s\S]*?)```/gu)].flatMap(([, block = '']) =>
+      block.split('\n'),
+    );
+    const programs = blocks.flatMap(line => line.split(' ', 1)).filter(word => word !== '');
+    expect(new Set(programs)).toEqual(new Set(['npm', 'npx', 'node', 'promptrun']));
+    // Outside double quotes: operators, comments, single quotes, and the comma, which makes a list in PowerShell.
+    const unquoted = blocks.map(line => line.replace(/"[^"$`%!]*"/gu, '""'));
+    expect(unquoted.filter(line => /[&|;<>#'$`%!^,\\]/u.test(line))).toEqual([]);
+  });
 
   it('has commands about installing that run', async () => {
     const commands = commandsIn(sectionOf('Install'));
@@ -69,16 +80,15 @@ describe('the README', () => {
   it('connects to a hosted service as it says, by login and by the environment', async () => {
     const { baseUrl, key, stop } = await serving();
     const lines = shellLines(README).filter(line => line.includes(HOSTED));
-    const [login = '', exported = ''] = lines;
-    expect(lines).toHaveLength(2);
+    const [login = ''] = lines;
+    expect(lines).toHaveLength(1);
     const home = homeWithFiles();
     await runAll([login.replace(HOSTED, baseUrl)], { home, stdin: key });
     await runAll(['promptrun account'], { home });
-    const name = exported.replace(/^export (\w+)=.*$/u, '$1');
-    expect(README).toContain('export PROMPTRUN_API_KEY=');
+    const [, name = '', keyName = ''] = /variables `(\w+)` and `(\w+)`\s+instead/u.exec(README) ?? [];
     await runAll(['promptrun account'], {
       home: temporaryDirectory(),
-      env: { [name]: baseUrl, PROMPTRUN_API_KEY: key },
+      env: { [name]: baseUrl, [keyName]: key },
     });
     await stop();
   });
