@@ -46,8 +46,8 @@ export async function requestFromService(
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     throw notFoundError(
-      `what run ${oneLine(runId)} was created from is not kept: ${oneLine(error.message)}`,
-      'Where it was saved with --save: promptrun runs rerun ./<runId>.json',
+      `run ${oneLine(runId)} can't be run again: ${oneLine(error.message)}`,
+      'If it was saved with --save: promptrun runs rerun ./<runId>.json',
     );
   }
 }
