@@ -1,0 +1,58 @@
+// Runs the README's tour with the installed command and looks at what comes out. With a shell (powershell.exe, cmd.exe),
+// each line goes to it as it stands; with the command's file, lines are taken apart here and need no shell.
+// The report goes to a file too: what programs print under Wine gets lost on its way into a pipe of Linux.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const [how, reportFile] = process.argv.slice(2);
+if (how === undefined || reportFile === undefined) {
+  throw new Error('usage: node scripts/readme-tour.js <shell or bin/promptrun.js> <report file>');
+}
+const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-tour-'));
+const report = [];
+let failed = 0;
+
+const check = (what, good, detail = '') => {
+  if (!good) failed += 1;
+  report.push(`${good ? 'passed' : 'FAILED'} ${what}${good ? '' : `\n${detail}`}`);
+};
+
+const printed = tourLines().map(line => {
+  const { status, error, stdout, stderr } = runLine(line);
+  check(line, status === 0, `exit ${status} ${error ?? ''}\n${stdout}${stderr}`);
+  return stdout;
+});
+const fileText = name => {
+  const file = path.join(directory, name);
+  return existsSync(file) ? readFileSync(file) : Buffer.from('');
+};
+check('ten commands', printed.length >= 10);
+check('the first command greets Ada', printed[0]?.includes('Ada'), printed[0]);
+check('the filter prints the status', printed.includes('succeeded\n'), printed.join('\n'));
+const picture = readdirSync(directory).find(name => name.endsWith('.png'));
+check('the image is a PNG', picture !== undefined && fileText(picture).subarray(1, 4).toString() === 'PNG');
+const rows = fileText('results.jsonl').toString().trim().split('\n');
+check('the batch has two rows', rows.length === 2, rows.join('\n'));
+
+report.push(`the tour: ${failed} failed`);
+writeFileSync(reportFile, `${report.join('\n')}\n`);
+process.stdout.write(`${report.join('\n')}\n`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+function tourLines() {
+  const readme = readFileSync(path.join(import.meta.dirname, '..', 'README.md'), 'utf8').replaceAll(
+    '\r\n',
+    '\n',
+  );
+  const tour = readme.split('\n## The tour\n')[1]?.split('\n## ')[0] ?? '';
+  return [...tour.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) => block.trim().split('\n'));
+}
+
+function runLine(line) {
+  const options = { cwd: directory, encoding: 'utf8', timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] };
+  if (!how.endsWith('.js')) return spawnSync(line, { ...options, shell: how });
+  const [program, ...words] = line.match(/"[^"]*"|[^\s"]+/g).map(word => word.replaceAll('"', ''));
+  return spawnSync(process.execPath, program === 'promptrun' ? [how, ...words] : words, options);
+}
