@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Run } from '../../src/wire/index.ts';
 import type { CommandOutcome, RunningCommand } from '../support/command.ts';
 import { said } from '../support/fake-provider.ts';
@@ -133,6 +134,26 @@ describe('with --no-wait the run', () => {
     });
   });
 });
+
+it.each([
+  [[], 0, 'not a public address'],
+  [['--allow-private'], 1, "can't be reached"],
+] as const)(
+  'a picture at a private address is looked at with --no-wait and %j %i times',
+  async (flags, times, why) => {
+    let connections = 0;
+    const server = createServer(socket => {
+      connections += 1;
+      socket.destroy();
+    });
+    onTestFinished(() => void server.close());
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const picture = `picture=https://127.0.0.1:${port}/a.png`;
+    const { code, stderr } = await command('run', 'describe', '-i', picture, '--no-wait', ...flags);
+    expect([code, connections, stderr]).toEqual([2, times, expect.stringContaining(why)]);
+  },
+);
 
 it('a command whose run is cancelled by another ends with 5', async () => {
   const running = await askedFor();
