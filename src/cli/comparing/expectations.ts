@@ -37,8 +37,9 @@ export async function readExpectedCases(
   { variants, judge, allowCommands }: { variants: readonly Variant[]; judge: Judge; allowCommands: boolean },
 ): Promise<ExpectedCases> {
   const { allowOutside } = ctx.globals;
-  const options = { allowOutside, mayTarget: () => true };
-  const file = await readTestFile(ctx, path.resolve(ctx.cwd, name), options);
+  const options = { allowOutside, mayTarget: () => true, hasModels: true };
+  const [file] = await readTestFile(ctx, path.resolve(ctx.cwd, name), options);
+  if (file === undefined) throw usageError(`--expect: ${name} has no tests`);
   await refuseUncheckable(file, judge, { allowCommands });
   const [first] = variants;
   const byInputs = new Map<string, TestCase>();

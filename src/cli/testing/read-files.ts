@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
-import { CliError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { CaseName } from './baseline/read-baseline.ts';
-import type { FoundTests } from './cases/find-test-files.ts';
+import { type FoundTests, isPromptfooFile } from './cases/find-test-files.ts';
 import { readTestFile } from './cases/read-test-file.ts';
 import { repeatCases } from './cases/repetitions.ts';
 import { checkOfTargets } from './cases/target-folders.ts';
@@ -27,16 +27,27 @@ export async function readFiles(
   const mayTarget = allowOutside ? () => true : checkOfTargets(ctx.cwd, found);
   for (const file of found.files) {
     try {
-      const read = repeatCases(await readTestFile(ctx, file, { allowOutside, mayTarget }), options.repeating);
-      await refuseUncheckable(read, judge, options);
-      const models = options.models.length > 0 ? options.models : read.models;
-      files.push(filtered({ ...read, models }, options.filter));
+      if (options.update && isPromptfooFile(file)) throw notUpdated(path.relative(ctx.cwd, file));
+      const hasModels = options.models.length > 0;
+      for (const one of await readTestFile(ctx, file, { allowOutside, mayTarget, hasModels })) {
+        const read = repeatCases(one, options.repeating);
+        await refuseUncheckable(read, judge, options);
+        const models = hasModels ? options.models : read.models;
+        files.push(filtered({ ...read, models }, options.filter));
+      }
     } catch (error) {
       ctx.signal.throwIfAborted();
       faults.push({ file, name: path.relative(ctx.cwd, file) || file, fault: failureOf(error) });
     }
   }
   return { files, faults };
+}
+
+function notUpdated(name: string): CliError {
+  return usageError(
+    `--update can't write ${name}: it is a configuration of promptfoo`,
+    'Convert it with promptrun prompts new --from, and update the test file.',
+  );
 }
 
 function filtered(file: TestFile, filter: string | undefined): TestFile {

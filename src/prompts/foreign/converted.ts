@@ -10,7 +10,21 @@ export interface Converted {
   /** A models file for the programs and addresses that it names. */
   readonly models?: string;
   /** What has no equivalent and was left out, and what is worth knowing. */
-  readonly notes: readonly { readonly file: string; readonly line: number; readonly message: string }[];
+  readonly notes: readonly ConversionNote[];
+  /** How many prompts it has, of which one is converted. */
+  readonly prompts?: number;
+  /** True if no provider that it names is known. */
+  readonly isWithoutModel?: boolean;
+  /** The lines of its cases in the file that is converted. */
+  readonly lines?: readonly number[];
+}
+
+export interface ConversionNote {
+  readonly file: string;
+  readonly line: number;
+  readonly message: string;
+  /** True if it changes nothing that is tested. */
+  readonly isHarmless?: boolean;
 }
 
 export interface ConvertOptions {
@@ -37,6 +51,9 @@ export interface TestCaseText {
   readonly name: string;
   /** As texts, whatever they begin with. */
   readonly inputs: Readonly<Record<string, string>>;
+  /** What expectations alone see. */
+  readonly vars?: Readonly<Record<string, string>>;
+  readonly repeat?: number | undefined;
   readonly expect: readonly JsonObject[];
 }
 
@@ -92,9 +109,11 @@ export function testFileText({ model, models, trim, cases }: TestFileText): stri
     ...(model !== undefined && { model }),
     ...(models && { models }),
     ...(trim && { trim }),
-    cases: cases.map(({ name, inputs, expect }) => ({
+    cases: cases.map(({ name, inputs, vars = {}, repeat, expect }) => ({
       name,
       ...(Object.keys(inputs).length > 0 && { inputs: literal(inputs) }),
+      ...(Object.keys(vars).length > 0 && { vars }),
+      ...(repeat !== undefined && { repeat }),
       ...(expect.length > 0 && { expect }),
     })),
   };

@@ -1,5 +1,6 @@
 import type { PromptDefinition } from '../../prompts/definition.ts';
-import { readPromptFile } from '../../prompts/tasks/read-prompt.ts';
+import { slugFrom } from '../../prompts/slug.ts';
+import { readDefinition, readPromptFile } from '../../prompts/tasks/read-prompt.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { createDefinitions } from './definitions.ts';
@@ -14,6 +15,8 @@ import {
 /** What is to be run without being published: a prompt file, or a version that is, by its id, its prompt's id or its slug. */
 export interface UnlistedWanted {
   readonly file?: string;
+  /** In place of what the file says. */
+  readonly text?: string;
   /** Whether the partials of the file may lie outside its folder; default false. */
   readonly allowOutside?: boolean;
   readonly promptVersionId?: string;
@@ -80,9 +83,12 @@ function checkModel(models: PublishContext['models'], model: string | undefined)
 /** A prompt file, whose own model need not be there where another is named. */
 async function readRunnable(
   { models, tasks }: PublishContext,
-  { file = '', allowOutside, model }: UnlistedWanted,
+  { file = '', text, allowOutside, model }: UnlistedWanted,
 ): Promise<PromptDefinition> {
-  const definition = await readPromptFile(file, { tasks, allowOutside });
+  const definition =
+    text === undefined
+      ? await readPromptFile(file, { tasks, allowOutside })
+      : await readDefinition(text, `${slugFrom(file)}.prompt`, { tasks, partials: {} });
   await refuseFaulty(definition, file, { models: model === undefined ? models : undefined, tasks });
   return definition;
 }

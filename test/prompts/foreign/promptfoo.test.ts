@@ -204,7 +204,6 @@ scenarios:
       { name: 'case 7', inputs: { a: '2', b: 'x' }, expect: [{ equals: '2x' }] },
     ]);
     expect(notesOf(converted)).toEqual([
-      'in/t.csv:1: the column `__metric` has no equivalent',
       expect.stringMatching(/^in\/promptfooconfig\.yaml:3: the tests in file:\/\/t\.py have no equivalent/),
     ]);
   });
@@ -248,12 +247,10 @@ tests:
       - { type: contains, value: x, weight: 2, metric: m, transform: t, provider: p }
 `);
     expect(notesOf(converted).map(note => note.replace('in/promptfooconfig.yaml:', ''))).toEqual([
-      '3: `outputPath` has no equivalent',
       '6: `threshold` of a test has no equivalent',
       '7: `options` of a test has no equivalent',
       '10: `threshold` of an assertion has no equivalent',
       '11: `weight` of an assertion has no equivalent',
-      '11: `metric` of an assertion has no equivalent',
       '11: `transform` of an assertion has no equivalent',
       '11: `provider` of an assertion has no equivalent',
       '10: the assertion `similar` has no equivalent',

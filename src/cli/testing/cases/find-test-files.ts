@@ -22,7 +22,8 @@ export interface FoundTests {
 }
 
 /**
- * Finds the test files among files and below directories: `*.test.yaml`, and prompt files that have tests of their own.
+ * Finds the test files among files and below directories: `*.test.yaml`, configurations of promptfoo, and prompt files that
+ * have tests of their own.
  *
  * @param paths the working directory if there are none
  * @param report takes a line for each file that is left out: for one that leads out of its directory, a pipe, a device
@@ -69,7 +70,7 @@ async function placeOf(
 
 /** The test file beside a prompt file of any form; one that has tests of its own, or is a test file, stays. */
 function testFileBeside(name: string): string {
-  if (isTestFile(name) || FOREIGN.test(name)) return name;
+  if (isTestFile(name) || FOREIGN.test(name) || isPromptfooFile(name)) return name;
   return name.replace(/\.(?:prompt|md|markdown|txt|ya?ml)$/u, '.test.yaml');
 }
 
@@ -87,11 +88,12 @@ async function inDirectory(
       files.push(...(await inDirectory(ctx, top, place, report)));
       continue;
     }
-    if (!isTestFile(entry.name) && !FOREIGN.test(entry.name)) continue;
+    const isWhole = isTestFile(entry.name) || isPromptfooFile(entry.name);
+    if (!isWhole && !FOREIGN.test(entry.name)) continue;
     const reason = entry.isFile() ? undefined : whyLeftOut(place, top);
     if (reason !== undefined) {
       report(`${path.relative(ctx.cwd, place)} is left out: ${reason}`);
-    } else if (isTestFile(entry.name)) {
+    } else if (isWhole) {
       files.push(place);
     } else {
       const own = SUFFIXES.map(suffix => entry.name.replace(FOREIGN, suffix));
@@ -104,4 +106,10 @@ async function inDirectory(
 
 export function isTestFile(name: string): boolean {
   return SUFFIXES.some(suffix => name.endsWith(suffix));
+}
+
+/** Returns true for a name that configurations of promptfoo have. */
+export function isPromptfooFile(name: string): boolean {
+  const base = path.basename(name);
+  return !isTestFile(base) && base.includes('promptfooconfig') && /\.(?:ya?ml|json)$/u.test(base);
 }

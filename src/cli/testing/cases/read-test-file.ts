@@ -13,7 +13,7 @@ import { collectInputs } from '../../inputs/text-inputs.ts';
 import { REVISION_MARK } from '../../targets/named-prompt-file.ts';
 import { readScript } from '../expectations/javascript-kind.ts';
 import { readExpectations } from '../expectations/kinds.ts';
-import { isTestFile } from './find-test-files.ts';
+import { isPromptfooFile, isTestFile } from './find-test-files.ts';
 import { inTasks } from './in-tasks.ts';
 import { ALL, passRuleIn } from './pass-rule.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
@@ -30,6 +30,8 @@ const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'vars', 'transform', '
 
 interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
   readonly mayTarget: TargetCheck;
+  /** True if the command line names models. */
+  readonly hasModels: boolean;
 }
 
 /**
@@ -37,25 +39,57 @@ interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
  *
  * @throws {CliError} USAGE_ERROR with file and line for what is wrong in it
  */
-export async function readTestFile(
-  ctx: Context,
-  file: string,
-  { allowOutside, mayTarget }: ReadOptions,
-): Promise<TestFile> {
-  if (!isTestFile(file)) return await readForeignTests(ctx, file);
+export async function readTestFile(ctx: Context, file: string, options: ReadOptions): Promise<TestFile[]> {
+  if (isPromptfooFile(file)) return await readPromptfooTests(ctx, file, options);
+  if (!isTestFile(file)) return [await readForeignTests(ctx, file)];
   const name = path.relative(ctx.cwd, file) || file;
   const source = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
+  return [{ file, name, ...(await parsed(ctx, source, { file, name, options })) }];
+}
+
+/** The tests of a configuration of promptfoo, for each of its prompts. */
+async function readPromptfooTests(ctx: Context, file: string, options: ReadOptions): Promise<TestFile[]> {
+  const { readPromptfoo } = await import('./read-promptfoo.ts');
+  const name = path.relative(ctx.cwd, file) || file;
+  const read = await readPromptfoo(ctx, { file, name, hasModels: options.hasModels });
+  const files: TestFile[] = [];
+  for (const { prompt, test, lines, number } of read) {
+    const content = await parsed(ctx, test, { file, name, options, target: file });
+    const cases = content.cases.map((one, at) => ({
+      ...one,
+      line: lines[at] ?? 1,
+      // Those of the converted text are nowhere to be seen.
+      expect: one.expect.map(expectation => ({ ...expectation, line: lines[at] ?? 1 })),
+      name: read.length > 1 ? `${one.name} (prompt ${number})` : one.name,
+    }));
+    files.push({ file, name, ...content, cases, prompt });
+  }
+  return files;
+}
+
+interface Source {
+  readonly file: string;
+  readonly name: string;
+  readonly options: ReadOptions;
+  /** In place of the one that the text names. */
+  readonly target?: string;
+}
+
+async function parsed(
+  ctx: Context,
+  text: string,
+  { file, name, options, target }: Source,
+): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
   const inFolder = {
     ...ctx,
+    ...options,
     cwd: path.dirname(file),
-    allowOutside,
-    mayTarget,
     counted: new NamedFiles(),
     texts: new Map(),
   };
   try {
-    const root = yamlOf(await inTasks(ctx, 'readYaml', { text: source, file: name }), 1, name);
-    return { file, name, ...(await contentOf(inFolder, root, file)) };
+    const root = yamlOf(await inTasks(ctx, 'readYaml', { text, file: name }), 1, name);
+    return await contentOf(inFolder, root, file, target);
   } catch (error) {
     throw error instanceof FileFault ? faultIn(error, error.what) : error;
   }
@@ -71,6 +105,7 @@ async function contentOf(
   ctx: ReadingContext,
   root: YamlValue,
   file: string,
+  target?: string,
 ): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
   const fields = fieldsOf(root, 'a test file', FILE_KEYS);
   const listed = fields.get('cases');
@@ -87,7 +122,7 @@ async function contentOf(
     cases.push({ ...pass, ...transform, ...(await readCase(ctx, value, at + 1)), trims });
   }
   if (cases.length === 0) throw faultIn(listed, 'cases is empty');
-  return { cases, target: targetOf(ctx, root, fields, file), models: modelsOf(fields) };
+  return { cases, target: target ?? targetOf(ctx, root, fields, file), models: modelsOf(fields) };
 }
 
 /** The path of a prompt file, else a name that a service or an alias gives something. */

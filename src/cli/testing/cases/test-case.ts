@@ -18,6 +18,8 @@ export interface TestFile {
   readonly name: string;
   /** A prompt file (absolute), or what `run` takes as a target. */
   readonly target: string;
+  /** The text of a prompt file that stands in no file of its own; found from `target`, which has it. */
+  readonly prompt?: string;
   /** Every case runs with each; undefined is the prompt's own. */
   readonly models: readonly (string | undefined)[];
   readonly cases: readonly TestCase[];

@@ -12,7 +12,8 @@ import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { checkOptions } from '../../inputs/run-options.ts';
 import { providerOf } from '../../jobs/provider-batch/desk.ts';
-import { readVersion, resolveTarget } from '../../targets/target.ts';
+import { withLocalStore } from '../../targets/prompt-file.ts';
+import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { Entry, FileFault } from '../result.ts';
 
@@ -101,7 +102,7 @@ async function prepare(
   const { file, testCase, model } = entry;
   const { options } = testCase;
   try {
-    const version = versions.get(model) ?? (await versionOf(ctx, connection, file.target, model));
+    const version = versions.get(model) ?? (await versionOf(ctx, connection, file, model));
     versions.set(model, version);
     const { promptVersionId, estimatedCredits, config } = version;
     const inputs = await inputsOf(ctx, testCase, config);
@@ -119,14 +120,17 @@ async function prepare(
 async function versionOf(
   ctx: Context,
   connection: Connection,
-  target: string,
+  { target, prompt }: TestFile,
   model: string | undefined,
 ): Promise<{
   readonly promptVersionId: string;
   readonly estimatedCredits: unknown;
   readonly config: unknown;
 }> {
-  const resolved = await resolveTarget(ctx, connection, target, { source: 'elsewhere', model });
+  const resolved =
+    prompt === undefined
+      ? await resolveTarget(ctx, connection, target, { source: 'elsewhere', model })
+      : await resolveText(ctx, { name: target, text: prompt }, model);
   const reading = readVersion(ctx, connection, resolved);
   const isOptional = connection.recorder?.mode === 'replay' && !resolved.mayBePrompt;
   const version = isOptional ? await reading.catch(() => undefined) : await reading;
@@ -144,6 +148,17 @@ async function inputsOf(
   const fields = describeConfig(config);
   const finder = imagesNamedIn(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
   return checkedInputs(fields, await takeNamedImages(fields, { text, images }, finder));
+}
+
+/** The version of a prompt that stands in no file of its own. */
+async function resolveText(
+  ctx: Context,
+  { name, text }: { readonly name: string; readonly text: string },
+  model: string | undefined,
+): Promise<ResolvedTarget> {
+  const wanted = { file: name, text, ...(model !== undefined && { model }) };
+  const { promptVersionId } = await withLocalStore(ctx, store => store.ensureUnlistedVersion(wanted));
+  return { promptVersionId, mayBePrompt: false };
 }
 
 function located({ file, testCase }: Entry, error: unknown): CliError {

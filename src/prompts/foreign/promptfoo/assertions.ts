@@ -28,7 +28,7 @@ export function assertionsIn(node: YamlValue | undefined, conversion: Conversion
     }
     const [value, threshold] = [entries.get('value')?.json(), entries.get('threshold')?.json()];
     const keys = USES_THRESHOLD.test(type) ? ['type', 'value', 'threshold'] : ['type', 'value'];
-    conversion.noteUnknown(entries, keys, ' of an assertion');
+    conversion.noteUnknown(entries, [...keys, 'metric', 'description'], ' of an assertion');
     return [{ at: item, type, value, threshold }];
   });
 }
@@ -113,7 +113,7 @@ export function expectationsOf(assertion: Assertion, vars: Vars, conversion: Con
     conversion.note(at, `the assertion \`${type}\` says nothing that can be checked`);
     return [];
   }
-  if (positive === 'llm-rubric') conversion.note(at, JUDGED);
+  if (positive === 'llm-rubric') conversion.tell(at, JUDGED);
   const list = isJsonList(expectation['all']) ? (expectation['all'] as JsonObject[]) : [expectation];
   if (type === positive) return list;
   return list.length === 1 ? list.map(not => ({ not })) : [{ any: list.map(not => ({ not })) }];

@@ -10,7 +10,7 @@ import {
   promptFileText,
   testFileText,
 } from '../converted.ts';
-import { messagesOf, promptsOf } from './prompts.ts';
+import { messagesOf, type PromptText, promptsOf } from './prompts.ts';
 import { providersOf } from './providers.ts';
 import { Conversion } from './source.ts';
 import { casesOf } from './tests.ts';
@@ -24,6 +24,14 @@ const KEYS = [
   'defaultTest',
   'scenarios',
   '$schema',
+  // These change no verdict.
+  'tags',
+  'metadata',
+  'outputPath',
+  'sharing',
+  'tracing',
+  'redteam',
+  'evaluateOptions',
 ];
 
 /**
@@ -48,7 +56,9 @@ export async function convertPromptfoo(
 async function convert(root: YamlValue, options: ConvertOptions, conversion: Conversion): Promise<Converted> {
   const entries = root.valuesByKey('a configuration of promptfoo');
   conversion.noteUnknown(entries, KEYS, '');
-  const body = bodyOf(root, entries.get('prompts'), options, conversion);
+  const listed = entries.get('prompts');
+  const prompts = listed ? promptsOf(listed, conversion) : [];
+  const body = bodyOf(listed ?? root, prompts, options, conversion);
   const inputs = inputsIn(body);
   const {
     models,
@@ -63,33 +73,36 @@ async function convert(root: YamlValue, options: ConvertOptions, conversion: Con
     ...(Object.keys(config).length > 0 && { config }),
     ...(output && { output }),
   };
-  const cases = await casesOf(entries, inputs, conversion);
+  const tests = await casesOf(entries, inputs, conversion);
+  const cases = tests.map(({ text }) => text);
   return {
     prompt: promptFileText(head, body),
     test: cases.length === 0 ? undefined : testFileText({ ...(models.length > 1 && { models }), cases }),
     ...(declared.length > 0 && { models: modelsFileText(declared) }),
     notes: conversion.notes,
+    prompts: prompts.length,
+    isWithoutModel: models.length === 0,
+    lines: tests.map(({ line }) => line),
   };
 }
 
 function bodyOf(
-  root: YamlValue,
-  node: YamlValue | undefined,
+  at: YamlValue,
+  prompts: readonly PromptText[],
   { prompt: wanted }: ConvertOptions,
   conversion: Conversion,
 ): Piece[] {
-  const prompts = node ? promptsOf(node, conversion) : [];
   const prompt = prompts[(wanted ?? 1) - 1];
   if (!prompt) {
     const what =
       prompts.length === 0
         ? 'there is no prompt'
         : `there are ${prompts.length} prompts, and no prompt ${wanted}`;
-    throw faultAt(node ?? root, what);
+    throw faultAt(at, what);
   }
-  if (prompts.length > 1 && node && wanted === undefined) {
-    conversion.note(
-      node,
+  if (prompts.length > 1 && wanted === undefined) {
+    conversion.tell(
+      at,
       `there are ${prompts.length} prompts, and this is the first: --prompt <n> converts another`,
     );
   }

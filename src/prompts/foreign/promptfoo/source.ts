@@ -40,11 +40,26 @@ export class Conversion {
     this.#file = file;
   }
 
-  note({ file = this.#file, line }: Located, message: string): void {
+  /** Names what is left out, or is not the same. */
+  note(at: Located, message: string): void {
+    this.#note(at, message, {});
+  }
+
+  /** Tells what changes nothing that is tested. */
+  tell(at: Located, message: string): void {
+    this.#note(at, message, { isHarmless: true });
+  }
+
+  /** The line of a place in the configuration itself; undefined for one in another file. */
+  ownLine({ file = this.#file, line }: Located): number | undefined {
+    return file === this.#file ? line : undefined;
+  }
+
+  #note({ file = this.#file, line }: Located, message: string, kind: { isHarmless?: true }): void {
     const isKnown = this.notes.some(
       note => note.file === file && note.line === line && note.message === message,
     );
-    if (!isKnown) this.notes.push({ file, line, message });
+    if (!isKnown) this.notes.push({ file, line, message, ...kind });
   }
 
   /** Names those that are not among `known`; `what` continues "… of". */

@@ -11,21 +11,29 @@ import { render, resolved, type Vars } from './template.ts';
 /** A test before its lists are taken apart and its variables are put in. */
 interface Test {
   readonly name: string | undefined;
+  /** Undefined if no one place has it. */
+  readonly at: Located | undefined;
   /** Several texts stand for as many cases. */
   readonly vars: ReadonlyMap<string, readonly string[]>;
   readonly asserts: readonly Assertion[];
 }
 
-const NOTHING: Test = { name: undefined, vars: new Map(), asserts: [] };
+const NOTHING: Test = { name: undefined, at: undefined, vars: new Map(), asserts: [] };
 /** Characters of all inputs of all cases. */
 const MOST_TEXT = 64 * 1024 * 1024;
+
+/** A case with its line in the configuration. */
+interface LocatedCase {
+  readonly line: number;
+  readonly text: TestCaseText;
+}
 
 /** The cases that a configuration tests a prompt with, each with a value for each of the prompt's inputs. */
 export async function casesOf(
   entries: ReadonlyMap<string, YamlValue>,
   inputs: readonly string[],
   conversion: Conversion,
-): Promise<TestCaseText[]> {
+): Promise<LocatedCase[]> {
   const common = defaultsOf(entries.get('defaultTest'), conversion);
   const listed = await testsIn(entries.get('tests'), conversion);
   const tests = [...listed, ...(await scenariosIn(entries.get('scenarios'), conversion))];
@@ -35,16 +43,25 @@ export async function casesOf(
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
   if (count > BOUNDS.cases) throw faultAt(at, `its lists make more than ${CASES} cases`);
-  const cases: TestCaseText[] = [];
+  const repeat = repeatIn(entries.get('evaluateOptions'));
+  const cases: LocatedCase[] = [];
   let characters = 0;
   for (const [index, test] of all.entries()) {
     for (const one of casesOfTest(test, index + 1, inputs, conversion)) {
       characters += Object.values(one.inputs).reduce((sum, text) => sum + text.length, 0);
       if (characters > MOST_TEXT) throw faultAt(at, 'the inputs of its cases have more than 64 MiB in all');
-      cases.push(one);
+      const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
+      cases.push({ line, text: { ...one, repeat } });
     }
   }
   return cases;
+}
+
+/** How often each case runs. */
+function repeatIn(node: YamlValue | undefined): number | undefined {
+  if (!node || node.isEmpty) return undefined;
+  const repeat = node.valuesByKey('evaluateOptions').get('repeat')?.json();
+  return typeof repeat === 'number' && Number.isSafeInteger(repeat) && repeat > 1 ? repeat : undefined;
 }
 
 const CASES = BOUNDS.cases.toLocaleString('en-US');
@@ -56,6 +73,8 @@ function* casesOfTest(
   conversion: Conversion,
 ): Generator<TestCaseText> {
   const count = combinationCount(test.vars);
+  // Those of any other assertion are put in already.
+  const seesVars = test.asserts.some(({ type }) => /^(?:not-)?javascript$/u.test(type));
   for (let at = 0; at < count; at += 1) {
     const vars = resolved(combinationAt(test.vars, at));
     const name = test.name === undefined ? `case ${number}` : render(test.name, vars);
@@ -64,6 +83,9 @@ function* casesOfTest(
       inputs: Object.fromEntries(
         inputs.map(input => [input, Object.hasOwn(vars, input) ? (vars[input] ?? '') : '']),
       ),
+      vars: seesVars
+        ? Object.fromEntries(Object.entries(vars).filter(([name]) => !inputs.includes(name)))
+        : {},
       expect: test.asserts.flatMap(assertion => expectationsOf(assertion, vars, conversion)),
     };
   }
@@ -87,6 +109,7 @@ function combinationAt(vars: Test['vars'], number: number): Vars {
 function merged(one: Test, other: Test): Test {
   return {
     name: other.name ?? one.name,
+    at: other.at ?? one.at,
     vars: new Map([...one.vars, ...other.vars]),
     asserts: [...one.asserts, ...other.asserts],
   };
@@ -157,10 +180,11 @@ async function testsInFile(name: string, at: YamlValue, conversion: Conversion):
 
 function testOf(node: YamlValue, conversion: Conversion): Test {
   const entries = node.valuesByKey('a test');
-  conversion.noteUnknown(entries, ['description', 'vars', 'assert'], ' of a test');
+  conversion.noteUnknown(entries, ['description', 'vars', 'assert', 'metadata'], ' of a test');
   const vars = entries.get('vars');
   return {
     name: entries.get('description')?.text('description'),
+    at: node,
     vars: vars ? varsOf(vars, conversion) : new Map(),
     asserts: assertionsIn(entries.get('assert'), conversion),
   };
@@ -183,7 +207,7 @@ function textsOf(key: string, node: YamlValue, conversion: Conversion): readonly
   if (isJsonList(json) && json.every(item => typeof item === 'string')) {
     return json.map(item => textOf(item, node, conversion));
   }
-  conversion.note(
+  conversion.tell(
     node,
     `the variable \`${key}\` is ${isJsonList(json) ? 'a list' : 'an object'}: it is given as JSON`,
   );
@@ -216,13 +240,14 @@ async function rowsOf({ text, file }: SourceText, conversion: Conversion): Promi
     const cells = Object.entries(record);
     const expected = cells.filter(([key, cell]) => /^__expected\d*$/u.test(key) && cell.trim() !== '');
     for (const [key] of cells) {
-      if (key.startsWith('__') && !/^__(?:expected\d*|description)$/u.test(key)) {
+      if (key.startsWith('__') && !/^__(?:expected\d*|description|metric|metadata:.*)$/u.test(key)) {
         conversion.note(top, `the column \`${key}\` has no equivalent`);
       }
     }
     const description = record['__description']?.trim() ?? '';
     return {
       name: description === '' ? undefined : description,
+      at,
       vars: new Map(
         cells
           .filter(([key]) => !key.startsWith('__'))
