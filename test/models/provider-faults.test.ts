@@ -192,6 +192,11 @@ describe("a provider's answer that is not whole", () => {
 });
 
 describe("a provider's refusal", () => {
+  it('of more than can be shown names the bound', async () => {
+    const { outputs } = await clever(response => response.writeHead(400).end('a'.repeat(300 * 1024)));
+    expect(outputs[0]?.data).toContain('it is larger than 256 KiB');
+  });
+
   it.each<[string, ProviderAnswer, RegExp]>([
     [
       'of the key',

@@ -164,6 +164,8 @@ export class TooLong extends Error {
   override readonly name = 'TooLong';
 
   constructor(maxBytes: number, what = 'it') {
-    super(`${what} is larger than ${Math.floor(maxBytes / (1024 * 1024))} MiB`);
+    const kibibytes = Math.floor(maxBytes / 1024);
+    const bound = kibibytes < 1024 ? `${kibibytes} KiB` : `${Math.floor(kibibytes / 1024)} MiB`;
+    super(`${what} is larger than ${bound}`);
   }
 }

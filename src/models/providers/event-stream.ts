@@ -64,6 +64,8 @@ class Lines {
   }
 
   #line(end: Uint8Array): string {
+    // A body may consist of line breaks alone, millions of them.
+    if (this.#length + end.length === 0) return '';
     const bytes = this.#length === 0 ? end : Buffer.concat([...this.#pieces, end]);
     this.#pieces = [];
     this.#length = 0;
