@@ -163,7 +163,7 @@ tests:
       { files: { 't.txt': '\n text \n', 'y.yaml': 'k: [1]\n' } },
     );
     expect(casesOf(converted)).toEqual([
-      { name: 'first 1.50', inputs: { a: '1.50', b: 'B of 1.50' }, expect: [{ contains: 'yes!' }] },
+      { name: 'first 1.5', inputs: { a: '1.5', b: 'B of 1.5' }, expect: [{ contains: 'yes!' }] },
       { name: 'case 2', inputs: { a: 'text', b: '{"k":[1]}' }, expect: [{ contains: '!' }] },
       { name: 'case 3 (1)', inputs: { a: 'x', b: '[1,2]' }, expect: [{ contains: '!' }] },
       { name: 'case 3 (2)', inputs: { a: 'y', b: '[1,2]' }, expect: [{ contains: '!' }] },
@@ -223,7 +223,7 @@ scenarios:
     ['{ type: is-json }', [{ schema: true }]],
     ['{ type: is-json, value: { type: object } }', [{ schema: { type: 'object' } }]],
     ['{ type: is-json, value: file://s.json }', [{ schema: { type: 'array' } }]],
-    ['{ type: contains-json }', [{ containsJson: true }]],
+    ['{ type: contains-json }', [{ containsJson: { type: ['object', 'array'] } }]],
     ['{ type: latency, threshold: 1500 }', [{ seconds: 1.5 }]],
     ['{ type: cost, threshold: 0.01 }', [{ cost: 0.01 }]],
     ['{ type: llm-rubric, value: "is {{a}}" }', [{ rubric: 'is A' }]],
@@ -351,5 +351,48 @@ describe('programs and addresses of promptfoo', () => {
     const converted = await convert(`prompts: ["{{a}}"]\nproviders: [{id: https, ${config}}]`);
     expect(modelsOf(converted)).toEqual([]);
     expect(notesOf(converted).join('\n')).toMatch(note);
+  });
+});
+
+describe('what promptfoo does to values', () => {
+  const PROMPT = `prompts: ["{{a}}"]\n${PROVIDERS}tests:\n`;
+
+  it.each([
+    ['1.50', '1.5'],
+    ['007', '7'],
+    ['1e3', '1000'],
+    ['"007"', '007'],
+    ['|\n        one\n        two\n', 'one\ntwo'],
+  ])('reads %j as %j', async (written, value) => {
+    const converted = await convert(`${PROMPT}  - vars:\n      a: ${written}\n`);
+    expect(casesOf(converted)[0]?.inputs).toEqual({ a: value });
+  });
+
+  it.each([
+    ['contains-any', `'one, "two, three"'`, { any: [{ contains: 'one' }, { contains: 'two, three' }] }],
+    ['contains-json', undefined, { containsJson: { type: ['object', 'array'] } }],
+  ])('reads the value of %s', async (type, value, expectation) => {
+    const given = value === undefined ? '' : `, value: ${value}`;
+    const converted = await convert(`${PROMPT}  - assert: [{ type: ${type}${given} }]\n`);
+    expect(casesOf(converted)[0]?.expect).toEqual([expectation]);
+  });
+
+  it('leaves out an empty contains, and names it', async () => {
+    const converted = await convert(`${PROMPT}  - assert: [{ type: contains, value: "" }]\n`);
+    expect([casesOf(converted)[0]?.expect, notesOf(converted)]).toEqual([
+      undefined,
+      [expect.stringMatching(/:4: the assertion `contains` says nothing/u)],
+    ]);
+  });
+
+  it.each([
+    ['a comment', '# chat\n- role: user\n  content: Hi'],
+    ['a document mark', '---\n- role: user\n  content: Hi'],
+    ['quoted keys', '- "role": user\n  "content": Hi'],
+    ['another key', '- name: x\n  role: user\n  content: Hi'],
+    ['flow style', '- {content: Hi, role: user}'],
+  ])('reads a chat in YAML that begins with %s', async (_, chat) => {
+    const config = `prompts: [file://c.yaml]\n${PROVIDERS}`;
+    expect(shown(await convert(config, { files: { 'c.yaml': chat } }))).toEqual([['user', 'Hi']]);
   });
 });

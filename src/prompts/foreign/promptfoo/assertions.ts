@@ -72,8 +72,8 @@ const WITHOUT_EQUIVALENT = [
 const CONVERSIONS: { readonly [type: string]: Convert } = {
   equals: value =>
     typeof value === 'object' && value !== null ? { schema: { const: value } } : { equals: textOf(value) },
-  contains: value => ({ contains: textOf(value) }),
-  icontains: value => ({ icontains: textOf(value) }),
+  contains: value => wordOf('contains', value),
+  icontains: value => wordOf('icontains', value),
   'contains-any': value => listOf('any', 'contains', value),
   'contains-all': value => listOf('all', 'contains', value),
   'icontains-any': value => listOf('any', 'icontains', value),
@@ -82,7 +82,10 @@ const CONVERSIONS: { readonly [type: string]: Convert } = {
   'ends-with': value => ({ endsWith: textOf(value) }),
   regex: value => ({ matches: textOf(value) }),
   'is-json': value => ({ schema: schemaOf(value) }),
-  'contains-json': value => ({ containsJson: schemaOf(value) }),
+  'contains-json': value => {
+    const schema = schemaOf(value);
+    return { containsJson: schema === true ? { type: ['object', 'array'] } : schema };
+  },
   latency: (_, threshold) => (typeof threshold === 'number' ? { seconds: threshold / 1000 } : undefined),
   cost: (_, threshold) => (typeof threshold === 'number' ? { cost: threshold } : undefined),
   'llm-rubric': value => ({ rubric: textOf(value) }),
@@ -144,13 +147,33 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A list, or a text with commas. */
+/** None for an empty text, which every answer has. */
+function wordOf(kind: string, value: JsonValue | undefined): JsonObject | undefined {
+  const text = textOf(value);
+  return text === '' ? undefined : { [kind]: text };
+}
+
+/** A list, or a text with commas; a cell in quotes may have commas. */
 function textsOf(value: JsonValue | undefined): string[] {
   if (isJsonList(value)) return value.map(textOf);
-  return textOf(value)
-    .split(',')
-    .map(text => text.trim())
-    .filter(text => text !== '');
+  return cellsIn(textOf(value)).filter(text => text !== '');
+}
+
+function cellsIn(text: string): string[] {
+  const cells: string[] = [];
+  let cell = '';
+  for (const part of text.split(',')) {
+    cell += cell === '' ? part.trimStart() : `,${part}`;
+    const isOpen = cell.startsWith('"') && (cell.match(/"/gu) ?? []).length % 2 === 1;
+    if (isOpen) continue;
+    cells.push(cell);
+    cell = '';
+  }
+  return [...cells, cell].map(one => {
+    const bare = one.trim();
+    const isQuoted = bare.length > 1 && bare.startsWith('"') && bare.endsWith('"');
+    return isQuoted ? bare.slice(1, -1).replaceAll('""', '"') : bare;
+  });
 }
 
 function listOf(list: 'any' | 'all', kind: string, value: JsonValue | undefined): JsonObject | undefined {

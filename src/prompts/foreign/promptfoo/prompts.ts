@@ -83,18 +83,22 @@ export function messagesOf({ at, text, fault }: PromptText): Piece[] {
   });
 }
 
-/** A chat is written as JSON or YAML; any other text is what the user says. */
+/** A chat is written as JSON or YAML, whatever it begins with; any other text is what the user says. */
 function chatOf(text: string, at: Located): readonly JsonValue[] | undefined {
-  if (!/^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u.test(text)) return undefined;
+  if (!/\brole\b/u.test(text)) return undefined;
   let chat: JsonValue;
   try {
     chat = parseYaml(text, at.line, at.file).json();
   } catch (error) {
+    // Words that are no YAML are a text; what begins as a chat was meant to be one.
+    if (!BEGINS_AS_CHAT.test(text)) return undefined;
     throw nunjucks(text).isPlain ? error : faultAt(at, BEYOND);
   }
-  if (!isJsonList(chat)) return undefined;
+  if (!isJsonList(chat) || chat.length === 0) return undefined;
   return chat.every(message => isJsonObject(message) && 'role' in message) ? chat : undefined;
 }
+
+const BEGINS_AS_CHAT = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
 
 const BEYOND =
   'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a template of ours';

@@ -202,8 +202,9 @@ function varsOf(node: YamlValue, conversion: Conversion): Map<string, readonly s
 function textsOf(key: string, node: YamlValue, conversion: Conversion): readonly string[] {
   const json = node.json();
   if (json === null) return [''];
-  if (typeof json === 'string') return [textOf(json, node, conversion)];
-  if (typeof json !== 'object') return [node.text(key)];
+  // The last line break of a block is dropped, and numbers are not kept as written.
+  if (typeof json === 'string') return [textOf(json.replace(/\n$/u, ''), node, conversion)];
+  if (typeof json !== 'object') return [String(json)];
   if (isJsonList(json) && json.every(item => typeof item === 'string')) {
     return json.map(item => textOf(item, node, conversion));
   }
