@@ -1,7 +1,8 @@
 export { PromptService } from './client/client.ts';
 export type { Download, DownloadOptions } from './client/download.ts';
 export * from './client/errors.ts';
-export { isOver, type PollEvent, type PollingClient, type WaitOptions, waitForRun } from './client/poll.ts';
+export type { ServiceClock } from './client/http-session.ts';
+export { type PollEvent, type PollingClient, type WaitOptions, waitForRun } from './client/poll.ts';
 export {
   answerIsLost,
   type FoundRuns,
@@ -23,7 +24,6 @@ export type {
 } from './client/request.ts';
 export type { RunPromptOptions } from './client/run-prompt.ts';
 export type { CreateOptions, EncodedBody } from './client/runs.ts';
-export type { ServiceClock } from './client/service-clock.ts';
 export type {
   AnswerHeaders,
   RequestBody,

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { withDebugBody } from './program/global-flags.ts';
-import { HelpShown } from './program/parsing.ts';
+import { HelpShown, withDebugBody } from './program/parsing.ts';
 import { buildTree } from './program/tree.ts';
 import type { Surroundings } from './runtime/create-context.ts';
 import { plainIo } from './terminal/io.ts';

@@ -2,7 +2,7 @@ import type { Run, RunInputs } from '../wire/index.ts';
 import { AccountApi } from './account.ts';
 import type { Download, DownloadOptions } from './download.ts';
 import { InvalidRequestError } from './errors.ts';
-import { HttpSession, type SessionRequest } from './http-session.ts';
+import { HttpSession, type ServiceClock, type SessionRequest } from './http-session.ts';
 import { staysBelowBase } from './path.ts';
 import { type WaitOptions, waitForRun } from './poll.ts';
 import { Prompts, Versions } from './prompts.ts';
@@ -10,7 +10,6 @@ import type { Answer, ClientOptions, Pace, RawAnswer, Requester, RequestOptions 
 import { ResourcesApi } from './resources.ts';
 import type { RunPromptOptions } from './run-prompt.ts';
 import { Runs } from './runs.ts';
-import type { ServiceClock } from './service-clock.ts';
 import type { RequestBody } from './transport.ts';
 
 /** The Prompt Execution Service as typed methods. */

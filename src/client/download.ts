@@ -1,9 +1,8 @@
 import { retryAfter } from '../net/retry.ts';
 import { decoded } from './decode.ts';
-import { isRedirect } from './envelope.ts';
 import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from './errors.ts';
 import type { HttpSession } from './http-session.ts';
-import { errorFor } from './parse-response.ts';
+import { errorFor, isRedirect } from './parse-response.ts';
 import type { Pace } from './request.ts';
 import { headerOf, leave, readThrough, type TransportResponse } from './transport.ts';
 import { checkedMediaUrl } from './urls.ts';

@@ -7,14 +7,12 @@ import {
   RATE_LIMIT_POLICY_HEADER,
 } from '../wire/index.ts';
 import { ACCEPTED_ENCODINGS, textOf } from './decode.ts';
-import { isRedirect, type Received } from './envelope.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError } from './errors.ts';
-import { type Outcome, parseResponse } from './parse-response.ts';
+import { isRedirect, type Outcome, parseResponse, type Received } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
 import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from './request.ts';
 import { beginningOf, notable } from './request-events.ts';
 import { retryDelay, withRetries } from './retry.ts';
-import { ServiceClock } from './service-clock.ts';
 import { Deadline, sleep as realSleep } from './signals.ts';
 import {
   type AnswerHeaders,
@@ -246,4 +244,24 @@ function usableKey(key: string): string {
 
 function saysIdempotency(headers: AnswerHeaders): boolean {
   return headerOf(headers, IDEMPOTENCY_HEADER)?.trim().toLowerCase() === IDEMPOTENCY_SUPPORTED;
+}
+
+/** The service's clock as its `Date` headers show it, in whole seconds. */
+export class ServiceClock {
+  #offsetMs: number | undefined;
+
+  /** How far the service's clock is ahead of the local one, in milliseconds; undefined while it has not sent its time. */
+  get offsetMs(): number | undefined {
+    return this.#offsetMs;
+  }
+
+  /** The service's time when the local clock showed `localMs`; undefined while it has not sent its own. */
+  at(localMs: number): number | undefined {
+    return this.#offsetMs === undefined ? undefined : localMs + this.#offsetMs;
+  }
+
+  /** Learns from an answer with the time `serviceMs` that came when the local clock showed `localMs`. */
+  learn(serviceMs: number, localMs: number): void {
+    this.#offsetMs = serviceMs - localMs;
+  }
 }

@@ -1,5 +1,5 @@
 import { MAX_RETRY_AFTER_MS } from '../net/retry.ts';
-import type { Run } from '../wire/index.ts';
+import { isOver, type Run } from '../wire/index.ts';
 import { PromptServiceError, RateLimitError, WaitTimeoutError } from './errors.ts';
 import type { Pace, ReadOptions } from './request.ts';
 import { isPassing } from './retry.ts';
@@ -91,11 +91,6 @@ export async function waitForRun(
     if (run && isOver(run)) return run;
     await pause(Math.max(waitAfter(polls - 1), retryAfterOf(error)));
   }
-}
-
-/** Whether a run has come to its end. */
-export function isOver(run: Pick<Run, 'runStatus'>): boolean {
-  return run.runStatus === 'succeeded' || run.runStatus === 'failed';
 }
 
 function mayPass(error: PromptServiceError, mayAppear: boolean): boolean {

@@ -1,8 +1,8 @@
 import { MAX_LIST_LIMIT, type RunRow } from '../wire/index.ts';
 import { NetworkError, ProtocolError, ServiceError } from './errors.ts';
+import type { ServiceClock } from './http-session.ts';
 import type { ReadOptions } from './request.ts';
 import type { Runs } from './runs.ts';
-import type { ServiceClock } from './service-clock.ts';
 
 const SECOND_MS = 1000;
 /** How much earlier is asked for while the service's clock is not known, so that its rounding needs no second look. */

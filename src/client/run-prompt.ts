@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { isUuid, type Run, type RunInputs } from '../wire/index.ts';
+import { isOver, isUuid, type Run, type RunInputs } from '../wire/index.ts';
 import { GatewayTimeoutError, InvalidRequestError, NotFoundError } from './errors.ts';
-import { isOver, type PollingClient, type WaitOptions, waitForRun } from './poll.ts';
+import { type PollingClient, type WaitOptions, waitForRun } from './poll.ts';
 import type { Prompts } from './prompts.ts';
 import type { Runs } from './runs.ts';
 

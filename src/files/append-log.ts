@@ -2,10 +2,9 @@ import { appendFileSync, constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { syncDirectory } from './directories.ts';
 import { codeOf } from './error-utils.ts';
 import { lockFile } from './lock.ts';
-import { type FileBelow, makeFolderBelow, openBelow, truncateBelow } from './write-below.ts';
+import { type FileBelow, makeFolderBelow, openBelow, syncDirectory, truncateBelow } from './write-below.ts';
 import { flushData } from './write-file.ts';
 
 const NEWLINE = 0x0a;

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { chmod, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectory } from './directories.ts';
+import { makeDirectory } from './write-below.ts';
 
 /** The data directory, or what is kept, can't be used. The message names it and what to do. */
 export class DataDirectoryError extends Error {

@@ -1,7 +1,20 @@
-import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, openSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsync,
+  fsyncSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
-import { makeDirectory } from './directories.ts';
+import { promisify } from 'node:util';
+import { codeOf } from './error-utils.ts';
 
 // Node has no `openat`, so each part of a path is looked at just before it is used. A program that swaps a folder for a
 // link in that moment runs as the same user, and SECURITY.md says that it is not covered.
@@ -124,4 +137,58 @@ function partsOf(name: string): string[] {
   const parts = path.normalize(name).split(path.sep);
   if (path.isAbsolute(name) || parts.includes('..')) throw new Error(`${name} leads out of its folder`);
   return parts.filter(part => part !== '' && part !== '.');
+}
+
+/**
+ * Makes a directory and those above it that are missing; each is on disk once this returns. Node's own recursive way
+ * never comes back from where nothing can be made, such as /proc.
+ *
+ * @param mode of each that is made
+ * @throws what mkdir throws
+ */
+export function makeDirectory(directory: string, mode = 0o777): void {
+  const above = path.dirname(directory);
+  try {
+    mkdirSync(directory, { mode });
+  } catch (error) {
+    if (isDirectory(directory)) return;
+    if (codeOf(error) !== 'ENOENT' || existsSync(above)) throw error;
+    makeDirectory(above, mode);
+    return makeDirectory(directory, mode);
+  }
+  const handle = openDirectory(above);
+  if (handle === undefined) return;
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+/** Whether there is a directory of that name. */
+export function isDirectory(file: string): boolean {
+  try {
+    return statSync(file).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** Makes the names of new files in a directory survive a power cut, if the system can open a directory. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = openDirectory(directory);
+  if (handle === undefined) return;
+  await promisify(fsync)(handle)
+    .catch(() => {})
+    .finally(() => closeSync(handle));
+}
+
+/**
+ * A directory may be one to write to and not to read: its names may then be lost in a power cut within seconds. Windows
+ * writes no directory to the disk on demand, and refuses to.
+ */
+function openDirectory(directory: string): number | undefined {
+  if (process.platform === 'win32') return undefined;
+  try {
+    return openSync(directory, 'r');
+  } catch {
+    return undefined;
+  }
 }

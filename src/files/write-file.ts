@@ -3,10 +3,16 @@ import { constants, fdatasync, fsync, rmSync, type Stats, statSync, writeFileSyn
 import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { syncDirectory } from './directories.ts';
 import { codeOf } from './error-utils.ts';
 import { renameOver, renameOverSync } from './rename.ts';
-import { checkBelow, type FileBelow, fileIn, makeFolderBelow, openBelow } from './write-below.ts';
+import {
+  checkBelow,
+  type FileBelow,
+  fileIn,
+  makeFolderBelow,
+  openBelow,
+  syncDirectory,
+} from './write-below.ts';
 
 /** What a file is to hold, or what writes it piece by piece. */
 export type Content = string | Uint8Array | ((target: FileHandle) => Promise<void>);

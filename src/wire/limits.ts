@@ -18,10 +18,3 @@ export const MAX_BODY_BYTES = 64 * 1024 * 1024;
 export const MAX_BODY_VALUES = 100_000;
 /** The path prefix every base URL ends in. */
 export const PATH_PREFIX = '/v1';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** Whether a text has the form of a prompt, prompt version or run identifier. */
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
-}

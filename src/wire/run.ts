@@ -18,6 +18,11 @@ export function isMedia({ type, data }: OutputItem): boolean {
   return (type === 'image' || type === 'video') && typeof data === 'string';
 }
 
+/** Returns true once a run has come to its end. */
+export function isOver(run: Pick<Run, 'runStatus'>): boolean {
+  return run.runStatus === 'succeeded' || run.runStatus === 'failed';
+}
+
 /** A run as creation and retrieval give it. */
 export interface Run {
   runId: string;
@@ -120,4 +125,11 @@ export const KNOWN_RUN_OPTION_KEYS = [
 /** What a 504 of run creation carries. */
 export interface RunReference {
   runId: string;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Returns true for a text that has the form of a prompt, prompt version or run identifier. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { envelopeOf } from '../../src/client/envelope.ts';
-import { parseResponse } from '../../src/client/parse-response.ts';
+import { envelopeOf, parseResponse } from '../../src/client/parse-response.ts';
 import { fillsSegment, staysBelowBase } from '../../src/client/path.ts';
 import { Redaction } from '../../src/client/redaction.ts';
 import { baseUrlOf } from '../../src/client/urls.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LOCAL_SCOPE } from '../../src/cli/settings/caches/resource-entries.ts';
+import { LOCAL_SCOPE } from '../../src/cli/settings/caches/resource-cache.ts';
 import { type CompletingShell, completingShell, hasShell, type Shell } from '../support/shell.ts';
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';

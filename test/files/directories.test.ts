@@ -2,7 +2,7 @@ import fs, { mkdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } fro
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { makeDirectory } from '../../src/files/directories.ts';
+import { makeDirectory } from '../../src/files/write-below.ts';
 import { temporaryDirectory } from '../support/context.ts';
 
 afterEach(() => {

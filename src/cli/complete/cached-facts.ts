@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Model } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
-import { cachedResources, wellFormedModels } from '../settings/caches/resource-entries.ts';
+import { cachedResources, wellFormedModels } from '../settings/caches/resource-cache.ts';
 import { resolveAddress, serviceOf } from '../settings/config/address.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { promptFileOf } from '../targets/prompt-file.ts';

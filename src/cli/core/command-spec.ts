@@ -12,8 +12,8 @@ export interface CommandSpec {
   readonly flags?: readonly FlagSpec[];
   /** Command lines, without `promptrun` where they begin with it. */
   readonly examples: readonly string[];
-  /** What help says below the examples. */
-  readonly notes?: string;
+  /** What help says below the examples; a function puts it together only for help. */
+  readonly notes?: string | (() => string);
   readonly hidden?: true;
 }
 

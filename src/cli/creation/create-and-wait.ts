@@ -1,10 +1,9 @@
 import { WaitTimeoutError } from '../../client/errors.ts';
-import { isOver, type PollEvent, waitForRun } from '../../client/poll.ts';
-import { RUN_STATUSES, type Run } from '../../wire/index.ts';
+import { type PollEvent, waitForRun } from '../../client/poll.ts';
+import { isOver, RUN_STATUSES, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../errors.ts';
-import { providerFaultOf } from '../outputs/provider-fault.ts';
-import { warningsOf } from '../outputs/warnings.ts';
+import { providerFaultOf, warningsOf } from '../outputs/provider-fault.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Budget, Reservation } from './budget.ts';
 import { createRun } from './create-run.ts';

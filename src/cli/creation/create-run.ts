@@ -1,10 +1,9 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
-import { isOver } from '../../client/poll.ts';
 import { withoutSavedTo } from '../../client/runs.ts';
 import { listOf, payload, strings } from '../../client/shape.ts';
 import { within } from '../../client/signals.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import type { Run } from '../../wire/index.ts';
+import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, stopperOf, TimeIsUp } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';

@@ -1,6 +1,6 @@
-import { isOver } from '../../client/poll.ts';
 import type { ReadOptions } from '../../client/request.ts';
 import type { RunCost } from '../../service/runs/costs.ts';
+import { isOver } from '../../wire/index.ts';
 import { MAX_LIST_LIMIT } from '../../wire/limits.ts';
 import { dollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';

@@ -1,9 +1,8 @@
 import { type FileHandle, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { AppendLog, openForAppend } from '../../files/append-log.ts';
-import { isDirectory, syncDirectory } from '../../files/directories.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import { type FileBelow, PathFault } from '../../files/write-below.ts';
+import { type FileBelow, isDirectory, PathFault, syncDirectory } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { CliError, usageError } from '../errors.ts';

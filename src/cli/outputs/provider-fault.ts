@@ -1,7 +1,7 @@
 import type { EngineFault } from '../../models/engine.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { fieldText } from '../core/json-value.ts';
+import { fieldText, listOf } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode, PROVIDER_FAULTS } from '../exit-codes.ts';
 
@@ -37,4 +37,14 @@ export function exitCodeOfRun({ faultOf }: Pick<Connection, 'faultOf'>, { runId,
 export function errorsOf({ outputs }: Run): string {
   const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => fieldText(data));
   return errors.join('; ') || 'the run failed';
+}
+
+/** More warnings of one run are not shown. */
+const MOST_WARNINGS = 50;
+
+/** What was left out of a run's request to its model, one sentence each. */
+export function warningsOf({ warnings }: Run): string[] {
+  return listOf(warnings)
+    .filter(warning => typeof warning === 'string')
+    .slice(0, MOST_WARNINGS);
 }

@@ -1,7 +1,6 @@
 import path from 'node:path';
-import { makeDirectory } from '../../files/directories.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
-import { LinkFault } from '../../files/write-below.ts';
+import { LinkFault, makeDirectory } from '../../files/write-below.ts';
 import { isMedia, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';

@@ -1,8 +1,7 @@
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
-import { isDirectory } from '../../files/directories.ts';
 import { codeOf } from '../../files/error-utils.ts';
-import { isLink } from '../../files/write-below.ts';
+import { isDirectory, isLink } from '../../files/write-below.ts';
 import { checkNamedForWriting } from '../../files/write-file.ts';
 import { type CliError, usageError } from '../errors.ts';
 

@@ -4,7 +4,7 @@ import { CliError, Interrupted } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { createContext, type Surroundings } from '../runtime/create-context.ts';
 import type { PlainIo } from '../terminal/io.ts';
-import { globalOptions } from './global-flags.ts';
+import { globalOptions } from './parsing.ts';
 
 /** How long an interrupted command may take to let go of what it does, in milliseconds. */
 const UNWINDING_MS = 1500;

@@ -2,8 +2,7 @@ import { Command, Help, InvalidArgumentError, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { type CommandSpec, commandsBelow, type FlagSpec, nameOf } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import type { ProgramCommand } from './command.ts';
-import { COMMAND_TABLE, HEADINGS_OF_REQUESTS } from './command-table.ts';
+import { COMMAND_TABLE, HEADINGS_OF_REQUESTS, type ProgramCommand } from './command-table.ts';
 import { refuseUnknownCommand, throwParsingEnd, usageOf } from './parsing.ts';
 
 export interface TreeOptions {
@@ -128,7 +127,7 @@ function helpTextOf({ examples, notes, heading }: CommandSpec): string {
   const flags = HEADINGS_OF_REQUESTS.includes(heading) ? '--json, --query, --timeout' : '--json, --query';
   return [
     `\nExamples:\n${lines.join('\n')}`,
-    ...(notes === undefined ? [] : [wrapped(notes)]),
+    ...(notes === undefined ? [] : [wrapped(typeof notes === 'string' ? notes : notes())]),
     `Flags of every command (${flags}, …): promptrun help flags`,
   ].join('\n\n');
 }

@@ -12,13 +12,17 @@ import type { Connection, Context } from '../context.ts';
 import type { Advise, Env } from '../core/types.ts';
 import { TimeIsUp } from '../errors.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
-import { ResourceCache, type ResourceCacheOptions } from '../settings/caches/resource-cache.ts';
-import { LOCAL_SCOPE, resourceScope } from '../settings/caches/resource-entries.ts';
+import {
+  LOCAL_SCOPE,
+  ResourceCache,
+  type ResourceCacheOptions,
+  resourceScope,
+} from '../settings/caches/resource-cache.ts';
 import { configuredHost, resolveAddress } from '../settings/config/address.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { resolveKey } from '../settings/credentials/resolve-key.ts';
-import { adviseWith } from '../terminal/advise.ts';
 import { oneLine } from '../terminal/sanitise.ts';
+import { adviseWith } from '../terminal/shell-word.ts';
 import { openRecorder, type Recordings } from './recordings.ts';
 
 /** What a connection is made from. */
@@ -144,6 +148,7 @@ async function connect(
   const resources = new ResourceCache({ directory, scope, fetch, clock, onProblem });
   const open = (): Promise<Transport> => openTransport(service, sources.env);
   const transport = recorder === undefined ? open : () => recorder.wrap(open);
+  let prompts: PromptCache | undefined;
   const client: PromptService = await clientFor(sources, place, { apiKey, resources, transport });
   return {
     connection: {
@@ -151,7 +156,10 @@ async function connect(
       faultOf: runId => (recorder?.faultOf ?? service?.runsHere.faultOf)?.(runId),
       client,
       resources,
-      prompts: new PromptCache(directory, place.service, onProblem),
+      get prompts() {
+        prompts ??= new PromptCache(directory, place.service, onProblem);
+        return prompts;
+      },
       ...(recorder && { recorder }),
       ...(service && {
         runsHere: service.runsHere,

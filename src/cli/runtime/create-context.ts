@@ -7,9 +7,9 @@ import type { Checks } from '../outputs/checks/checks.ts';
 import { usesLocalService } from '../settings/config/address.ts';
 import { Journal } from '../settings/journal/journal.ts';
 import { Settings } from '../settings/settings.ts';
-import { adviseWith } from '../terminal/advise.ts';
 import { colourLevel, paintFor } from '../terminal/colour.ts';
 import { completeIo, type Io, type PlainIo, type Streams } from '../terminal/io.ts';
+import { adviseWith } from '../terminal/shell-word.ts';
 import {
   type ConnectionSources,
   connectTo,

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { makeDirectory } from '../../files/directories.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { type Release, waitForLock } from '../../files/lock.ts';
-import { fileIn } from '../../files/write-below.ts';
-import { isObject } from '../core/json-value.ts';
+import { fileIn, makeDirectory } from '../../files/write-below.ts';
+import { replaceFileSync } from '../../files/write-file.ts';
+import { isObject, type JsonObject } from '../core/json-value.ts';
 import type { Clock } from '../core/types.ts';
 import { configError } from '../errors.ts';
 
@@ -127,4 +127,20 @@ async function loadConf() {
     }
   }
   return Conf;
+}
+
+/** What a cache file holds; nothing if there is none or it is damaged, for a cache is simply filled again. */
+export function readCacheFile(file: string): JsonObject {
+  try {
+    const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return isObject(stored) ? stored : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Replaces a cache file, for its owner only. @throws what the file system throws */
+export function writeCacheFile(file: string, content: JsonObject): void {
+  makeDirectory(path.dirname(file), 0o700);
+  replaceFileSync(file, JSON.stringify(content), 0o600);
 }

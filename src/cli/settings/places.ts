@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { PROMPTS_FILE } from './caches/prompt-cache.ts';
-import { RESOURCES_FILE } from './caches/resource-entries.ts';
+import { RESOURCES_FILE } from './caches/resource-cache.ts';
 import type { Settings } from './settings.ts';
 
 /** A place where something is kept on this machine. */

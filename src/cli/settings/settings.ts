@@ -16,22 +16,29 @@ type ConfigDocument = {
 
 /** What the user set on this machine. Reading loads nothing heavy; what is damaged is an error when it is needed. */
 export class Settings {
-  readonly credentials: CredentialStore;
+  readonly #clock: Pick<Clock, 'sleep' | 'random'>;
   readonly #stored: JsonFile<ConfigDocument>;
   #document: ConfigDocument | undefined;
+  #credentials: CredentialStore | undefined;
 
   /** @param directory the configuration directory */
   constructor(
     readonly directory: string,
     clock: Pick<Clock, 'sleep' | 'random'>,
   ) {
-    this.credentials = new CredentialStore(directory, clock);
+    this.#clock = clock;
     this.#stored = new JsonFile(path.join(directory, 'config.json'), clock, asConfigDocument);
   }
 
   /** `config.json`. */
   get file(): string {
     return this.#stored.path;
+  }
+
+  /** The keys of profiles. */
+  get credentials(): CredentialStore {
+    this.#credentials ??= new CredentialStore(this.directory, this.#clock);
+    return this.#credentials;
   }
 
   get activeProfile(): string | undefined {

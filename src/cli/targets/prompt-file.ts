@@ -5,8 +5,7 @@ import type { InvalidPromptFile } from '../../prompts/findings.ts';
 import type { LocalStore } from '../../service/local-store.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { shellOf } from '../terminal/shell.ts';
-import { shellWord } from '../terminal/shell-word.ts';
+import { shellOf, shellWord } from '../terminal/shell-word.ts';
 import { type PromptFile, REVISION_MARK } from './named-prompt-file.ts';
 
 /** What an alias stands for; any other name stands for itself. @throws {CliError} for an empty one */

@@ -1,5 +1,19 @@
+import type { Advise, Env, GlobalOptions } from '../core/types.ts';
 import { oneLine, visible } from './sanitise.ts';
-import { type Shell, shellOf } from './shell.ts';
+
+/** Shells that read a command line differently. Windows PowerShell 5 hands quotes to programs otherwise than its successor. */
+export type Shell = 'posix' | 'cmd' | 'powershell' | 'windows-powershell' | 'any-of-windows';
+
+/** Returns the shell that a command was typed at, as far as its environment shows; without one, as far as the platform does. */
+export function shellOf(env?: Env, platform: NodeJS.Platform = process.platform): Shell {
+  if (platform === 'win32' && env === undefined) return 'any-of-windows';
+  // Git Bash and the like set these.
+  if (platform !== 'win32' || env === undefined || env['MSYSTEM'] !== undefined || env['SHELL'] !== undefined)
+    return 'posix';
+  // Only cmd.exe has a prompt in its environment.
+  if (env['PROMPT'] !== undefined) return 'cmd';
+  return env['POWERSHELL_DISTRIBUTION_CHANNEL'] === undefined ? 'windows-powershell' : 'powershell';
+}
 
 const PLAIN = /^[A-Za-z0-9_%+:,./-][A-Za-z0-9_%+:,./@=-]*$/u;
 /** Neither cmd.exe nor PowerShell reads anything into these. */
@@ -97,4 +111,22 @@ function withQuotesEscaped(word: string): string {
     .split('"')
     .map(part => part + '\\'.repeat(backslashesAtEnd(part)))
     .join(String.raw`\"`);
+}
+
+/** The flags that choose a service, as they were given. */
+export type ServiceFlags = Partial<Pick<GlobalOptions, 'profile' | 'baseUrl' | 'insecureHttp'>>;
+
+/** What advises commands that ask the service of these flags. */
+export function adviseWith(flags: ServiceFlags, env: Env): Advise {
+  const shell = shellOf(env);
+  const chosen = serviceWords(flags);
+  return (...words) => ['promptrun', ...words, ...chosen].map(word => shellWord(word, shell)).join(' ');
+}
+
+export function serviceWords({ profile, baseUrl, insecureHttp }: ServiceFlags): string[] {
+  return [
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...(insecureHttp === true ? ['--insecure-http'] : []),
+  ];
 }

@@ -26,12 +26,6 @@ const ROWS_AT_A_TIME = 100;
 const GAP = '  ';
 const NARROWEST = 4;
 const NO_PADDING = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 };
-const NO_LINES = Object.fromEntries(
-  ['top', 'bottom', 'left', 'right', 'mid'].flatMap(side =>
-    ['', '-mid', '-left', '-right'].map(corner => [side + corner, '']),
-  ),
-);
-
 /** A table with a header, no wider than the terminal. */
 export async function terminalTable(
   io: Pick<Io, 'stdout' | 'paint'>,
@@ -65,12 +59,18 @@ export async function laidOut(
     const table = new Table({
       ...options,
       style: NO_PADDING,
-      chars: { ...NO_LINES, middle: GAP, ...chars },
+      chars: { ...noLines(), middle: GAP, ...chars },
     });
     table.push(...rows.slice(from, from + ROWS_AT_A_TIME).map(row => [...row]));
     parts.push(table.toString());
   }
   return `${parts.join('\n').replace(/(?<! ) +$/gmu, '')}\n`;
+}
+
+function noLines(): TableConstructorOptions['chars'] {
+  const sides = ['top', 'bottom', 'left', 'right', 'mid'];
+  const corners = ['', '-mid', '-left', '-right'];
+  return Object.fromEntries(sides.flatMap(side => corners.map(corner => [side + corner, ''])));
 }
 
 /** Tab-separated lines without a header; a tab or line break inside a cell becomes a space. */

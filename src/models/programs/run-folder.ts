@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { endMarked } from '../../files/bounds/process-tree.ts';
-import { makeDirectory } from '../../files/directories.ts';
 import { ownValue, parseJson } from '../../files/json.ts';
 import { lockFile } from '../../files/lock.ts';
+import { makeDirectory } from '../../files/write-below.ts';
 
 /** The variable that names the file about the run. What a program starts has it too, by which it is found. */
 export const RUN_VARIABLE = 'PROMPTRUN_RUN';

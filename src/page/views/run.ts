@@ -1,6 +1,7 @@
-import { isOver, waitForRun } from '../../client/poll.ts';
+import { waitForRun } from '../../client/poll.ts';
 import {
   type CreateRunRequest,
+  isOver,
   MAX_LIST_LIMIT,
   type OutputItem,
   type Run,
@@ -9,8 +10,7 @@ import {
 } from '../../wire/index.ts';
 import { costText } from '../../wire/money.ts';
 import { type Child, creditsText, duration, el, facts, status, time } from '../dom.ts';
-import type { Place } from '../service.ts';
-import { mediaAddress } from '../service.ts';
+import { mediaAddress, type Place } from '../service.ts';
 
 /** One run with what it was created from and what came of it; followed until it has ended. */
 export async function showRun(place: Place): Promise<void> {

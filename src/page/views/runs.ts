@@ -1,5 +1,4 @@
-import { isOver } from '../../client/poll.ts';
-import { RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
+import { isOver, RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
 import {
   choice,
   creditsText,

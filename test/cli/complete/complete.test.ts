@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LOCAL_SCOPE, resourceScope } from '../../../src/cli/settings/caches/resource-entries.ts';
+import { LOCAL_SCOPE, resourceScope } from '../../../src/cli/settings/caches/resource-cache.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
 

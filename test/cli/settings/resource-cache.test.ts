@@ -1,8 +1,11 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type FetchLimits, ResourceCache } from '../../../src/cli/settings/caches/resource-cache.ts';
-import { resourceScope } from '../../../src/cli/settings/caches/resource-entries.ts';
+import {
+  type FetchLimits,
+  ResourceCache,
+  resourceScope,
+} from '../../../src/cli/settings/caches/resource-cache.ts';
 import type { Resources } from '../../../src/wire/index.ts';
 import { TEST_NOW, temporaryDirectory, testClock } from '../../support/context.ts';
 

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { shellOf } from '../../../src/cli/terminal/shell.ts';
-import { isWritable, shellWord } from '../../../src/cli/terminal/shell-word.ts';
+import { isWritable, shellOf, shellWord } from '../../../src/cli/terminal/shell-word.ts';
 
 describe('the shell of a command', () => {
   it.each([

@@ -1,9 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { makeDirectory } from '../../../files/directories.ts';
 import { codeOf } from '../../../files/error-utils.ts';
 import { DYING_MS, type Release, waitForLock } from '../../../files/lock.ts';
-import { checkBelow, fileIn } from '../../../files/write-below.ts';
+import { checkBelow, fileIn, makeDirectory } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { unwritable } from '../../jobs/job-journal.ts';

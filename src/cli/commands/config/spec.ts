@@ -23,8 +23,11 @@ export const CONFIG_SET = {
     ['<value>', 'its new value'],
   ],
   examples: ['config set concurrency 8', 'config set saveDir ~/pictures'],
-  notes: `Settings:
-${SETTING_KEYS.map(key => `  ${key.padEnd(12)} ${SETTINGS[key].description} (${SETTINGS[key].form})`).join('\n')}`,
+  notes: () =>
+    [
+      'Settings:',
+      ...SETTING_KEYS.map(key => `  ${key.padEnd(12)} ${SETTINGS[key].description} (${SETTINGS[key].form})`),
+    ].join('\n'),
 } as const satisfies CommandSpec;
 
 export const CONFIG_UNSET = {

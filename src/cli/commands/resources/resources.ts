@@ -7,7 +7,7 @@ import { oneOf } from '../../core/nearest.ts';
 import { ageOf } from '../../core/time.ts';
 import { notFoundError } from '../../errors.ts';
 import { type ListForm, present, presentFacts, presentList } from '../../outputs/present.ts';
-import { cachedResources, wellFormedModels } from '../../settings/caches/resource-entries.ts';
+import { cachedResources, wellFormedModels } from '../../settings/caches/resource-cache.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { plainRows } from '../../terminal/table.ts';

@@ -9,8 +9,7 @@ import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { withoutHiddenControls } from '../../terminal/sanitise.ts';
-import { type Shell, shellOf } from '../../terminal/shell.ts';
-import { quotedWord, shellWord } from '../../terminal/shell-word.ts';
+import { quotedWord, type Shell, shellOf, shellWord } from '../../terminal/shell-word.ts';
 import type { PreparedRun } from './prepare.ts';
 
 /** Where `promptrun serve` listens by default. */

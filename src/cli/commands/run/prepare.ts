@@ -18,7 +18,7 @@ import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
-import { shellOf } from '../../terminal/shell.ts';
+import { shellOf } from '../../terminal/shell-word.ts';
 import { type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
 
 /** A run that has been checked as far as it can be without sending it. */
@@ -45,7 +45,7 @@ export async function prepareRun(
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
-  const images = await openGivenImages(imagesHere(ctx), supplied.images);
+  const images = supplied.images.length === 0 ? [] : await openGivenImages(imagesHere(ctx), supplied.images);
   const connection = target === undefined ? await ctx.connection() : await connectionFor(ctx, target);
   const { name, shownAs, option } =
     target === undefined
@@ -116,6 +116,10 @@ async function inputsOf(
   { ask, validate }: RunFlags,
   onAsked: (answers: Answers) => void,
 ): Promise<RunInputs> {
+  // Without a config nothing has a place of its own, and nothing is known to be wrong.
+  if (config === undefined && !mayAsk(ctx) && supplied.images.every(({ name }) => name === undefined)) {
+    return { text: supplied.text, images: supplied.images.map(({ image }) => image) };
+  }
   const fields = describeConfig(config);
   const inputs = placeImages(fields, await takeNamedImages(fields, supplied, imagesHere(ctx)));
   if (!mayAsk(ctx)) {

@@ -2,9 +2,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import type { GlobalOptions } from '../../core/types.ts';
 import type { Answers } from '../../inputs/ask.ts';
 import { literalValue } from '../../inputs/flags.ts';
-import { serviceWords } from '../../terminal/advise.ts';
-import type { Shell } from '../../terminal/shell.ts';
-import { isWritable, shellWord } from '../../terminal/shell-word.ts';
+import { isWritable, type Shell, serviceWords, shellWord } from '../../terminal/shell-word.ts';
 import type { RUN } from './spec.ts';
 
 /** The flags of `run`, as commander gives them. */

@@ -1,5 +1,4 @@
-import { isOver } from '../../../client/poll.ts';
-import type { Run } from '../../../wire/index.ts';
+import { isOver, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { recordEnd, waitForKnownRun } from '../../creation/create-and-wait.ts';

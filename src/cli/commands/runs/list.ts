@@ -16,8 +16,7 @@ import { parseTime } from '../../inputs/time.ts';
 import type { ListColumn } from '../../outputs/present.ts';
 import { heldRows, type Pages, presentPages } from '../../outputs/present-pages.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
-import { shellOf } from '../../terminal/shell.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
+import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { type Cell, runStatusCell } from '../../terminal/table.ts';
 import type { RUNS_LIST } from './spec.ts';
 

@@ -4,7 +4,7 @@ import { lastRun } from '../../creation/last-run.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { resolveRun } from '../../targets/run-name.ts';
-import { adviseWith } from '../../terminal/advise.ts';
+import { adviseWith } from '../../terminal/shell-word.ts';
 
 /** Refuses a command line that names no run, or runs beside `--last`. */
 export function checkRunsNamed(names: readonly string[], { last }: { readonly last?: boolean }): void {

@@ -12,7 +12,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { ageOf } from '../../core/time.ts';
 import { present } from '../../outputs/present.ts';
-import { warningsOf } from '../../outputs/warnings.ts';
+import { warningsOf } from '../../outputs/provider-fault.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows, runStatusCell } from '../../terminal/table.ts';
 import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';

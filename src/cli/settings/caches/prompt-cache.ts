@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { PromptVersion } from '../../../wire/index.ts';
 import { isObject, listOf } from '../../core/json-value.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { readCacheFile, writeCacheFile } from './cache-file.ts';
+import { readCacheFile, writeCacheFile } from '../json-file.ts';
 
 export const PROMPTS_FILE = 'prompts.json';
 const MOST_ENTRIES = 200;

@@ -26,6 +26,8 @@ interface SettingRule<T> {
   readonly parse: (text: string) => T | undefined;
 }
 
+const SWITCH = { form: 'true or false', parse: parseSwitch };
+
 /** Every setting, in the order they are shown. */
 export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K]> } = {
   concurrency: {
@@ -46,18 +48,23 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
     form: 'a directory',
     parse: text => (text.trim() === '' ? undefined : text),
   },
-  preview: switchRule('show small previews of images on terminals that can', true),
+  preview: {
+    description: 'show small previews of images on terminals that can',
+    default: true,
+    ...SWITCH,
+  },
   pager: {
     description: 'the command that shows long results, `cat` for none',
     default: undefined,
     form: 'a command',
     parse: text => (parseSwitch(text) === false ? 'cat' : text),
   },
-  keychain: switchRule('keep keys in the system keychain if there is one', true),
-  exclusiveKey: switchRule(
-    'nobody else uses the key: a run whose creation was not answered may be taken from the list',
-    false,
-  ),
+  keychain: { description: 'keep keys in the system keychain if there is one', default: true, ...SWITCH },
+  exclusiveKey: {
+    description: 'nobody else uses the key: a run whose creation was not answered may be taken from the list',
+    default: false,
+    ...SWITCH,
+  },
   model: {
     description: 'the model of a prompt file that names none; echo if it is not set',
     default: undefined,
@@ -85,10 +92,6 @@ export function settingValue<K extends SettingKey>(key: K, text: string): Settin
   if (value === undefined)
     throw usageError(`'${text}' is not a value of ${key}: it takes ${SETTINGS[key].form}`);
   return value;
-}
-
-function switchRule(description: string, standard: boolean): SettingRule<boolean> {
-  return { description, default: standard, form: 'true or false', parse: parseSwitch };
 }
 
 function parseSwitch(text: string): boolean | undefined {

@@ -2,8 +2,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'nod
 import path from 'node:path';
 import type { Env } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
-import { shellOf } from '../../terminal/shell.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
+import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { isSafeDirectory } from './safe-directories.ts';
 
 /** A repository that git may be started in. */
