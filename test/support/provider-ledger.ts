@@ -154,6 +154,7 @@ export class ProviderLedger {
           : { processing: entries.length, succeeded: 0, errored: 0, canceled: 0, expired: 0 },
         results_url:
           ended && !this.resultsAreGone ? `${this.origin}/v1/messages/batches/${id}/results` : null,
+        archived_at: this.resultsAreGone ? '2026-10-01T00:00:00Z' : null,
       };
     }
     return {

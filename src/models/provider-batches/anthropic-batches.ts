@@ -4,7 +4,13 @@ import { countAt } from '../providers/answer.ts';
 import { exchange, exchangeJson } from '../providers/exchange.ts';
 import { statusIn } from '../providers/fault.ts';
 import { ProviderFault, reasonOf } from '../providers/refusal.ts';
-import { type BatchAnswer, type BatchProvider, type BatchState, resultsIn } from './batch-provider.ts';
+import {
+  type BatchAnswer,
+  type BatchProvider,
+  type BatchState,
+  resultsIn,
+  rethrowExpired,
+} from './batch-provider.ts';
 
 type Results = ReturnType<typeof resultsIn>;
 type Json = Readonly<Record<string, unknown>>;
@@ -21,9 +27,10 @@ export function anthropicBatches(access: Access): BatchProvider {
     exchangeJson({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
   const look = (id: string, signal: AbortSignal): Promise<Json> => ask(pathOf(id), signal);
   async function* results(id: string, signal: AbortSignal): Results {
-    const url = textAt(await look(id, signal), 'results_url');
-    if (url === undefined) throw new ProviderFault(`has no results of the batch ${id}`, { status: 410 });
-    yield* resultsIn(await exchange({ path: url, headers }, access, signal));
+    const batch = await look(id, signal);
+    const url = textAt(batch, 'results_url');
+    if (url === undefined) throw noResults(batch);
+    yield* resultsIn(await exchange({ path: url, headers }, access, signal).catch(rethrowExpired));
   }
   async function* all(signal: AbortSignal): AsyncGenerator<Json, void> {
     for (let after = ''; ; ) {
@@ -76,6 +83,13 @@ function idOf(batch: Json): string {
   const id = textAt(batch, 'id');
   if (id === undefined) throw new ProviderFault('named no batch in its answer', { mayHaveCost: true });
   return id;
+}
+
+/** An archived batch no longer has its results; any other may have them later. */
+function noResults(batch: Json): ProviderFault {
+  const archived = textAt(batch, 'archived_at') !== undefined;
+  const what = `${archived ? 'no longer has' : 'does not give'} the results of the batch ${idOf(batch)}`;
+  return new ProviderFault(what, { status: archived ? 410 : 404 });
 }
 
 /** Results that are gone are older than ours can be. @throws for results that can't be read, which may be ours */

@@ -1,5 +1,6 @@
 import { isJsonObject, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
+import { ProviderFault } from '../providers/refusal.ts';
 import { MAX_ANSWER_BYTES } from '../providers/send.ts';
 
 /** One request of a batch, by the name that its answer carries. */
@@ -67,6 +68,16 @@ export class BatchFault extends Error {
   ) {
     super(message, { cause });
   }
+}
+
+/** Throws a refusal of results as a 410 if it says that they have expired. */
+export function rethrowExpired(error: unknown): never {
+  const { what = '', more = {} } = error instanceof ProviderFault ? error : {};
+  const isAboutResults = more.status === 400 || more.status === 404;
+  if (isAboutResults && (more.hasExpired === true || /\bexpired\b/i.test(what))) {
+    throw new ProviderFault(what, { ...more, status: 410 });
+  }
+  throw error;
 }
 
 /** Most values in one result. */

@@ -9,6 +9,7 @@ import {
   type BatchRequest,
   type BatchState,
   resultsIn,
+  rethrowExpired,
 } from './batch-provider.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -62,12 +63,15 @@ export function openAiBatches(access: Access): BatchProvider {
     look: async (id, signal) => stateOf(await ask(pathOf(id), signal)),
     async *collect(id, signal) {
       const batch = await ask(pathOf(id), signal);
-      for (const file of [textAt(batch, 'output_file_id'), textAt(batch, 'error_file_id')]) {
+      const output = textAt(batch, 'output_file_id');
+      if (!output && stateOf(batch).done > 0) {
+        throw new ProviderFault(`does not give the results of the batch ${id}`, { status: 404 });
+      }
+      for (const file of [output, textAt(batch, 'error_file_id')]) {
         if (!file) continue;
         const path = `/files/${encodeURIComponent(file)}/content`;
-        for await (const { customId, result } of resultsIn(
-          await exchange({ path, headers }, access, signal),
-        )) {
+        const content = await exchange({ path, headers }, access, signal).catch(rethrowExpired);
+        for await (const { customId, result } of resultsIn(content)) {
           yield { customId, answer: answerOf(result) };
         }
       }

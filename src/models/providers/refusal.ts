@@ -27,6 +27,7 @@ export function refusal({ status, headers, text }: Refused): ProviderFault {
     isRefused: status < 500 || isOverloaded(codes, reason),
     quotaUsedUp,
     isOverloaded: isOverloaded(codes, reason),
+    hasExpired: codes.some(code => /(?:^|_)expired$/i.test(code)),
     retryAfterMs: askedWait(headers) ?? retryInfo(body),
     param: paramIn(body),
     fault: faultOf(status, { quotaUsedUp, keyIsInvalid }),
@@ -185,6 +186,8 @@ export class ProviderFault extends Error {
       readonly quotaUsedUp?: boolean;
       /** True if the provider says that it did nothing because it is overloaded. */
       readonly isOverloaded?: boolean;
+      /** True if a code of the provider says that what was asked for has expired. */
+      readonly hasExpired?: boolean;
       /** The parameter that the provider complains of. */
       readonly param?: string | undefined;
       /** Why no model answered, if it is one of the faults that the command tells apart. */

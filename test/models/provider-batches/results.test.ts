@@ -1,0 +1,68 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type { Provider } from '../../../src/models/entry.ts';
+import { anthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
+import { openAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
+import { statusIn } from '../../../src/models/providers/fault.ts';
+import { FakeProvider, type ProviderAnswer } from '../../support/fake-provider.ts';
+
+/** The status of the fault that ends the collection of a batch's results. */
+async function faultOf(
+  engine: 'openai' | 'anthropic',
+  batch: object,
+  results: ProviderAnswer = {},
+): Promise<number | undefined> {
+  const double = await FakeProvider.start();
+  onTestFinished(() => double.close());
+  const { baseUrl } = double;
+  const shown = { id: 'b1', ...batch };
+  double.reset(
+    { body: 'results_url' in batch ? { ...shown, results_url: `${baseUrl}/results` } : shown },
+    results,
+  );
+  const provider: Provider = { name: 'it', engine, baseUrl, keyVariables: [], needsKey: false };
+  const batches = { openai: openAiBatches, anthropic: anthropicBatches }[engine];
+  const answers = batches({ provider, key: undefined, env: {} }).collect('b1', AbortSignal.timeout(10_000));
+  return statusIn(await answers.next().catch((error: unknown) => error));
+}
+
+const COMPLETED = { status: 'completed', output_file_id: 'file-1', request_counts: { completed: 1 } };
+const ENDED = { processing_status: 'ended', results_url: '' };
+const NOT_FOUND = {
+  error: { message: 'No such File object: file-1', type: 'invalid_request_error', param: 'id', code: null },
+};
+const EXPIRED = {
+  error: { message: 'The file is not there', type: 'not_found_error', code: 'file_expired' },
+};
+
+it.each([
+  [
+    'Anthropic has archived them',
+    'anthropic',
+    { processing_status: 'ended', archived_at: '2026-10-01T00:00:00Z' },
+    {},
+  ],
+  ['Anthropic answers 410', 'anthropic', ENDED, { status: 410 }],
+  ['a code says that the file has expired', 'openai', COMPLETED, { status: 404, body: EXPIRED }],
+  [
+    'the reason says that they have expired',
+    'openai',
+    COMPLETED,
+    { status: 404, body: { error: { message: 'File has expired' } } },
+  ],
+] as const)('results are gone: %s', async (_, engine, batch, results) => {
+  expect(await faultOf(engine, batch, results)).toBe(410);
+});
+
+it.each([
+  ['Anthropic names no address of them yet', 'anthropic', { processing_status: 'ended' }, {}],
+  ['Anthropic answers 404', 'anthropic', ENDED, { status: 404 }],
+  ['OpenAI names no file of them yet', 'openai', { ...COMPLETED, output_file_id: null }, {}],
+  ['OpenAI does not know the file', 'openai', COMPLETED, { status: 404, body: NOT_FOUND }],
+] as const)('results may come later: %s', async (_, engine, batch, results) => {
+  expect(await faultOf(engine, batch, results)).toBe(404);
+});
+
+it('a key that has expired says nothing of the results', async () => {
+  const refused = { status: 401, body: { error: { message: 'The key has expired', code: 'key_expired' } } };
+  expect(await faultOf('openai', COMPLETED, refused)).toBe(401);
+});
