@@ -1,25 +1,23 @@
 import type { Schema } from './service.ts';
 
-/** A description of an interface in OpenAPI 3.1. */
+/** What is needed of a description of an interface in OpenAPI 3.1. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, { readonly post?: { readonly requestBody?: unknown } }>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly schemas: Readonly<Record<string, Schema>>;
 }
 
 /**
  * Returns the schema of the JSON that an endpoint takes by POST. An object takes only the properties that the description
  * names: a description leaves that open, a service doesn't.
  */
-export function describedSchema({ paths, components }: OpenApi, endpoint: string): Schema {
+export function describedSchema({ paths, schemas }: OpenApi, endpoint: string): Schema {
   const body = paths[endpoint]?.post?.requestBody as
     | { content: Record<string, { schema: Schema }> }
     | undefined;
   const schema = body?.content['application/json']?.schema;
   if (!schema) throw new Error(`${endpoint} takes no JSON by POST`);
   const every = (isClosed: boolean): Schema =>
-    Object.fromEntries(
-      Object.entries(components.schemas).map(([name, one]) => [name, converted(one, isClosed)]),
-    );
+    Object.fromEntries(Object.entries(schemas).map(([name, one]) => [name, converted(one, isClosed)]));
   return { ...(converted(schema, true) as Schema), closed: every(true), open: every(false) };
 }
 
