@@ -35,7 +35,7 @@ export async function* decoded(
  *
  * @throws {ProtocolError} as `decoded` does
  */
-export async function textOf(response: TransportResponse, maxBytes: number): Promise<string> {
+export async function decodedText(response: TransportResponse, maxBytes: number): Promise<string> {
   const { status: httpStatus, headers, body } = response;
   const pieces: Uint8Array[] = [];
   try {

@@ -6,7 +6,7 @@ import {
   IDEMPOTENCY_SUPPORTED,
   RATE_LIMIT_POLICY_HEADER,
 } from '../wire/index.ts';
-import { ACCEPTED_ENCODINGS, textOf } from './decode.ts';
+import { ACCEPTED_ENCODINGS, decodedText } from './decode.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError } from './errors.ts';
 import { isRedirect, type Outcome, parseResponse, type Received } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
@@ -183,7 +183,7 @@ export class HttpSession {
       const safeHeaders = this.redaction.value(response.headers);
       const isWanted = !isRedirect(response.status);
       if (!isWanted) await leave(response);
-      const text = isWanted ? await textOf({ ...response, headers: safeHeaders }, MAX_ANSWER_BYTES) : '';
+      const text = isWanted ? await decodedText({ ...response, headers: safeHeaders }, MAX_ANSWER_BYTES) : '';
       return { method, url, httpStatus: response.status, headers: safeHeaders, text, receivedAt };
     } finally {
       deadline.end();

@@ -39,3 +39,13 @@ export function parseJson(text: string): JsonValue | undefined {
     return undefined;
   }
 }
+
+/** Returns a text as it is, and any other value as JSON. */
+export function textOrJson(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Does the same, with an empty text for null and for what is not there. */
+export function textOrNothing(value: JsonValue | undefined): string {
+  return value === undefined || value === null ? '' : textOrJson(value);
+}

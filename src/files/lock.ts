@@ -1,17 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import {
-  linkSync,
-  lstatSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, lstatSync, readlinkSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { codeOf } from './error-utils.ts';
 import { parseJson } from './json.ts';
+import { readIfReadable } from './read-text.ts';
 import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
 
 /** How often the holder shows that it is alive, in milliseconds. */
@@ -141,19 +133,10 @@ function holderOf(lock: string): string | undefined {
   const stats = statsOf(lock);
   // Reading a pipe would wait for ever.
   const isLock = stats === undefined || (stats.isFile() && stats.size <= MOST_LOCK_BYTES);
-  const text = isLock ? textOf(lock) : undefined;
+  const text = isLock ? readIfReadable(lock) : undefined;
   // Another file of that name must not be broken, which removes it.
   if (!isLock || (text !== undefined && !mayBeLock(text))) throw new PathFault(`${lock} is not a lock`);
   return text;
-}
-
-/** Undefined if it can't be read, or is just being removed. */
-function textOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
 }
 
 /** Undefined if there is none, or it is just being removed. */
@@ -203,7 +186,8 @@ function ageOf(lock: string): number {
 
 /** Where process ids mean the same: a machine since it was started, or a container of it. */
 function placeOf(): { host: string; space: string } {
-  return { host: hostname(), space: `${contentOf('/proc/sys/kernel/random/boot_id')} ${processSpace()}` };
+  const bootId = readIfReadable('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
+  return { host: hostname(), space: `${bootId} ${processSpace()}` };
 }
 
 function processSpace(): string {
@@ -218,17 +202,8 @@ function processSpace(): string {
 type StartTimeOf = (pid: number) => string | null;
 
 function startTime(pid: number): string | null {
-  const stat = contentOf(`/proc/${pid}/stat`);
+  const stat = readIfReadable(`/proc/${pid}/stat`) ?? '';
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
-}
-
-/** Of a file of the system; empty on systems that don't have it. */
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch {
-    return '';
-  }
 }
 
 interface Holder {

@@ -90,7 +90,7 @@ function plainNode(document: Document, placeAt: (offset: number) => { line: numb
     if (isMap(settled) && plain.kind === 'map') {
       for (const { key, value } of settled.items) {
         const offset = (key as Node).range?.[0] ?? 0;
-        const name = isScalar(key) ? textOf(key.value, key.source) : '';
+        const name = isScalar(key) ? keyText(key.value, key.source) : '';
         plain.entries.push({ key: name, offset, ...positionOf(key), value: convert(value) });
       }
     }
@@ -107,7 +107,7 @@ function begun(node: Node, position: Position): YamlNode {
   return { kind: 'scalar', value, source: typeof value === 'string' ? undefined : source, ...position };
 }
 
-export function textOf(value: unknown, source: string | undefined): string {
+export function keyText(value: unknown, source: string | undefined): string {
   return typeof value === 'string' ? value : (source ?? String(value));
 }
 

@@ -1,6 +1,6 @@
 import { type FileFault, faultAt, type Place } from './file-fault.ts';
 import type { JsonValue } from './json.ts';
-import { textOf, type YamlNode, type YamlPair, yamlNodeOf } from './yaml-node.ts';
+import { keyText, type YamlNode, type YamlPair, yamlNodeOf } from './yaml-node.ts';
 
 /**
  * Parses one YAML document whose first line is line `firstLine` of its file.
@@ -130,7 +130,7 @@ export class YamlValue implements Place {
   get scalar(): string | undefined {
     return this.isEmpty || this.#node?.kind !== 'scalar'
       ? undefined
-      : textOf(this.#node.value, this.#node.source);
+      : keyText(this.#node.value, this.#node.source);
   }
 
   /** The value as JSON would write it. Throws FileFault for what aliases make too large. */

@@ -121,7 +121,7 @@ export function refusedWith(message: string, fault: EngineFault): EngineResult {
 }
 
 /** The text of a message, without its pictures. */
-export function textOf(parts: readonly MessagePart[]): string {
+export function messageText(parts: readonly MessagePart[]): string {
   return parts.map(part => ('text' in part ? part.text : '')).join('');
 }
 
@@ -138,5 +138,5 @@ export function jsonWords(schema?: object): string {
 
 /** True if the prompt has the word "json" in it, which some providers want to see before they answer with it. */
 export function saysJson({ prompt }: Pick<PromptJob, 'prompt'>): boolean {
-  return prompt.messages.some(({ parts }) => /json/i.test(textOf(parts)));
+  return prompt.messages.some(({ parts }) => /json/i.test(messageText(parts)));
 }

@@ -18,6 +18,8 @@ export const SERVICE_RETRIES: RetryPolicy = {
 };
 /** Creations of a batch that the service refuses because there are too many: other rows use up the limit too. */
 export const CREATION_RETRIES: RetryPolicy = { ...SERVICE_RETRIES, attempts: 10 };
+/** Sendings of one creation whose answer was lost, to a service that keeps idempotency keys. */
+export const LOST_ANSWER_RETRIES: RetryPolicy = { ...SERVICE_RETRIES, attempts: 6, longestWaitMs: 8000 };
 /** Requests to a provider of models, whose limits take longer to pass. */
 export const PROVIDER_RETRIES: RetryPolicy = {
   attempts: 4,

@@ -69,13 +69,13 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
 export async function prepareRow(ctx: Context, batch: PreparedBatch, row: ReadableRow): Promise<RunRequest> {
   const { fields, promptVersionId, runOptions: options } = batch;
   const finder = imagesNamedIn(ctx, batch.folder);
-  const named = { text: textOf(batch, row), images: await openGivenImages(finder, imagesOf(batch, row)) };
+  const named = { text: textInputs(batch, row), images: await openGivenImages(finder, imagesOf(batch, row)) };
   const own = await takeNamedImages(fields, named, finder);
   return { promptVersionId, ...checkedInputs(fields, withCommonInputs(batch.common, own)), options };
 }
 
 /** A row's id is an input as well where the prompt is known to ask for one of that name. */
-function textOf(batch: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
+function textInputs(batch: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
   const isInput = named && batch.fields.text.some(({ key }) => key === ID_COLUMN);
   const kept = [...inputs.text].filter(([name]) => !isIgnored(batch, name));
   return new Map([...kept, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);

@@ -3,6 +3,7 @@ import { withoutSavedTo } from '../../client/runs.ts';
 import { listOf, payload, strings } from '../../client/shape.ts';
 import { within } from '../../client/signals.ts';
 import { messageOf } from '../../files/error-utils.ts';
+import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, stopperOf, TimeIsUp } from '../errors.ts';
@@ -11,9 +12,6 @@ import { type Created, type CreateOptions, type CreationRequest, creationFault }
 import { type Search, searchRuns } from './find-run.ts';
 import { CreationInDoubt, gaveUpCreation, gaveUpUnsent, gaveUpWaiting, stoppedHere } from './in-doubt.ts';
 
-/** Sendings of one creation in all, where the service keeps idempotency keys. */
-const MOST_SENDINGS = 6;
-const FIRST_PAUSE_MS = 500;
 /** How long the one look for a run may take after the time of `--timeout` is over, in milliseconds. */
 const LOOK_MS = 1200;
 
@@ -81,8 +79,10 @@ class Creation {
         if (error instanceof GatewayTimeoutError) return this.#goesOn(error.runId);
         if (signal.aborted) throw await this.#gaveUp();
         this.#refuseIfRefused(error);
-        if (sending === MOST_SENDINGS || !this.#keepsKeys) return this.#afterFault(error, sending);
-        await this.#pause(sending);
+        const waitMs = this.#keepsKeys ? this.#waitAfter(sending) : undefined;
+        if (waitMs === undefined) return this.#afterFault(error, sending);
+        // The next sending notices a signal that ended the wait.
+        await this.#parts.ctx.clock.sleep(waitMs, signal).catch(() => {});
       }
     }
   }
@@ -147,11 +147,10 @@ class Creation {
     this.#doubted = true;
   }
 
-  async #pause(sending: number): Promise<void> {
-    const { clock, signal } = this.#parts.ctx;
-    const ms = FIRST_PAUSE_MS * 2 ** (sending - 1) * (0.5 + clock.random() / 2);
-    // The next sending notices a signal that ended the pause.
-    await clock.sleep(ms, signal).catch(() => {});
+  /** Returns how long to wait before the same creation is sent again, in milliseconds; undefined after the last sending. */
+  #waitAfter(sending: number): number | undefined {
+    const { clock } = this.#parts.ctx;
+    return waitBeforeRetry(LOST_ANSWER_RETRIES, { attempt: sending }, () => clock.random());
   }
 
   async #afterFault(error: unknown, sending: number): Promise<Created> {

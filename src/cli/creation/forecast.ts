@@ -1,4 +1,4 @@
-import { text as textOf } from 'node:stream/consumers';
+import { text as textOfStream } from 'node:stream/consumers';
 import type { CostEstimate } from '../../service/runs/costs.ts';
 import { dollars, formatDollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
@@ -19,7 +19,7 @@ export async function estimateCost(
   providerBatch = false,
 ): Promise<CostEstimate | undefined> {
   if (costs === undefined) return undefined;
-  const creation = JSON.parse(await textOf(body.chunks())) as Parameters<typeof costs.estimate>[0];
+  const creation = JSON.parse(await textOfStream(body.chunks())) as Parameters<typeof costs.estimate>[0];
   return costs.estimate({ ...creation, providerBatch }).catch((error: unknown) => {
     throw toCliError(error);
   });

@@ -138,9 +138,9 @@ function stepEvent(step: JobStep, job: JobName, line: JsonObject, service: strin
     job,
     step,
     entry: step === 'creating' ? entryIn(line, service) : undefined,
-    runId: textOf(line['runId']),
+    runId: textOrUndefined(line['runId']),
     recovered: line['recovered'] === true,
-    error: textOf(line['error']),
+    error: textOrUndefined(line['error']),
     mayHaveRun: line['mayHaveRun'] === true,
     result: line['result'],
   };
@@ -149,8 +149,8 @@ function stepEvent(step: JobStep, job: JobName, line: JsonObject, service: strin
 function extraEvent(journalId: string, line: JsonObject, service: string): JournalEvent {
   const { runId, job } = line;
   return runId === undefined
-    ? { kind: 'extra creation', journalId, job: textOf(job), entry: entryIn(line, service) }
-    : { kind: 'extra end', journalId, runId: textOf(runId) ?? null };
+    ? { kind: 'extra creation', journalId, job: textOrUndefined(job), entry: entryIn(line, service) }
+    : { kind: 'extra end', journalId, runId: textOrUndefined(runId) ?? null };
 }
 
 function entryIn(line: JsonObject, service: string): JournalEntry | undefined {
@@ -174,13 +174,13 @@ function handoverEvent(
 ): HandoverEvent | HandoverProgressEvent | { readonly kind: 'damaged' } {
   const { promptVersionId, interface: made, rows, file, batch } = line;
   if (rows === undefined) {
-    return { kind: 'handover progress', key, file: textOf(file), batch: textOf(batch) };
+    return { kind: 'handover progress', key, file: textOrUndefined(file), batch: textOrUndefined(batch) };
   }
   // A row that is left out would give the rows after it the answers of others.
   if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isRow)) {
     return { kind: 'damaged' };
   }
-  return { kind: 'handover', key, promptVersionId, interface: textOf(made), rows };
+  return { kind: 'handover', key, promptVersionId, interface: textOrUndefined(made), rows };
 }
 
 function isRow(row: unknown): row is [id: string, inputsDigest: string] {
@@ -200,6 +200,6 @@ function markedEvent(id: string, mark: string): ReturnType<typeof eventOf> {
   return isObject(line) ? handoverEvent(key, line) : { kind: 'damaged' };
 }
 
-function textOf(value: unknown): string | undefined {
+function textOrUndefined(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

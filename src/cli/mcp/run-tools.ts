@@ -41,7 +41,7 @@ export async function runPrompt(
   args: Readonly<Record<string, unknown>>,
   call: Call,
 ): Promise<CallToolResult> {
-  const { connection, version, estimatedCredits } = await offer.open(textOf(args, 'prompt'));
+  const { connection, version, estimatedCredits } = await offer.open(requiredText(args, 'prompt'));
   budget.check(connection);
   const fields = describeConfig(version.config);
   const finder = imagesBelow(ctx);
@@ -79,7 +79,7 @@ export async function getRun(
   args: Readonly<Record<string, unknown>>,
   call: Call,
 ): Promise<CallToolResult> {
-  const name = textOf(args, 'run');
+  const name = requiredText(args, 'run');
   const isOwn = (await ctx.journal.find('local', name)) !== undefined;
   const connection = isOwn ? await ctx.localConnection() : await ctx.connection();
   const runId = await resolveRun(ctx, connection, name);
@@ -193,7 +193,7 @@ async function untilGivenUp<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   return await Promise.race([work, givenUp]);
 }
 
-function textOf(args: Readonly<Record<string, unknown>>, key: string): string {
+function requiredText(args: Readonly<Record<string, unknown>>, key: string): string {
   const value = args[key];
   if (typeof value === 'string' && value.trim() !== '') return value;
   throw usageError(`${key} is missing`);

@@ -80,14 +80,14 @@ export function plainRows(rows: readonly (readonly Cell[])[]): string {
 
 /** One tab-separated line. */
 export function plainRow(row: readonly Cell[]): string {
-  return `${row.map(cell => painted(cell, textOf(cell))).join('\t')}\n`;
+  return `${row.map(cell => painted(cell, cellText(cell))).join('\t')}\n`;
 }
 
 function textsOf(row: readonly Cell[]): string[] {
-  return row.map(textOf);
+  return row.map(cellText);
 }
 
-function textOf(cell: Cell): string {
+function cellText(cell: Cell): string {
   return oneLine(typeof cell === 'string' ? cell : cell.text);
 }
 

@@ -1,4 +1,4 @@
-import { isJsonList, type JsonValue } from '../../files/json.ts';
+import { isJsonList, type JsonValue, textOrNothing } from '../../files/json.ts';
 import type { Placeholder } from '../declared.ts';
 
 /** A text in pieces: what stands there, and what is filled in. */
@@ -62,7 +62,7 @@ export function filledText(
   encode = (value: string): string => value,
 ): string {
   return piecesOf(text)
-    .map(piece => (typeof piece === 'string' ? piece : encode(asText(valueOf(piece)))))
+    .map(piece => (typeof piece === 'string' ? piece : encode(textOrNothing(valueOf(piece)))))
     .join('');
 }
 
@@ -82,10 +82,4 @@ export function filledValue(value: JsonValue, fill: Fill): JsonValue {
   if (isJsonList(value)) return value.map(item => filledValue(item, fill));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, filledValue(field, fill)]));
-}
-
-/** A value as a text: a text as it is, nothing as the empty text, anything else as JSON. */
-function asText(value: JsonValue): string {
-  if (value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

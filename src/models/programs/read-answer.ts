@@ -1,6 +1,6 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import type { JsonValue } from '../../files/json.ts';
+import { type JsonValue, textOrJson } from '../../files/json.ts';
 import type { AnswerFields } from '../declared.ts';
 import { type EngineJob, type EngineResult, failedWith, roughTokens, type Usage } from '../engine.ts';
 
@@ -51,7 +51,7 @@ async function read(
   if (output === undefined) return { text: answer, ...facts };
   const value = found['output'] ?? null;
   if (value === null) return { fault: unreadable(`it has no \`${output}\``, answer), ...facts };
-  return { text: typeof value === 'string' ? value : JSON.stringify(value), ...facts };
+  return { text: textOrJson(value), ...facts };
 }
 
 async function selectFrom(job: EngineJob, answer: string, expressions: Readonly<Record<string, string>>) {

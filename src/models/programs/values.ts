@@ -2,7 +2,7 @@ import type { JsonValue } from '../../files/json.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { type Declared, type Placeholder, uses } from '../declared.ts';
-import { type EngineJob, jsonWords, saysJson, textOf } from '../engine.ts';
+import { type EngineJob, jsonWords, messageText, saysJson } from '../engine.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -48,7 +48,7 @@ function own<T>(values: Readonly<Record<string, T>>, key: string): T | undefined
 function promptOf(job: EngineJob, declared: Declared): string {
   const { messages } = job.prompt;
   const shown = uses(declared, 'system') ? messages.filter(({ role }) => role !== 'system') : messages;
-  const text = oneText(shown.map(({ parts }) => textOf(parts)));
+  const text = oneText(shown.map(({ parts }) => messageText(parts)));
   const words = wordsOf(job);
   if (words === undefined) return text;
   return text === '' ? words : `${text.trimEnd()}\n\n${words}`;
@@ -62,7 +62,9 @@ function wordsOf(job: EngineJob): string | undefined {
 }
 
 function systemOf({ prompt }: EngineJob): string {
-  return oneText(prompt.messages.filter(({ role }) => role === 'system').map(({ parts }) => textOf(parts)));
+  return oneText(
+    prompt.messages.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts)),
+  );
 }
 
 /** In the form of the prompt format. */

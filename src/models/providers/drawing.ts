@@ -1,5 +1,5 @@
 import type { ImageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
-import { type EngineJob, textOf } from '../engine.ts';
+import { type EngineJob, messageText } from '../engine.ts';
 import type { ModelEntry } from '../entry.ts';
 import { USER_AGENT } from '../outgoing/request.ts';
 import { leftOutNote, type SortedOptions } from './options.ts';
@@ -21,7 +21,7 @@ export function drawingCall(
   ratioAs: 'size' | 'ratio',
   { known, others }: Pick<SortedOptions, 'known' | 'others'>,
 ): { call: ImageModelV4CallOptions; others: Readonly<Record<string, unknown>> } {
-  const texts = prompt.messages.map(({ parts }) => textOf(parts)).filter(text => text !== '');
+  const texts = prompt.messages.map(({ parts }) => messageText(parts)).filter(text => text !== '');
   const pictures = prompt.messages.flatMap(({ parts }) =>
     parts.flatMap(part => ('image' in part ? [part.image] : [])),
   );

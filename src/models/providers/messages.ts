@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Message } from '../../prompts/render/render-prompt.ts';
-import { textOf } from '../engine.ts';
+import { messageText } from '../engine.ts';
 
 /**
  * The messages of a prompt as clients take them.
@@ -14,7 +14,7 @@ export function clientMessages(
 ): LanguageModelV4Prompt {
   const all = words === undefined ? messages : withWords(messages, words);
   if (!systemFirst) return all.map(clientMessage);
-  const texts = all.filter(({ role }) => role === 'system').map(({ parts }) => textOf(parts));
+  const texts = all.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts));
   const text = texts.filter(part => part !== '').join('\n\n');
   const others = all.filter(({ role }) => role !== 'system').map(clientMessage);
   // A prompt of nothing but system messages is what the user says.
@@ -33,10 +33,10 @@ function withWords(messages: readonly Message[], words: string): readonly Messag
 
 /** A message of text alone is one text: not every server takes parts. */
 function clientMessage({ role, parts }: Message): LanguageModelV4Message {
-  if (role === 'system') return { role, content: textOf(parts) };
-  if (role === 'model') return { role: 'assistant', content: [{ type: 'text', text: textOf(parts) }] };
+  if (role === 'system') return { role, content: messageText(parts) };
+  if (role === 'model') return { role: 'assistant', content: [{ type: 'text', text: messageText(parts) }] };
   if (parts.every(part => 'text' in part)) {
-    return { role: 'user', content: [{ type: 'text', text: textOf(parts) }] };
+    return { role: 'user', content: [{ type: 'text', text: messageText(parts) }] };
   }
   return {
     role: 'user',

@@ -1,5 +1,6 @@
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { messageOf } from '../../files/error-utils.ts';
+import { textOrJson } from '../../files/json.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { PromptJob } from '../engine.ts';
 import type { InterfaceName, OptionName } from '../entry.ts';
@@ -220,7 +221,7 @@ async function withFields(
   const { body, headers } = request;
   if (!(body instanceof FormData)) return encoded(request, merged(jsonBody(request), fields));
   for (const [key, value] of Object.entries(fields)) {
-    body.set(key, typeof value === 'string' ? value : JSON.stringify(value));
+    body.set(key, textOrJson(value));
   }
   const form = new Response(body);
   const type = form.headers.get('content-type') ?? '';

@@ -1,5 +1,5 @@
 import { placeOf } from '../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue } from '../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, textOrNothing } from '../../files/json.ts';
 import { parseYaml, type YamlEntry } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Findings } from '../findings.ts';
@@ -118,12 +118,9 @@ function scalarIn(entries: Entries, key: string): string | undefined {
 
 function defaultsIn(entries: Entries): Record<string, string> {
   const values = entries.get('defaults')?.value.entries('defaults') ?? [];
-  return Object.fromEntries(values.map(({ key, value }) => [key, textOf(value.scalar ?? value.json())]));
-}
-
-function textOf(value: JsonValue): string {
-  if (value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return Object.fromEntries(
+    values.map(({ key, value }) => [key, textOrNothing(value.scalar ?? value.json())]),
+  );
 }
 
 /** Names of options, if ours differ. */

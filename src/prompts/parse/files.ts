@@ -16,7 +16,7 @@ export async function readPromptText(file: string): Promise<string> {
   // What another form has besides messages, such as rows for its tests, is not bounded with them.
   const most = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
   if (facts.size > most) throw new InvalidPromptFile(file, 1, `the file is larger than ${most / 1024} KiB`);
-  const text = textOf(await readFile(file));
+  const text = decodedUtf8(await readFile(file));
   if (text === undefined) throw new InvalidPromptFile(file, 1, 'the file is not UTF-8 text');
   return text;
 }
@@ -49,12 +49,12 @@ function readPartial(file: string, name: string, folder: string | undefined): Re
     return { fault: `the partial \`${name}\` ${what}` };
   }
   if (fault === 'irregular') return { fault: `the partial \`${name}\` is not a file` };
-  const text = fault === 'large' ? undefined : textOf(readFileSync(real));
+  const text = fault === 'large' ? undefined : decodedUtf8(readFileSync(real));
   if (text !== undefined) return { file, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
   return { fault: `the partial \`${name}\` is not UTF-8 text of at most ${BOUNDS.fileBytes / 1024} KiB` };
 }
 
-function textOf(bytes: Uint8Array): string | undefined {
+function decodedUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -73,7 +73,7 @@ export function textBeside(file: string, allowOutside = false): Beside {
     const place = path.join(folder, name);
     try {
       const { real, fault } = lookAtNamedFile(place, allowOutside ? undefined : folder, BOUNDS.fileBytes);
-      const text = fault === undefined ? textOf(readFileSync(real)) : undefined;
+      const text = fault === undefined ? decodedUtf8(readFileSync(real)) : undefined;
       if (text !== undefined) return text;
       throw new InvalidPromptFile(
         place,

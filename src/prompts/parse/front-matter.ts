@@ -44,9 +44,9 @@ export function readFrontMatter(
   const whole = [...valuesOf(entries, findings)].map(([key, { value }]) => [key, value] as const);
   return {
     isReadable: root !== undefined,
-    title: textOf(entries.get('title'), findings),
-    description: textOf(entries.get('description'), findings),
-    model: textOf(entries.get('model'), findings),
+    title: oneLineText(entries.get('title'), findings),
+    description: oneLineText(entries.get('description'), findings),
+    model: oneLineText(entries.get('model'), findings),
     modelPlace: entries.get('model')?.value ?? TOP,
     config: valuesOf(entriesOf(entries.get('config')?.value, 'config', findings), findings),
     /** Undefined where no schema is given: then the template's own names are the inputs. */
@@ -72,7 +72,7 @@ function outputOf(
   schema: JsonObject | undefined,
   findings: Findings,
 ): PromptOutput {
-  const format = textOf(entry, findings, 'output.format');
+  const format = oneLineText(entry, findings, 'output.format');
   if (entry && format !== undefined && !FORMATS.includes(format)) {
     findings.note(entry.value, `the format \`${format}\` is not checked: json is`);
   }
@@ -82,7 +82,7 @@ function outputOf(
 function namedOf(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'named'> {
   const entries = entriesOf(entry?.value, 'output.named', findings, ['name', 'description', 'strict']);
   const texts = ['name', 'description'].flatMap(key => {
-    const text = textOf(entries.get(key), findings, `output.named.${key}`);
+    const text = oneLineText(entries.get(key), findings, `output.named.${key}`);
     return text === undefined ? [] : [[key, text] as const];
   });
   const strict = entries.get('strict')?.value.json();
@@ -94,7 +94,7 @@ function namedOf(entry: YamlEntry | undefined, findings: Findings): Pick<PromptO
 }
 
 function extractOf(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'extract'> {
-  const extract = textOf(entry, findings, 'output.extract');
+  const extract = oneLineText(entry, findings, 'output.extract');
   if (extract === 'first' || extract === 'last') return { extract };
   if (entry && extract !== undefined) {
     findings.fault(entry.value, `output.extract is first or last, not \`${extract}\``);
@@ -131,7 +131,7 @@ function valuesOf(entries: Entries, findings: Findings): Map<string, Placed<Json
 }
 
 /** In one line; undefined if nothing is written. */
-function textOf(
+function oneLineText(
   entry: YamlEntry | undefined,
   findings: Findings,
   name = entry?.key ?? '',

@@ -1,4 +1,11 @@
-import { isJsonList, type JsonObject, type JsonValue, kindOf, ownValue } from '../../files/json.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  kindOf,
+  ownValue,
+  textOrJson,
+} from '../../files/json.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { ImageInputField, InputType, TextInput } from '../definition.ts';
 import type { Findings } from '../findings.ts';
@@ -119,7 +126,7 @@ function textInput(
   const choices = choicesOf(schema);
   const type = typeOf(schema);
   const standard = placed?.value ?? ownValue(schema, 'default');
-  const otherwise = standard === undefined ? undefined : textOfValue(standard);
+  const otherwise = standard === undefined ? undefined : textOrJson(standard);
   const fault = placed && defaultFault(key, placed.value, schema, choices);
   if (placed && fault !== undefined) findings.fault(placed.place, fault);
   return {
@@ -140,7 +147,7 @@ function defaultFault(
   choices: readonly string[] | undefined,
 ): string | undefined {
   if (choices) {
-    return value === null || choices.includes(textOfValue(value))
+    return value === null || choices.includes(textOrJson(value))
       ? undefined
       : `the default of \`${key}\` is none of its values: ${choices.join(', ')}`;
   }
@@ -167,7 +174,7 @@ function isTextType(types: readonly string[]): boolean {
 }
 
 function choicesOf({ enum: choices }: JsonObject): string[] | undefined {
-  return isJsonList(choices) ? choices.filter(choice => choice !== null).map(textOfValue) : undefined;
+  return isJsonList(choices) ? choices.filter(choice => choice !== null).map(textOrJson) : undefined;
 }
 
 const TYPES: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
@@ -193,9 +200,4 @@ function needsCheck(schema: JsonObject, choices: readonly string[] | undefined):
 
 function described({ description }: JsonObject): { description?: string } {
   return typeof description === 'string' && description !== '' ? { description } : {};
-}
-
-/** A value as a text input would give it. */
-export function textOfValue(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

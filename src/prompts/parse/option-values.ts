@@ -1,7 +1,6 @@
 import type { Place } from '../../files/file-fault.ts';
-import type { JsonValue } from '../../files/json.ts';
+import { type JsonValue, textOrJson } from '../../files/json.ts';
 import type { Findings } from '../findings.ts';
-import { textOfValue } from './inputs.ts';
 
 /** The numbers that an option takes. */
 interface Range {
@@ -38,7 +37,7 @@ export function optionFault(key: string, value: unknown): string | undefined {
 export function checkOption(key: string, value: JsonValue, place: Place, findings: Findings): void {
   const fault = optionFault(key, value);
   if (fault === undefined) return;
-  const text = textOfValue(value);
+  const text = textOrJson(value);
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
   findings.fault(place, `\`${key}\` ${fault}, not \`${shown}\``);
 }

@@ -1,5 +1,5 @@
 import { type Place, placeOf } from '../../files/file-fault.ts';
-import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { type JsonObject, type JsonValue, ownValue, textOrJson } from '../../files/json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition, PromptPlaces } from '../definition.ts';
 import { Findings, invalid } from '../findings.ts';
@@ -7,7 +7,7 @@ import { isPartialFile, slugFault, slugOf } from '../slug.ts';
 import { readTemplate } from '../template/read-template.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import { type FrontMatter, type Placed, readFrontMatter } from './front-matter.ts';
-import { sortInputs, textOfValue } from './inputs.ts';
+import { sortInputs } from './inputs.ts';
 import { isJinja } from './jinja.ts';
 import { checkOption } from './option-values.ts';
 import { type PromptSource, splitSource, wholeSource } from './source.ts';
@@ -119,7 +119,7 @@ function configOf({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'r
   const scalars = entries.filter(([, value]) => value !== null && typeof value !== 'object');
   return {
     config: Object.fromEntries(entries),
-    runOptions: Object.fromEntries(scalars.map(([key, value]) => [key, textOfValue(value)])),
+    runOptions: Object.fromEntries(scalars.map(([key, value]) => [key, textOrJson(value)])),
   };
 }
 

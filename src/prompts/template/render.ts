@@ -6,7 +6,7 @@ import { type AddedHelpers, instrument } from './instrument.ts';
 import { Marks, type Message } from './messages.ts';
 import { shellWords } from './shell-words.ts';
 import { HELPERS, roleNamed } from './syntax.ts';
-import { isFilled, jsonOf, Picture, partOf, textOf, type Value } from './values.ts';
+import { isFilled, jsonOf, Picture, partOf, templateText, type Value } from './values.ts';
 
 export interface TemplateInputs {
   readonly inputs: { readonly [key: string]: Value };
@@ -95,7 +95,8 @@ function languageHelpers(budget: Budget, marks: Marks): Helpers {
       return a === b ? inverse(this) : fn(this);
     },
     lookup: (object: Value, key: Value) => (object ? partOf(object, written(key)) : object),
-    word: (text: Value, number: Value) => shellWords(counted(textOf(text), budget))[Number(number)] ?? '',
+    word: (text: Value, number: Value) =>
+      shellWords(counted(templateText(text), budget))[Number(number)] ?? '',
     json(value: Value, { hash }: Block): string {
       const { indent } = hash as { indent?: Value };
       return counted(jsonOf(value, indent), budget);
@@ -143,7 +144,7 @@ function countingHelpers(names: AddedHelpers, budget: Budget, marks: Marks): Hel
 }
 
 function writtenOut(value: Value, budget: Budget): string {
-  return typeof value === 'object' ? counted(textOf(value), budget) : textOf(value);
+  return typeof value === 'object' ? counted(templateText(value), budget) : templateText(value);
 }
 
 /** Writing out a large value is work, whether or not it is shown. */

@@ -29,9 +29,9 @@ export class Picture {
 export type Value = JsonValue | Picture | undefined | readonly Value[] | { readonly [key: string]: Value };
 
 /** A value as text: nothing for what is not there, lists with commas. */
-export function textOf(value: Value): string {
+export function templateText(value: Value): string {
   if (value === null || value === undefined || typeof value === 'function') return '';
-  if (Array.isArray(value)) return value.map(textOf).join(',');
+  if (Array.isArray(value)) return value.map(templateText).join(',');
   if (typeof value === 'object' && !(value instanceof Picture)) return '[object Object]';
   return String(value);
 }

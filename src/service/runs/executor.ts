@@ -1,5 +1,6 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
+import { textOrJson } from '../../files/json.ts';
 import { chargeOf } from '../../models/catalogue/prices.ts';
 import {
   type EngineJob,
@@ -154,7 +155,7 @@ async function jobInputs(
   const values = await tasks.do('readTexts', { definition: { textInputs, input }, texts: given }, task);
   const texts: Record<string, string> = {};
   for (const [key, value] of Object.entries(values)) {
-    texts[key] = given[key] ?? (typeof value === 'string' ? value : JSON.stringify(value));
+    texts[key] = given[key] ?? textOrJson(value);
   }
   return { texts, values };
 }

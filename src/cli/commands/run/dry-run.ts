@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { text as textOf } from 'node:stream/consumers';
+import { text as textOfStream } from 'node:stream/consumers';
 import type { Context } from '../../context.ts';
 import type { CapFlags } from '../../core/shared-flags.ts';
 import { parseCaps } from '../../creation/caps.ts';
@@ -20,7 +20,7 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
   const { connection, request, estimatedCredits } = prepared;
   const { io, globals } = ctx;
   const creation = buildRunBody(request);
-  const body = await textOf(creation.body.chunks());
+  const body = await textOfStream(creation.body.chunks());
   if (globals.query !== undefined) await printValue(ctx, JSON.parse(body));
   else await io.out(`${io.stdout.isTerminal && !wantsJson(ctx) ? forPeople(body, request) : body}\n`);
   if (globals.quiet) return EXIT.ok;

@@ -17,7 +17,7 @@ export async function compareWithFormer(
   run: Run,
 ): Promise<ExitCode> {
   const former = await connection.client.runs.get(formerId, { signal: ctx.signal });
-  const [before, after] = [textOf(former), textOf(run)];
+  const [before, after] = [comparedText(former), comparedText(run)];
   const same = before === after;
   const parts = await differences(ctx, before, after, 'words');
   const result = same ? 'no differences' : 'differences:';
@@ -62,7 +62,7 @@ function titleOf({ runId, runStatus }: Run): string {
   return oneLine(`${runId} ${runStatus}`);
 }
 
-function textOf({ outputs }: Run): string {
+function comparedText({ outputs }: Run): string {
   return outputs
     .map(({ type, data }) => (type === 'text' ? fieldText(data) : `${fieldText(type)}: ${fieldText(data)}`))
     .join('\n');

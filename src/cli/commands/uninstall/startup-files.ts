@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { readIfReadable } from '../../../files/read-text.ts';
 import { homeOf } from '../../core/paths.ts';
 import type { Env } from '../../core/types.ts';
 import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
@@ -20,7 +21,7 @@ const OWN_LINES: ReadonlySet<string> = new Set(
 /** The start-up files that mention promptrun. */
 export function startupFiles(env: Env): StartupFile[] {
   return candidates(env).flatMap(file => {
-    const text = textOf(file);
+    const text = readIfReadable(file);
     if (text?.includes('promptrun') !== true) return [];
     const lines = text.split(/\r?\n/u);
     const own = lines.flatMap((line, at) => (OWN_LINES.has(line) ? [at + 1] : []));
@@ -70,12 +71,4 @@ function candidates(env: Env): string[] {
     path.join(config, 'fish', 'completions', 'promptrun.fish'),
     ...ofPowerShell,
   ];
-}
-
-function textOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

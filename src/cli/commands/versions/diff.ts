@@ -35,7 +35,7 @@ export async function versionsDiff(ctx: Context, prompt: string, versions: reado
     pair.map(promptVersionId => readPrompt(connection, { promptId, promptVersionId }, ctx.signal)),
   );
   if (older === undefined || newer === undefined) throw new Error('two versions were chosen');
-  const [before, after] = [await textOf(ctx, connection, older), await textOf(ctx, connection, newer)];
+  const [before, after] = [await sourceOf(ctx, connection, older), await sourceOf(ctx, connection, newer)];
   const changes = await changesBetween({ ...older, text: before }, { ...newer, text: after });
   const plain = () => differences(ctx, { older, newer }, changes);
   await present(ctx, { older, newer, changes }, { plain, paged: true });
@@ -49,7 +49,7 @@ function nothingToCompare(count: number): string {
 }
 
 /** The whole file where the service is embedded, else what the service gives of it: nothing, or the template. */
-async function textOf(
+async function sourceOf(
   ctx: Context,
   { embedded }: Connection,
   version: PromptVersion,

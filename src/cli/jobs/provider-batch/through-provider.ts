@@ -1,4 +1,4 @@
-import { text as textOf } from 'node:stream/consumers';
+import { text as textOfStream } from 'node:stream/consumers';
 import type {
   BatchAnswer,
   BatchProvider,
@@ -182,7 +182,7 @@ class Handover {
       if (cancel) throw usageError('the row was not handed over before the batch was cancelled');
       const request = buildRunBody(await job.request());
       const parameters = await this.#batches.prepare(
-        JSON.parse(await textOf(request.body.chunks())) as Creation,
+        JSON.parse(await textOfStream(request.body.chunks())) as Creation,
       );
       const room = { estimatedCredits: job.estimatedCredits ?? estimatedCredits, providerBatch: true };
       const reservation = isNew ? await budget.reserve(connection, request, room) : undefined;

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { readIfReadable } from '../../../files/read-text.ts';
 import type { Env } from '../../core/types.ts';
 
 /**
@@ -46,21 +46,13 @@ function valuesOfEnvironment(env: Env): string[] {
 function valuesIn(file: string): string[] {
   const values: string[] = [];
   let isSafe = false;
-  for (const line of linesOf(file)) {
+  for (const line of (readIfReadable(file) ?? '').split(/\r?\n/u)) {
     const [, section, rest = line] = /^\s*\[([^\]]*)\](.*)$/u.exec(line) ?? [];
     if (section !== undefined) isSafe = section.trim().toLowerCase() === 'safe';
     const [, value] = /^directory\s*=(.*)$/iu.exec(rest.trim()) ?? [];
     if (isSafe && value !== undefined) values.push(unquoted(value.trim()));
   }
   return values;
-}
-
-function linesOf(file: string): string[] {
-  try {
-    return readFileSync(file, 'utf8').split(/\r?\n/u);
-  } catch {
-    return [];
-  }
 }
 
 /** A value without its quotes, escapes and comment. */

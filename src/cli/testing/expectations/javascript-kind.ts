@@ -107,10 +107,10 @@ export async function transformed(
     return { unmet: { message: `transform ${quoted(script.code.trim())}: ${why}`, actual: answer.text } };
   }
   const { value } = result;
-  return { answer: { ...answer, value, text: textOf(value) } };
+  return { answer: { ...answer, value, text: answerText(value) } };
 }
 
-function textOf(value: JsonValue): string {
+function answerText(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value, undefined, isDeep(value) ? 2 : 0);
 }
 

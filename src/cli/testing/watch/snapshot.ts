@@ -47,7 +47,7 @@ async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
   const partials = new Set<string>();
   const left = prompt.endsWith('.prompt') ? [prompt] : [];
   for (let file = left.pop(); file !== undefined; file = left.pop()) {
-    const text = await textOf(file, path.dirname(prompt)).catch(() => '');
+    const text = await promptText(file, path.dirname(prompt)).catch(() => '');
     for (const [, name = ''] of text.matchAll(/\{\{~?#?>\s*["'[]?([\p{L}\p{M}\p{N}._/-]+)/gu)) {
       const partial = path.join(path.dirname(prompt), path.dirname(name), `_${path.basename(name)}.prompt`);
       if (!partials.has(partial)) left.push(partial);
@@ -58,7 +58,7 @@ async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
 }
 
 /** Empty for what is refused as a prompt or a partial. */
-async function textOf(file: string, folder: string): Promise<string> {
+async function promptText(file: string, folder: string): Promise<string> {
   const { real, fault } = lookAtNamedFile(file, folder, LARGEST_PROMPT);
   return fault === undefined ? await readFile(real, 'utf8') : '';
 }

@@ -1,4 +1,10 @@
-import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../files/json.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  textOrNothing,
+} from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED } from '../converted.ts';
@@ -71,16 +77,18 @@ const WITHOUT_EQUIVALENT = [
 
 const CONVERSIONS: { readonly [type: string]: Convert } = {
   equals: value =>
-    typeof value === 'object' && value !== null ? { schema: { const: value } } : { equals: textOf(value) },
+    typeof value === 'object' && value !== null
+      ? { schema: { const: value } }
+      : { equals: textOrNothing(value) },
   contains: value => wordOf('contains', value),
   icontains: value => wordOf('icontains', value),
   'contains-any': value => listOf('any', 'contains', value),
   'contains-all': value => listOf('all', 'contains', value),
   'icontains-any': value => listOf('any', 'icontains', value),
   'icontains-all': value => listOf('all', 'icontains', value),
-  'starts-with': value => ({ startsWith: textOf(value) }),
-  'ends-with': value => ({ endsWith: textOf(value) }),
-  regex: value => ({ matches: textOf(value) }),
+  'starts-with': value => ({ startsWith: textOrNothing(value) }),
+  'ends-with': value => ({ endsWith: textOrNothing(value) }),
+  regex: value => ({ matches: textOrNothing(value) }),
   'is-json': value => ({ schema: schemaOf(value) }),
   'contains-json': value => {
     const schema = schemaOf(value);
@@ -88,9 +96,9 @@ const CONVERSIONS: { readonly [type: string]: Convert } = {
   },
   latency: (_, threshold) => (typeof threshold === 'number' ? { seconds: threshold / 1000 } : undefined),
   cost: (_, threshold) => (typeof threshold === 'number' ? { cost: threshold } : undefined),
-  'llm-rubric': value => ({ rubric: textOf(value) }),
+  'llm-rubric': value => ({ rubric: textOrNothing(value) }),
   javascript: (value, threshold) => ({
-    javascript: textOf(value),
+    javascript: textOrNothing(value),
     ...(typeof threshold === 'number' && { threshold }),
   }),
 };
@@ -142,21 +150,16 @@ function valueOf({ at, type, value }: Assertion, vars: Vars, conversion: Convers
   return value === undefined ? undefined : filled(value);
 }
 
-function textOf(value: JsonValue | undefined): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
 /** None for an empty text, which every answer has. */
 function wordOf(kind: string, value: JsonValue | undefined): JsonObject | undefined {
-  const text = textOf(value);
+  const text = textOrNothing(value);
   return text === '' ? undefined : { [kind]: text };
 }
 
 /** A list, or a text with commas; a cell in quotes may have commas. */
 function textsOf(value: JsonValue | undefined): string[] {
-  if (isJsonList(value)) return value.map(textOf);
-  return cellsIn(textOf(value)).filter(text => text !== '');
+  if (isJsonList(value)) return value.map(textOrNothing);
+  return cellsIn(textOrNothing(value)).filter(text => text !== '');
 }
 
 function cellsIn(text: string): string[] {

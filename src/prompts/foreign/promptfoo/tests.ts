@@ -203,10 +203,10 @@ function textsOf(key: string, node: YamlValue, conversion: Conversion): readonly
   const json = node.json();
   if (json === null) return [''];
   // The last line break of a block is dropped, and numbers are not kept as written.
-  if (typeof json === 'string') return [textOf(json.replace(/\n$/u, ''), node, conversion)];
+  if (typeof json === 'string') return [variableText(json.replace(/\n$/u, ''), node, conversion)];
   if (typeof json !== 'object') return [String(json)];
   if (isJsonList(json) && json.every(item => typeof item === 'string')) {
-    return json.map(item => textOf(item, node, conversion));
+    return json.map(item => variableText(item, node, conversion));
   }
   conversion.tell(
     node,
@@ -216,7 +216,7 @@ function textsOf(key: string, node: YamlValue, conversion: Conversion): readonly
 }
 
 /** A text, or what a file holds: YAML as JSON. */
-function textOf(text: string, at: Located, conversion: Conversion): string {
+function variableText(text: string, at: Located, conversion: Conversion): string {
   if (!text.startsWith('file://')) return text;
   if (/\.(?:[cm]?[jt]s|py|rb)(?::\w+)?$/iu.test(text)) {
     conversion.note(at, `${text} is a program, which has no equivalent: the variable is empty`);
@@ -252,7 +252,7 @@ async function rowsOf({ text, file }: SourceText, conversion: Conversion): Promi
       vars: new Map(
         cells
           .filter(([key]) => !key.startsWith('__'))
-          .map(([key, cell]) => [key, [textOf(cell, at, conversion)]]),
+          .map(([key, cell]) => [key, [variableText(cell, at, conversion)]]),
       ),
       asserts: expected.map(([, cell]) => assertionInCell(cell, at)),
     };
