@@ -241,7 +241,7 @@ it('tells faults of models.yaml in lists of models and in doctor, which asks pro
   const broken = homeWith('models:\n  - {model: tiny}\n');
   const list = await runCommand(['resources', 'list'], broken);
   expect(list.code).toBe(0);
-  expect(list.stderr).toMatch(/models\.yaml:2: a model needs a `modality`/);
+  expect(list.stderr).toMatch(/models\.yaml:2: a model needs a `provider`/);
   const doctor = await runCommand(['doctor'], broken);
   expect(doctor.code).toBe(2);
   expect(doctor.stdout).toMatch(/models\tfailed\t.*models\.yaml:2: /);

@@ -12,7 +12,7 @@ import {
   type Provider,
   RESERVED_NAMES,
 } from '../entry.ts';
-import { DEFAULT_CREDITS } from '../providers/guessed-model.ts';
+import { DEFAULT_CREDITS, guessedModality } from '../providers/guessed-model.ts';
 import { baseUrlFault, normalisedBaseUrl } from '../providers/provider-address.ts';
 import { interfaceAt, isLoopback, providerData, providerName } from '../providers/providers.ts';
 import { isDeclared, readDeclared } from './declared-entry.ts';
@@ -131,12 +131,12 @@ export function readModel(
 ): ModelEntry {
   if (isDeclared(item)) return readDeclaredModel(item, folder);
   const fields = YamlFields.of(item, 'a model', MODEL_FIELDS);
-  const modality = fields.oneOf('modality', ['text', 'image']) ?? fields.missing('modality');
   const providerName = fields.required('provider');
   const provider = providers.get(providerName);
   if (!provider) throw fields.fault('provider', `\`${providerName}\` is not described under providers`);
   const model = readName(fields);
   const id = fields.text('id');
+  const modality = fields.oneOf('modality', ['text', 'image']) ?? guessedModality(id ?? model);
   const responseFormat = fields.oneOf('responseFormat', ['json_schema', 'json_object', 'none']);
   const price = fields.value('price');
   const shutdownDate = fields.text('shutdown_date', DAY)?.slice(0, 10);

@@ -88,7 +88,7 @@ class Run {
   readonly #limitMs: number;
   readonly #limit: AbortSignal;
   readonly #signal: AbortSignal;
-  readonly #warnings: string[] = [];
+  #warnings: string[] = [];
   #answer: Answer | undefined;
 
   constructor(job: EngineJob, access: Access, limitMs: number) {
@@ -102,7 +102,6 @@ class Run {
   ask(refused: RefusedOptions): Promise<EngineResult> {
     return this.#resultOf(async () => {
       const { request, response } = await this.#send(refused);
-      this.#warnings.push(...request.warnings);
       const draws = this.#job.model.modality === 'image';
       const answer = new Answer(request.form, { hasJsonTool: request.hasJsonTool, draws });
       this.#answer = answer;
@@ -115,8 +114,7 @@ class Run {
 
   read(body: Record<string, unknown>): Promise<EngineResult> {
     return this.#resultOf(async () => {
-      const request = await buildRequest(this.#job, this.#access);
-      this.#warnings.push(...request.warnings);
+      const request = await this.#build();
       const answer = new Answer(formOf(body) ?? request.form, { hasJsonTool: this.#job.json !== undefined });
       this.#answer = answer;
       answer.add(body);
@@ -127,16 +125,22 @@ class Run {
   /** Asks once more, without them, if the provider refuses options that it does not take. That costs nothing. */
   async #send(refused: RefusedOptions): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
     const { model } = this.#job;
-    const request = await buildRequest(this.#job, this.#access, refused.of(model));
+    const request = await this.#build(refused.of(model));
     try {
       return { request, response: await this.#sendWhileBusy(request) };
     } catch (error) {
       const options = error instanceof ProviderFault ? refusedOptions(error, request.options) : [];
       if (options.length === 0) throw error;
       refused.add(model, options);
-      const next = await buildRequest(this.#job, this.#access, refused.of(model));
+      const next = await this.#build(refused.of(model));
       return { request: next, response: await this.#sendWhileBusy(next) };
     }
+  }
+
+  async #build(refused?: ReadonlySet<OptionName>): Promise<BuiltRequest> {
+    const request = await buildRequest(this.#job, this.#access, refused);
+    this.#warnings = [...request.warnings];
+    return request;
   }
 
   #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {

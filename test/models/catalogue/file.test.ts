@@ -66,6 +66,23 @@ describe('models.yaml', () => {
     },
   );
 
+  it('may leave to the name of a model whether it draws', () => {
+    const text = lines(
+      'models:',
+      '  - {model: painter, provider: openai, id: gpt-image-1}',
+      '  - {model: flux-writer, provider: openai, id: gpt-9}',
+      '  - {model: flux, provider: openai}',
+      '  - {model: flux-2, modality: text, provider: openai}',
+    );
+    const { models } = parseModelsFile(text, 'models.yaml', [openai]);
+    expect(models.map(({ modality, credits }) => [modality, credits])).toEqual([
+      ['image', 10],
+      ['text', 2],
+      ['image', 10],
+      ['text', 2],
+    ]);
+  });
+
   it('may send headers, name how JSON is asked for, and give models other names', () => {
     const text = lines(
       'providers: {here: {baseUrl: "http://localhost/v1", headers: {X-Title: a b, X-Count: 3}}}',

@@ -384,8 +384,8 @@ describe('Chat Completions', () => {
       body: { error: { message: `${name} is not supported`, param: name } },
     });
     const runOptions = { seed: 1, temperature: 0.5 };
-    const { failed } = await ask({ ...engine, runOptions }, refusing('seed'), refusing('temperature'));
-    expect(failed).toBe(true);
+    const result = await ask({ ...engine, runOptions }, refusing('seed'), refusing('temperature'));
+    expect(result).toMatchObject({ failed: true, warnings: [`${engine.id} does not take seed: left out`] });
     expect(provider.asked).toHaveLength(2);
   });
 
