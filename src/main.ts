@@ -1,6 +1,5 @@
 import packageJson from '../package.json' with { type: 'json' };
 import type { LocalService } from './cli/core/local-service.ts';
-import { systemClock } from './cli/core/time.ts';
 import type { ExitCode } from './cli/exit-codes.ts';
 import { runCli } from './cli/run-cli.ts';
 import { processStreams } from './cli/terminal/io.ts';
@@ -12,7 +11,6 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
     streams: processStreams(),
     env: process.env,
     cwd: process.cwd(),
-    clock: systemClock,
     process,
     local: localService,
   });

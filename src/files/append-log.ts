@@ -4,8 +4,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from './error-utils.ts';
 import { lockFile } from './lock.ts';
-import { type FileBelow, makeFolderBelow, openBelow, syncDirectory, truncateBelow } from './write-below.ts';
-import { flushData } from './write-file.ts';
+import {
+  type FileBelow,
+  flushData,
+  makeFolderBelow,
+  openBelow,
+  syncDirectory,
+  truncateBelow,
+} from './write-below.ts';
 
 const NEWLINE = 0x0a;
 const PIECE_BYTES = 256 * 1024;

@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  fdatasync,
   fstatSync,
   fsync,
   fsyncSync,
@@ -191,4 +192,14 @@ function openDirectory(directory: string): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What a handle holds is on disk once this resolves. Some file systems' handles have no `sync` of their own. */
+export async function flushHandle(handle: FileHandle): Promise<void> {
+  await promisify(fsync)(handle.fd);
+}
+
+/** As `flushHandle`, without what no reader needs, such as the time of the change. */
+export async function flushData(handle: FileHandle): Promise<void> {
+  await promisify(fdatasync)(handle.fd);
 }

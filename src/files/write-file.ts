@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { constants, fdatasync, fsync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { constants, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { codeOf } from './error-utils.ts';
 import { renameOver, renameOverSync } from './rename.ts';
 import {
   checkBelow,
   type FileBelow,
   fileIn,
+  flushHandle,
   makeFolderBelow,
   openBelow,
   syncDirectory,
@@ -130,16 +130,6 @@ export async function writeUnderFreeName(
       if (await placeNew(part, target(free))) return free;
     }
   });
-}
-
-/** What a handle holds is on disk once this resolves. Some file systems' handles have no `sync` of their own. */
-export async function flushHandle(handle: FileHandle): Promise<void> {
-  await promisify(fsync)(handle.fd);
-}
-
-/** As `flushHandle`, without what no reader needs, such as the time of the change. */
-export async function flushData(handle: FileHandle): Promise<void> {
-  await promisify(fdatasync)(handle.fd);
 }
 
 function partBeside(file: string): string {

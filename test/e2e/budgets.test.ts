@@ -114,10 +114,10 @@ describe('what the built command loads', () => {
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const { loaded, entered } = await enteredBy(['run', RUN, '-i', 'name=Ada'], env);
     expect(entered).toContain('src/cli/creation/create-run.ts');
-    expect.soft(entered.length, entered.join('\n')).toBeLessThanOrEqual(64);
+    expect.soft(entered.length, entered.join('\n')).toBeLessThanOrEqual(58);
     expect
       .soft(loaded.length, loaded.filter(file => !entered.includes(file)).join('\n'))
-      .toBeLessThanOrEqual(122);
+      .toBeLessThanOrEqual(106);
   });
 
   it('for one run on the built-in service', async () => {

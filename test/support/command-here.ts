@@ -1,6 +1,6 @@
 import type { LocalService } from '../../src/cli/core/local-service.ts';
-import { systemClock } from '../../src/cli/core/time.ts';
 import type { Clock } from '../../src/cli/core/types.ts';
+import { systemClock } from '../../src/cli/runtime/create-context.ts';
 import { startEmbedded } from '../../src/service/embedded.ts';
 import { openStore } from '../../src/service/local-store.ts';
 import { startService } from '../../src/service/start-service.ts';

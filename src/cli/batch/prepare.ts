@@ -3,6 +3,7 @@ import type { Connection, Context } from '../context.ts';
 import { checkModelAccess } from '../creation/creation.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
+import { checkOptions, parseOptions } from '../inputs/flags.ts';
 import { imagesHere } from '../inputs/images/image-source.ts';
 import {
   checkedInputs,
@@ -16,7 +17,6 @@ import { imagesNamedIn, type NamingFolder } from '../inputs/named-file.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
 import { ID_COLUMN, imageColumnOrder, type ReadableRow, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, rowsFolder } from '../inputs/rows/source.ts';
-import { checkOptions, parseOptions } from '../inputs/run-options.ts';
 import { collectInputs } from '../inputs/text-inputs.ts';
 import { pacedConnection } from '../jobs/paced.ts';
 import { connectionFor } from '../targets/prompt-file.ts';

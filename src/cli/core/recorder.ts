@@ -35,3 +35,12 @@ export interface Recorder {
   /** The transport to use in place of the one that would be opened; a replay opens none. */
   wrap(open: () => Promise<Transport>): Promise<Transport>;
 }
+
+/** The directory, which is absolute, that runs are recorded in or replayed from. */
+export interface ActiveRecordings {
+  readonly mode: 'record' | 'replay';
+  readonly directory: string;
+}
+
+/** What a command does with recordings, as flags or environment say. */
+export type Recordings = ActiveRecordings | { readonly mode: 'none' };

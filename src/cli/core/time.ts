@@ -1,15 +1,6 @@
-import { sleep } from '../../client/signals.ts';
 import { durationMs, LONGEST_MS } from '../../files/duration.ts';
 import { usageError } from '../errors.ts';
 import { counted } from './counted.ts';
-import type { Clock } from './types.ts';
-
-/** The machine's own time and chance. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  random: () => Math.random(),
-  sleep,
-};
 
 /**
  * A length of time such as `90s`, `10m`, `1h30m` or `500ms`, in milliseconds.

@@ -1,4 +1,9 @@
-import { usageError } from '../errors.ts';
+import { didYouMean } from '../../files/nearest.ts';
+import type { Model } from '../../wire/index.ts';
+import type { Connection, Context } from '../context.ts';
+import { CliError, usageError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { withLocalStore } from '../targets/prompt-file.ts';
 
 /** Splits at the first `=`; everything after it belongs to the value. */
 export function parseKeyValue(text: string, flag: string): { readonly key: string; readonly value: string } {
@@ -37,4 +42,81 @@ export function readsStandardInput(keyValue: string): boolean {
 export function modelList(values: readonly string[]): string[] {
   const models = values.flatMap(value => value.split(',')).map(model => model.trim());
   return [...new Set(models.filter(model => model !== ''))];
+}
+
+/** `-o key=value`, as often as it is there; a later one of the same key wins. */
+export function parseOptions(pairs: readonly string[]): Map<string, string> {
+  const options = pairs.map(pair => parseKeyValue(pair, '--option'));
+  return new Map(options.map(({ key, value }) => [key, value]));
+}
+
+/**
+ * Refuses a run option that the prompt's model does not accept. Which that is only this machine's own service knows; of
+ * another, what any of its models lists may be right, after one refresh of the cached ones.
+ *
+ * @throws {CliError} USAGE_ERROR that names what is accepted
+ */
+export async function checkOptions(
+  ctx: Context,
+  connection: Connection,
+  promptVersionId: string,
+  options: ReadonlyMap<string, string>,
+): Promise<void> {
+  const { signal } = ctx;
+  if (options.size === 0 || connection.recorder?.mode === 'replay') return;
+  if (connection.embedded) {
+    return withLocalStore(ctx, store => store.checkRunOptions(promptVersionId, Object.fromEntries(options)));
+  }
+  const wereCached = connection.resources.cached() !== undefined;
+  const models = await connection.resources.models({ signal });
+  if (optionFault(models, options) === undefined) return;
+  const fault = optionFault(
+    wereCached ? await connection.resources.models({ refresh: true, signal }) : models,
+    options,
+  );
+  if (fault !== undefined) throw fault;
+}
+
+/** The first option that no model accepts; undefined where all of them are accepted. */
+function optionFault(models: readonly Model[], options: ReadonlyMap<string, string>): CliError | undefined {
+  const accepted = acceptedOptions(models);
+  for (const [key, value] of options) {
+    const values = accepted.get(key);
+    if (values === undefined) return unknownKey(key, [...accepted.keys()]);
+    if (!values.has(value)) return unknownValue(key, value, [...values]);
+  }
+  return undefined;
+}
+
+/** The values that any of the models takes, by option. */
+export function acceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
+  const accepted = new Map<string, Set<string>>();
+  for (const { key, options } of models.flatMap(model => model.availableRunOptions)) {
+    accepted.set(key, new Set([...(accepted.get(key) ?? []), ...options]));
+  }
+  return accepted;
+}
+
+const UNCHECKED = '--no-validate sends it all the same.';
+
+function unknownKey(key: string, keys: readonly string[]): CliError {
+  const accepted = keys.toSorted();
+  const listed = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
+  const message = `no model lists the run option ${JSON.stringify(key)}${didYouMean(key, keys)}`;
+  return refusal(message, listed, accepted);
+}
+
+function unknownValue(key: string, value: string, values: readonly string[]): CliError {
+  const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${didYouMean(value, values)}`;
+  return refusal(message, `Accepted values: ${values.join(', ')}`, values);
+}
+
+// The JSON form of an error has no hints, so what is accepted is its data as well.
+function refusal(message: string, listed: string, accepted: readonly string[]): CliError {
+  return new CliError(message, {
+    status: 'USAGE_ERROR',
+    exitCode: EXIT.usage,
+    hints: [listed, UNCHECKED],
+    data: { accepted },
+  });
 }

@@ -1,7 +1,7 @@
 import { MODALITIES, type Model } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Choice } from '../questions/types.ts';
-import { acceptedOptions } from './run-options.ts';
+import { acceptedOptions } from './flags.ts';
 
 /** How long a person is kept waiting for something that is not needed, in milliseconds. */
 const LONGEST_WAIT_MS = 5000;

@@ -9,6 +9,7 @@ import type { Transport } from '../../client/transport.ts';
 import type { EmbeddedService } from '../../service/embedded.ts';
 import { dollars } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
+import type { Recorder, Recordings } from '../core/recorder.ts';
 import type { Advise, Env } from '../core/types.ts';
 import { TimeIsUp } from '../errors.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
@@ -18,12 +19,11 @@ import {
   type ResourceCacheOptions,
   resourceScope,
 } from '../settings/caches/resource-cache.ts';
-import { configuredHost, resolveAddress } from '../settings/config/address.ts';
+import { configuredHost, resolveAddress, resolveKey } from '../settings/config/address.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
-import { resolveKey } from '../settings/credentials/resolve-key.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { adviseWith } from '../terminal/shell-word.ts';
-import { openRecorder, type Recordings } from './recordings.ts';
+import type { openRecorder } from './recordings.ts';
 
 /** What a connection is made from. */
 export type ConnectionSources = Omit<
@@ -131,7 +131,7 @@ async function connect(
   const { settings, clock, recordings, signal } = sources;
   // A recording has to hold what a replay asks, which a cache would keep from being asked.
   const scratch = recordings.mode === 'none' ? undefined : path.join(tmpdir(), `promptrun-${randomUUID()}`);
-  const recorder = await openRecorder(recordings, {
+  const recorder = await recorderFor(recordings, {
     baseUrl: place.baseUrl,
     client: () => client,
     signal,
@@ -176,6 +176,16 @@ async function connect(
       }
     },
   };
+}
+
+/** Loads what records and replays only if something is to be recorded or replayed. */
+async function recorderFor(
+  recordings: Recordings,
+  options: Parameters<typeof openRecorder>[1],
+): Promise<Recorder | undefined> {
+  if (recordings.mode === 'none') return undefined;
+  const { openRecorder } = await import('./recordings.ts');
+  return openRecorder(recordings, options);
 }
 
 async function clientFor(

@@ -1,8 +1,10 @@
 import path from 'node:path';
+import { sleep } from '../../client/signals.ts';
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
+import type { Recordings } from '../core/recorder.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
-import { stopperOf, TimeIsUp } from '../errors.ts';
+import { stopperOf, TimeIsUp, usageError } from '../errors.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
 import { usesLocalService } from '../settings/config/address.ts';
 import { Journal } from '../settings/journal/journal.ts';
@@ -18,7 +20,6 @@ import {
   openLocalConnection,
 } from './connection.ts';
 import { directories } from './directories.ts';
-import { recordingsOf } from './recordings.ts';
 import { listenForInterrupts, type SignalSource } from './signals.ts';
 
 /** Everything outside of the command line, given by main.ts or by a test. */
@@ -27,7 +28,8 @@ export interface Surroundings {
   readonly streams: Streams;
   readonly env: Env;
   readonly cwd: string;
-  readonly clock: Clock;
+  /** Default: the machine's own time and chance. */
+  readonly clock?: Clock | undefined;
   /** Where signals come from. */
   readonly process: SignalSource;
   readonly local: LocalService;
@@ -45,7 +47,7 @@ export async function createContext(
   globals: GlobalOptions,
   plain: PlainIo,
 ): Promise<OpenContext> {
-  const { env, cwd, clock, local, version } = surroundings;
+  const { env, cwd, clock = systemClock, local, version } = surroundings;
   const io = await colouredIo(surroundings, globals, plain);
   const { config, data: dataDir, state: stateDir } = directories(env, cwd);
   const settings = new Settings(config, clock);
@@ -90,6 +92,13 @@ export async function createContext(
     },
   };
 }
+
+/** The machine's own time and chance. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  sleep,
+};
 
 /** A signal that is aborted with a `TimeIsUp` once the time is over, if there is a limit, and how much is left until then. */
 function startTimeLimit(
@@ -157,4 +166,29 @@ function connectionsOf(sources: ConnectionSources) {
 /** `CI=false` is how some say that this is none. */
 function isSet(variable: string | undefined): boolean {
   return variable !== undefined && !['', '0', 'false'].includes(variable);
+}
+
+/**
+ * `--record` and `--replay`, or `PROMPTRUN_RECORD` and `PROMPTRUN_REPLAY`; flags win.
+ *
+ * @throws {CliError} USAGE_ERROR where both are given
+ */
+export function recordingsOf(
+  { record, replay }: Pick<GlobalOptions, 'record' | 'replay'>,
+  env: Env,
+  cwd: string,
+): Recordings {
+  const isFlag = record !== undefined || replay !== undefined;
+  const recorded = isFlag ? record : env['PROMPTRUN_RECORD'] || undefined;
+  const replayed = isFlag ? replay : env['PROMPTRUN_REPLAY'] || undefined;
+  if (recorded !== undefined && replayed !== undefined) {
+    throw usageError(
+      isFlag ? '--record and --replay are both given' : 'PROMPTRUN_RECORD and PROMPTRUN_REPLAY are both set',
+      'A replay sends nothing, so there is nothing to record: use one of them.',
+    );
+  }
+  const directory = recorded ?? replayed;
+  return directory === undefined
+    ? { mode: 'none' }
+    : { mode: recorded === undefined ? 'replay' : 'record', directory: path.resolve(cwd, directory) };
 }

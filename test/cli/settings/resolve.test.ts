@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Env, GlobalOptions } from '../../../src/cli/core/types.ts';
-import { resolveAddress } from '../../../src/cli/settings/config/address.ts';
-import { resolveKey } from '../../../src/cli/settings/credentials/resolve-key.ts';
+import { resolveAddress, resolveKey } from '../../../src/cli/settings/config/address.ts';
 import { Settings } from '../../../src/cli/settings/settings.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 

@@ -3,8 +3,15 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { AppendLog } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
-import { fileIn, openBelow, PathFault, truncateBelow } from '../../../files/write-below.ts';
-import { flushData, flushHandle, replaceFile } from '../../../files/write-file.ts';
+import {
+  fileIn,
+  flushData,
+  flushHandle,
+  openBelow,
+  PathFault,
+  truncateBelow,
+} from '../../../files/write-below.ts';
+import { replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';

@@ -5,9 +5,8 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
 import { confirm } from '../../outputs/present.ts';
-import { checkedBaseUrl, chosenProfile, explicitBaseUrl } from '../../settings/config/address.ts';
+import { checkedBaseUrl, checkedKey, chosenProfile, explicitBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
-import { checkedKey } from '../../settings/credentials/resolve-key.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { LOGIN } from './spec.ts';
 

@@ -3,6 +3,7 @@ import { usageError } from '../../errors.ts';
 import type { Answers } from '../../inputs/ask.ts';
 import { checkInputs, inputFault, suppliedInputFault } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
+import { checkOptions, parseOptions } from '../../inputs/flags.ts';
 import { imagesHere } from '../../inputs/images/image-source.ts';
 import {
   type GivenImage,
@@ -13,7 +14,6 @@ import {
   takeNamedImages,
 } from '../../inputs/images/place-images.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
-import { checkOptions, parseOptions } from '../../inputs/run-options.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';

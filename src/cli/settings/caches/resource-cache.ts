@@ -6,8 +6,7 @@ import type { Model, Resources, RunOption } from '../../../wire/index.ts';
 import { isObject, type JsonObject, listOf } from '../../core/json-value.ts';
 import type { Clock } from '../../core/types.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { type AddressSources, resolveAddress, serviceOf } from '../config/address.ts';
-import { resolveKey } from '../credentials/resolve-key.ts';
+import { type AddressSources, resolveAddress, resolveKey, serviceOf } from '../config/address.ts';
 import { JsonFile, readCacheFile } from '../json-file.ts';
 
 /** How long the refresh that a service asked for may take, in milliseconds. */
