@@ -40,7 +40,11 @@ const ANYWHERE: Situation = { advise: (...words) => ['promptrun', ...words].join
 
 /** The one place where errors become exit codes. */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof CliError) return error;
+  if (error instanceof CliError) {
+    // A plain object, since spreading an Error leaves its message out.
+    const { status, message, data, exitCode, hints, details } = error;
+    return { status, message, data, exitCode, hints, details };
+  }
   if (error instanceof PromptServiceError) {
     const { status, message, data, context = ANYWHERE } = error;
     const hints = hintsFor(error, context as Situation);

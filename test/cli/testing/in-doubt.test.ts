@@ -39,5 +39,6 @@ it('says how to run a case again whose creation may have made a run, and never d
       clock: hastyClock(),
     });
     expect([exitCode, stdout()]).toEqual([1, expect.stringContaining('--resume --retry-unknown')]);
+    expect(stdout()).toContain('the answer to the creation was lost');
   }
 });
