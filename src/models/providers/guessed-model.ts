@@ -6,7 +6,7 @@ export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = { text: 2, im
 
 /** Returns what a model makes, judged by its name. */
 export function guessedModality(name: string): 'text' | 'image' {
-  return /image|dall-e|flux|stable-?diffusion|kontext/i.test(name) ? 'image' : 'text';
+  return /image|dall-e|flux|stable-?diffusion|kontext|nova-canvas/i.test(name) ? 'image' : 'text';
 }
 
 /** Returns a model that models.yaml doesn't describe, as one of a provider's. */

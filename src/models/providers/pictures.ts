@@ -20,6 +20,8 @@ export interface PictureSource {
 const MAX_PICTURES = 64;
 const MAX_BYTES = 256 * 1024 * 1024;
 
+const PAID = 'it may have been paid for';
+
 /**
  * The pictures that a model made, one at a time; an error item for one that can't be had or is not a picture.
  *
@@ -60,10 +62,11 @@ async function pictureOutput(
     const mediaType = await imageType(bytes);
     if (mediaType !== undefined) return { type: 'image', bytes, mediaType };
     const message = `${access.provider.name} answered with something that is not a picture`;
-    return { type: 'error', message };
+    return { type: 'error', message: `${message}; ${PAID}` };
   } catch (error) {
     signal.throwIfAborted();
-    return { type: 'error', message: `the picture the model made could not be fetched: ${messageOf(error)}` };
+    const message = `the picture the model made could not be fetched: ${messageOf(error)}`;
+    return { type: 'error', message: `${message}; ${PAID}` };
   }
 }
 

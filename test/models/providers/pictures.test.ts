@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
+import { guessedModality } from '../../../src/models/providers/guessed-model.ts';
 import { FakeProvider, type ProviderAnswer, type ProviderHandler } from '../../support/fake-provider.ts';
 import { png } from '../../support/pictures.ts';
 import { type JobOptions, jobOf } from '../job.ts';
@@ -91,6 +92,23 @@ describe('a model that can’t be asked for a picture', () => {
     expect(errorOf(result)).toMatch(message);
     expect(provider.asked).toEqual([]);
   });
+});
+
+it.each<[string, object, RegExp]>([
+  ['whose address leads nowhere', { url: 'https://pictures.invalid/made.png' }, /could not be fetched/],
+  ['that is none', { b64_json: Buffer.from('<html>').toString('base64') }, /is not a picture/],
+])('a picture %s may have been paid for', async (_, data, message) => {
+  const result = await draw('xai-images', 'grok-imagine-image', [{ body: { data: [data] } }]);
+  expect(result).toMatchObject({ failed: true });
+  expect(errorOf(result)).toMatch(message);
+  expect(errorOf(result)).toContain('it may have been paid for');
+  expect(provider.asked).toHaveLength(1);
+});
+
+it('models draw whose names say so', () => {
+  const draws = ['gpt-image-2', 'imagen-4', 'dall-e-3', 'FLUX.2-pro', 'stable-diffusion-xl', 'x-kontext'];
+  for (const name of [...draws, 'amazon.nova-canvas-v1:0']) expect(guessedModality(name)).toBe('image');
+  expect(guessedModality('gpt-5.6')).toBe('text');
 });
 
 it('says that a picture was withheld, and what it cost', async () => {
