@@ -60,12 +60,21 @@ describe('the README', () => {
     },
   );
 
+  it('starts with one command, which installs, builds and greets, and one more, which runs all tests', async () => {
+    expect(shellLines(sectionOf('Start'))).toEqual(['npm start', 'npm install-test']);
+    const { scripts } = JSON.parse(documentText('package.json')) as { scripts: Record<'start', string> };
+    const [install, build, run = ''] = scripts.start.split(' && ');
+    expect([install, build]).toEqual([expect.stringMatching(/^npm install /u), 'npm run --silent build']);
+    const { code, stdout } = await runCommand(run.replace('node bin/promptrun.js ', '').split(' '));
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Ada')]);
+  });
+
   it('has only commands that cmd.exe and PowerShell take as POSIX shells do', () => {
     const blocks = [...README.matchAll(/```sh\n([\s\S]*?)```/gu)].flatMap(([, block = '']) =>
       block.split('\n'),
     );
     const programs = blocks.flatMap(line => line.split(' ', 1)).filter(word => word !== '');
-    expect(new Set(programs)).toEqual(new Set(['npm', 'npx', 'node', 'promptrun']));
+    expect(new Set(programs)).toEqual(new Set(['npm', 'node', 'promptrun']));
     // Outside double quotes: operators, comments, single quotes, and the comma, which makes a list in PowerShell.
     const unquoted = blocks.map(line => line.replace(/"[^"$`%!]*"/gu, '""'));
     expect(unquoted.filter(line => /[&|;<>#'$`%!^,\\]/u.test(line))).toEqual([]);
