@@ -31,7 +31,7 @@ export class UsageSum {
   #estimated = false;
   #unpriced = 0;
 
-  /** How many runs took tokens whose price is not known. */
+  /** How many runs ended at a cost that is not known. */
   get unpriced(): number {
     return this.#unpriced;
   }
@@ -48,7 +48,8 @@ export class UsageSum {
       this.#tokens.output += tokens.output;
       this.#tokens.cached += tokens.cached;
     }
-    if (tokens && cost === null) this.#unpriced += 1;
+    const hasEnded = runStatus === 'succeeded' || runStatus === 'failed';
+    if (cost === null && hasEnded) this.#unpriced += 1;
     if (cost !== null) this.#cost = (this.#cost ?? 0) + money(cost);
     if (estimated) this.#estimated = true;
   }

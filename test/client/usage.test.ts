@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { measureOf, usageKey, usageOf } from '../../src/client/usage.ts';
+import { measureOf, UsageSum, usageKey, usageOf } from '../../src/client/usage.ts';
 import type { RunRow } from '../../src/wire/index.ts';
 
 const row = (more: Partial<RunRow> = {}): RunRow => ({
@@ -41,6 +41,13 @@ it('takes no unknown price for nothing beside runs that cost nothing', () => {
   });
   expect(usageOf('clever', [refused]).cost).toBe(0);
   expect(usageOf('clever', [refused, row(usage(null))]).cost).toBeNull();
+});
+
+it('counts a run that broke off as one whose cost is not known, and none that still runs', () => {
+  const broken = { model: 'clever', tokens: null, cost: null, estimated: false };
+  const sum = new UsageSum();
+  for (const runStatus of ['failed', 'running'] as const) sum.add(row({ runStatus, usage: broken }));
+  expect([sum.unpriced, sum.of('clever').cost]).toEqual([1, null]);
 });
 
 it('draws bars of money if any was spent, else of credits, else of runs', () => {

@@ -41,7 +41,7 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   const unpriced = [...groups.values()].reduce((runs, sum) => runs + sum.unpriced, 0);
   if (unpriced > 0) {
     ctx.io.note(
-      `note: the cost of ${counted(unpriced, 'run')} is not known and not in the sums: no price is known for the model`,
+      `note: the cost of ${counted(unpriced, 'run')} is not known and not in the sums: no price is known for the model, or the answer did not come whole`,
     );
   }
 }
