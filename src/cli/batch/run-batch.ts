@@ -36,6 +36,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
     const { dryRun } = await import('./dry-run.ts');
     return dryRun(ctx, source, batch, options);
   }
+  new Budget(ctx, options.caps).check(batch.connection);
   if (options.providerBatch) await providerOf(batch.connection, batch.promptVersionId);
   // What was sent before is compared with every row before anything is sent.
   const rows = options.resume ? await repeatableSource(source, ctx.signal) : source;
@@ -69,7 +70,6 @@ async function runAll(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   const tally = new Tally(survey?.count);
   const stop = new Stop();
   const budget = new Budget(ctx, options.caps, { until: stop.reading });
-  budget.check(connection);
   const handed = handedRows(journal);
   countEarlierRuns(budget, open, known, handed);
   const running: RunningBatch = { ...open, ctx: { ...ctx, signal: stop.dropping }, budget, tally, stop };
