@@ -1,7 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { OPTION_NAMES } from '../../src/models/entry.ts';
 import { PROVIDERS } from '../../src/models/providers/provider-data.ts';
 import { runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
@@ -159,8 +158,29 @@ it('names every provider of the list', () => {
 });
 
 it('has every option of the guide', () => {
-  for (const option of OPTION_NAMES) expect(PROMPT).toMatch(new RegExp(`^  ${option}: `, 'm'));
+  const guide = readFileSync(path.join(import.meta.dirname, '../../docs/models.md'), 'utf8');
+  const [, section = ''] = guide.split(/^## Options$/m);
+  const [table = ''] = /^(?:\|.*\n)+/m.exec(section) ?? [];
+  const named = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(
+    ([, cell = '']) => cell.match(/(?<=`)\w+(?=`)/g) ?? [],
+  );
+  expect(named.toSorted()).toEqual(Object.keys(SENT_AS).toSorted());
+  for (const option of named) expect(PROMPT).toMatch(new RegExp(`^  ${option}: `, 'm'));
 });
+
+/** The options of the prompt as the bodies of requests have them, whatever their names are there. */
+const SENT_AS: Readonly<Record<string, RegExp>> = {
+  temperature: /"temperature":0\.5/,
+  topP: /"top_?p":0\.9/i,
+  topK: /"top_?k":40/i,
+  seed: /"(?:random_)?seed":7/,
+  frequencyPenalty: /"frequency_?penalty":0\.1/i,
+  presencePenalty: /"presence_?penalty":0\.2/i,
+  stopSequences: /"stop(?:_?sequences)?":\["END"\]/i,
+  reasoningEffort: /"(?:reasoning_effort|effort|thinkingLevel)":"low"|"thinkingBudget":\d+/,
+  maxOutputTokens: /"max_?(?:completion_|output_|output)?tokens":100/i,
+  n: /"(?:n|candidateCount)":2/,
+};
 
 it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, reached) => {
   const { model, variable = name, path: below = '/v1', dialect = 'local', engine, asks, leftOut } = reached;
@@ -183,6 +203,8 @@ it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, rea
       home,
       env: {
         PROMPTRUN_DATA_DIR: dataDir,
+        // A client warns of this one on standard error if it looks for a key by itself.
+        TOGETHER_AI_API_KEY: 'another-key',
         ...(engine === undefined && { [`${variable.toUpperCase()}_BASE_URL`]: baseUrl }),
         ...(keys[0] !== undefined && { [keys[0]]: 'a-key-of-the-provider' }),
       },
@@ -194,6 +216,11 @@ it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, rea
     ([, option]) => option,
   );
   expect(left.toSorted()).toEqual([...leftOut].toSorted());
+  // Nothing that a client's library writes reaches the terminal.
+  expect(stderr).toMatch(/^(?:(?:note: |Using the built-in service ).*\n)*$/);
+  const { text = '' } = provider.asked[0] ?? {};
+  const missing = Object.entries(SENT_AS).filter(([, field]) => !field.test(text));
+  expect(missing.map(([option]) => option).toSorted()).toEqual([...leftOut].toSorted());
   expect(provider.asked.map(request => decodeURIComponent(request.path))).toEqual([
     expect.stringMatching(asks),
   ]);
