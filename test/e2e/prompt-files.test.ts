@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type CommandOutcome, runCommand } from '../support/command.ts';
+import type { CommandOutcome } from '../support/command.ts';
+import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 
 /** Runs the built command in a folder of these files. */
@@ -15,7 +16,7 @@ async function promptrun(
     mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
     writeFileSync(path.join(home, name), text);
   }
-  return await runCommand(argv, { home });
+  return await runCommandHere(argv, { home });
 }
 
 const FAULTY = `---
@@ -163,7 +164,7 @@ describe.runIf(process.platform === 'linux')('a partial', () => {
     const allow = name === 'device' ? ['--allow-outside'] : [];
     for (const argv of [['prompts', 'check'], ['run'], ['prompts', 'render'], ['prompts', 'publish']]) {
       const isPublish = argv.includes('publish');
-      const { stdout, stderr, code } = await runCommand(
+      const { stdout, stderr, code } = await runCommandHere(
         [...argv, 'prompts/a.prompt', ...(isPublish ? [] : allow)],
         { home },
       );

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
+import { fastClock, runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { ProviderLedger, type StopPoint } from '../support/provider-ledger.ts';
@@ -52,13 +53,21 @@ function writeCases(...more: string[]): void {
   writeFileSync(path.join(home, 'greet.test.yaml'), `cases:\n${cases.join('')}`);
 }
 
-function start(model: string, ...flags: string[]): RunningCommand {
-  const args = ['test', '--provider-batch', '-m', model, '--judge', model, '--json', ...flags];
-  const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data'), O_KEY: 'k-secret-12345' };
-  return startCommand(args, { home, env });
-}
+const argsFor = (model: string, flags: readonly string[]): string[] =>
+  ['test', '--provider-batch', '-m', model, '--judge', model, '--json'].concat(flags);
 
-const test = (model: string, ...flags: string[]): Promise<CommandOutcome> => start(model, ...flags).ended;
+const env = (): Record<string, string> => ({
+  PROMPTRUN_DATA_DIR: path.join(home, 'data'),
+  O_KEY: 'k-secret-12345',
+});
+
+/** Starts tests in a process of their own, which can be stopped. */
+const start = (model: string, ...flags: string[]): RunningCommand =>
+  startCommand(argsFor(model, flags), { home, env: env() });
+
+/** Runs tests to their end, with the waits between looks at the provider cut short. */
+const test = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
+  runCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
 
 /** What each case came to; Bob's runs are found wanting by the judge. */
 function verdictsOf({ stdout }: CommandOutcome): object {
@@ -166,7 +175,7 @@ describe('a batch of tests that is left at the provider', () => {
 
   it('is given up with exit code 6 after --timeout', async () => {
     ledger.looksToEnd = 1000;
-    const outcome = await test('openai', '--timeout', '3s');
+    const outcome = await start('openai', '--timeout', '3s').ended;
     expect(outcome).toMatchObject({ code: 6 });
     expect(outcome.stderr).toContain('batch_1 goes on');
     expect(sizes()).toEqual([6]);

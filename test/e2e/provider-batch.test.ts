@@ -4,7 +4,8 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { killAtEachStep } from '../chaos/provider-batch-kills.ts';
-import { type CommandOutcome, type RunningCommand, runCommand, startCommand } from '../support/command.ts';
+import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
+import { fastClock, runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { ProviderLedger } from '../support/provider-ledger.ts';
@@ -40,22 +41,21 @@ models:
 });
 afterEach(() => provider.close());
 
-function start(model: string, ...flags: string[]): RunningCommand {
-  const args = [
-    'batch',
-    `${model}.prompt`,
-    '--from',
-    'rows.csv',
-    '--out',
-    'out.jsonl',
-    '--provider-batch',
-    ...flags,
-  ];
-  const env = { PROMPTRUN_DATA_DIR: path.join(home, 'the-data'), O_KEY: 'k-secret-12345' };
-  return startCommand(args, { home, env });
-}
+const argsFor = (model: string, flags: readonly string[]): string[] =>
+  ['batch', `${model}.prompt`, '--from', 'rows.csv', '--out', 'out.jsonl', '--provider-batch'].concat(flags);
 
-const batch = (model: string, ...flags: string[]): Promise<CommandOutcome> => start(model, ...flags).ended;
+const env = (): Record<string, string> => ({
+  PROMPTRUN_DATA_DIR: path.join(home, 'the-data'),
+  O_KEY: 'k-secret-12345',
+});
+
+/** Starts a batch in a process of its own, which can be stopped. */
+const start = (model: string, ...flags: string[]): RunningCommand =>
+  startCommand(argsFor(model, flags), { home, env: env() });
+
+/** Runs a batch to its end, with the waits between looks at the provider cut short. */
+const batch = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
+  runCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
 
 /** A batch that does not end at the provider, and is left by Ctrl-C. */
 async function leave(model: string): Promise<CommandOutcome> {
@@ -145,8 +145,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
       'Cy',
     ]);
     expect(existsSync(journal())).toBe(false);
-    const env = { PROMPTRUN_DATA_DIR: path.join(home, 'the-data') };
-    const again = await runCommand(['runs', 'get', lines()[0]?.runId ?? ''], { home, env });
+    const again = await runCommandHere(['runs', 'get', lines()[0]?.runId ?? ''], { home, env: env() });
     expect(again.stdout).toContain('Name: Ada');
   });
 
@@ -258,9 +257,15 @@ it('waits as long as the provider wants before it asks again', async () => {
     { at: /^GET .*batches\/\w+$/, status: 429, headers: { 'retry-after-ms': '1' } },
     { at: /^GET .*content$/, status: 503, headers: { 'retry-after-ms': '1' } },
   );
-  const startedAt = Date.now();
-  expect((await batch('open')).code).toBe(0);
-  expect(Date.now() - startedAt).toBeGreaterThan(3000);
+  const slept: number[] = [];
+  const clock = fastClock(50);
+  const sleep: typeof clock.sleep = (ms, signal) => {
+    slept.push(ms);
+    return clock.sleep(ms, signal);
+  };
+  const ended = await runCommandHere(argsFor('open', []), { home, env: env(), clock: { ...clock, sleep } });
+  expect(ended.code).toBe(0);
+  expect(slept).toContain(3000);
   expect([ledger.files.length, ledger.batches.length]).toEqual([1, 1]);
 });
 

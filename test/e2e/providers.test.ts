@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { certificate } from '../support/certificate.ts';
 import { runCommand } from '../support/command.ts';
+import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { FakeProvider, type ProviderHandler, said } from '../support/fake-provider.ts';
 import { onTerminal } from '../support/terminal-command.ts';
@@ -32,13 +33,13 @@ const tinyAt = (baseUrl: string): string =>
 
 it('discovers the models of an endpoint, and runs one of them', async () => {
   const { home, env } = homeWith();
-  const before = await runCommand(['run', 'ask.prompt'], { home, env });
+  const before = await runCommandHere(['run', 'ask.prompt'], { home, env });
   expect(before).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('promptrun models discover') as string,
   });
   provider.reset({ body: { data: [{ id: 'tiny' }, { id: 'text-embedding-1' }] } });
-  const found = await runCommand(['models', 'discover', '--json'], {
+  const found = await runCommandHere(['models', 'discover', '--json'], {
     home,
     env: { ...env, OPENAI_BASE_URL: provider.baseUrl },
   });
@@ -47,14 +48,14 @@ it('discovers the models of an endpoint, and runs one of them', async () => {
     endpoints: [{ provider: 'openai', added: ['tiny'], others: 1 }],
   });
   provider.reset(said('Once upon a time'));
-  const ran = await runCommand(['run', 'ask.prompt'], { home, env });
+  const ran = await runCommandHere(['run', 'ask.prompt'], { home, env });
   expect(ran).toMatchObject({ code: 0, stdout: 'Once upon a time\n' });
 });
 
 it('runs after a discovery what ran before it, and warns of what is to be shut down', async () => {
   const { home, env } = homeWith();
   const keyed = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
-  const command = (...words: string[]) => runCommand(words, { home, env: keyed });
+  const command = (...words: string[]) => runCommandHere(words, { home, env: keyed });
   const answers: ProviderHandler = (response, request) => {
     if (request.headers.authorization !== 'Bearer sk-test') {
       response.writeHead(401).end('{}');
@@ -101,11 +102,11 @@ it('refuses an option that no model takes, and notes what the model of the file 
       `---\nmodel: ${model}\nconfig:\n  ${config}\n---\nTell a story`,
     );
   const check = (...flags: string[]) =>
-    runCommand(['prompts', 'check', 'ask.prompt', ...flags], { home, env });
+    runCommandHere(['prompts', 'check', 'ask.prompt', ...flags], { home, env });
   written('nobody-knows', 'temperature: hot');
   const fault = 'ask.prompt:4:3: fault: `temperature` must be a number from 0 to 2, not `hot`';
   expect(await check()).toMatchObject({ code: 2, stdout: expect.stringContaining(fault) as string });
-  expect(await runCommand(['run', 'ask.prompt', '-m', 'echo'], { home, env })).toMatchObject({
+  expect(await runCommandHere(['run', 'ask.prompt', '-m', 'echo'], { home, env })).toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringContaining('ask.prompt:4: `temperature` must be') as string,
@@ -133,18 +134,18 @@ it('refuses an option that no model takes, and notes what the model of the file 
 
 it("says that there is nothing to discover, or that an endpoint can't be asked", async () => {
   const { home, env } = homeWith();
-  expect(await runCommand(['models', 'discover'], { home, env })).toMatchObject({
+  expect(await runCommandHere(['models', 'discover'], { home, env })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('OPENAI_BASE_URL') as string,
   });
   const wrong = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
-  expect(await runCommand(['models', 'discover'], { home, env: wrong })).toMatchObject({
+  expect(await runCommandHere(['models', 'discover'], { home, env: wrong })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('nothing listens there') as string,
   });
   provider.reset({ status: 401, body: { error: { message: 'no' } } });
   const refused = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
-  expect(await runCommand(['models', 'discover'], { home, env: refused })).toMatchObject({
+  expect(await runCommandHere(['models', 'discover'], { home, env: refused })).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('it refuses the key (401): check OPENAI_API_KEY') as string,
   });
@@ -211,7 +212,7 @@ it('shows text on a terminal while it is made, made harmless, and once', async (
   expect(await terminal.exit()).toBe(0);
   expect(terminal.text().match(/Once/g)).toHaveLength(1);
   expect(terminal.text()).toContain('Once ^[[31mupon a time.');
-  const later = await runCommand(['runs', 'get', '--last'], { home, env });
+  const later = await runCommandHere(['runs', 'get', '--last'], { home, env });
   expect(later.stdout).toBe('Once \u001b[31mupon a time.\n');
 });
 
@@ -220,7 +221,7 @@ it('asks for whole text with --no-stream, and where output is piped', async () =
   provider.reset(said('Whole'));
   const terminal = onTerminal(['run', 'ask.prompt', '--no-stream'], { home, env });
   expect(await terminal.exit()).toBe(0);
-  await runCommand(['run', 'ask.prompt'], { home, env });
+  await runCommandHere(['run', 'ask.prompt'], { home, env });
   for (const index of [0, 1]) expect(provider.body(index)).not.toHaveProperty('stream');
 });
 
@@ -239,19 +240,19 @@ it('keeps the text of an answer that breaks off, and fails', async () => {
 
 it('tells faults of models.yaml in lists of models and in doctor, which asks providers', async () => {
   const broken = homeWith('models:\n  - {model: tiny}\n');
-  const list = await runCommand(['resources', 'list'], broken);
+  const list = await runCommandHere(['resources', 'list'], broken);
   expect(list.code).toBe(0);
   expect(list.stderr).toMatch(/models\.yaml:2: a model needs a `provider`/);
-  const doctor = await runCommand(['doctor'], broken);
+  const doctor = await runCommandHere(['doctor'], broken);
   expect(doctor.code).toBe(2);
   expect(doctor.stdout).toMatch(/models\tfailed\t.*models\.yaml:2: /);
   provider.reset({ body: { data: [{ id: 'tiny' }] } });
-  const whole = await runCommand(['doctor'], homeWith(tinyAt(provider.baseUrl)));
+  const whole = await runCommandHere(['doctor'], homeWith(tinyAt(provider.baseUrl)));
   expect(whole).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/provider\tok\there at .* has 1 model/) as string,
   });
-  const gone = await runCommand(['doctor'], homeWith(tinyAt('http://127.0.0.1:9/v1')));
+  const gone = await runCommandHere(['doctor'], homeWith(tinyAt('http://127.0.0.1:9/v1')));
   expect(gone).toMatchObject({ code: 1, stdout: expect.stringContaining('nothing listens there') as string });
 });
 
@@ -260,15 +261,15 @@ it('runs a model by its prefix with nothing but a key', async () => {
   provider.reset(said('Hi Ada'));
   const withKey = { ...env, OPENAI_API_KEY: 'sk-12345678', OPENAI_BASE_URL: provider.baseUrl };
   const hello = ['run', 'hello', '-i', 'name=Ada', '-m'];
-  const ran = await runCommand([...hello, 'openai/gpt-9'], { home, env: withKey });
+  const ran = await runCommandHere([...hello, 'openai/gpt-9'], { home, env: withKey });
   expect(ran).toMatchObject({ code: 0, stdout: 'Hi Ada\n' });
   expect(provider.body()).toMatchObject({ model: 'gpt-9' });
-  expect(await runCommand([...hello, 'gpt-9'], { home, env: withKey })).toMatchObject({
+  expect(await runCommandHere([...hello, 'gpt-9'], { home, env: withKey })).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('gpt-9 is taken for a model of openai') as string,
   });
   provider.reset({ status: 401, body: { error: { message: 'no' } } });
-  expect(await runCommand([...hello, 'openai/gpt-9'], { home, env: withKey })).toMatchObject({
+  expect(await runCommandHere([...hello, 'openai/gpt-9'], { home, env: withKey })).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('it refuses the key in OPENAI_API_KEY') as string,
   });
@@ -291,7 +292,7 @@ it.each<[string, string, Record<string, string>, number, string]>([
   ],
 ])('refuses a model %s before anything is sent', async (_, model, more, code, message) => {
   const { home, env } = homeWith();
-  const refused = await runCommand(['run', 'hello', '-i', 'name=Ada', '-m', model], {
+  const refused = await runCommandHere(['run', 'hello', '-i', 'name=Ada', '-m', model], {
     home,
     env: { ...env, ...more },
   });
@@ -302,7 +303,7 @@ it.each<[string, string, Record<string, string>, number, string]>([
 it('lists the providers without their keys', async () => {
   const { home, env } = homeWith();
   const keys = { ...env, GOOGLE_API_KEY: 'secret-key' };
-  const { code, stdout } = await runCommand(['models', 'providers'], { home, env: keys });
+  const { code, stdout } = await runCommandHere(['models', 'providers'], { home, env: keys });
   expect(code).toBe(0);
   expect(stdout).toMatch(/^openai\thttps:\/\/api\.openai\.com\/v1\tOPENAI_API_KEY\tnot set$/m);
   expect(stdout).toMatch(/^googleai\t.*\tGEMINI_API_KEY or GOOGLE_API_KEY\tset \(GOOGLE_API_KEY\)$/m);
@@ -312,7 +313,7 @@ it('lists the providers without their keys', async () => {
 
 it('serve does not start with a faulty models.yaml', async () => {
   const { home, env } = homeWith('models:\n  - {model: tiny}\n');
-  const { code, stderr } = await runCommand(['serve', '--port', '0'], { home, env });
+  const { code, stderr } = await runCommandHere(['serve', '--port', '0'], { home, env });
   expect(code).toBe(2);
   expect(stderr).toMatch(/models\.yaml:2: a model needs a/);
 });

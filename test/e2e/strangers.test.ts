@@ -54,13 +54,12 @@ const NO_END = "error: the service's list of runs did not end within 10000 pages
 const MEBIBYTE = 1024 * 1024;
 
 describe('a service whose lists never end', () => {
-  it.each([
-    ['runs list --all', 10_000],
-    ['usage', 0],
-  ])('is given up by %s after 10,000 pages', async (line, lines) => {
-    const { stdout, stderr, code } = await runCommand(line.split(' '), { env: await endlessService() });
+  it('is given up by runs list --all after 10,000 pages', async () => {
+    const { stdout, stderr, code } = await runCommand(['runs', 'list', '--all'], {
+      env: await endlessService(),
+    });
     expect([code, stderr]).toEqual([1, NO_END]);
-    expect(stdout.split('\n')).toHaveLength(lines + 1);
+    expect(stdout.split('\n')).toHaveLength(10_001);
   });
 
   it.each([
