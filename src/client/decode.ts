@@ -1,6 +1,7 @@
 import { pipeline, type Transform } from 'node:stream';
 import { ProtocolError } from './errors.ts';
-import { headerOf, type TransportResponse } from './transport.ts';
+import { headerOf } from './parse-response.ts';
+import type { TransportResponse } from './transport.ts';
 
 /** What the client accepts as content encodings. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';

@@ -2,9 +2,9 @@ import { retryAfter } from '../net/retry.ts';
 import { decoded } from './decode.ts';
 import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from './errors.ts';
 import type { HttpSession } from './http-session.ts';
-import { errorFor, isRedirect } from './parse-response.ts';
+import { errorFor, headerOf, isRedirect } from './parse-response.ts';
 import type { Pace } from './request.ts';
-import { headerOf, leave, readThrough, type TransportResponse } from './transport.ts';
+import { leave, readThrough, type TransportResponse } from './transport.ts';
 import { checkedMediaUrl } from './urls.ts';
 
 const MAX_REDIRECTS = 5;

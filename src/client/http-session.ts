@@ -8,7 +8,7 @@ import {
 } from '../wire/index.ts';
 import { ACCEPTED_ENCODINGS, decodedText } from './decode.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError } from './errors.ts';
-import { isRedirect, type Outcome, parseResponse, type Received } from './parse-response.ts';
+import { headerOf, isRedirect, type Outcome, parseResponse, type Received } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
 import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from './request.ts';
 import { beginningOf, notable } from './request-events.ts';
@@ -16,7 +16,6 @@ import { retryDelay, withRetries } from './retry.ts';
 import { Deadline, sleep as realSleep } from './signals.ts';
 import {
   type AnswerHeaders,
-  headerOf,
   leave,
   type RequestBody,
   type Transport,

@@ -22,7 +22,7 @@ import {
 import { fillsSegment } from './path.ts';
 import type { Redaction } from './redaction.ts';
 import type { RawAnswer } from './request.ts';
-import { type AnswerHeaders, headerOf } from './transport.ts';
+import type { AnswerHeaders } from './transport.ts';
 
 const EXCERPT_LENGTH = 80;
 /** Writing a value out again recurses for each level; thousands would end the process. */
@@ -223,4 +223,10 @@ function meantStatus(status: string, httpStatus: number): number {
 function runIdIn(data: unknown): string | undefined {
   if (typeof data !== 'object' || data === null || !('runId' in data)) return undefined;
   return typeof data.runId === 'string' && fillsSegment(data.runId) ? data.runId : undefined;
+}
+
+/** The value of a header; the first where there are several. */
+export function headerOf(headers: AnswerHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : value?.[0];
 }

@@ -1,5 +1,6 @@
+import { headerOf } from './parse-response.ts';
 import type { RequestEvent } from './request.ts';
-import { type AnswerHeaders, headerOf, type RequestBody } from './transport.ts';
+import type { AnswerHeaders, RequestBody } from './transport.ts';
 
 /** How much of a body an event holds. */
 const MAX_SHOWN_BYTES = 4096;

@@ -1,9 +1,8 @@
-import { isJsonObject } from '../wire/bounded-json.ts';
 import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../wire/index.ts';
 import { pagesOf, rowsOf } from './paging.ts';
 import { path } from './path.ts';
 import type { ReadOptions, RequestOptions } from './request.ts';
-import { Endpoints, type Fields, listOf, strings } from './shape.ts';
+import { Endpoints, type Fields, listOf, strings, withoutSavedTo } from './shape.ts';
 import type { RequestBody } from './transport.ts';
 
 /** A creation whose JSON is produced while it is sent. */
@@ -75,16 +74,6 @@ function timeOf({ createdAt }: RunRow, { since, until }: RunPagesQuery): 'before
   const seconds = Date.parse(createdAt) / 1000;
   if (since !== undefined && seconds < since) return 'before';
   return until !== undefined && seconds >= until ? 'after' : 'within';
-}
-
-/** Drops `savedTo` of outputs: it says where promptrun saved one, and a service must not name files of this machine. */
-export function withoutSavedTo(run: Run): Run {
-  if (!run.outputs.some(output => isJsonObject(output) && 'savedTo' in output)) return run;
-  const outputs = run.outputs.map((output: Run['outputs'][number] & { savedTo?: unknown }) => {
-    const { savedTo: _, ...own } = output;
-    return own;
-  });
-  return { ...run, outputs };
 }
 
 function runFault(data: Fields): string | undefined {

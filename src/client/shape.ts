@@ -1,4 +1,5 @@
 import { isJsonObject } from '../wire/bounded-json.ts';
+import type { Run } from '../wire/index.ts';
 import { ProtocolError } from './errors.ts';
 import type { Answer, Requester, RequestOptions } from './request.ts';
 
@@ -16,6 +17,16 @@ export function payload<T>(answer: Answer<T>, what: string, check: (data: Fields
   throw new ProtocolError(`the service's answer is not the expected ${what}: ${fault}`, {
     httpStatus: answer.httpStatus,
   });
+}
+
+/** Drops `savedTo` of outputs: it says where promptrun saved one, and a service must not name files of this machine. */
+export function withoutSavedTo(run: Run): Run {
+  if (!run.outputs.some(output => isJsonObject(output) && 'savedTo' in output)) return run;
+  const outputs = run.outputs.map((output: Run['outputs'][number] & { savedTo?: unknown }) => {
+    const { savedTo: _, ...own } = output;
+    return own;
+  });
+  return { ...run, outputs };
 }
 
 /** The methods of one noun, over one request function. */

@@ -64,12 +64,6 @@ export interface TransportOptions {
   readonly connectTimeoutMs?: number;
 }
 
-/** The value of a header; the first where there are several. */
-export function headerOf(headers: AnswerHeaders, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === 'string' ? value : value?.[0];
-}
-
 /** Drops an answer whose body is not wanted. */
 export async function leave({ body }: TransportResponse): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();

@@ -1,6 +1,5 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
-import { withoutSavedTo } from '../../client/runs.ts';
-import { listOf, payload, strings } from '../../client/shape.ts';
+import { listOf, payload, strings, withoutSavedTo } from '../../client/shape.ts';
 import { within } from '../../client/signals.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
