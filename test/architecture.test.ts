@@ -44,7 +44,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   files: ['files'],
   prompts: ['prompts', 'files', 'wire'],
   models: ['models', 'prompts', 'files', 'net', 'wire', '..'], // package.json, for the user agent of requests
-  service: ['service', 'models', 'prompts', 'files', 'wire'],
+  service: ['service', 'net', 'models', 'prompts', 'files', 'wire'],
   cli: ['cli', 'files', 'net', 'client', 'wire', 'prompts', 'models'],
   page: ['page', 'client', 'wire'],
   'index.ts': ['client', 'net', 'wire'],

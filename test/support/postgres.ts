@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -25,7 +25,18 @@ export interface PostgresCluster {
   /** As a crash does; resolves once it is gone. */
   stop(): void;
   start(): void;
+  /** Its processes stop where they are, with their connections open; `remove` ends them all the same. */
+  freeze(): void;
+  /** A copy that follows it; what is committed from now on is on both. */
+  standby(): Promise<PostgresStandby>;
   /** Stops it and removes all that it kept. */
+  remove(): void;
+}
+
+export interface PostgresStandby {
+  readonly url: string;
+  /** Makes it take writes from now on. */
+  promote(): void;
   remove(): void;
 }
 
@@ -57,16 +68,47 @@ export async function startPostgres({
   const start = (): void =>
     run('pg_ctl', '-D', data, '-l', path.join(directory, 'log'), '-o', options, '-w', 'start');
   const stop = (): void => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop');
+  const signal = (name: NodeJS.Signals): void => {
+    const [postmaster = ''] = readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n');
+    const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', postmaster], { encoding: 'utf8' });
+    for (const pid of [postmaster, ...stdout.split('\n')]) if (pid.trim() !== '') kill(Number(pid), name);
+  };
   start();
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     start,
     stop,
+    freeze: () => signal('SIGSTOP'),
+    async standby() {
+      const copy = path.join(directory, 'standby');
+      const copyPort = await freePort();
+      const source = ['-h', '127.0.0.1', '-p', String(port), '-U', 'postgres'];
+      run('pg_basebackup', '-D', copy, '-R', '-X', 'stream', '-c', 'fast', ...source);
+      run('pg_ctl', '-D', copy, '-l', `${copy}.log`, '-o', `${options} -p ${copyPort}`, '-w', 'start');
+      run('psql', ...source, '-c', "alter system set synchronous_standby_names = '*'");
+      run('psql', ...source, '-c', 'select pg_reload_conf()');
+      return {
+        url: `postgres://postgres@127.0.0.1:${copyPort}/postgres`,
+        promote: () => run('pg_ctl', '-D', copy, '-w', 'promote'),
+        remove: () => run('pg_ctl', '-D', copy, '-m', 'immediate', '-w', 'stop'),
+      };
+    },
     remove() {
-      stop();
+      if (existsSync(path.join(data, 'postmaster.pid'))) {
+        signal('SIGCONT');
+        stop();
+      }
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 /** How a command is run as somebody who may run the server; the directory is theirs from now on. */

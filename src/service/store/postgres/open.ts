@@ -5,11 +5,13 @@ import { blobFiles } from '../blob-files.ts';
 import { DatabaseUnavailableError } from '../errors.ts';
 import { type Blobs, type Collection, MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
+import { reasonOf } from './away.ts';
 import { blobRows } from './blob-rows.ts';
+import { readDatabaseUrl } from './database-url.ts';
 import { leases } from './leases.ts';
 import { sharedBlobs } from './media-directory.ts';
 import { migrate } from './migrate.ts';
-import { checkDatabaseUrl, connectionPool, placeOf, reasonOf } from './pool.ts';
+import { connectionPool } from './pool.ts';
 import { requestRates } from './request-rates.ts';
 import { runWrites } from './run-writes.ts';
 
@@ -23,9 +25,9 @@ export async function openPostgresStore(
   url: string,
   { mediaDir, onNotice, onQuery }: StoreOptions,
 ): Promise<Store> {
-  const place = placeOf(checkDatabaseUrl(url));
+  const address = readDatabaseUrl(url);
   const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: connectionPool(url) }),
+    dialect: new PostgresDialect({ pool: connectionPool(address) }),
     ...(onQuery && { log: event => onQuery(event.queryDurationMillis) }),
   });
   try {
@@ -33,7 +35,7 @@ export async function openPostgresStore(
   } catch (error) {
     await db.destroy();
     if (error instanceof DataDirectoryError) throw error;
-    throw new DatabaseUnavailableError(`the database ${place} can't be used: ${reasonOf(error)}`, {
+    throw new DatabaseUnavailableError(`the database ${address.place} can't be used: ${reasonOf(error)}`, {
       cause: error,
     });
   }

@@ -1,0 +1,153 @@
+import { Socket } from 'node:net';
+import pg from 'pg';
+import { isAway, READ_ONLY } from './away.ts';
+import type { HostAddress } from './database-url.ts';
+
+/** Connections of one process. */
+const CONNECTIONS = 10;
+/** How long a connection may take to become free, in milliseconds. */
+const QUEUE_TIMEOUT_MS = 10_000;
+/** Longer than any statement of the store takes, in milliseconds. */
+const QUERY_TIMEOUT_MS = 60_000;
+/** After so many milliseconds without an answer the server is asked if it is still there. */
+const SUSPICIOUS_MS = 3000;
+/** PostgreSQL's number for 64-bit integers; those of the store all fit into a number. */
+const INT8 = 20;
+
+function parserOf(oid: number, format: 'text' | 'binary'): unknown {
+  return oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format);
+}
+
+interface HostOptions {
+  readonly connectTimeoutMs: number;
+  /** True to take no connection to a server that accepts no writes. */
+  readonly mustWrite: boolean;
+}
+
+/** The connections to one server, which are dropped all at once if it is gone. */
+export class DatabaseHost {
+  readonly place: string;
+  readonly #config: pg.ClientConfig;
+  readonly #pool: pg.Pool;
+  readonly #sockets = new Set<Socket>();
+  /** What waits for a connection, as what rejects it. */
+  readonly #waiting = new Set<(error: Error) => void>();
+  #asked: Promise<boolean> | undefined;
+
+  constructor({ place, config }: HostAddress, { connectTimeoutMs, mustWrite }: HostOptions) {
+    this.place = place;
+    this.#config = {
+      ...config,
+      connectionTimeoutMillis: connectTimeoutMs,
+      keepAlive: true,
+      application_name: 'promptrun',
+      stream: () => this.#socket(),
+    };
+    const own = this.#config;
+    this.#pool = new pg.Pool({
+      query_timeout: QUERY_TIMEOUT_MS,
+      connectionTimeoutMillis: QUEUE_TIMEOUT_MS,
+      types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
+      max: CONNECTIONS,
+      Client: class extends pg.Client {
+        constructor(config?: pg.ClientConfig) {
+          super({ ...config, ...own });
+        }
+      },
+      ...(mustWrite && { verify: (client, done) => void verify(client, done) }),
+    });
+    // What breaks while nobody uses it is replaced by itself.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', client => client.on('error', () => {}));
+  }
+
+  /** Resolves with a connection; rejects as soon as the server is given up. */
+  connect(): Promise<pg.PoolClient> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(reject);
+      this.#pool.connect((error, client) => {
+        const isAwaited = this.#waiting.delete(reject);
+        if (client === undefined) reject(error ?? new Error('connection terminated'));
+        else if (isAwaited) resolve(client);
+        else client.release();
+      });
+    });
+  }
+
+  /** Runs a query. If its answer takes long and the server no longer answers others, all connections are dropped. */
+  async query(client: pg.PoolClient, config: pg.QueryConfig): Promise<unknown> {
+    const watch = setInterval(() => void this.#check(), SUSPICIOUS_MS).unref();
+    try {
+      return await client.query(config);
+    } catch (error) {
+      if (READ_ONLY.test(codeIn(error))) this.drop('it has become read-only');
+      throw error;
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
+  /** Ends all connections at once, with what waits for them. */
+  drop(reason: string): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const reject of waiting) reject(new Error(`connection terminated: ${reason}`));
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  async #check(): Promise<void> {
+    this.#asked ??= this.#answers().finally(() => {
+      this.#asked = undefined;
+    });
+    if (!(await this.#asked)) this.drop('it no longer answers');
+  }
+
+  /** Whether the server answers on a new connection; a refusal of its own is an answer. */
+  async #answers(): Promise<boolean> {
+    const { connectionTimeoutMillis = 0 } = this.#config;
+    const client = new pg.Client({ ...this.#config, query_timeout: connectionTimeoutMillis });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.query('select 1');
+      return true;
+    } catch (error) {
+      return !isAway(error) || codeIn(error) === TOO_MANY_CONNECTIONS;
+    } finally {
+      client.end().catch(() => {});
+    }
+  }
+
+  #socket(): Socket {
+    const socket = new Socket();
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    return socket;
+  }
+}
+
+const TOO_MANY_CONNECTIONS = '53300';
+
+async function verify(client: pg.PoolClient, done: (error?: Error) => void): Promise<void> {
+  try {
+    await checkWrites(client);
+    done();
+  } catch (error) {
+    done(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+async function checkWrites(client: pg.PoolClient): Promise<void> {
+  const { rows } = await client.query<{ readOnly: boolean }>(
+    `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "readOnly"`,
+  );
+  if (rows[0]?.readOnly !== false) throw new Error('connection terminated: it accepts no writes');
+}
+
+function codeIn(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
