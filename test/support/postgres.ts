@@ -1,8 +1,18 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { CERTIFICATE, CERTIFICATE_KEY } from './loopback-certificate.ts';
 
 /** Where Debian's packages keep the server's programs, which are not on the path. */
 const DEBIAN = '/usr/lib/postgresql';
@@ -44,17 +54,25 @@ export interface PostgresStandby {
  * Makes and starts a server; it does not run as root, whoever runs the tests.
  *
  * @param durable whether what it says to have written is on disk, as it is where it matters; default false
+ * @param tls true to speak TLS too, with the certificate of the tests
  */
 export async function startPostgres({
   durable = false,
+  tls = false,
 }: {
   durable?: boolean;
+  tls?: boolean;
 } = {}): Promise<PostgresCluster> {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
   const directory = mkdtempSync(path.join(tmpdir(), 'postgres-'));
   const data = path.join(directory, 'data');
   mkdirSync(data);
+  const [cert, key] = [path.join(directory, 'server.crt'), path.join(directory, 'server.key')];
+  if (tls) {
+    writeFileSync(cert, CERTIFICATE);
+    writeFileSync(key, CERTIFICATE_KEY, { mode: 0o600 });
+  }
   const asUser = userFor(directory);
   const port = await freePort();
   const run = (program: string, ...args: string[]): void => {
@@ -64,7 +82,8 @@ export async function startPostgres({
     if (status !== 0) throw new Error(`${program} failed; see ${directory}/log`);
   };
   run('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--locale=C');
-  const options = `-p ${port} -c listen_addresses=127.0.0.1 -k ${directory} -c fsync=${durable ? 'on' : 'off'} -c max_connections=300`;
+  const speaksTls = tls ? ` -c ssl=on -c ssl_cert_file=${cert} -c ssl_key_file=${key}` : '';
+  const options = `-p ${port} -c listen_addresses=127.0.0.1,127.0.0.2 -k ${directory} -c fsync=${durable ? 'on' : 'off'} -c max_connections=300${speaksTls}`;
   const start = (): void =>
     run('pg_ctl', '-D', data, '-l', path.join(directory, 'log'), '-o', options, '-w', 'start');
   const stop = (): void => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop');

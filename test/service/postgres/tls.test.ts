@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStore } from '../../../src/service/index.ts';
+import { runCommand } from '../../support/command.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+import { temporaryDataDir } from '../../support/local-service.ts';
+import { CERTIFICATE } from '../../support/loopback-certificate.ts';
+import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
+
+// Only Linux has 127.0.0.2 without being told.
+const isMissing = postgresPrograms() === undefined || process.platform !== 'linux';
+
+describe.skipIf(isMissing)('a database that speaks TLS', () => {
+  let cluster: PostgresCluster;
+  beforeAll(async () => {
+    cluster = await startPostgres({ tls: true });
+  });
+  afterAll(() => cluster?.remove());
+
+  /** Its URL by another name of this machine; the certificate is for localhost and 127.0.0.1. */
+  function at(host: string, query: string): string {
+    const ca = path.join(temporaryDirectory(), 'ca.pem');
+    writeFileSync(ca, CERTIFICATE);
+    const url = new URL(cluster.url);
+    url.hostname = host;
+    return `${url.href}?${query.replace('CA', ca)}`;
+  }
+
+  test.each([
+    ['127.0.0.1', 'sslmode=require'],
+    ['127.0.0.1', 'sslmode=verify-full&sslrootcert=CA'],
+    ['localhost', 'sslmode=verify-full&sslrootcert=CA'],
+    ['127.0.0.2', 'sslmode=require&sslrootcert=CA'],
+    ['127.0.0.2', 'sslmode=verify-ca&sslrootcert=CA'],
+  ])('is used at %s with %s', async (host, query) => {
+    const database = at(host, query);
+    const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
+    await store.close();
+  });
+
+  test.each([
+    ['127.0.0.1', 'sslmode=verify-full', /sslrootcert/],
+    ['127.0.0.1', 'sslmode=verify-ca', /sslrootcert/],
+    ['127.0.0.2', 'sslmode=verify-full&sslrootcert=CA', /127\.0\.0\.2 is not in the cert/],
+  ])('is refused at %s with %s', async (host, query, message) => {
+    const database = at(host, query);
+    const { code, stderr } = await runCommand(['serve', '--port', '0', '--database', database]);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/warning/i);
+    expect(code).toBe(1);
+  });
+});
