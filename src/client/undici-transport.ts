@@ -2,9 +2,9 @@ import v8 from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
 import { type AgentOptions, openAgent } from '../net/agent.ts';
+import { causeOf, faultCode, faultMessage, isAboutCertificate, ProxyFault } from '../net/fault.ts';
 import { checkProxies, ProxySettingError, type ProxyVariables, proxyFor } from '../net/proxy.ts';
-import { InvalidRequestError, NetworkError } from './errors.ts';
-import { networkFault } from './network-fault.ts';
+import { InvalidRequestError, NetworkError, PromptServiceError } from './errors.ts';
 import { abortable, shared } from './signals.ts';
 import type {
   RequestBody,
@@ -241,4 +241,24 @@ async function* exactly(body: RequestBody): AsyncGenerator<Uint8Array> {
     );
   }
   if (last) yield last;
+}
+
+/** The error for a failed connection: names the origin, the cause and its code. */
+function networkFault(error: unknown, url: string, nothingSent: boolean): PromptServiceError {
+  if (error instanceof PromptServiceError) return error;
+  const { origin } = new URL(url);
+  if (error instanceof ProxyFault) {
+    const { proxy, reason, mayPass } = error;
+    const what = `can't connect to ${origin} by the proxy ${proxy}: ${reason}`;
+    return new NetworkError(what, { nothingSent: true, mayPass, cause: error.cause });
+  }
+  if (faultCode(error) === 'UND_ERR_INVALID_ARG') {
+    return new InvalidRequestError(faultMessage(error), { cause: error });
+  }
+  const what = nothingSent ? `can't connect to ${origin}` : `no whole answer from ${origin}`;
+  return new NetworkError(`${what}: ${causeOf(error)}`, {
+    nothingSent,
+    mayPass: !isAboutCertificate(error),
+    cause: error,
+  });
 }

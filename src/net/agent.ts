@@ -1,7 +1,7 @@
 import type { LookupFunction, Socket } from 'node:net';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import type openTunnel from 'undici/lib/api/api-connect.js';
-import { causeOf, codeOf, isAboutCertificate, ProxyFault } from './fault.ts';
+import { causeOf, faultCode, isAboutCertificate, ProxyFault } from './fault.ts';
 
 /** How the connections of an agent are made. */
 export interface AgentOptions {
@@ -68,7 +68,7 @@ async function tunnelAgent(
 
 async function opened(proxy: URL, tunnel: Promise<Dispatcher.ConnectData>): Promise<Dispatcher.ConnectData> {
   const { statusCode, socket, ...rest } = await tunnel.catch((error: unknown) => {
-    const closed = codeOf(error) === 'UND_ERR_SOCKET';
+    const closed = faultCode(error) === 'UND_ERR_SOCKET';
     throw new ProxyFault(proxy.host, closed ? 'it closed the connection' : causeOf(error), {
       mayPass: !isAboutCertificate(error),
       cause: error,

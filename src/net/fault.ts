@@ -52,18 +52,18 @@ export class ProxyFault extends Error {
 
 /** True if a connection failed for a certificate, so that no further try does better. */
 export function isAboutCertificate(error: unknown): boolean {
-  const code = codeOf(error) ?? '';
+  const code = faultCode(error) ?? '';
   return UNTRUSTED.has(code) || WRONG_CERTIFICATE.has(code);
 }
 
 /** Why a connection failed, with the system's code, which can be searched for. */
 export function causeOf(error: unknown): string {
-  const code = codeOf(error);
-  if (code === undefined) return messageOf(error);
+  const code = faultCode(error);
+  if (code === undefined) return faultMessage(error);
   if (UNTRUSTED.has(code)) {
     return `its certificate is not trusted (${code}); name the file of its CA in NODE_EXTRA_CA_CERTS`;
   }
-  const cause = CAUSES[code] ?? messageOf(error);
+  const cause = CAUSES[code] ?? faultMessage(error);
   return isOfClient(code) ? cause : `${cause} (${code})`;
 }
 
@@ -72,11 +72,11 @@ function isOfClient(code: string): boolean {
   return code.startsWith('UND_ERR_');
 }
 
-export function messageOf(error: unknown): string {
+export function faultMessage(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : 'connection failed';
 }
 
-export function codeOf(error: unknown): string | undefined {
+export function faultCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }

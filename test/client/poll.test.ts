@@ -20,12 +20,6 @@ async function scripted(...script: readonly Exchange[]): Promise<void> {
   ({ client } = await scriptedClient(script, { random: () => 0 }));
 }
 
-/** A clock that goes on by so many milliseconds each time it is read. */
-function steppingClock(ms: number): () => number {
-  let now = 0;
-  return () => (now += ms);
-}
-
 describe('waitForRun', () => {
   it('is a method of the client as well, with the same options', async () => {
     await scripted(
@@ -161,7 +155,11 @@ describe('waitForRun', () => {
 
   it('gives up in the midst of a poll that is not answered', async () => {
     await scripted({ answer: running }, { answer: 'silence', times: 'any' });
-    const asked = waitForRun(client, 'r', { timeoutMs: 1020, now: steppingClock(500) });
+    let now = 0;
+    const onPoll = (): void => {
+      now = now === 0 ? 60_000 : 60_020;
+    };
+    const asked = waitForRun(client, 'r', { timeoutMs: 60_020, intervalMs: 0, now: () => now, onPoll });
     await errorOf(asked, WaitTimeoutError);
   });
 

@@ -1,7 +1,5 @@
-import type { Interval } from '../statistics/interval.ts';
+import { type Interval, intervalText, percentText, wilsonInterval } from '../statistics/interval.ts';
 import { cohensKappa, type Kappa } from '../statistics/kappa.ts';
-import { intervalText, percentText } from '../statistics/percent.ts';
-import { wilsonInterval } from '../statistics/wilson.ts';
 import type { LabelledRow } from './labels.ts';
 
 /** What a judge said of a row, each time that it was asked. */

@@ -1,4 +1,7 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { isBelow } from '../../files/named-file.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { isObject } from '../core/json-value.ts';
@@ -8,11 +11,11 @@ import type { CreationRequest } from '../creation/creation.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions } from '../inputs/flags.ts';
+import { type ImageFinder, isImageUrl, openImage } from '../inputs/images/image-source.ts';
 import { checkedInputs, openGivenImages, takeNamedImages } from '../inputs/images/place-images.ts';
 import { inputText } from '../inputs/literal.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { resolveRun } from '../targets/run-name.ts';
-import { imagesBelow } from './named-image.ts';
 import type { Offer } from './offered.ts';
 import { runResult } from './run-content.ts';
 
@@ -215,4 +218,18 @@ function textsOf(args: Readonly<Record<string, unknown>>, key: string): Map<stri
       return [name, text];
     }),
   );
+}
+
+/** Images that an agent names: https URLs, or files below the working directory; any other is refused. */
+function imagesBelow(ctx: Context): ImageFinder {
+  const { cwd } = ctx;
+  return {
+    cwd,
+    async open(name) {
+      const file = path.resolve(cwd, name);
+      if (isImageUrl(name) || (name !== '-' && isBelow(cwd, file) && statSync(file).isFile()))
+        return openImage(ctx, name);
+      throw usageError(`the image ${JSON.stringify(name)} is not a file below the working directory`);
+    },
+  };
 }

@@ -1,7 +1,6 @@
-import { cutTo, type Interval } from './interval.ts';
+import { cutTo, type Interval, percentText } from './interval.ts';
 import { meanOf } from './mean.ts';
 import { type CasePair, comparePairs, LEAST_PAIRS, type PairedDifference } from './paired.ts';
-import { percentText } from './percent.ts';
 import { type CaseRuns, intervalOf, rateOf } from './rates.ts';
 
 /** The rates of the same cases before and after a change, and what their difference shows. */

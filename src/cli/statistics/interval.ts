@@ -8,3 +8,33 @@ export const Z_95 = 1.959963984540054;
 export function cutTo([low, high]: Interval, least: number, most: number): Interval {
   return [Math.max(least, low), Math.min(most, high)];
 }
+
+/**
+ * Returns the 95 % score interval of a rate: E. B. Wilson, "Probable inference, the law of succession, and statistical
+ * inference", 1927 (https://doi.org/10.1080/01621459.1927.10502953).
+ *
+ * @param rate from 0 to 1
+ * @param trials at least 1
+ */
+export function wilsonInterval(rate: number, trials: number): Interval {
+  const z2 = Z_95 ** 2;
+  const middle = (rate + z2 / (2 * trials)) / (1 + z2 / trials);
+  const reach =
+    (Z_95 / (1 + z2 / trials)) * Math.sqrt((rate * (1 - rate)) / trials + z2 / (4 * trials * trials));
+  return cutTo([rate === 0 ? 0 : middle - reach, rate === 1 ? 1 : middle + reach], 0, 1);
+}
+
+/** Returns a share as a percentage of at most two digits behind the point, such as `92.5 %`. */
+export function percentText(share: number): string {
+  return `${Number((share * 100).toFixed(2))} %`;
+}
+
+/** Returns an interval in whole percent, such as `40–89 %`. */
+export function intervalText([low, high]: Interval): string {
+  return `${Math.round(low * 100)}–${Math.round(high * 100)} %`;
+}
+
+/** Returns passed runs with the interval of their rate, such as `7 of 10 (40–89 %)`. */
+export function rateText(passed: number, runs: number, interval: Interval): string {
+  return `${passed} of ${runs} (${intervalText(interval)})`;
+}

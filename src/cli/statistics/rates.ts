@@ -1,8 +1,7 @@
 import { sequenceInterval } from './confidence-sequence.ts';
-import { cutTo, type Interval } from './interval.ts';
+import { cutTo, type Interval, wilsonInterval } from './interval.ts';
 import { meanInterval, meanOf } from './mean.ts';
 import { areAllEqual } from './nearly.ts';
-import { wilsonInterval } from './wilson.ts';
 
 /** How often a case ran, and how many of its runs passed. */
 export interface CaseRuns {

@@ -13,7 +13,7 @@ import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
 import { failsGate, type Gate } from '../statistics/gate.ts';
-import { percentText } from '../statistics/percent.ts';
+import { percentText } from '../statistics/interval.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import {

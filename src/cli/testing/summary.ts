@@ -1,4 +1,4 @@
-import { intervalText, percentText } from '../statistics/percent.ts';
+import { intervalText, percentText } from '../statistics/interval.ts';
 import { type RateSummary, summarizeRates } from '../statistics/rates.ts';
 import { type BaselineComparison, baselineLines } from './baseline/compare-with-baseline.ts';
 import type { Repeating } from './cases/repetitions.ts';

@@ -5,7 +5,6 @@ import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptOutput } from '../definition.ts';
 import { schemaChecker } from '../schemas/validate.ts';
-import { codeBlock } from './code-block.ts';
 
 export interface CheckedOutput {
   /** The model's answer; without the code fence where it was alone in one and matches. */
@@ -65,4 +64,30 @@ async function faultOf(schema: JsonObject, value: JsonValue, limitMs: number): P
   const { pointer, message, isOfSchema } = check(schema, value) ?? {};
   if (message === undefined || isOfSchema) return message;
   return `the output does not match output.schema at "${pointer}": ${message}`;
+}
+
+/** Returns what stands in the first or the last code block of a text that ends; undefined if there is none. */
+function codeBlock(text: string, which: 'first' | 'last'): string | undefined {
+  const lines = text.replace(/\r\n/gu, '\n').split('\n');
+  const fences = new Map<string, number[]>();
+  const fencesOf = (fence: string): number[] => {
+    const known = fences.get(fence) ?? [];
+    fences.set(fence, known);
+    return known;
+  };
+  for (const [at, line] of lines.entries()) {
+    if (/^`{3,}$/u.test(line)) fencesOf(line).push(at);
+  }
+  let found: string | undefined;
+  for (let at = 0; at < lines.length; at += 1) {
+    const [, fence] = /^(`{3,})\w*$/u.exec(lines[at] ?? '') ?? [];
+    const ends = fence === undefined ? [] : fencesOf(fence);
+    while (ends.length > 0 && Number(ends[0]) <= at) ends.shift();
+    const [end] = ends;
+    if (end === undefined) continue;
+    found = lines.slice(at + 1, end).join('\n');
+    if (which === 'first') return found;
+    at = end;
+  }
+  return found;
 }

@@ -18,8 +18,7 @@ import {
   publishBody,
   publishedSchema,
 } from './prompt-schemas.ts';
-import { route } from './route.ts';
-import type { Services } from './services.ts';
+import { route, type Services } from './route.ts';
 
 const promptId = object({ promptId: uuid });
 /** Named as in the other routes of this path, which the description of the interface wants to be one. */

@@ -15,9 +15,8 @@ import { createRun } from '../runs/create-run.ts';
 import { creationOf, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
 import { outputItems, runRows } from '../runs/run-rows.ts';
 import type { Outcome, StoredOutput, StoredRun } from '../store/run-records.ts';
-import { route } from './route.ts';
+import { route, type Services } from './route.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from './run-schemas.ts';
-import type { Services } from './services.ts';
 
 const IDEMPOTENCY_KEY =
   'Names the creation for 24 hours: the same one sent again gives the one run, another body with it is refused';

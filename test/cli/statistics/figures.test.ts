@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import * as sequence from '../../../src/cli/statistics/confidence-sequence.ts';
-import type { Interval } from '../../../src/cli/statistics/interval.ts';
+import { type Interval, wilsonInterval } from '../../../src/cli/statistics/interval.ts';
 import { cohensKappa } from '../../../src/cli/statistics/kappa.ts';
 import { comparePairs } from '../../../src/cli/statistics/paired.ts';
 import { type CaseRuns, summarizeRates } from '../../../src/cli/statistics/rates.ts';
-import { wilsonInterval } from '../../../src/cli/statistics/wilson.ts';
 import figures from './figures/figures.json' with { type: 'json' };
 
 function expectInterval(interval: Interval | undefined, expected: readonly number[], digits = 7): void {

@@ -1,10 +1,9 @@
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { isDecided } from '../../../src/cli/statistics/confidence-sequence.ts';
-import type { Interval } from '../../../src/cli/statistics/interval.ts';
+import { type Interval, wilsonInterval } from '../../../src/cli/statistics/interval.ts';
 import { type CasePair, comparePairs } from '../../../src/cli/statistics/paired.ts';
 import { type CaseRuns, summarizeRates } from '../../../src/cli/statistics/rates.ts';
-import { wilsonInterval } from '../../../src/cli/statistics/wilson.ts';
 
 const TRIALS = 2000;
 

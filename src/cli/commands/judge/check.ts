@@ -33,7 +33,7 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
   if (agreement.kappa === undefined && wantsJson(ctx)) {
     ctx.io.note("note: Cohen's kappa is not defined, because labels and judge always say the same one thing");
   }
-  return gate !== undefined && isBelow(agreement.kappa, gate) ? EXIT.runFailed : EXIT.ok;
+  return gate !== undefined && missesGate(agreement.kappa, gate) ? EXIT.runFailed : EXIT.ok;
 }
 
 /** What kappa must be. */
@@ -43,7 +43,7 @@ interface KappaGate {
   readonly sure: boolean;
 }
 
-function isBelow(kappa: Kappa | undefined, { least, sure }: KappaGate): boolean {
+function missesGate(kappa: Kappa | undefined, { least, sure }: KappaGate): boolean {
   if (kappa === undefined) return true;
   return kappa.value < least || (sure && kappa.interval[0] < least);
 }

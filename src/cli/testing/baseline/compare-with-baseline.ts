@@ -1,7 +1,7 @@
 import { usageError } from '../../errors.ts';
 import { compareRates, type RateComparison, verdictText } from '../../statistics/comparison.ts';
+import { percentText } from '../../statistics/interval.ts';
 import { areAllEqual } from '../../statistics/nearly.ts';
-import { percentText } from '../../statistics/percent.ts';
 import { type CaseRuns, rateOf } from '../../statistics/rates.ts';
 import type { Entry, EntryResult } from '../result.ts';
 import type { Baseline, BaselineCase, CaseName } from './read-baseline.ts';

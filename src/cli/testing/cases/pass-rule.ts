@@ -1,6 +1,6 @@
 import type { YamlValue } from '../../../files/yaml.ts';
+import { percentText } from '../../statistics/interval.ts';
 import { isAtLeast } from '../../statistics/nearly.ts';
-import { percentText } from '../../statistics/percent.ts';
 import { faultIn, numberIn } from './test-values.ts';
 
 /** How often a case must pass: every time, so many times, or at that rate. */

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { GridPart } from '../../outputs/pages/grid.ts';
 import { furtherRunsNeeded } from '../../statistics/confidence-sequence.ts';
-import { rateText } from '../../statistics/percent.ts';
+import { rateText } from '../../statistics/interval.ts';
 import { intervalOf, isFlaky } from '../../statistics/rates.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { changeText } from '../baseline/compare-with-baseline.ts';
