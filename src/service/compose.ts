@@ -21,6 +21,7 @@ import { seedSamples } from './prompts/seed-samples.ts';
 import type { AnyRoute, Services } from './routes/route.ts';
 import { createCosts } from './runs/costs.ts';
 import { createExecutor } from './runs/executor.ts';
+import { HeldResults } from './runs/held-results.ts';
 import { inputFiles } from './runs/input-files.ts';
 import type { ProviderBatches } from './runs/provider-batches.ts';
 import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
@@ -93,6 +94,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const inputs = inputFiles(store.blobs, store.runs, clock);
   const batchAnswers = new Map<string, BatchAnswer>();
   const programs = new Set<string>();
+  const results = new HeldResults({ clock, onFault });
   const { defaultModel } = options;
   const parts = {
     store,
@@ -104,6 +106,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     inputs,
     batchAnswers,
     programs,
+    results,
     defaultModel,
     onFault,
   };

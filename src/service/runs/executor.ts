@@ -25,6 +25,7 @@ import type { Definitions } from '../prompts/definitions.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { Idempotency, Outcome, QueuedRun, RunUsage, StoredOutput } from '../store/run-records.ts';
+import { type HeldResult, type HeldResults, RESULT_LOST, ResultLost } from './held-results.ts';
 import type { InputFiles } from './input-files.ts';
 import { stoppedRun } from './stopped-run.ts';
 import type { TextFeed } from './text-feed.ts';
@@ -40,6 +41,7 @@ export interface ExecutorOptions {
   /** What providers answered in batches, by the keys of the creations that take it. */
   batchAnswers: ReadonlyMap<string, BatchAnswer>;
   media: Media;
+  results: HeldResults;
   texts: TextFeed;
   clock: Clock;
   /** True to keep no request of a run that failed before its model was asked, which cost nothing. */
@@ -71,7 +73,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       isAsked = true;
     };
     const kept = async (result: Charged): Promise<Outcome> => {
-      const outcome = await keepOutputs(options, run.id, result, signal);
+      const outcome = await heldOutcome(options, run.id, result, signal);
       const isUnasked = !isAsked || reachedNoModel(result);
       const forgetsRequest = options.forgetsUnasked && isUnasked && outcome.status === 'failed';
       return { ...outcome, ...(forgetsRequest && { forgetsRequest }) };
@@ -222,7 +224,30 @@ function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
   };
 }
 
-type Keeping = Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator'>;
+/** The outcome of a run whose outputs are kept; a failed one if the database is away for too long. */
+async function heldOutcome(
+  options: Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator' | 'results'>,
+  runId: string,
+  result: Charged,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const held = options.results.hold(runId, () =>
+    result.outputs.reduce((sum, output) => sum + ('bytes' in output ? output.bytes.byteLength : 0), 0),
+  );
+  try {
+    return await keepOutputs({ ...options, held }, runId, result, signal);
+  } catch (error) {
+    if (!(error instanceof ResultLost)) throw error;
+    const failed = { ...failedWith(RESULT_LOST), tokens: result.tokens, charge: result.charge };
+    return await keepOutputs({ ...options, held }, runId, failed, signal);
+  } finally {
+    held.release();
+  }
+}
+
+interface Keeping extends Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator'> {
+  readonly held: HeldResult;
+}
 
 async function keepOutputs(
   keeping: Keeping,
@@ -248,7 +273,7 @@ function withoutNul(text: string): string {
 }
 
 async function keepOutput(
-  { media, clock, toOperator }: Keeping,
+  { media, clock, toOperator, held }: Keeping,
   runId: string,
   output: EngineOutput,
   signal: AbortSignal,
@@ -260,11 +285,14 @@ async function keepOutput(
     return { output: { type: 'error', data: withoutNul(toOperator ? plain : message) } };
   }
   const { type, bytes, mediaType } = output;
-  // It may have cost money: it is kept until the database is back.
+  // It may have cost money: it is kept until the database is back, within bounds.
   const made = await retryForever(() => media.save(runId, bytes, mediaType), {
     clock,
     signal,
-    onFault: unlessAway,
+    onFault: error => {
+      unlessAway(error);
+      held.check(error);
+    },
   });
   if (!made) throw new Error('the service is stopping');
   return { output: { type, media: made.id, mediaType, createdAt: made.createdAt }, made };

@@ -12,6 +12,7 @@ import {
 } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 import type { Executor } from './executor.ts';
+import { type HeldResults, RESULT_LOST, ResultLost } from './held-results.ts';
 import type { InputFiles } from './input-files.ts';
 
 /** A run that is neither started nor queued yet. */
@@ -46,6 +47,7 @@ export interface RunWorkOptions {
   readonly executor: Executor;
   readonly inputs: InputFiles;
   readonly clock: Clock;
+  readonly results: HeldResults;
   /** What providers answered in batches, by the keys of the creations that take it. */
   readonly batchAnswers: ReadonlyMap<string, BatchAnswer>;
   /** The runs whose programs are running: none of them is started again. */
@@ -129,11 +131,8 @@ export class RunWork {
     meter?.runStarted(meterModel(run), Math.max(0, startedAt - createdAt));
     try {
       const executed = await executor(run, signal);
-      const outcome = executed && { ...executed, endedAt: clock.now() };
-      // The result may have cost money: it is kept until it can be written down.
-      const settle = async () => store.runs.settle(run, await store.workers.register(), outcome as Outcome);
-      const isOurs = outcome && (await retryForever(settle, { clock, onFault, signal }));
-      const ended = isOurs ? outcome : outcomeOf((await store.runs.ended([run.id]))[0]);
+      const outcome = executed && (await this.#settle(run, { ...executed, endedAt: clock.now() }, signal));
+      const ended = outcome ?? outcomeOf((await store.runs.ended([run.id]))[0]);
       const { id: runId, userId } = run;
       if (ended) meter?.runEnded(meterModel(run), ended.status, Math.max(0, clock.now() - createdAt));
       if (ended) onEnd?.({ runId, userId, status: ended.status, durationMs: clock.now() - startedAt });
@@ -144,6 +143,32 @@ export class RunWork {
     } finally {
       if (!this.#stop.signal.aborted) this.#options.programs.delete(run.id);
       this.#running.delete(run.id);
+    }
+  }
+
+  /**
+   * Writes down how a run ended, and gives it; undefined if it had ended otherwise, or the signal stopped it. The result may
+   * have cost money: it is kept until it can be written down, unless the database is away for too long.
+   */
+  async #settle(run: QueuedRun, executed: Outcome, signal: AbortSignal): Promise<Outcome | undefined> {
+    const { store, clock, onFault, results } = this.#options;
+    let outcome = executed;
+    const held = results.hold(run.id, () => Buffer.byteLength(JSON.stringify(executed.outputs)));
+    const settle = async () => store.runs.settle(run, await store.workers.register(), outcome);
+    const onFailure = (error: unknown): void => {
+      onFault(error);
+      try {
+        held.check(error);
+      } catch (fault) {
+        if (!(fault instanceof ResultLost)) throw fault;
+        const outputs = [{ type: 'error', data: RESULT_LOST }] as const;
+        outcome = { ...executed, status: 'failed', outputs: [...outputs], media: [] };
+      }
+    };
+    try {
+      return (await retryForever(settle, { clock, onFault: onFailure, signal })) ? outcome : undefined;
+    } finally {
+      held.release();
     }
   }
 }

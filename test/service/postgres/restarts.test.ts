@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
+import { HandClock } from '../../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { createAt, keyIn, slow } from '../../support/runs-on-database.ts';
@@ -49,6 +50,41 @@ describe.skipIf(postgresPrograms() === undefined)('where the database restarts',
     const after = await service.post<Run>('/runs', hello(await service.versionOf('hello')), { key });
     expect(after.data.runStatus).toBe('succeeded');
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 999_998 });
+    await service.close();
+  }, 60_000);
+
+  test('a run whose answer can’t be kept that long has failed, once, and says that it may have been paid for', async () => {
+    const database = await makeDatabase(cluster.url, 'late');
+    const clock = new HandClock(Date.now());
+    const service = await TestService.start({ dataDir: temporaryDataDir(), database, clock });
+    const { key } = service;
+    const going = service.post<Run>('/runs', slow(await service.versionOf('sandbox'), '1'), { key });
+    await expect.poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length).toBe(1);
+    const runId = (await service.data<RunPage>('/runs', { key })).rows[0]?.runId;
+    cluster.stop();
+    const lost = () => service.notices.filter(line => line.includes(`the result of run ${runId} is lost`));
+    await expect
+      .poll(
+        () => {
+          clock.advance(20_000);
+          return lost().length;
+        },
+        { timeout: TAKEN_OVER_MS },
+      )
+      .toBe(1);
+    cluster.start();
+    const ended = async (): Promise<Run> => {
+      clock.advance(20_000);
+      const { data } = await service.get<Run>(`/runs/${runId}`, { key });
+      return data;
+    };
+    await expect.poll(ended, { timeout: TAKEN_OVER_MS }).toMatchObject({
+      runStatus: 'failed',
+      outputs: [{ data: expect.stringContaining('paid for') as string }],
+    });
+    await going;
+    expect(await service.data('/me/credits', { key })).toEqual({ credits: 1_000_000 });
+    expect(lost()).toHaveLength(1);
     await service.close();
   }, 60_000);
 
