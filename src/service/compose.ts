@@ -63,6 +63,8 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   allowsPrograms?: () => Promise<boolean>;
   /** As PrivateRules has it. */
   onUnresolved: (host: string) => string;
+  /** Aborted once the service is not to be sent new requests, though it takes them; default `closing`. */
+  draining?: AbortSignal;
   /** Aborted once no new request is to be taken. */
   closing: AbortSignal;
   /** Aborted once requests in flight are to be given up. */
@@ -130,6 +132,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const runner = options.runner({ ...parts, executor, onEnd, limits, meter: options.meter }, models);
   const services: Services = {
     ...parts,
+    draining: options.draining ?? closing,
     toOperator,
     runner,
     limits,

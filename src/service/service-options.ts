@@ -70,6 +70,8 @@ export interface ServiceOptions extends CommonOptions {
   rateLimit?: number | undefined;
   /** What running runs are given when the service is closed, in milliseconds; default 0. */
   graceMs?: number;
+  /** How long requests are still taken once it is drained, in milliseconds; default 0. */
+  drainMs?: number;
   /** Bytes of bodies, fetched pictures and answers in memory at a time, half of them one user's; default 256 MiB. */
   maxRequestBytes?: number | undefined;
   /** Called for each request once its answer is out. */
@@ -88,6 +90,12 @@ export interface Service {
   readonly newKey: string | undefined;
   /** A key of the user `local` that dies with this service and is stored nowhere. */
   readonly sessionKey: string;
+  /**
+   * Says that it is not ready any more, but answers everything for its `drainMs`, so that a load balancer notices first.
+   *
+   * @param signal ends that at once
+   */
+  drain(signal: AbortSignal): Promise<void>;
   /** Takes no new requests, answers creations in flight, gives runs their grace; resolves when all is on disk. */
   close(): Promise<void>;
 }

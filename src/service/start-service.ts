@@ -58,6 +58,7 @@ async function serveFrom(
   const { host = '127.0.0.1', port = 0, promptsDir, graceMs = 0, onNotice = () => {}, clock } = options;
   const closing = new AbortController();
   const stopped = new AbortController();
+  const draining = new AbortController();
   const urls = await openSignedUrls(store, clock);
   const described = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
   const thread = new WorkThread();
@@ -91,6 +92,7 @@ async function serveFrom(
       onNotice(`the host ${host} can't be found: --allow-private leaves finding such names to the proxy`);
       return '';
     },
+    draining: draining.signal,
     closing: closing.signal,
     stopped: stopped.signal,
   });
@@ -107,6 +109,7 @@ async function serveFrom(
   const watched =
     promptsDir === undefined ? undefined : await publishFromDirectory(promptsDir, parts, onNotice);
   const stop = async (grace: number): Promise<void> => {
+    draining.abort();
     closing.abort();
     watched?.close();
     parts.models.close();
@@ -139,6 +142,10 @@ async function serveFrom(
       metricsServer && options.metrics && `${originOf(metricsServer, options.metrics.host)}/metrics`,
     newKey,
     sessionKey: parts.sessionKey,
+    async drain(signal) {
+      draining.abort();
+      await clock.sleep(options.drainMs ?? 0, signal).catch(() => {});
+    },
     async close() {
       await stop(graceMs);
       await housekeeping;

@@ -10,8 +10,8 @@ interface Serving extends RunningCommand {
   readonly key: string;
 }
 
-async function serve(home?: string, database?: string): Promise<Serving> {
-  const running = startCommand(['serve', '--port', '0', '--grace', '20s'], {
+async function serve(home?: string, database?: string, flags: readonly string[] = []): Promise<Serving> {
+  const running = startCommand(['serve', '--port', '0', '--grace', '20s', ...flags], {
     ...(home !== undefined && { home }),
     env: database === undefined ? {} : { PROMPTRUN_DATABASE_URL: database },
   });
@@ -132,3 +132,19 @@ async function runsOf({ url, key }: Serving): Promise<number> {
   const answer = await fetch(`${url}/runs?limit=50`, { headers: { authorization: `Bearer ${key}` } });
   return ((await answer.json()) as { data: { rows: unknown[] } }).data.rows.length;
 }
+
+test('serve that drains is not ready, answers all the same, and ends at the next signal', async () => {
+  const serving = await serve(undefined, undefined, ['--drain', '10m']);
+  const ready = new URL('/readyz', serving.url);
+  expect((await fetch(ready)).status).toBe(200);
+  serving.child.kill('SIGTERM');
+  await expect.poll(async () => (await fetch(ready)).status).toBe(503);
+  expect((await fetch(new URL('/healthz', serving.url))).status).toBe(200);
+  const created = await create(serving.url, serving.key, '0');
+  const { data } = (await created.json()) as { data: Run };
+  expect([created.status, data.runStatus]).toEqual([200, 'succeeded']);
+  // Two of a kind within a moment count as one.
+  serving.child.kill('SIGINT');
+  await untilClosed(serving.url);
+  expect(await serving.ended).toMatchObject({ code: 0, signal: null });
+});

@@ -76,7 +76,8 @@ test('readiness asks the store, and does not wait for it', async () => {
   const clock = new HandClock();
   const ready = healthRoutes.find(({ path }) => path === '/readyz');
   const ask = (ping: () => Promise<void>): Promise<unknown> =>
-    ready?.handle({ store: { ping }, clock } as never, {} as never) ?? Promise.resolve();
+    ready?.handle({ store: { ping }, clock, draining: new AbortController().signal } as never, {} as never) ??
+    Promise.resolve();
   expect(await ask(() => Promise.resolve())).toBeNull();
   await expect(ask(() => Promise.reject(new Error('gone')))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   const late = ask(() => new Promise(() => {}));

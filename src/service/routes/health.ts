@@ -25,10 +25,11 @@ export const healthRoutes: readonly AnyRoute[] = [
     id: 'isReady',
     tag: 'Health',
     summary: 'Whether requests can be answered',
-    description: 'Refuses while the service is stopping or its store does not answer.',
+    description: 'Refuses while the service is draining or stopping, or its store does not answer.',
     errors: ['SERVICE_UNAVAILABLE_ERROR'],
     data: nothing,
-    async handle({ store, clock }) {
+    async handle({ store, clock, draining }) {
+      if (draining.aborted) throw new Refusal('UNAVAILABLE', 'the service is about to stop');
       // Whoever asks has no key: where the store is, and why it is away, is not for them.
       const answer = store.ping().then(
         () => true,

@@ -7,6 +7,8 @@ import type { MediaUrl } from '../runs/run-rows.ts';
 /** What the routes work with. */
 export interface Services extends RunServices, PromptListing {
   readonly media: Media;
+  /** Aborted once the service is not to be sent new requests. */
+  readonly draining: AbortSignal;
   /** Returns the URL of an output's media; `origin` is what a signed URL of this answer begins with. */
   readonly mediaUrl: MediaUrl;
 }

@@ -16,7 +16,7 @@ type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 
 /** Offers the local service over HTTP until a signal ends it; ending is not a fault. */
 export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   const request = serveOptions(flags, ctx.cwd);
-  const ending = firstSignal(ctx);
+  const ending = nextSignal(ctx);
   const { io, clock } = ctx;
   const database = databaseUrl(ctx, request.database);
   if (request.mediaDir !== undefined && database === undefined) {
@@ -33,7 +33,8 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     onRunEnd: run => io.note(runLine(clock, run)),
   });
   await announce(ctx, running);
-  await ending;
+  await ending.arrived;
+  if (request.drainMs) await drain(ctx, running, flags.drain);
   ctx.io.note('Ending; a second signal ends it at once.');
   await running.close();
 }
@@ -48,14 +49,32 @@ async function announce({ io }: Context, { url, pageUrl, metricsUrl, newKey }: S
   if (metricsUrl !== undefined) await io.out(`metrics: ${metricsUrl}\n`);
 }
 
-/** Resolves at the first signal; the next one is for the system. */
-function firstSignal(ctx: Context): Promise<void> {
-  return new Promise(resolve => {
-    const handBack = ctx.onInterrupt(() => {
+/** Lets a load balancer notice that this instance is about to stop. */
+async function drain(ctx: Context, running: Service, duration: string): Promise<void> {
+  ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends that.`);
+  const over = new AbortController();
+  const { arrived, handBack } = nextSignal(ctx);
+  void arrived.then(() => over.abort());
+  await running.drain(over.signal);
+  handBack();
+}
+
+interface NextSignal {
+  readonly arrived: Promise<void>;
+  /** Leaves further signals to the system. */
+  readonly handBack: () => void;
+}
+
+/** Waits for a signal; the one after it is for the system. */
+function nextSignal(ctx: Context): NextSignal {
+  let handBack = (): void => {};
+  const arrived = new Promise<void>(resolve => {
+    handBack = ctx.onInterrupt(() => {
       handBack();
       resolve();
     });
   });
+  return { arrived, handBack: () => handBack() };
 }
 
 /** Warnings are shown in spite of `--quiet`. */
@@ -90,6 +109,7 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     port: port(flags.port),
     syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
     graceMs: parseDuration(flags.grace, '--grace'),
+    drainMs: parseDuration(flags.drain, '--drain'),
     maxQueued: Number(matching(flags.maxQueued, /^\d{1,9}$/, '--max-queued', 'a whole number')),
     promptsDir: flags.prompts === undefined ? undefined : directory(flags.prompts, '--prompts', cwd),
     mediaDir: flags.mediaDir === undefined ? undefined : directory(flags.mediaDir, '--media-dir', cwd),

@@ -19,6 +19,11 @@ export const SERVE = {
     ['--no-rerun', 'fail runs that a dead process had begun, instead of running them once more'],
     ['--allow-programs', 'run programs that models.yaml declares even if there are several users'],
     ['--grace <duration>', 'how long running runs are given at the end', { default: '10s' }],
+    [
+      '--drain <duration>',
+      'how long requests are still taken at the end, /readyz says no',
+      { default: '0s' },
+    ],
     ['--metrics <host:port>', 'serve GET /metrics for Prometheus there, without a key'],
     ['--no-page', 'leave out the page for people at the root'],
   ],
@@ -29,7 +34,8 @@ export const SERVE = {
     'serve --metrics 127.0.0.1:9464',
   ],
   notes: `The first line on standard output is "listening on http://…/v1"; the first start
-prints a key as well. SIGTERM and Ctrl-C: no new requests, running runs are given
+prints a key as well. SIGTERM and Ctrl-C: for --drain
+/readyz answers 503 and all else goes on; then no new requests, running runs are given
 --grace, the rest go on at the next start; with --no-rerun they have failed, since
 a second bill may be worse than a lost answer.
 
