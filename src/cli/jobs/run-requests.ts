@@ -67,6 +67,7 @@ export async function runRequests<J extends Job>(
   };
   const onAbort = (): void => stop.drop(ctx.signal.reason as Error);
   ctx.signal.addEventListener('abort', onAbort, { once: true });
+  if (ctx.signal.aborted) onAbort();
   try {
     await runJobs(through ? through(jobs, settle) : jobs, {
       work: { ctx, connection, journal, budget, isStopping: stop.isStopping },

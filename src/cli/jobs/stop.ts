@@ -86,6 +86,8 @@ export class Stop {
   listen(ctx: Context, open: { readonly openRows: number }): () => void {
     const onTimeIsUp = (): void => this.drop(ctx.signal.reason as Error);
     ctx.signal.addEventListener('abort', onTimeIsUp, { once: true });
+    // The time may have been over before: nobody tells that a second time.
+    if (ctx.signal.aborted) onTimeIsUp();
     const release = ctx.onInterrupt(signal => {
       if (this.#interruptedBy !== undefined) {
         release();

@@ -62,9 +62,11 @@ async function checkQueryOf(ctx: Context): Promise<void> {
 async function withGracePeriod<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const stuck = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => {
+    const onAbort = (): void => {
       timer = setTimeout(() => reject(signal.reason as Error), UNWINDING_MS);
-    });
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
   });
   return Promise.race([running, stuck]).finally(() => clearTimeout(timer));
 }

@@ -92,7 +92,9 @@ function formatOf(file: string): Format {
 /** Ends at once when aborted, though nothing more may ever come. */
 function standardInput(ctx: Context, signal: AbortSignal): AsyncIterable<Uint8Array | string> {
   const { stream } = ctx.io.stdin;
-  signal.addEventListener('abort', () => stream.destroy(signal.reason as Error), { once: true });
+  const giveUp = (): unknown => stream.destroy(signal.reason as Error);
+  signal.addEventListener('abort', giveUp, { once: true });
+  if (signal.aborted) giveUp();
   return stream as AsyncIterable<Uint8Array | string>;
 }
 
@@ -119,11 +121,16 @@ export async function repeatableSource(source: RowSource, signal: AbortSignal): 
  * @throws {CliError} for what is wrong with all of them: an encoding, a header
  */
 export async function* readRows(source: RowSource, signal: AbortSignal): AsyncGenerator<SourceRow> {
-  const text = decodeUtf8Stream(source.open(signal), source.name);
+  const text = decodeUtf8Stream(openedWhenRead(source, signal), source.name);
   const ids = new RowIds();
   for await (const row of source.format === 'csv' ? await csvRows(text, source.delimiter) : readJsonl(text)) {
     yield isFaulty(row) ? row : (imageFault(row) ?? twinFault(row, ids) ?? row);
   }
+}
+
+/** A stream that nobody reads yet would end the process if it failed. */
+async function* openedWhenRead(source: RowSource, signal: AbortSignal): AsyncGenerator<Uint8Array | string> {
+  yield* source.open(signal);
 }
 
 async function csvRows(
