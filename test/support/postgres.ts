@@ -131,7 +131,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** How a command is run as somebody who may run the server; the directory is theirs from now on. */
-function userFor(directory: string): string[] {
+export function userFor(directory: string): string[] {
   if (process.getuid?.() !== 0) return [];
   execFileSync('chown', ['-R', 'nobody', directory]);
   chmodSync(directory, 0o755);

@@ -19,12 +19,15 @@ export interface DatabaseAddress {
   readonly place: string;
   /** How long a host may take to accept a connection, in milliseconds. */
   readonly connectTimeoutMs: number;
+  /** False if statements are not to be prepared, because a pooler hands each transaction another connection. */
+  readonly prepares: boolean;
 }
 
 const CONNECT_TIMEOUT_S = 5;
 
 /** Parameters that the driver doesn't know, or reads otherwise than libpq. */
 const OWN_PARAMETERS = [
+  'prepare',
   'target_session_attrs',
   'connect_timeout',
   'sslmode',
@@ -52,6 +55,7 @@ export function readDatabaseUrl(text: string): DatabaseAddress {
   return {
     hosts,
     place: `${hosts.map(({ place }) => place).join(',')}${first.pathname}`,
+    prepares: prepares(parameters.get('prepare')),
     connectTimeoutMs: 1000 * connectTimeout(parameters.get('connect_timeout')),
   };
 }
@@ -74,6 +78,11 @@ function checkAttributes(wanted: string | null): void {
   throw new DatabaseUrlError(
     'target_session_attrs in the database URL is read-write or primary, or left out',
   );
+}
+
+function prepares(text: string | null): boolean {
+  if (text === null || text === 'true' || text === 'false') return text !== 'false';
+  throw new DatabaseUrlError('prepare in the database URL is true or false');
 }
 
 function connectTimeout(text: string | null): number {

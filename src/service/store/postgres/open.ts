@@ -2,7 +2,7 @@ import path from 'node:path';
 import { Kysely, PostgresDialect } from 'kysely';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { blobFiles } from '../blob-files.ts';
-import { DatabaseUnavailableError } from '../errors.ts';
+import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
 import { type Blobs, type Collection, MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { reasonOf } from './away.ts';
@@ -26,15 +26,17 @@ export async function openPostgresStore(
   { mediaDir, onNotice, onQuery }: StoreOptions,
 ): Promise<Store> {
   const address = readDatabaseUrl(url);
+  const pool = connectionPool(address);
   const db = new Kysely<Tables>({
-    dialect: new PostgresDialect({ pool: connectionPool(address) }),
+    dialect: new PostgresDialect({ pool }),
     ...(onQuery && { log: event => onQuery(event.queryDurationMillis) }),
   });
   try {
+    await pool.check();
     if (await migrate(db)) onNotice?.(MIGRATED);
   } catch (error) {
     await db.destroy();
-    if (error instanceof DataDirectoryError) throw error;
+    if (error instanceof DataDirectoryError || error instanceof DatabaseUrlError) throw error;
     throw new DatabaseUnavailableError(`the database ${address.place} can't be used: ${reasonOf(error)}`, {
       cause: error,
     });

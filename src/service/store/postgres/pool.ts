@@ -1,19 +1,34 @@
+import { randomUUID } from 'node:crypto';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
-import { DatabaseUnavailableError } from '../errors.ts';
+import { codeOf } from '../../../files/error-utils.ts';
+import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
 import { isAway, reasonOf } from './away.ts';
 import { DatabaseHost } from './database-host.ts';
 import type { DatabaseAddress } from './database-url.ts';
 
+/** The connections of a process to its database. */
+export interface ConnectionPool extends PostgresPool {
+  /**
+   * Finds out if statements can be prepared.
+   *
+   * @throws {DatabaseUrlError} if a pooler loses them, and the URL does not say that none are to be prepared
+   */
+  check(): Promise<void>;
+}
+
 /** Connections to the database; a fault of theirs is a DatabaseUnavailableError. */
-export function connectionPool({ hosts, connectTimeoutMs }: DatabaseAddress): PostgresPool {
+export function connectionPool({ hosts, connectTimeoutMs, prepares }: DatabaseAddress): ConnectionPool {
   const mustWrite = hosts.length > 1;
   const primary = new Primary(hosts.map(host => new DatabaseHost(host, { connectTimeoutMs, mustWrite })));
-  const names = new StatementNames();
+  const names = new StatementNames(prepares ? MAX_PREPARED : 0);
   return {
     async connect() {
       const { host, client } = await primary.connect().catch(rethrow);
       return guarded(host, client, names);
+    },
+    async check() {
+      if (prepares && (await losesStatements(primary).catch(rethrow))) throw needsPrepareFalse();
     },
     end: () => primary.end(),
   };
@@ -92,14 +107,51 @@ const MAX_PREPARED = 200;
 /** Gives the statements that are prepared their names. */
 class StatementNames {
   readonly #names = new Map<string, string>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   of(text: string): string | undefined {
     const known = this.#names.get(text);
-    if (known !== undefined || this.#names.size >= MAX_PREPARED) return known;
+    if (known !== undefined || this.#names.size >= this.#most) return known;
     const name = `promptrun_${this.#names.size}`;
     this.#names.set(text, name);
     return name;
   }
+}
+
+/** Connections that are tried, and how often each: a pooler under load may give some of them servers of their own. */
+const TRIED = 2;
+const ROUNDS = 10;
+/** PostgreSQL's codes for a prepared statement that is there already, and for one that is not. */
+const STATEMENT_FAULTS: readonly (string | undefined)[] = ['42P05', '26000'];
+
+/** Whether connections share prepared statements, or lose them: what is behind them changes with each transaction. */
+async function losesStatements(primary: Primary): Promise<boolean> {
+  const clients = await Promise.all(
+    Array.from({ length: TRIED }, async () => (await primary.connect()).client),
+  );
+  const statement = { name: `promptrun_${randomUUID()}`, text: 'select $1::int', values: [1] };
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const client of clients) await client.query(statement);
+    }
+    return false;
+  } catch (error) {
+    if (!STATEMENT_FAULTS.includes(codeOf(error))) throw error;
+    return true;
+  } finally {
+    // The statement goes with the connection.
+    for (const client of clients) client.release(true);
+  }
+}
+
+function needsPrepareFalse(): DatabaseUrlError {
+  return new DatabaseUrlError(
+    'the database is behind a pooler in transaction mode that keeps no prepared statements: add prepare=false to its URL, as in postgres://host:6432/name?prepare=false, or set max_prepared_statements in PgBouncer 1.21 or newer',
+  );
 }
 
 function guarded(host: DatabaseHost, client: pg.PoolClient, names: StatementNames): PostgresPoolClient {

@@ -28,6 +28,7 @@ describe('the URL of a database', () => {
     'postgres://::1,h2/db',
     'postgres://u:sekret@h1,h2/db?target_session_attrs=any',
     'postgres://u:sekret@h1/db?connect_timeout=soon',
+    'postgres://u:sekret@h1/db?prepare=no',
     'postgres://u:sekret@h1/db?sslmode=verify',
     'postgres://u:sekret@h1/db?sslmode=verify-ca&sslrootcert=/nowhere/ca.pem',
   ])('%s is refused, without a word of its password', text => {
