@@ -88,6 +88,7 @@ export async function serveAgent(ctx: Context, offer: Offer, caps: Caps): Promis
   const inputEnded = new Promise<void>(resolve => {
     stream.once('end', resolve).once('close', resolve).once('error', resolve);
     ctx.signal.addEventListener('abort', () => resolve());
+    if (ctx.signal.aborted) resolve();
   });
   const output = new PassThrough();
   const written = writeOut(ctx, output);
