@@ -35,6 +35,8 @@ export interface PostgresCluster {
   /** As a crash does; resolves once it is gone. */
   stop(): void;
   start(): void;
+  /** Ends all its processes, as a machine that goes down does. */
+  kill(): void;
   /** Its processes stop where they are, with their connections open; `remove` ends them all the same. */
   freeze(): void;
   /** A copy that follows it; what is committed from now on is on both. */
@@ -97,6 +99,7 @@ export async function startPostgres({
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     start,
     stop,
+    kill: () => signal('SIGKILL'),
     freeze: () => signal('SIGSTOP'),
     async standby() {
       const copy = path.join(directory, 'standby');
@@ -115,7 +118,11 @@ export async function startPostgres({
     remove() {
       if (existsSync(path.join(data, 'postmaster.pid'))) {
         signal('SIGCONT');
-        stop();
+        try {
+          stop();
+        } catch {
+          // It was killed.
+        }
       }
       rmSync(directory, { recursive: true, force: true });
     },

@@ -10,7 +10,7 @@ const QUEUE_TIMEOUT_MS = 10_000;
 /** Longer than any statement of the store takes, in milliseconds. */
 const QUERY_TIMEOUT_MS = 60_000;
 /** After so many milliseconds without an answer the server is asked if it is still there. */
-const SUSPICIOUS_MS = 3000;
+const SUSPICIOUS_MS = 2000;
 /** PostgreSQL's number for 64-bit integers; those of the store all fit into a number. */
 const INT8 = 20;
 
@@ -22,6 +22,8 @@ interface HostOptions {
   readonly connectTimeoutMs: number;
   /** True to take no connection to a server that accepts no writes. */
   readonly mustWrite: boolean;
+  /** Called when all its connections were ended at once. */
+  readonly onDropped?: () => void;
 }
 
 /** The connections to one server, which are dropped all at once if it is gone. */
@@ -32,10 +34,12 @@ export class DatabaseHost {
   readonly #sockets = new Set<Socket>();
   /** What waits for a connection, as what rejects it. */
   readonly #waiting = new Set<(error: Error) => void>();
+  readonly #onDropped: (() => void) | undefined;
   #asked: Promise<boolean> | undefined;
 
-  constructor({ place, config }: HostAddress, { connectTimeoutMs, mustWrite }: HostOptions) {
+  constructor({ place, config }: HostAddress, { connectTimeoutMs, mustWrite, onDropped }: HostOptions) {
     this.place = place;
+    this.#onDropped = onDropped;
     this.#config = {
       ...config,
       connectionTimeoutMillis: connectTimeoutMs,
@@ -92,6 +96,7 @@ export class DatabaseHost {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const reject of waiting) reject(new Error(`connection terminated: ${reason}`));
+    this.#onDropped?.();
     for (const socket of this.#sockets) socket.destroy();
   }
 

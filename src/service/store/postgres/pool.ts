@@ -5,7 +5,7 @@ import { codeOf } from '../../../files/error-utils.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
 import { isAway, reasonOf } from './away.ts';
 import { DatabaseHost } from './database-host.ts';
-import type { DatabaseAddress } from './database-url.ts';
+import type { DatabaseAddress, HostAddress } from './database-url.ts';
 
 /** The connections of a process to its database. */
 export interface ConnectionPool extends PostgresPool {
@@ -19,8 +19,7 @@ export interface ConnectionPool extends PostgresPool {
 
 /** Connections to the database; a fault of theirs is a DatabaseUnavailableError. */
 export function connectionPool({ hosts, connectTimeoutMs, prepares }: DatabaseAddress): ConnectionPool {
-  const mustWrite = hosts.length > 1;
-  const primary = new Primary(hosts.map(host => new DatabaseHost(host, { connectTimeoutMs, mustWrite })));
+  const primary = new Primary(hosts, connectTimeoutMs);
   const names = new StatementNames(prepares ? MAX_PREPARED : 0);
   return {
     async connect() {
@@ -45,9 +44,14 @@ class Primary {
   #current: DatabaseHost | undefined;
   #search: Promise<DatabaseHost> | undefined;
 
-  constructor(hosts: readonly DatabaseHost[]) {
-    this.#hosts = hosts;
-    if (hosts.length === 1) this.#current = hosts[0];
+  constructor(addresses: readonly HostAddress[], connectTimeoutMs: number) {
+    const mustWrite = addresses.length > 1;
+    this.#hosts = addresses.map(address => {
+      const onDropped = (): void => this.#leave(host);
+      const host = new DatabaseHost(address, { connectTimeoutMs, mustWrite, onDropped });
+      return host;
+    });
+    if (!mustWrite) this.#current = this.#hosts[0];
   }
 
   async connect(): Promise<Connection> {
@@ -58,7 +62,7 @@ class Primary {
       } catch (error) {
         // All its connections being busy says nothing of the server.
         if (this.#hosts.length === 1 || isBusy(error)) throw error;
-        if (this.#current === current) this.#current = undefined;
+        this.#leave(current);
       }
     }
     this.#search ??= this.#find().finally(() => {
@@ -70,6 +74,11 @@ class Primary {
 
   async end(): Promise<void> {
     await Promise.all(this.#hosts.map(host => host.end()));
+  }
+
+  /** A single server is all there is to go back to. */
+  #leave(host: DatabaseHost): void {
+    if (this.#current === host && this.#hosts.length > 1) this.#current = undefined;
   }
 
   /** Asks all servers at once: a dead one takes seconds. */
