@@ -12,23 +12,18 @@ import { Stop } from '../jobs/stop.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
-import { failsGate, type Gate } from '../statistics/gate.ts';
 import { percentText } from '../statistics/interval.ts';
-import { reportFailure } from '../terminal/report-failure.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import {
-  type BaselineComparison,
-  compareWithBaseline,
-  refuseWithoutPair,
-} from './baseline/compare-with-baseline.ts';
+import { compareWithBaseline, refuseWithoutPair } from './baseline/compare-with-baseline.ts';
 import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { hasWords, needsJudge, readFiles } from './read-files.ts';
+import { exitCodeOf, reportCap, reportFile, reportLeft } from './report-end.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
-import { type EntryResult, type FileFault, faultyFileResult, isNotDone } from './result.ts';
+import { type EntryResult, type FileFault, faultyFileResult } from './result.ts';
 import { Judge } from './run/judge.ts';
 import { checkBatches, checkPrices, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import { hasFailed, runEntries } from './run/run-entries.ts';
@@ -118,7 +113,7 @@ export async function runRound(
   if (isShown) await reportTests(ctx, ordered, options.outputs, { media, budget, summary });
   for (const line of budget.spentLines('cases'))
     ctx.io.note(`note: ${round === undefined || ctx.isReplay ? '' : 'so far '}${line}`);
-  if (budget.reached !== undefined) tellCap(ctx, budget.reached, results);
+  if (budget.reached !== undefined) reportCap(ctx, budget.reached, results);
   reportLeft(ctx, results);
   if (updated.faults.length > 0) throw updated.faults[0];
   return { files, code: exitCodeOf(ordered, options.gate, comparison) };
@@ -182,15 +177,6 @@ async function dryRun(
   ctx.io.note(`note: ${counted(entries.length, 'case')} checked; nothing was created`);
   ctx.io.note(`note: ${forecast.text(caps)}`);
   return faults[0]?.fault.exitCode ?? EXIT.ok;
-}
-
-function reportFile(ctx: Context, fault: FileFault['fault']): void {
-  reportFailure(ctx.io, fault, {
-    json: wantsJson(ctx),
-    debug: false,
-    error: undefined,
-    paint: ctx.io.paintErr,
-  });
 }
 
 interface Tests {
@@ -269,51 +255,4 @@ async function updateFiles(
 function inOrder(results: readonly EntryResult[], paths: readonly string[]): EntryResult[] {
   const place = ({ entry }: EntryResult): number => paths.indexOf(entry.file.file);
   return results.toSorted((one, other) => place(one) - place(other));
-}
-
-/** Says what is left undone, and how to go on. */
-function tellCap(ctx: Context, { message, data }: CliError, results: readonly EntryResult[]): void {
-  const undone = results.filter(isNotDone).length;
-  if (undone === 0) return;
-  const { flag } = data as { flag: string };
-  const hints = [`Go on with the same command, --resume and ${flag} <more>.`];
-  const cases = counted(undone, 'case');
-  const failure = {
-    status: 'CAP_REACHED',
-    message: `${message}; ${cases} not done`,
-    data,
-    exitCode: EXIT.capReached,
-    hints,
-  };
-  reportFile(ctx, failure);
-}
-
-/** Reports, once, the fault because of which cases are left. */
-function reportLeft(ctx: Context, results: readonly EntryResult[]): void {
-  const left = results.filter(({ repetitions }) => repetitions.some(({ isLeft }) => isLeft));
-  const fault = left.flatMap(({ repetitions }) => repetitions).find(({ isLeft }) => isLeft)?.fault;
-  if (fault === undefined) return;
-  const { status, message, data, exitCode } = fault;
-  const hints = [...fault.hints, 'Go on with the same command and --resume.'];
-  reportFile(ctx, {
-    status,
-    message: `${message}; ${counted(left.length, 'case')} left`,
-    data,
-    exitCode,
-    hints,
-  });
-}
-
-/** The time that is over outranks the cap, which outranks what could not be run, and that what failed. */
-function exitCodeOf(
-  results: readonly EntryResult[],
-  gate: Gate,
-  comparison: BaselineComparison | undefined,
-): ExitCode {
-  const faults = results.flatMap(({ repetitions }) => repetitions).flatMap(({ fault }) => fault ?? []);
-  const codes = faults.map(({ exitCode }) => exitCode);
-  const worst = [EXIT.waitTimeout, EXIT.capReached].find(code => codes.includes(code)) ?? codes[0];
-  if (worst !== undefined) return worst;
-  if (gate.failOn !== 'failed') return failsGate(gate, comparison?.rates) ? EXIT.runFailed : EXIT.ok;
-  return results.every(({ status }) => status === 'passed') ? EXIT.ok : EXIT.runFailed;
 }

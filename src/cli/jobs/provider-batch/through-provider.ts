@@ -1,46 +1,16 @@
-import { text as textOfStream } from 'node:stream/consumers';
 import type {
   BatchAnswer,
   BatchProvider,
   BatchState,
 } from '../../../models/provider-batches/batch-provider.ts';
 import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
-import type { Connection } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
-import { toCliError } from '../../core/failure.ts';
-import type { Budget, Reservation } from '../../creation/budget.ts';
-import { usageError } from '../../errors.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { PlannedJob } from '../engine.ts';
-import { failedOutcome, isFatal, type Job, type JobOutcome } from '../job.ts';
-import { BatchDesk, type DeskParts, providerOf } from './desk.ts';
+import { failedOutcome, type Job } from '../job.ts';
+import { BatchDesk, providerOf } from './desk.ts';
+import { type Draft, Drafts, type Expected, type ProviderBatchParts } from './drafts.ts';
 import { type HandedOver, handover, journalHandover, readHandedOver } from './handed-over.ts';
-
-export interface ProviderBatchParts extends DeskParts {
-  readonly connection: Connection;
-  readonly promptVersionId: string;
-  readonly budget: Budget;
-  /** What the service's search says that a run is expected to take. */
-  readonly estimatedCredits: unknown;
-  /** Whether what was handed over is to be cancelled there, and nothing more handed over. */
-  readonly cancel: boolean;
-  /** Whether rows whose results the provider no longer has are handed over again. */
-  readonly retryUnknown: boolean;
-  readonly settle: (job: Job, outcome: JobOutcome) => Promise<void>;
-}
-
-/** A row as its model is to be asked. */
-interface Draft extends Expected {
-  readonly inputsDigest: string;
-  readonly parameters: object;
-}
-
-/** A row that a batch answers. */
-interface Expected {
-  readonly job: Job;
-  /** undefined if it was handed over before. */
-  readonly reservation: Reservation | undefined;
-}
 
 /**
  * Hands jobs over to their model's provider as its batches, waits for these, and gives the jobs on with their answers at
@@ -78,23 +48,16 @@ export async function* throughProviders(
   }
 }
 
-/** How often progress says how many rows have been prepared. */
-const REPORT_EVERY_MS = 10_000;
-
 class Handover {
   readonly #parts: ProviderBatchParts;
   readonly #batches: ProviderBatches;
   readonly #provider: BatchProvider;
   readonly #desk: BatchDesk;
+  readonly #drafts: Drafts;
   readonly #handedBefore: readonly HandedOver[];
   readonly #expected = new Map<HandedOver, Expected[]>();
   /** Those whose results have not been collected. */
   readonly #open = new Set<HandedOver>();
-  #prepared = { rows: 0, reportedAt: 0 };
-  #chunkBytes = 0;
-  #chunk: Draft[] = [];
-  /** Whether the cap keeps more rows from being handed over. */
-  #isFull = false;
 
   constructor(parts: ProviderBatchParts, { batches, provider }: Awaited<ReturnType<typeof providerOf>>) {
     this.#parts = parts;
@@ -102,6 +65,7 @@ class Handover {
     this.#provider = provider;
     this.#handedBefore = readHandedOver(parts.journal).reverse();
     this.#desk = new BatchDesk(parts, provider);
+    this.#drafts = new Drafts(parts, { batches, provider });
   }
 
   /** Says which batches go on without the command. */
@@ -116,9 +80,9 @@ class Handover {
       const handed = plan.kind === 'create' ? await this.#batchOf(job) : undefined;
       if (handed) this.#expect(handed, { job, reservation: undefined });
       else if (plan.kind !== 'create') yield planned;
-      else if (!this.#isFull) await this.#take(job);
+      else await this.#handOverChunk(await this.#drafts.take(job));
     }
-    await this.#handOverChunk();
+    await this.#handOverChunk(this.#drafts.rest());
   }
 
   async cancel(): Promise<void> {
@@ -153,54 +117,7 @@ class Handover {
     return isSame ? request : undefined;
   }
 
-  async #take(job: Job): Promise<void> {
-    const { limits } = this.#provider;
-    this.#reportPreparing();
-    const draft = await this.#draft(job, true);
-    if (!draft) return;
-    const bytes = Buffer.byteLength(JSON.stringify(draft.parameters)) + 200;
-    const isFull = this.#chunk.length >= limits.requests || this.#chunkBytes + bytes > limits.bytes;
-    if (isFull) await this.#handOverChunk();
-    this.#chunk.push(draft);
-    this.#chunkBytes += bytes;
-  }
-
-  /** Rows with pictures take a while. */
-  #reportPreparing(): void {
-    const { clock, io } = this.#parts.ctx;
-    const { rows, reportedAt } = this.#prepared;
-    const isDue = rows === 0 || clock.now() - reportedAt >= REPORT_EVERY_MS;
-    if (isDue)
-      io.note(`note: preparing rows for ${this.#provider.name}${rows === 0 ? '' : `: ${rows} so far`}`);
-    this.#prepared = { rows: rows + 1, reportedAt: isDue ? clock.now() : reportedAt };
-  }
-
-  /** undefined for a row that can't be handed over, which is settled then unless it is the cap that forbids it. */
-  async #draft(job: Job, isNew: boolean): Promise<Draft | undefined> {
-    const { ctx, connection, budget, estimatedCredits, cancel, settle } = this.#parts;
-    try {
-      if (cancel) throw usageError('the row was not handed over before the batch was cancelled');
-      const request = buildRunBody(await job.request());
-      const parameters = await this.#batches.prepare(
-        JSON.parse(await textOfStream(request.body.chunks())) as Creation,
-      );
-      const room = { estimatedCredits: job.estimatedCredits ?? estimatedCredits, providerBatch: true };
-      const reservation = isNew ? await budget.reserve(connection, request, room) : undefined;
-      return { job, inputsDigest: request.digest, parameters, reservation };
-    } catch (error) {
-      ctx.signal.throwIfAborted();
-      this.#isFull ||= budget.reached !== undefined && error === budget.reached;
-      if (this.#isFull) return undefined;
-      const fault = toCliError(error);
-      if (isFatal(fault)) throw fault;
-      await settle(job, failedOutcome(ctx, fault));
-      return undefined;
-    }
-  }
-
-  async #handOverChunk(): Promise<void> {
-    const drafts = this.#chunk;
-    [this.#chunk, this.#chunkBytes] = [[], 0];
+  async #handOverChunk(drafts: readonly Draft[]): Promise<void> {
     if (drafts.length === 0 || this.#parts.stop.isStopping()) return;
     const handed = this.#handover(drafts);
     for (const row of await this.#handOver(handed, drafts)) this.#expect(handed, row);
@@ -250,7 +167,7 @@ class Handover {
   async *#handOverAgain(handed: HandedOver, rows: readonly Expected[]): AsyncGenerator<PlannedJob> {
     const drafts: Draft[] = [];
     for (const { job } of rows) {
-      const draft = await this.#draft(job, false);
+      const draft = await this.#drafts.draft(job, false);
       if (draft) drafts.push(draft);
     }
     // A file of requests that were made for another interface is of no use.
@@ -300,7 +217,7 @@ class Handover {
       ctx.io.note(`note: --retry-unknown: ${counted(open.size, 'run')} may be paid for twice`);
       const drafts: Draft[] = [];
       for (const { job } of open.values()) {
-        const draft = await this.#draft(job, true);
+        const draft = await this.#drafts.draft(job, true);
         if (draft) drafts.push(draft);
       }
       if (drafts.length === 0) return;
@@ -352,5 +269,3 @@ class Handover {
 function rowsOf(drafts: readonly Draft[]): (readonly [id: string, inputsDigest: string])[] {
   return drafts.map(({ job, inputsDigest }) => [job.id, inputsDigest]);
 }
-
-type Creation = Parameters<ProviderBatches['prepare']>[0];

@@ -1,0 +1,66 @@
+import type { Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
+import type { CliError } from '../errors.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { wantsJson } from '../outputs/json.ts';
+import { failsGate, type Gate } from '../statistics/gate.ts';
+import { reportFailure } from '../terminal/report-failure.ts';
+import type { BaselineComparison } from './baseline/compare-with-baseline.ts';
+import { type EntryResult, type FileFault, isNotDone } from './result.ts';
+
+/** Reports what is wrong with a test file, or with the tests as a whole. */
+export function reportFile(ctx: Context, fault: FileFault['fault']): void {
+  reportFailure(ctx.io, fault, {
+    json: wantsJson(ctx),
+    debug: false,
+    error: undefined,
+    paint: ctx.io.paintErr,
+  });
+}
+
+/** Reports what a cap left undone, and how to go on. */
+export function reportCap(ctx: Context, { message, data }: CliError, results: readonly EntryResult[]): void {
+  const undone = results.filter(isNotDone).length;
+  if (undone === 0) return;
+  const { flag } = data as { flag: string };
+  const hints = [`Go on with the same command, --resume and ${flag} <more>.`];
+  const cases = counted(undone, 'case');
+  const failure = {
+    status: 'CAP_REACHED',
+    message: `${message}; ${cases} not done`,
+    data,
+    exitCode: EXIT.capReached,
+    hints,
+  };
+  reportFile(ctx, failure);
+}
+
+/** Reports, once, the fault because of which cases are left. */
+export function reportLeft(ctx: Context, results: readonly EntryResult[]): void {
+  const left = results.filter(({ repetitions }) => repetitions.some(({ isLeft }) => isLeft));
+  const fault = left.flatMap(({ repetitions }) => repetitions).find(({ isLeft }) => isLeft)?.fault;
+  if (fault === undefined) return;
+  const { status, message, data, exitCode } = fault;
+  const hints = [...fault.hints, 'Go on with the same command and --resume.'];
+  reportFile(ctx, {
+    status,
+    message: `${message}; ${counted(left.length, 'case')} left`,
+    data,
+    exitCode,
+    hints,
+  });
+}
+
+/** Returns the exit code of tests: the time that is over outranks the cap, which outranks what could not be run, and that what failed. */
+export function exitCodeOf(
+  results: readonly EntryResult[],
+  gate: Gate,
+  comparison: BaselineComparison | undefined,
+): ExitCode {
+  const faults = results.flatMap(({ repetitions }) => repetitions).flatMap(({ fault }) => fault ?? []);
+  const codes = faults.map(({ exitCode }) => exitCode);
+  const worst = [EXIT.waitTimeout, EXIT.capReached].find(code => codes.includes(code)) ?? codes[0];
+  if (worst !== undefined) return worst;
+  if (gate.failOn !== 'failed') return failsGate(gate, comparison?.rates) ? EXIT.runFailed : EXIT.ok;
+  return results.every(({ status }) => status === 'passed') ? EXIT.ok : EXIT.runFailed;
+}
