@@ -3,6 +3,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
+import { runCommand } from '../../support/command.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/postgres.ts';
 import { slow } from '../../support/runs-on-database.ts';
@@ -64,4 +65,27 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
     await expect.poll(async () => (await late())?.runStatus, { timeout: 20_000 }).toBe('succeeded');
     await service.close();
   }, 60_000);
+
+  test('and a newer one brought to its form is worked on, unless it says that this version is too old', async () => {
+    const database = await makeDatabase(cluster.url, 'newer');
+    client = new pg.Client(database);
+    await client.connect();
+    const start = () => TestService.start({ dataDir: temporaryDataDir(), database });
+    await (await start()).close();
+    const { rows } = await client.query('select * from "storeVersion"');
+    expect(rows).toEqual([
+      expect.objectContaining({ program: expect.stringMatching(/^\d+\.\d+\.\d+/) as string }),
+    ]);
+
+    await client.query(`update "storeVersion" set "version" = "version" + 1, "program" = '7.1.0'`);
+    const service = await start();
+    const run = await service.post<Run>('/runs', slow(await service.versionOf('sandbox'), '0'));
+    expect(run.data.runStatus).toBe('succeeded');
+    await service.close();
+
+    await client.query(`update "storeVersion" set "oldest" = "version", "oldestProgram" = '7.0.0'`);
+    const { code, stderr } = await runCommand(['serve', '--port', '0', '--database', database]);
+    expect(stderr).toMatch(/promptrun 7\.1\.0.*7\.0\.0 or newer/);
+    expect(code).toBe(2);
+  });
 });

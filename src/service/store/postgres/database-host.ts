@@ -11,6 +11,8 @@ const QUEUE_TIMEOUT_MS = 10_000;
 const QUERY_TIMEOUT_MS = 60_000;
 /** After so many milliseconds without an answer the server is asked if it is still there. */
 const SUSPICIOUS_MS = 2000;
+/** How long it may take to say so, in milliseconds. */
+const PROBE_MS = 4000;
 /** PostgreSQL's number for 64-bit integers; those of the store all fit into a number. */
 const INT8 = 20;
 
@@ -113,8 +115,11 @@ export class DatabaseHost {
 
   /** Whether the server answers on a new connection; a refusal of its own is an answer. */
   async #answers(): Promise<boolean> {
-    const { connectionTimeoutMillis = 0 } = this.#config;
-    const client = new pg.Client({ ...this.#config, query_timeout: connectionTimeoutMillis });
+    const client = new pg.Client({
+      ...this.#config,
+      connectionTimeoutMillis: PROBE_MS,
+      query_timeout: PROBE_MS,
+    });
     client.on('error', () => {});
     try {
       await client.connect();

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
+import { USER_AGENT } from '../../../models/outgoing/request.ts';
 import { migrations } from '../migrations.ts';
 import type { Db } from '../writer.ts';
 
@@ -32,6 +33,13 @@ const STEPS = migrations({
 /** The first version that was stored in PostgreSQL came after this many steps more than its number says. */
 const UNCOUNTED_STEPS = 3;
 const VERSION = STEPS.length - UNCOUNTED_STEPS;
+/**
+ * The oldest form whose versions of this program may work on this one, and the first version of this program that knew it.
+ * A step only adds, so that it is the form of the version before; what that one needs is removed a version later.
+ */
+const OLDEST = { version: 7, program: '0.2.0' } as const;
+/** What migrates, as messages name it. */
+const PROGRAM = USER_AGENT.replace(/^.*\//, '');
 
 /** Any number, the same in every version: whoever migrates holds the lock of this name. */
 const LOCK = 8_173_245_601;
@@ -40,22 +48,56 @@ const LOCK = 8_173_245_601;
  * Brings the database to the newest form; another instance that does the same at once is waited for.
  *
  * @returns whether it was of an older form, not new
- * @throws {DataDirectoryError} for one that a newer version of this program made
+ * @throws {DataDirectoryError} for one that a newer version of this program made, if this one may not work on it
  */
 export async function migrate(db: Db): Promise<boolean> {
   return await db.transaction().execute(async db => {
     await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(db);
-    await sql`create table if not exists "storeVersion" ("version" integer not null)`.execute(db);
-    const { rows } = await sql<{ version: number }>`select "version" from "storeVersion"`.execute(db);
-    const version = rows[0]?.version;
-    if (version === VERSION) return false;
-    if (version !== undefined && version > VERSION) {
-      throw new DataDirectoryError('the database was written by a newer promptrun; update promptrun');
+    const form = await readForm(db);
+    const version = form?.version;
+    if (form !== undefined && form.version > VERSION) {
+      checkOldest(form);
+      return false;
     }
+    if (version === VERSION && form?.program) return false;
     const applied = version === undefined ? 0 : version + UNCOUNTED_STEPS;
     for (const step of STEPS.slice(applied)) await sql.raw(step).execute(db);
     await sql`delete from "storeVersion"`.execute(db);
-    await sql`insert into "storeVersion" values (${sql.lit(VERSION)})`.execute(db);
-    return version !== undefined;
+    await sql`insert into "storeVersion" ("version", "program", "oldest", "oldestProgram")
+      values (${VERSION}, ${PROGRAM}, ${OLDEST.version}, ${OLDEST.program})`.execute(db);
+    return version !== undefined && version < VERSION;
   });
+}
+
+/** The form of a database, and who may work on it; those of before version 0.2.0 say no more than their number. */
+interface StoreForm {
+  readonly version: number;
+  /** The version of this program that brought it to this form. */
+  readonly program: string | null;
+  /** The oldest form that a program may be made for, and the first version of this program that was. */
+  readonly oldest: number | null;
+  readonly oldestProgram: string | null;
+}
+
+async function readForm(db: Db): Promise<StoreForm | undefined> {
+  await sql`create table if not exists "storeVersion" ("version" integer not null)`.execute(db);
+  const { rows: columns } = await sql<{ name: string }>`
+    select attname as "name" from pg_attribute
+    where attrelid = '"storeVersion"'::regclass and attname = 'oldestProgram'`.execute(db);
+  if (columns.length === 0) {
+    await sql`alter table "storeVersion" add column "program" text, add column "oldest" integer,
+      add column "oldestProgram" text`.execute(db);
+  }
+  const { rows } = await sql<StoreForm>`
+    select "version", "program", "oldest", "oldestProgram" from "storeVersion"`.execute(db);
+  return rows[0];
+}
+
+function checkOldest({ program, oldest, oldestProgram }: StoreForm): void {
+  if (oldest !== null && oldest <= VERSION) return;
+  const by = program === null ? 'a newer promptrun' : `promptrun ${program}`;
+  const from = oldestProgram === null ? 'a newer version' : `${oldestProgram} or newer`;
+  throw new DataDirectoryError(
+    `the database was brought to its form by ${by}, and takes ${from}; this is promptrun ${PROGRAM}: update it`,
+  );
 }
