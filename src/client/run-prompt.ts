@@ -27,7 +27,7 @@ export async function runPrompt(
 ): Promise<Run> {
   const create = (promptVersionId: string): Promise<Run> =>
     service.runs.create(
-      { promptVersionId, inputs: inputsOf(inputs), ...(runOptions && { runOptions: { ...runOptions } }) },
+      { promptVersionId, inputs: asRunInputs(inputs), ...(runOptions && { runOptions: { ...runOptions } }) },
       { idempotencyKey: randomUUID(), signal },
     );
   let status: string | undefined;
@@ -61,7 +61,7 @@ export async function runPrompt(
 }
 
 /** A flat map of texts may well have an input called `textInputs`; only a map or a list tells the two apart. */
-function inputsOf(inputs: RunInputs | Readonly<Record<string, string>>): RunInputs {
+function asRunInputs(inputs: RunInputs | Readonly<Record<string, string>>): RunInputs {
   const isWhole = typeof inputs['textInputs'] === 'object' || Array.isArray(inputs['imageInputs']);
   return isWhole ? inputs : { textInputs: { ...(inputs as Record<string, string>) } };
 }

@@ -52,7 +52,7 @@ export function checkedMediaUrl(address: string, source: MediaUrlSource): URL {
   const url = new URL(address, from);
   if (from === undefined && owns?.(url)) return url;
   const service = new URL(baseUrl);
-  const fault = faultOf(url, service, from);
+  const fault = mediaUrlFault(url, service, from);
   if (fault !== undefined) {
     throw new ProtocolError(
       `${redact(`${url.protocol}//${url.host}${url.pathname}`)} is not fetched: ${fault}`,
@@ -61,7 +61,7 @@ export function checkedMediaUrl(address: string, source: MediaUrlSource): URL {
   return url;
 }
 
-function faultOf(url: URL, service: URL, from: URL | undefined): string | undefined {
+function mediaUrlFault(url: URL, service: URL, from: URL | undefined): string | undefined {
   if (url.username !== '' || url.password !== '') return 'it holds a user name or password';
   if (from?.protocol === 'https:' && url.protocol !== 'https:') {
     return 'it is redirected from https to plain http';

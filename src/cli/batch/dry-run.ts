@@ -34,7 +34,7 @@ export async function dryRun(
       await forecast.addChecked(batch.connection, body, batch.estimatedCredits, providerBatch);
       if (rows === 1) await budget.checkPrice(batch.connection, body);
     };
-    const fault = await faultOf(ctx, batch, row, add);
+    const fault = await rowFault(ctx, batch, row, add);
     if (fault !== undefined) {
       faults += 1;
       reportRow(ctx, source.name, row, { error: fault });
@@ -46,7 +46,7 @@ export async function dryRun(
   return faults === 0 ? EXIT.ok : EXIT.usage;
 }
 
-async function faultOf(
+async function rowFault(
   ctx: Context,
   batch: PreparedBatch,
   row: SourceRow,

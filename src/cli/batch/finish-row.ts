@@ -17,7 +17,7 @@ import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare.ts';
 import { reportRow } from './progress/reporter.ts';
 import type { Tally } from './progress/tally.ts';
-import { inputsOf, lineOf, type ResultsLine } from './results/results-line.ts';
+import { lineInputs, lineOf, type ResultsLine } from './results/results-line.ts';
 
 /** A batch that is being run. */
 export interface RunningBatch extends BatchFiles {
@@ -91,7 +91,7 @@ async function giveLine(
   const line: ResultsLine = {
     ...ended,
     ...(earlierRunIds.length > 0 && { earlierRunIds }),
-    ...(options.withInputs && request !== undefined && { inputs: inputsOf(request) }),
+    ...(options.withInputs && request !== undefined && { inputs: lineInputs(request) }),
   };
   await journal.ended(row, {
     step: runStatus === 'succeeded' ? 'succeeded' : 'failed',

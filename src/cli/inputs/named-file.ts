@@ -39,7 +39,7 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
   if (namesOtherComputer(file)) throw new CaseFault(`${file} is on another computer, or a device`);
   const whole = path.resolve(cwd, file);
   onNamed?.(whole);
-  const fault = faultOf(whole, allowOutside ? undefined : cwd, counted);
+  const fault = namedFileFault(whole, allowOutside ? undefined : cwd, counted);
   if (fault === 'outside') {
     throw new CaseFault(`${file} lies outside of the folder of the file that names it`, [
       'If you trust that file, add --allow-outside.',
@@ -55,7 +55,7 @@ const TOO_MANY = {
   much: `those that a file names may have ${MOST_NAMED_BYTES / 1024 / 1024} MiB in all`,
 };
 
-function faultOf(file: string, folder: string | undefined, counted?: NamedFiles): NamedFile['fault'] {
+function namedFileFault(file: string, folder: string | undefined, counted?: NamedFiles): NamedFile['fault'] {
   try {
     return lookAtNamedFile(file, folder, LARGEST, counted).fault;
   } catch {

@@ -91,7 +91,7 @@ function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
 }
 
 /** The inputs that a value of `parseInputs` holds, nested as in the interface or a flat map; `where` begins every error. */
-export function inputsOf(value: unknown, where: string): CollectedInputs {
+export function jsonInputs(value: unknown, where: string): CollectedInputs {
   const { values, images } = documentOf(value, where);
   return { text: textsOf(values, where), images };
 }

@@ -16,7 +16,7 @@ export interface Fault {
 /** Classes of errors by the `code` that their errors carry. */
 export type ErrorClasses = ReadonlyMap<unknown, { readonly prototype: Error }>;
 
-function faultOf(thrown: unknown): Fault {
+function sentFault(thrown: unknown): Fault {
   const error = toError(thrown);
   return { message: error.message, fields: Object.fromEntries(Object.entries(error)) };
 }
@@ -44,7 +44,7 @@ export function performOrders<Order>(perform: Perform<Order>): void {
   process.on('message', (order: Order) => {
     perform(order, () => reply({ state: 'begun' })).then(
       result => reply({ state: 'done', result }),
-      (error: unknown) => reply({ state: 'failed', fault: faultOf(error) }),
+      (error: unknown) => reply({ state: 'failed', fault: sentFault(error) }),
     );
   });
   // A Ctrl-C is for the parent, which may finish what it has begun, and ends this process.

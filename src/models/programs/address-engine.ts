@@ -115,14 +115,14 @@ function explained(
   { model: { model } }: EngineJob,
   { error, request, secrets }: { error: unknown; request: ProviderRequest; secrets: readonly string[] },
 ): EngineResult {
-  const { what, more } = faultOf(error, request);
+  const { what, more } = addressFault(error, request);
   const shown = withoutKeys(secrets.reduce((text, secret) => withoutKeys(text, secret), what));
   const cost = more.mayHaveCost ? '; it may have been paid for' : '';
   const fault = more.fault === undefined ? {} : { fault: more.fault };
   return { ...failedWith(`${model} ${shown}${cost}`), isRefused: more.isRefused ?? false, ...fault };
 }
 
-function faultOf(error: unknown, { url }: ProviderRequest): ProviderFault {
+function addressFault(error: unknown, { url }: ProviderRequest): ProviderFault {
   if (error instanceof ProviderFault) return error;
   if (error instanceof TooLong) {
     return new ProviderFault(`answered with more than can be read: ${error.message}`, { mayHaveCost: true });

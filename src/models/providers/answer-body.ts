@@ -36,7 +36,7 @@ export async function readAnswer(
       await readWhole(await wholeText(response), answer, onText);
     }
   } catch (error) {
-    throw faultOf(error);
+    throw readingFault(error);
   }
 }
 
@@ -106,7 +106,7 @@ function eventIn(data: string): Readonly<Record<string, unknown>> {
 }
 
 /** What went wrong while an answer was read, which may have been paid for by then. */
-function faultOf(error: unknown): unknown {
+function readingFault(error: unknown): unknown {
   if (error instanceof ProviderFault) return error;
   if (error instanceof TooLong) return unreadableBecause(error.message);
   if (error instanceof SyntaxError) return unreadableBecause(messageOf(error));

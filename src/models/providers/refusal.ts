@@ -30,13 +30,13 @@ export function refusal({ status, headers, text }: Refused): ProviderFault {
     hasExpired: codes.some(code => /(?:^|_)expired$/i.test(code)),
     retryAfterMs: askedWait(headers) ?? retryInfo(body),
     param: paramIn(body),
-    fault: faultOf(status, { quotaUsedUp, keyIsInvalid }),
+    fault: faultOfStatus(status, { quotaUsedUp, keyIsInvalid }),
     advice: adviceOn(status, { text, quotaUsedUp }),
     isPassing: !quotaUsedUp && (status === 429 || status >= 500),
   });
 }
 
-function faultOf(
+function faultOfStatus(
   status: number,
   { quotaUsedUp, keyIsInvalid }: { quotaUsedUp: boolean; keyIsInvalid: boolean },
 ): EngineFault | undefined {

@@ -38,7 +38,7 @@ export async function checkOutput(
   const bare = block ?? withoutFence(text);
   const parsed = parse(bare);
   if ('fault' in parsed) return { text, fault: parsed.fault };
-  const fault = output.schema && (await faultOf(output.schema, parsed.value, limitMs));
+  const fault = output.schema && (await schemaFault(output.schema, parsed.value, limitMs));
   return fault === undefined ? { text: bare } : { text, fault };
 }
 
@@ -59,7 +59,11 @@ function parse(text: string): { value: JsonValue } | { fault: string } {
   }
 }
 
-async function faultOf(schema: JsonObject, value: JsonValue, limitMs: number): Promise<string | undefined> {
+async function schemaFault(
+  schema: JsonObject,
+  value: JsonValue,
+  limitMs: number,
+): Promise<string | undefined> {
   const check = await schemaChecker(limitMs);
   const { pointer, message, isOfSchema } = check(schema, value) ?? {};
   if (message === undefined || isOfSchema) return message;

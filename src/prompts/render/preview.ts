@@ -60,7 +60,7 @@ export function previewPrompt(
   values: PreviewInputs,
   limits?: Limits,
 ): PromptPreview {
-  const inputs = inputsOf(definition, values);
+  const inputs = previewInputs(definition, values);
   const variables = { ...values.context, ...promptVariables(definition) };
   const history = values.history ?? [];
   const messages = renderTemplate(templateOf(definition), { inputs, variables, history }, limits);
@@ -75,7 +75,10 @@ export function previewPrompt(
   };
 }
 
-function inputsOf(definition: PromptDefinition, { inputs = {}, images = [] }: PreviewInputs): JsonObject {
+function previewInputs(
+  definition: PromptDefinition,
+  { inputs = {}, images = [] }: PreviewInputs,
+): JsonObject {
   const { textInputs, imageInputs, input } = definition;
   const open = imageInputs.filter(({ key }) => !Object.hasOwn(inputs, key));
   const pictures = open.flatMap(({ key }, index): [string, JsonValue][] => {

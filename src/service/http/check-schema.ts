@@ -2,7 +2,7 @@ import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Schema } from './schema.ts';
 
 /** The first fault of a value, as one line that names the field and the rule it breaks; undefined where it fits. */
-export function faultOf(schema: Schema, value: unknown, field = ''): string | undefined {
+export function valueFault(schema: Schema, value: unknown, field = ''): string | undefined {
   const { type, enum: values, pattern } = schema;
   if (type !== undefined && !hasType(value, type)) {
     return `${field || 'the body'} must be ${nameOf(type)}`;
@@ -39,7 +39,7 @@ function rangeFault({ minimum, maximum }: Schema, value: number, field: string):
 function itemsFault({ items }: Schema, values: readonly unknown[], field: string): string | undefined {
   if (!items) return undefined;
   for (const [index, value] of values.entries()) {
-    const fault = faultOf(items, value, `${field}[${index}]`);
+    const fault = valueFault(items, value, `${field}[${index}]`);
     if (fault !== undefined) return fault;
   }
   return undefined;
@@ -55,7 +55,7 @@ function fieldsFault(
   if (missing !== undefined) return `${join(field, missing)} is required`;
   for (const key of Object.keys(value)) {
     const expected = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
-    const fault = expected && faultOf(expected, value[key], join(field, key));
+    const fault = expected && valueFault(expected, value[key], join(field, key));
     if (fault !== undefined) return fault;
   }
   return variantFault(schema, value, field);
@@ -70,7 +70,7 @@ function variantFault(
   const { propertyName } = discriminator;
   const tagOf = (variant: Schema): unknown => variant.properties?.[propertyName]?.const;
   const variant = oneOf.find(variant => tagOf(variant) === value[propertyName]);
-  if (variant) return faultOf(variant, value, field);
+  if (variant) return valueFault(variant, value, field);
   return `${join(field, propertyName)} must be one of ${oneOf.map(tagOf).join(', ')}`;
 }
 

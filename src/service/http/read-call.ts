@@ -2,7 +2,7 @@ import type { Caller } from '../core/caller.ts';
 import { invalid } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
 import { ApiError } from './api-error.ts';
-import { faultOf } from './check-schema.ts';
+import { valueFault } from './check-schema.ts';
 import { holdsNul, type ParseBody } from './parse-body.ts';
 import { type ApiRequest, type Call, isKeyed } from './route.ts';
 import type { Match } from './router.ts';
@@ -59,7 +59,7 @@ function readQuery(schema: Schema, search: string): Record<string, unknown> {
 
 /** Throws VALIDATION_ERROR naming the first fault. */
 function checked<T>(schema: Schema, value: T): T {
-  const fault = faultOf(schema, value);
+  const fault = valueFault(schema, value);
   if (fault !== undefined) throw invalid(fault);
   return value;
 }

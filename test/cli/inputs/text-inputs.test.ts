@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { inputsOf, parseInputs } from '../../../src/cli/inputs/text-inputs.ts';
+import { jsonInputs, parseInputs } from '../../../src/cli/inputs/text-inputs.ts';
 
-const parse = async (source: string) => inputsOf(await parseInputs(source, '--inputs x'), '--inputs x: ');
+const parse = async (source: string) => jsonInputs(await parseInputs(source, '--inputs x'), '--inputs x: ');
 const textOf = async (source: string) => Object.fromEntries((await parse(source)).text);
 
 const texts = fc.dictionary(

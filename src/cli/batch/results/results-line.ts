@@ -93,7 +93,7 @@ function spentOn(
 }
 
 /** What was sent, as `--with-inputs` shows it. */
-export function inputsOf({ text, images }: RunRequest): LineInputs {
+export function lineInputs({ text, images }: RunRequest): LineInputs {
   return { textInputs: Object.fromEntries(text), imageInputs: images.map(({ name }) => name) };
 }
 

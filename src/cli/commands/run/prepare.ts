@@ -56,8 +56,12 @@ export async function prepareRun(
   const named = await resolveTarget(ctx, connection, name, { source, model: flags.model });
   if (flags.validate) await checkOptions(ctx, connection, named.promptVersionId, options);
   const resolved = await withConfig(ctx, connection, named, { images, flags });
-  const inputs = await inputsOf(ctx, resolved.config, { text: supplied.text, images }, flags, answers =>
-    reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers),
+  const inputs = await completedInputs(
+    ctx,
+    resolved.config,
+    { text: supplied.text, images },
+    flags,
+    answers => reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers),
   );
   const schema = connection.recorder && (await schemaOf(ctx, flags.schema));
   const request = {
@@ -109,7 +113,7 @@ async function withConfig(
 }
 
 /** Puts the inputs in their places, asks for the others and checks them all. @param onAsked called with the answers */
-async function inputsOf(
+async function completedInputs(
   ctx: Context,
   config: unknown,
   supplied: GivenInputs,

@@ -40,7 +40,7 @@ export async function requestFromService(
     return {
       runId,
       promptVersionId: kept.promptVersionId,
-      ...inputsOf(kept.inputs, where),
+      ...keptInputs(kept.inputs, where),
       options: textMap(kept.runOptions ?? {}, where),
     };
   } catch (error) {
@@ -52,7 +52,7 @@ export async function requestFromService(
   }
 }
 
-function inputsOf(inputs: unknown, where: string): Pick<RequestOfRun, 'text' | 'images'> {
+function keptInputs(inputs: unknown, where: string): Pick<RequestOfRun, 'text' | 'images'> {
   const { textInputs = {}, imageInputs = [] } = isObject(inputs) ? inputs : {};
   if (!Array.isArray(imageInputs)) throw damaged(where);
   return {

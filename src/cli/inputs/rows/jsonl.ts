@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../core/json-value.ts';
 import { CliError } from '../../errors.ts';
 import { Literal, parseJsonAsWritten } from '../literal.ts';
-import { type CollectedInputs, inputsOf, isNested } from '../text-inputs.ts';
+import { type CollectedInputs, isNested, jsonInputs } from '../text-inputs.ts';
 import { faultyRow, ID_COLUMN, imageColumnOrder, readableRow, type SourceRow } from './row.ts';
 import { textLines } from './text-lines.ts';
 
@@ -26,7 +26,7 @@ function readObject(source: string, place: { row: number; line: number }): Sourc
     return faultyRow(place, 'its id is neither a text nor a number');
   }
   try {
-    const inputs = imagesApart(fields, inputsOf(fields, ''));
+    const inputs = imagesApart(fields, jsonInputs(fields, ''));
     return { ...readableRow(place, id, inputs), cells: cellsOf(id, inputs) };
   } catch (error) {
     if (error instanceof CliError) return faultyRow(place, error.message, id);

@@ -56,14 +56,14 @@ function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): Ja
   given.dispose();
   const { output, context } = { output: 'given.output', context: 'given.context' };
   const prepared = vm.evalCode('given = JSON.parse(given); undefined');
-  if (prepared.error) return faultOf(vm, prepared.error);
+  if (prepared.error) return scriptFault(vm, prepared.error);
   prepared.value.dispose();
   const callable = script.isFile ? exportedBy(vm, script) : written(vm, script.code);
   if ('fault' in callable) return callable;
   vm.setProp(vm.global, 'called', callable.handle);
   callable.handle.dispose();
   const result = vm.evalCode(`called(${output}, ${context})`);
-  if (result.error) return faultOf(vm, result.error);
+  if (result.error) return scriptFault(vm, result.error);
   return settled(vm, result.value);
 }
 
@@ -79,7 +79,7 @@ function written(vm: QuickJSContext, code: string): Callable {
       ? `return eval(${JSON.stringify(line)})`
       : `return ${line}`;
   const made = vm.evalCode(`(function (output, context) {\n${body}\n})`, 'javascript');
-  return made.error ? faultOf(vm, made.error) : { handle: made.value };
+  return made.error ? scriptFault(vm, made.error) : { handle: made.value };
 }
 
 const MODULE = /^[ \t]*export\b/mu;
@@ -88,7 +88,7 @@ function exportedBy(vm: QuickJSContext, { code, exported }: JavaScript): Callabl
   const isModule = MODULE.test(code);
   const text = isModule ? code : `(function (module, exports) {\n${code}\nreturn module.exports; })`;
   const made = vm.evalCode(text, 'check.js', isModule ? { type: 'module' } : {});
-  if (made.error) return faultOf(vm, made.error);
+  if (made.error) return scriptFault(vm, made.error);
   vm.setProp(vm.global, 'made', made.value);
   made.value.dispose();
   const all = isModule ? 'made' : '(m => made(m, m.exports))({ exports: {} })';
@@ -97,7 +97,7 @@ function exportedBy(vm: QuickJSContext, { code, exported }: JavaScript): Callabl
   const found = vm.evalCode(
     `(e => { const f = ${chosen}; return typeof f === 'function' ? f : f?.default; })(${all})`,
   );
-  if (found.error) return faultOf(vm, found.error);
+  if (found.error) return scriptFault(vm, found.error);
   if (vm.typeof(found.value) === 'function') return { handle: found.value };
   found.value.dispose();
   return { fault: `it exports no function${exported === undefined ? '' : ` ${exported}`}` };
@@ -106,7 +106,7 @@ function exportedBy(vm: QuickJSContext, { code, exported }: JavaScript): Callabl
 /** The value of a result once its promise has settled. */
 function settled(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
   const jobs = vm.runtime.executePendingJobs();
-  if (jobs.error) return faultOf(vm, jobs.error);
+  if (jobs.error) return scriptFault(vm, jobs.error);
   jobs.dispose();
   const state = vm.getPromiseState(result);
   if (state.type === 'pending') {
@@ -115,20 +115,20 @@ function settled(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
   }
   if (state.type === 'rejected') {
     result.dispose();
-    return faultOf(vm, state.error);
+    return scriptFault(vm, state.error);
   }
   const isSame = state.notAPromise === true;
   vm.setProp(vm.global, 'result', state.value);
   state.value.dispose();
   if (!isSame) result.dispose();
   const text = vm.evalCode('JSON.stringify(result)');
-  if (text.error) return faultOf(vm, text.error);
+  if (text.error) return scriptFault(vm, text.error);
   const json = vm.typeof(text.value) === 'string' ? vm.getString(text.value) : undefined;
   text.value.dispose();
   return { value: json === undefined ? undefined : (JSON.parse(json) as JsonValue) };
 }
 
-function faultOf(vm: QuickJSContext, error: QuickJSHandle): { fault: string } {
+function scriptFault(vm: QuickJSContext, error: QuickJSHandle): { fault: string } {
   const thrown: unknown = vm.dump(error);
   error.dispose();
   if (typeof thrown !== 'object' || thrown === null) return { fault: String(thrown) };

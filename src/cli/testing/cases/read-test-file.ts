@@ -200,7 +200,7 @@ async function readCase(ctx: ReadingContext, value: YamlValue, number: number): 
   try {
     const expect = expected ? await readExpectations(expected.value, noting) : [];
     const transform = await transformOf(noting, fields);
-    const inputs = await inputsOf(noting, fields);
+    const inputs = await caseInputs(noting, fields);
     return { ...facts, ...inputs, ...varsOf(fields), ...transform, folder: noting, expect, reads };
   } catch (error) {
     if (!(error instanceof CaseFault)) throw error;
@@ -237,7 +237,7 @@ function repeatOf(fields: Fields): number {
 }
 
 /** Inputs as `run` takes them, files found beside the test file. */
-async function inputsOf(ctx: ReadingContext, fields: Fields): Promise<Pick<TestCase, 'text' | 'images'>> {
+async function caseInputs(ctx: ReadingContext, fields: Fields): Promise<Pick<TestCase, 'text' | 'images'>> {
   const text = new Map<string, string>();
   for (const [key, { value }] of fieldsUnder(fields, 'inputs')) {
     const written = inputTextIn(value, `the input ${JSON.stringify(key)}`);

@@ -34,12 +34,12 @@ export const javascript = kind<Scoring>({
   text: ({ written }) => quoted(written.trim().replace(/\s+/gu, ' ')),
   unmet: async (scoring, answer) => {
     const result = await answer.javascript(scoring.script, answer.value);
-    const fault = faultOf(result, scoring);
+    const fault = resultFault(result, scoring);
     return fault === undefined ? undefined : { message: fault, actual: answer.text };
   },
 });
 
-function faultOf(result: JavaScriptResult, { written, threshold }: Scoring): string | undefined {
+function resultFault(result: JavaScriptResult, { written, threshold }: Scoring): string | undefined {
   const code = quoted(written.trim().replace(/\s+/gu, ' '));
   if ('fault' in result) return `${code}: ${result.fault}`;
   const { value } = result;

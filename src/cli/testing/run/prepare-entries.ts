@@ -105,7 +105,7 @@ async function prepare(
     const version = versions.get(model) ?? (await versionOf(ctx, connection, file, model));
     versions.set(model, version);
     const { promptVersionId, estimatedCredits, config } = version;
-    const inputs = await inputsOf(ctx, testCase, config);
+    const inputs = await placedInputs(ctx, testCase, config);
     await checkOptions(ctx, connection, promptVersionId, options);
     const request = { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) };
     return { entry, request, estimatedCredits };
@@ -139,7 +139,7 @@ async function versionOf(
   return { promptVersionId, estimatedCredits: resolved.estimatedCredits, config: version?.config };
 }
 
-async function inputsOf(
+async function placedInputs(
   ctx: Context,
   { text, images, folder, fault }: TestCase,
   config: unknown,
