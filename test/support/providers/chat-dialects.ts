@@ -222,16 +222,54 @@ const LMSTUDIO: Service = lenientService([
 
 const MORE_SAMPLING = { top_k: INTEGER, min_p: NUMBER, repetition_penalty: NUMBER } as const;
 
-/** Fireworks refuses what it doesn't know. */
+const between = (type: 'number' | 'integer', minimum: number, maximum: number): Schema => ({
+  type: [type, 'null'],
+  minimum,
+  maximum,
+});
+
+/**
+ * Fireworks refuses what it doesn't know. Fields and bounds are those of its reference:
+ * https://docs.fireworks.ai/api-reference/post-chatcompletions
+ */
 const FIREWORKS: Service = {
   headers: noBareBearer,
   parameters: object(
     {
       ...CHAT_PARAMETERS,
-      ...MORE_SAMPLING,
-      context_length_exceeded_behavior: TEXT,
-      reasoning_history: TEXT,
-      typical_p: NUMBER,
+      context_length_exceeded_behavior: { enum: ['truncate', 'error'] },
+      echo: FLAG,
+      echo_last: INTEGER,
+      frequency_penalty: between('number', -2, 2),
+      function_call: ANY,
+      functions: ANY,
+      ignore_eos: FLAG,
+      logprobs: ANY,
+      min_p: between('number', 0, 1),
+      mirostat_lr: NUMBER,
+      mirostat_target: NUMBER,
+      n: between('integer', 1, 128),
+      perf_metrics_in_response: FLAG,
+      prediction: ANY,
+      presence_penalty: between('number', -2, 2),
+      prompt_cache_isolation_key: TEXT,
+      prompt_token_ids: ANY,
+      prompt_truncate_len: INTEGER,
+      raw_output: FLAG,
+      reasoning_effort: ANY,
+      reasoning_history: { enum: ['disabled', 'interleaved', 'preserved', null] },
+      repetition_penalty: between('number', 0, 2),
+      return_token_ids: FLAG,
+      safe_tokenization: FLAG,
+      sampling_mask: TEXT,
+      service_tier: { enum: ['auto', 'default', 'flex', 'priority'] },
+      speculation: ANY,
+      temperature: between('number', 0, 2),
+      thinking: ANY,
+      top_k: between('integer', 0, 100),
+      top_logprobs: between('integer', 0, 5),
+      top_p: between('number', 0, 1),
+      typical_p: between('number', 0, 1),
     },
     'model',
     'messages',
