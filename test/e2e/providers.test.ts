@@ -247,6 +247,12 @@ it('tells faults of models.yaml in lists of models and in doctor, which asks pro
   expect(doctor.code).toBe(2);
   expect(doctor.stdout).toMatch(/models\tfailed\t.*models\.yaml:2: /);
   provider.reset({ body: { data: [{ id: 'tiny' }] } });
+  const old = '  - {model: old, provider: here, shutdown_date: 2020-01-01}\n';
+  const inPart = await runCommandHere(
+    ['doctor'],
+    homeWith(`providers: {here: {baseUrl: "${provider.baseUrl}"}}\nmodels:\n  - {model: tiny}\n${old}`),
+  );
+  expect(inPart.stderr).toContain('warning: old was shut down on 2020-01-01');
   const whole = await runCommandHere(['doctor'], homeWith(tinyAt(provider.baseUrl)));
   expect(whole).toMatchObject({
     code: 0,

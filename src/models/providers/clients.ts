@@ -65,8 +65,8 @@ export interface Interface {
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
-/** The effort as clients take it that know what each model makes of it. */
-function known(effort: string | undefined): Pick<LanguageModelV4CallOptions, 'reasoning'> {
+/** Returns the effort as clients take it that know what each model makes of it; nothing for a word that they don't know. */
+export function sharedEffort(effort: string | undefined): Pick<LanguageModelV4CallOptions, 'reasoning'> {
   const reasoning = EFFORTS.find(one => one === effort);
   return reasoning === undefined ? {} : { reasoning };
 }
@@ -185,7 +185,7 @@ const GOOGLE: Interface = {
           responseModalities: ['TEXT', 'IMAGE'],
           ...(aspectRatio !== undefined && { imageConfig: { aspectRatio } }),
         },
-  options: ({ effort }) => known(effort),
+  options: ({ effort }) => sharedEffort(effort),
   configIn: 'generationConfig',
   systemFirst: true,
   count: 'candidateCount',
@@ -239,7 +239,7 @@ export const CLIENTS = {
     insteadOf: ({ id }) =>
       /amazon\.(?:nova-canvas|titan-image)/.test(id) ? undefined : 'name amazon.nova-canvas-v1:0',
     ratioAs: () => 'size',
-    options: extras => ({ ...known(extras.effort), ...claudeOptions(extras) }),
+    options: extras => ({ ...sharedEffort(extras.effort), ...claudeOptions(extras) }),
     systemFirst: true,
   },
   openrouter: {
@@ -270,7 +270,7 @@ export const CLIENTS = {
   mistral: plain({
     language: async (settings, { id }) => (await import('@ai-sdk/mistral')).createMistral(settings)(id),
     options: ({ effort, strict }) => ({
-      ...known(effort),
+      ...sharedEffort(effort),
       providerOptions: { mistral: { strictJsonSchema: strict } },
     }),
     saysJson: true,

@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
+import { textOrJson } from '../../files/json.ts';
 import { type ModelEntry, NUMBER_SETTINGS, OPTION_NAMES, type OptionName } from '../entry.ts';
 import { maximumOf, optionsLeftOut, targetOf } from './unsupported-options.ts';
 
@@ -25,13 +26,18 @@ function isOptionName(key: string): key is OptionName {
   return OPTION_NAMES.some(name => name === key);
 }
 
+function isRefused(key: string, refused: ReadonlySet<OptionName>): boolean {
+  return isOptionName(key) && refused.has(key);
+}
+
 /** Sorts the options of a run, without those that the model does not take. */
 export function sortOptions(
   settings: Readonly<Record<string, unknown>>,
   model: ModelEntry,
   refused: ReadonlySet<OptionName>,
 ): SortedOptions {
-  const leftOut = new Set([...optionsLeftOut(model, settings), ...refused]);
+  const offered = Object.fromEntries(Object.entries(settings).filter(([key]) => !isRefused(key, refused)));
+  const leftOut = new Set([...optionsLeftOut(model, offered), ...refused]);
   const known = new Map<OptionName, unknown>();
   const others: Record<string, unknown> = {};
   const notes: OptionNote[] = [];
@@ -113,7 +119,13 @@ export function clientNotes(
 ): { notes: string[]; leftOut: ReadonlySet<OptionName> } {
   const notes: string[] = [];
   const leftOut = new Set<OptionName>();
+  const effort = known.get('reasoningEffort');
   for (const warning of warnings) {
+    if (warning.type === 'compatibility' && warning.feature.startsWith('reasoning') && effort !== undefined) {
+      notes.push(
+        `${model.id ?? model.model} does not take reasoningEffort ${textOrJson(effort)}: the nearest is sent`,
+      );
+    }
     if (warning.type !== 'unsupported' && warning.type !== 'deprecated') continue;
     const [feature, details = ''] =
       warning.type === 'unsupported' ? [warning.feature, warning.details] : [warning.setting];

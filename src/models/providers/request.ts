@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { messageOf } from '../../files/error-utils.ts';
 import { textOrJson } from '../../files/json.ts';
@@ -7,7 +8,14 @@ import type { InterfaceName, OptionName } from '../entry.ts';
 import { USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import type { Form } from './answer.ts';
-import { CLIENTS, type ClientSettings, type Extras, type Interface, type Wanted } from './clients.ts';
+import {
+  CLIENTS,
+  type ClientSettings,
+  type Extras,
+  type Interface,
+  sharedEffort,
+  type Wanted,
+} from './clients.ts';
 import { drawingCall, drawingNotes } from './drawing.ts';
 import { DRAWN } from './forms/drawn.ts';
 import { type JsonForm, jsonFormOf } from './json-form.ts';
@@ -87,7 +95,7 @@ async function buildChat(
   const target = targetOf(model);
   const effort = known.get('reasoningEffort');
   const extras: Extras = {
-    effort: typeof effort === 'string' ? effort : undefined,
+    effort: effort === undefined ? undefined : textOrJson(effort),
     strict: json.strict,
     reasons: target && reasons(target),
   };
@@ -95,25 +103,23 @@ async function buildChat(
   const call: LanguageModelV4CallOptions = {
     ...options,
     ...(spoken.topK === undefined && topK !== undefined && { topK }),
-    ...spoken.options(extras),
     prompt: clientMessages(prompt.messages, { words: json.words, systemFirst: spoken.systemFirst }),
     headers: { 'user-agent': USER_AGENT },
     ...(json.responseFormat && { responseFormat: json.responseFormat }),
   };
   const streams = onText !== undefined && !(typeof count === 'number' && count > 1);
-  const { request, warnings } = await capture(
-    access,
-    streams ? '' : JSON.stringify(form.empty),
-    async settings => {
+  const { request, warnings, hasEffort } = await captureWithEffort(spoken, extras, options =>
+    capture(access, streams ? '' : JSON.stringify(form.empty), async settings => {
       const client = await spoken.language(settings, wanted);
-      if (!streams) return (await client.doGenerate(call)).warnings;
-      const reader = (await client.doStream(call)).stream.getReader();
+      if (!streams) return (await client.doGenerate({ ...call, ...options })).warnings;
+      const reader = (await client.doStream({ ...call, ...options })).stream.getReader();
       const { value } = await reader.read();
       await reader.cancel();
       return value?.type === 'stream-start' ? value.warnings : [];
-    },
+    }),
   );
   const { notes, leftOut } = clientNotes(warnings, model, sorted);
+  if (!hasEffort && !leftOut.has('reasoningEffort')) notes.push(leftOutNote(model, 'reasoningEffort'));
   if (count !== undefined && spoken.count === undefined) notes.push(leftOutNote(model, 'n'));
   const fields = {
     ...(spoken.topK !== undefined && topK !== undefined && { [spoken.topK]: topK }),
@@ -168,15 +174,44 @@ async function buildDrawing(
   };
 }
 
+/**
+ * Captures a request with the effort in the provider's own word for it. If the client refuses that word, it is asked with
+ * the word that clients share, and at last without any.
+ */
+async function captureWithEffort(
+  spoken: Interface,
+  extras: Extras,
+  ask: (options: ReturnType<Interface['options']>) => Promise<CapturedCall>,
+): Promise<CapturedCall & { hasEffort: boolean }> {
+  const { effort } = extras;
+  const without = spoken.options({ ...extras, effort: undefined });
+  if (effort === undefined) return { ...(await ask(without)), hasEffort: true };
+  for (const options of [spoken.options(extras), { ...without, ...sharedEffort(effort) }]) {
+    if (isDeepStrictEqual(options, without)) continue;
+    try {
+      return { ...(await ask(options)), hasEffort: true };
+    } catch (error) {
+      if (!(error instanceof ProviderFault)) throw error;
+    }
+  }
+  return { ...(await ask(without)), hasEffort: false };
+}
+
 /** A request as a client hands it to `fetch`. */
 type Captured = Pick<ProviderRequest, 'url' | 'method' | 'headers'> & { readonly body: unknown };
+
+/** A client's request, with what the client says of it. */
+interface CapturedCall {
+  readonly request: Captured;
+  readonly warnings: readonly SharedV4Warning[];
+}
 
 /** Lets a client make its request, and hands it an answer that is none. */
 async function capture(
   { provider, key }: Access,
   answer: string,
   ask: (settings: ClientSettings) => Promise<readonly SharedV4Warning[]>,
-): Promise<{ request: Captured; warnings: readonly SharedV4Warning[] }> {
+): Promise<CapturedCall> {
   const captured: Captured[] = [];
   const fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     captured.push({

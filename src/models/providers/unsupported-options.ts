@@ -95,10 +95,16 @@ const RULES: readonly Rule[] = [
     options: ['reasoningEffort'],
   },
   { at: ['deepseek'], options: ['seed', ...PENALTIES, 'n'] },
-  { at: ['deepseek'], names: /^deepseek-(?:reasoner|v4|flash|pro)/, options: SAMPLING },
+  {
+    at: ['deepseek'],
+    names: /^deepseek-(?:reasoner|v4|flash|pro)/,
+    when: (_, { reasoningEffort }) => reasoningEffort !== 'none',
+    options: SAMPLING,
+  },
   { at: ['openrouter'], options: ['n'] },
   { at: ['cerebras'], options: PENALTIES },
   { at: ['xai'], names: /^grok-(?!2|3(?!-mini))/, options: PENALTIES },
+  { at: ['xai'], names: /^grok-3/, options: ['presencePenalty'] },
   { at: ['xai'], names: /^grok-(?!2|3(?!-mini)|.*non-reasoning)/, options: ['stopSequences'] },
   {
     at: ['xai'],

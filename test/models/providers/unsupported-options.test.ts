@@ -63,6 +63,8 @@ describe('the options that a model does not take', () => {
     ['groq/llama-3.3-70b-versatile', ['n', 'reasoningEffort', 'topK']],
     ['deepseek/deepseek-chat', [...PENALTIES, 'n', 'seed', 'topK']],
     ['deepseek/deepseek-reasoner', [...PENALTIES, 'n', 'seed', 'temperature', 'topK', 'topP']],
+    ['deepseek/deepseek-v4-flash', [...PENALTIES, 'n', 'seed', 'temperature', 'topK', 'topP']],
+    ['xai/grok-3', ['presencePenalty', 'reasoningEffort', 'topK']],
     ['xai/grok-4.5', [...PENALTIES, 'stopSequences', 'topK']],
     ['xai/grok-4-0709', [...PENALTIES, 'reasoningEffort', 'stopSequences', 'topK']],
     ['xai/grok-4.20-non-reasoning', [...PENALTIES, 'reasoningEffort', 'topK']],
@@ -95,6 +97,8 @@ describe('the options that a model does not take', () => {
     const gpt = modelOf('openai/gpt-5.6');
     expect(leftOut(gpt, { reasoningEffort: 'none' })).not.toContain('temperature');
     expect(leftOut(gpt, { reasoningEffort: 'low' })).toContain('temperature');
+    const deepseek = modelOf('deepseek/deepseek-v4-flash');
+    expect(leftOut(deepseek, { reasoningEffort: 'none' })).not.toContain('temperature');
     const claude = modelOf('anthropic/claude-haiku-4-5');
     expect(leftOut(claude, { temperature: 0.5, topP: 0.5 })).toContain('topP');
     expect(leftOut(claude, { topP: 0.5 })).not.toContain('topP');

@@ -188,15 +188,13 @@ async function checkModels(ctx: Context): Promise<readonly Check[]> {
 
 function checkFile({ file, exists, faults, shutdowns }: ModelsReport): Check {
   const [first, ...others] = faults;
+  const soon = shutdowns.map(
+    ({ model, date, isPast }) => `${WARNING}${model} ${isPast ? 'was' : 'is to be'} shut down on ${date}`,
+  );
   if (first !== undefined) {
-    return failed('models', { message: first, hints: others, exitCode: EXIT.usage });
+    return failed('models', { message: first, hints: [...others, ...soon], exitCode: EXIT.usage });
   }
-  if (exists) {
-    const soon = shutdowns.map(
-      ({ model, date, isPast }) => `${WARNING}${model} ${isPast ? 'was' : 'is to be'} shut down on ${date}`,
-    );
-    return passed('models', `${file} can be used`, soon);
-  }
+  if (exists) return passed('models', `${file} can be used`, soon);
   const hint = 'promptrun models discover writes the models of your endpoints to it';
   return passed('models', `there is no ${file} yet`, [hint]);
 }

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import type { OptionName, Provider } from '../../../src/models/entry.ts';
+import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
+import { knownProviders } from '../../../src/models/providers/providers.ts';
+import { type BuiltRequest, buildRequest } from '../../../src/models/providers/request.ts';
+import { jobOf } from '../job.ts';
+
+function providerNamed(name: string): Provider {
+  const provider = knownProviders({ AWS_REGION: 'eu-west-1' }).find(one => one.name === name);
+  if (!provider) throw new Error(`there is no provider ${name}`);
+  return provider;
+}
+
+async function built(
+  name: string,
+  runOptions: Record<string, unknown>,
+  refused: readonly OptionName[] = [],
+): Promise<Pick<BuiltRequest, 'warnings'> & { body: Record<string, unknown> }> {
+  const slash = name.indexOf('/');
+  const provider = providerNamed(name.slice(0, slash));
+  const model = guessedModel(provider, name, { id: name.slice(slash + 1), by: 'prefix' });
+  const access = { provider, key: 'a-key', env: {} };
+  const { body, warnings } = await buildRequest(jobOf({ model, runOptions }), access, new Set(refused));
+  return { body: JSON.parse(Buffer.from(body ?? []).toString()) as Record<string, unknown>, warnings };
+}
+
+const LEFT_OUT = 'does not take reasoningEffort: left out';
+const nearest = (effort: string) => `does not take reasoningEffort ${effort}: the nearest is sent`;
+
+it.each<[string, string, object, string?]>([
+  ['openai/gpt-5.6', 'none', { reasoning: { effort: 'none' } }],
+  ['openai/gpt-5.6', 'much', { reasoning: { effort: 'much' } }],
+  ['anthropic/claude-opus-4-8', 'max', { output_config: { effort: 'max' } }],
+  ['anthropic/claude-opus-4-8', 'none', { thinking: { type: 'disabled' } }],
+  ['anthropic/claude-opus-4-8', 'minimal', { output_config: { effort: 'low' } }, nearest('minimal')],
+  ['anthropic/claude-opus-4-8', 'much', {}, LEFT_OUT],
+  ['deepseek/deepseek-v4-flash', 'max', { reasoning_effort: 'max' }],
+  ['deepseek/deepseek-v4-flash', 'none', { thinking: { type: 'disabled' } }],
+  ['deepseek/deepseek-v4-flash', 'minimal', { reasoning_effort: 'low' }, nearest('minimal')],
+  ['groq/openai/gpt-oss-120b', 'minimal', { reasoning_effort: 'low' }, nearest('minimal')],
+  ['groq/openai/gpt-oss-120b', 'max', {}, LEFT_OUT],
+  ['mistral/mistral-medium-latest', 'minimal', { reasoning_effort: 'high' }, nearest('minimal')],
+  ['mistral/mistral-medium-latest', 'max', {}, LEFT_OUT],
+  [
+    'googleai/gemini-3-pro-preview',
+    'none',
+    { generationConfig: { thinkingConfig: { thinkingLevel: 'low' } } },
+    nearest('none'),
+  ],
+  ['googleai/gemini-3-pro-preview', 'max', {}, LEFT_OUT],
+  ['xai/grok-4.5', 'minimal', { reasoning_effort: 'minimal' }],
+])('tells %s of the effort %s, or says what becomes of it', async (name, effort, sent, note) => {
+  const { body, warnings } = await built(name, { reasoningEffort: effort });
+  expect(body).toMatchObject(sent);
+  if (Object.keys(sent).length === 0) expect(JSON.stringify(body)).not.toMatch(/effort|thinking/i);
+  const id = name.slice(name.indexOf('/') + 1);
+  expect(warnings).toEqual(note === undefined ? [] : [`${id} ${note}`]);
+});
+
+it('leaves out the temperature of a model that refuses not to think', async () => {
+  const asked = { temperature: 0.5, reasoningEffort: 'none' };
+  expect((await built('openai/gpt-5.6', asked)).body).toMatchObject({ temperature: 0.5 });
+  const { body, warnings } = await built('openai/gpt-5.6', asked, ['reasoningEffort']);
+  expect(body).not.toHaveProperty('temperature');
+  expect(warnings.toSorted()).toEqual([
+    'gpt-5.6 does not take reasoningEffort: left out',
+    'gpt-5.6 does not take temperature: left out',
+  ]);
+});
