@@ -41,7 +41,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   wire: ['wire'],
   net: ['net'],
   client: ['client', 'net', 'wire'],
-  files: ['files'],
+  files: ['files', 'wire'],
   prompts: ['prompts', 'files', 'wire'],
   models: ['models', 'prompts', 'files', 'net', 'wire', '..'], // package.json, for the user agent of requests
   service: ['service', 'net', 'models', 'prompts', 'files', 'wire'],

@@ -1,5 +1,5 @@
 import { retryAfter } from '../net/retry.ts';
-import { JsonPastBound, parseBoundedJson } from '../wire/bounded-json.ts';
+import { JsonPastBound, LARGEST_JSON, parseBoundedJson } from '../wire/bounded-json.ts';
 import {
   type Envelope,
   ERROR_HTTP_STATUS,
@@ -25,8 +25,6 @@ import type { RawAnswer } from './request.ts';
 import type { AnswerHeaders } from './transport.ts';
 
 const EXCERPT_LENGTH = 80;
-/** Writing a value out again recurses for each level; thousands would end the process. */
-const BOUNDS = { levels: 500, values: 1_000_000 };
 
 /** An answer that was read, and what it answers. */
 export interface Received {
@@ -78,7 +76,7 @@ function valueOf(received: Received, redaction: Redaction): unknown {
   const text = received.text.replace(/^\uFEFF/, '');
   if (text.trim() === '') throw foreign(received, redaction, 'an empty answer');
   try {
-    return parseBoundedJson(text, BOUNDS);
+    return parseBoundedJson(text, LARGEST_JSON);
   } catch (error) {
     if (error instanceof JsonPastBound) throw foreign(received, redaction, `JSON that ${error.message}`);
     const isJson = /^\s*[[{"]/.test(text);

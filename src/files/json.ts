@@ -1,3 +1,5 @@
+import { type JsonBounds, JsonPastBound, LARGEST_JSON, parseBoundedJson } from '../wire/bounded-json.ts';
+
 /** A value that JSON can write. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
@@ -31,12 +33,21 @@ export function kindOf(value: JsonValue): string {
   return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
 }
 
-/** Parses JSON; returns undefined if the text is not JSON. */
+/** Parses JSON; returns undefined if the text is not JSON, or too much of it. */
 export function parseJson(text: string): JsonValue | undefined {
+  const read = readJson(text);
+  return 'value' in read ? read.value : undefined;
+}
+
+/** Parses JSON; a fault continues a sentence that begins with what the text is. */
+export function readJson(
+  text: string,
+  bounds: JsonBounds = LARGEST_JSON,
+): { readonly value: JsonValue } | { readonly fault: string } {
   try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
+    return { value: parseBoundedJson(text, bounds) as JsonValue };
+  } catch (error) {
+    return { fault: error instanceof JsonPastBound ? error.message : 'is not JSON' };
   }
 }
 

@@ -1,3 +1,5 @@
+import { LARGEST_JSON } from '../wire/bounded-json.ts';
+
 /** What one prompt may use up, so that it harms no other (the bounds of the local service). */
 export const BOUNDS = {
   /** Bytes of a prompt file, and of each partial. */
@@ -37,7 +39,7 @@ export const BOUNDS = {
   /** Lists and objects inside each other in a value that is given as an input. */
   valueDepth: 200,
   /** Of JSON that is given as an input, and of a model's answer. */
-  json: { values: 1_000_000 },
+  json: LARGEST_JSON,
   /** Characters of an input that is given as YAML; JSON may be longer. */
   yamlInput: 128 * 1024,
 } as const;

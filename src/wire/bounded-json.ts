@@ -6,6 +6,9 @@ export interface JsonBounds {
   readonly levels?: number;
 }
 
+/** Bounds that no honest answer comes near. Writing a value out again recurses for each level. */
+export const LARGEST_JSON = { levels: 500, values: 1_000_000 } as const satisfies JsonBounds;
+
 /** JSON that goes past a bound; the message continues a sentence that begins with what it is. */
 export class JsonPastBound extends Error {
   override readonly name = 'JsonPastBound';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
-import { parseJson } from '../../files/json.ts';
+import { readJson } from '../../files/json.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
+import { JsonPastBound, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { fieldText, isObject } from '../core/json-value.ts';
@@ -38,9 +39,10 @@ export async function readJsonFile(
 ): Promise<unknown> {
   const text = await readTextFile(file, cwd, where);
   try {
-    return JSON.parse(text.replace(/^\uFEFF/u, '')) as unknown;
+    return parseBoundedJson(text.replace(/^\uFEFF/u, ''), LARGEST_JSON);
   } catch (error) {
-    throw usageError(`${where}: ${file} is not JSON: ${messageOf(error)}`);
+    const fault = error instanceof JsonPastBound ? error.message : `is not JSON: ${messageOf(error)}`;
+    throw usageError(`${where}: ${file} ${fault}`);
   }
 }
 
@@ -102,10 +104,10 @@ export async function outputMismatch(
   outputs: readonly OutputItem[],
   check: SchemaCheck,
 ): Promise<SchemaMismatch | undefined> {
-  const json = parseJson(textOfOutputs(outputs));
-  if (json === undefined) return { pointer: '', message: 'it is not JSON' };
+  const json = readJson(textOfOutputs(outputs));
+  if ('fault' in json) return { pointer: '', message: `it ${json.fault}` };
   try {
-    return await check(json);
+    return await check(json.value);
   } catch (error) {
     if (error instanceof PastBound) return { pointer: '', message: error.message };
     throw error;

@@ -26,8 +26,12 @@ export async function nearestRecording(
     );
     const weight = names.reduce((sum, name) => sum + (WEIGHTS[name] ?? 1), 0);
     if (nearest !== undefined && nearest.weight <= weight) continue;
-    const texts = names.map(name => `${name} (${comparison(name, there.get(name), here.get(name))})`);
-    nearest = { file, weight, difference: texts.join(', '), isOfVersion: !names.includes(VERSION) };
+    nearest = {
+      file,
+      weight,
+      difference: difference(names, there, here),
+      isOfVersion: !names.includes(VERSION),
+    };
   }
   return nearest;
 }
@@ -50,6 +54,20 @@ function fieldsOf(request: RecordedRequest): Map<string, string | null> {
   ]);
 }
 
+type Fields = ReadonlyMap<string, string | null>;
+
+/** The differences that are named; a recording may be a stranger's, and differ in any number of inputs. */
+const MOST_NAMED = 20;
+const LONGEST_NAME = 100;
+
+function difference(names: readonly string[], there: Fields, here: Fields): string {
+  const texts = names
+    .slice(0, MOST_NAMED)
+    .map(name => `${cut(name, LONGEST_NAME)} (${comparison(name, there.get(name), here.get(name))})`);
+  const rest = names.length - texts.length;
+  return [...texts, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
+}
+
 /** A picture's digest tells nobody anything. */
 function comparison(name: string, there: string | null = null, here: string | null = null): string {
   if (!name.startsWith(IMAGE)) return `${short(there)} there, ${short(here)} here`;
@@ -58,5 +76,9 @@ function comparison(name: string, there: string | null = null, here: string | nu
 
 function short(value: string | null): string {
   if (value === null) return 'none';
-  return JSON.stringify(value.length > 40 ? `${value.slice(0, 39)}…` : value);
+  return JSON.stringify(cut(value, 40));
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

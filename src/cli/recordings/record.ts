@@ -5,7 +5,7 @@ import { readThrough, type Transport, type TransportRequest } from '../../client
 import { messageOf } from '../../files/error-utils.ts';
 import { LinkFault } from '../../files/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
-import { parseBoundedJson } from '../../wire/bounded-json.ts';
+import { LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { toCliError } from '../core/failure.ts';
 import { fieldText, isObject, type JsonObject, listOf, own } from '../core/json-value.ts';
@@ -37,8 +37,6 @@ export interface RecordOptions {
   readonly costOf: (runId: string) => Promise<number | undefined>;
 }
 
-/** The bounds of the client: what goes past them is not an answer to it either. */
-const BOUNDS = { levels: 500, values: 1_000_000 };
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
 /** The media of one run are fetched for so long, in milliseconds. */
 const LONGEST_FETCH_MS = 120_000;
@@ -158,7 +156,7 @@ async function recordedRequest(
 
 function envelopeOf(bytes: Buffer): JsonObject | undefined {
   try {
-    const json = parseBoundedJson(bytes.toString('utf8'), BOUNDS);
+    const json = parseBoundedJson(bytes.toString('utf8'), LARGEST_JSON);
     return isObject(json) && typeof json['status'] === 'string' ? json : undefined;
   } catch {
     return undefined;

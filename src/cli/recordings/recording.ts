@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parseJson } from '../../files/json.ts';
+import { readJson } from '../../files/json.ts';
 import { checkBelow } from '../../files/write-below.ts';
 import { replaceFile, writeUnderFreeName } from '../../files/write-file.ts';
 import type { EngineFault } from '../../models/engine.ts';
+import { LARGEST_JSON } from '../../wire/bounded-json.ts';
 import type { JsonObject } from '../core/json-value.ts';
 import { byKey } from '../core/json-value.ts';
 import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
@@ -94,6 +95,8 @@ export const MOST_MEDIA = 64;
 /** Bytes of the media of one run. */
 export const MOST_MEDIA_BYTES = 256 * 1024 * 1024;
 const MOST_RECORDING_BYTES = 64 * 1024 * 1024;
+/** More than the largest answer, with what was asked. */
+const MOST_RECORDED = { levels: LARGEST_JSON.levels + 10, values: 2 * LARGEST_JSON.values };
 const TOO_LARGE = `it is larger than ${MOST_RECORDING_BYTES / 1024 / 1024} MiB`;
 
 /** A directory of recordings: `runs/`, `answers/` to what else was asked, and `media/` by SHA-256. */
@@ -238,10 +241,11 @@ export class RecordingDirectory {
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
     if (stats.size > MOST_RECORDING_BYTES) throw this.#damaged(file, TOO_LARGE);
-    const json = parseJson(await readFile(place, 'utf8'));
-    const fault = json === undefined ? 'it is not JSON' : faultOf(json);
+    const json = readJson(await readFile(place, 'utf8'), MOST_RECORDED);
+    if ('fault' in json) throw this.#damaged(file, `it ${json.fault}`);
+    const fault = faultOf(json.value);
     if (fault !== undefined) throw this.#damaged(file, fault);
-    return json as object;
+    return json.value as object;
   }
 
   #damaged(file: string, fault: string): CliError {

@@ -1,4 +1,4 @@
-import { isJsonObject, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { isJsonObject, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
 import { ProviderFault } from '../providers/refusal.ts';
 import { MAX_ANSWER_BYTES } from '../providers/send.ts';
@@ -80,8 +80,8 @@ export function rethrowExpired(error: unknown): never {
   throw error;
 }
 
-/** Most values in one result. */
-const MAX_VALUES = 100_000;
+/** Of one result. */
+const BOUNDS = { ...LARGEST_JSON, values: 100_000 };
 
 /** The results in a file of lines, as they are read. A line that can't be read, or is too long, is not a result. */
 export async function* resultsIn(
@@ -116,7 +116,7 @@ function longer(line: string | undefined, piece: string): string | undefined {
 
 function parse(line: string): unknown {
   try {
-    return parseBoundedJson(line, { values: MAX_VALUES });
+    return parseBoundedJson(line, BOUNDS);
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { messageOf } from '../../files/error-utils.ts';
-import { isJsonObject, JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { isJsonObject, JsonPastBound, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { EngineJob } from '../engine.ts';
 import { boundedBody, type HttpAnswer, readBody, TooLong } from '../outgoing/request.ts';
 import type { Answer } from './answer.ts';
@@ -8,8 +8,8 @@ import { eventData } from './event-stream.ts';
 import { type Advice, inOneLine, ProviderFault, pageOrLine, reasonOf } from './refusal.ts';
 import { MAX_ANSWER_BYTES } from './send.ts';
 
-/** Most values in an answer, or in one event. */
-const MAX_VALUES = 100_000;
+/** Of an answer, or of one event. */
+const BOUNDS = { ...LARGEST_JSON, values: 100_000 };
 
 /**
  * Reads the body of a success into an answer, as it comes. What the provider was asked for does not matter: some stream
@@ -96,7 +96,7 @@ async function readEvents(
 function eventIn(data: string): Readonly<Record<string, unknown>> {
   let event: unknown;
   try {
-    event = parseBoundedJson(data, { values: MAX_VALUES });
+    event = parseBoundedJson(data, BOUNDS);
   } catch (error) {
     if (error instanceof JsonPastBound) throw unreadableBecause(`an event of it ${error.message}`);
     throw brokenOff();
@@ -130,7 +130,7 @@ function objectsIn(text: string): Readonly<Record<string, unknown>>[] {
 
 function parse(text: string): unknown {
   try {
-    return parseBoundedJson(text, { values: MAX_VALUES });
+    return parseBoundedJson(text, BOUNDS);
   } catch (error) {
     throw error instanceof JsonPastBound ? unreadableBecause(`it ${error.message}`) : unreadable(text);
   }

@@ -1,4 +1,4 @@
-import { isJsonObject, listAt, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
+import { isJsonObject, LARGEST_JSON, listAt, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
 import type { InterfaceName, Price, Provider } from '../entry.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
@@ -121,7 +121,7 @@ function itemsIn(text: string, { addressName = 'its baseUrl' }: Provider): Recor
 
 function parse(text: string): unknown {
   try {
-    return parseBoundedJson(text, { values: 1_000_000 });
+    return parseBoundedJson(text, LARGEST_JSON);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { isJsonObject, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { isJsonObject, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { type HttpAnswer, readBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { withoutTrailingSlash } from './provider-address.ts';
@@ -60,7 +60,7 @@ export async function exchangeJson(
   const text = (await readBody(answer, MAX_ANSWER_BYTES)).toString('utf8');
   let value: unknown;
   try {
-    value = parseBoundedJson(text, { values: 1_000_000 });
+    value = parseBoundedJson(text, LARGEST_JSON);
   } catch {
     value = undefined;
   }

@@ -38,6 +38,12 @@ describe('--schema', () => {
     );
   });
 
+  it('says that an answer is nested too deeply to be checked', async () => {
+    const data = '['.repeat(10_000) + ']'.repeat(10_000);
+    const { exitCode, stderr } = await checked(data, true);
+    expect([exitCode, stderr()]).toEqual([5, expect.stringContaining('it has more than 500 levels')]);
+  });
+
   it.each(['Here it is: {}', '```json\n{"items":[]}\n```', ''])('says that %j is not JSON', async data => {
     const { exitCode, stderr } = await checked(data, SCHEMA);
     expect(exitCode).toBe(5);

@@ -50,6 +50,23 @@ describe('recordings', () => {
     expect(stdout()).toContain('it differs in the input "text" ("');
   });
 
+  it('name few of the inputs in which the nearest one differs', async () => {
+    const project = projectOf('  - { inputs: { text: a } }\n');
+    await project.run(['test', '--record', 'rec']);
+    const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
+    const file = path.join('rec', 'runs', name);
+    const recorded = readFileSync(path.join(project.home, file), 'utf8');
+    const many = Array.from(
+      { length: 1000 },
+      (_, at) => `${JSON.stringify(`${'x'.repeat(1000)}${at}`)}: "",`,
+    );
+    project.write(file, recorded.replace('"textInputs": {', `"textInputs": {${many.join('')}`));
+    project.write('echo.test.yaml', 'cases:\n  - { inputs: { text: d } }\n');
+    const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
+    expect([exitCode, stdout()]).toEqual([2, expect.stringMatching(/, and 981 more\.$/mu)]);
+    expect(stdout().length).toBeLessThan(10_000);
+  });
+
   it('keep what a run cost, which expectations are judged by', async () => {
     const project = projectOf('  - { inputs: { text: a }, expect: [{ cost: 0.1 }] }\n');
     expect((await project.run(['test', '--record', 'rec'])).exitCode).toBe(0);
@@ -197,6 +214,18 @@ describe('recordings', () => {
       ['outputs that are a text', /"outputs": \[/u, '"outputs": "", "rest": [', 'outputs is not a list'],
       ['a type that is a number', /"type": "image"/u, '"type": 1', 'type is not a text'],
       ['a status that is a list', /"runStatus": "succeeded"/u, '"runStatus": []', 'runStatus is not a text'],
+      [
+        'too many levels',
+        /"data": \{/u,
+        `"deep": ${'['.repeat(600)}${']'.repeat(600)}, "data": {`,
+        'has more than 510 levels',
+      ],
+      [
+        'too many values',
+        /"data": \{/u,
+        `"wide": [${'[],'.repeat(2e6)}1], "data": {`,
+        'holds more than 2,000,000 values',
+      ],
     ])('are refused where they hold %s', async (_, pattern, replacement, message) => {
       const { project, file, content } = await recorded();
       project.write(file, content.replace(pattern, replacement));

@@ -54,6 +54,20 @@ describe('a JMESPath expression of a test', () => {
   });
 });
 
+describe('an answer nested as deeply as no honest one', () => {
+  it.each([
+    { json: [] },
+    { jmespath: '@' },
+    { schema: true },
+    { transform: 'JSON.parse(output)', contains: '[' },
+  ])('fails its case by %o', async expectation => {
+    const deep = '['.repeat(10_000) + ']'.repeat(10_000);
+    const { exitCode, stdout } = await projectOf(caseOf('deep', expectation, deep) + PASSING).run(['test']);
+    expect(stdout()).toContain('1 passed, 1 failed');
+    expect(exitCode).toBe(5);
+  });
+});
+
 describe('the YAML of a test file', () => {
   it('is read in a process of its own if it is large, which ends with the command', async () => {
     const text = `cases:\n${'- name: a\n'.repeat(100_000)}`;

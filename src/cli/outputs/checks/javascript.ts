@@ -3,8 +3,10 @@ import {
   newQuickJSWASMModuleFromVariant,
   type QuickJSContext,
   type QuickJSHandle,
+  type QuickJSRuntime,
 } from 'quickjs-emscripten-core';
-import type { JsonValue } from '../../../files/json.ts';
+import { PastBound } from '../../../files/bounds/past-bound.ts';
+import { type JsonValue, readJson } from '../../../files/json.ts';
 
 /** Code of a test that looks at an answer, or changes it. */
 export interface JavaScript {
@@ -37,17 +39,25 @@ export async function loadJavaScript(): Promise<
 > {
   const engine = await newQuickJSWASMModuleFromVariant(variant as unknown as typeof variant.default);
   return (script, input) => {
-    const runtime = engine.newRuntime();
-    runtime.setMemoryLimit(MEMORY_BYTES);
-    runtime.setMaxStackSize(STACK_BYTES);
-    const context = runtime.newContext();
     try {
-      return run(context, script, input);
-    } finally {
-      context.dispose();
-      runtime.dispose();
+      return runIn(engine.newRuntime(), script, input);
+    } catch {
+      // The engine gave up in its own code and is of no more use; a bound ends the process that has it.
+      throw new PastBound('the JavaScript takes more than its engine can hold');
     }
   };
+}
+
+function runIn(runtime: QuickJSRuntime, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
+  runtime.setMemoryLimit(MEMORY_BYTES);
+  runtime.setMaxStackSize(STACK_BYTES);
+  const context = runtime.newContext();
+  try {
+    return run(context, script, input);
+  } finally {
+    context.dispose();
+    runtime.dispose();
+  }
 }
 
 function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
@@ -125,7 +135,9 @@ function settled(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
   if (text.error) return scriptFault(vm, text.error);
   const json = vm.typeof(text.value) === 'string' ? vm.getString(text.value) : undefined;
   text.value.dispose();
-  return { value: json === undefined ? undefined : (JSON.parse(json) as JsonValue) };
+  if (json === undefined) return { value: undefined };
+  const read = readJson(json);
+  return 'value' in read ? read : { fault: `its result ${read.fault}` };
 }
 
 function scriptFault(vm: QuickJSContext, error: QuickJSHandle): { fault: string } {

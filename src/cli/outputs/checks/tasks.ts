@@ -3,6 +3,7 @@ import { messageOf } from '../../../files/error-utils.ts';
 import type { ExpressionFault, Selection } from '../../../files/jmespath.ts';
 import type { JsonObject } from '../../../files/json.ts';
 import type { SchemaMismatch } from '../../../prompts/schemas/mismatch.ts';
+import { LARGEST_JSON, parseBoundedJson } from '../../../wire/bounded-json.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from './javascript.ts';
 
 /** Why a schema can't be used. */
@@ -148,9 +149,9 @@ function* jsonWithin(text: string): Generator {
     ...starts.map(at => [at, endOfValue(text, at)] as const),
   ]) {
     try {
-      yield JSON.parse(text.slice(start, end));
+      yield parseBoundedJson(text.slice(start, end), LARGEST_JSON);
     } catch {
-      // It is not JSON.
+      // It is not JSON, or too much of it.
     }
   }
 }

@@ -1,4 +1,5 @@
-import { parseJson } from '../../../files/json.ts';
+import { readJson } from '../../../files/json.ts';
+import { LARGEST_JSON } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import { isObject, type JsonObject } from '../../core/json-value.ts';
 import { type CliError, usageError } from '../../errors.ts';
@@ -25,6 +26,8 @@ export interface BaselineCase extends CaseName {
 }
 
 const MOST_BASELINE_BYTES = 512 * 1024 * 1024;
+/** Of 100,000 cases, each with many expectations. */
+const MOST_BASELINE_JSON = { ...LARGEST_JSON, values: 20_000_000 };
 const HOW_TO_MAKE = 'Make one with: promptrun test --reporter json --out results.json';
 
 /**
@@ -34,7 +37,9 @@ const HOW_TO_MAKE = 'Make one with: promptrun test --reporter json --out results
  */
 export async function readBaseline(ctx: Context, file: string, repeating: Repeating): Promise<Baseline> {
   const text = await readTextFile(file, ctx.cwd, '--baseline', MOST_BASELINE_BYTES);
-  const report = parseJson(text.replace(/^\uFEFF/u, ''));
+  const json = readJson(text.replace(/^\uFEFF/u, ''), MOST_BASELINE_JSON);
+  if ('fault' in json) throw notReport(file, `it ${json.fault}`);
+  const report = json.value;
   if (!isObject(report) || !Array.isArray(report['cases'])) throw notReport(file, 'it holds no cases');
   refuseOtherStops(file, report['sure'], repeating);
   return { cases: report['cases'].map((value, at) => caseIn(value, `cases[${at}]`, file)) };

@@ -84,8 +84,9 @@ function changeAt(
   if (expectation === undefined) return undefined;
   const { kind, place } = expectation;
   const json = jsonOf(text);
-  if (kind === 'json' && json === undefined) return undefined;
-  const value = kind === 'json' ? onlyExpected(dataOf(document, place.node), json) : text;
+  if (kind === 'json' && 'fault' in json) return undefined;
+  const value =
+    'value' in json && kind === 'json' ? onlyExpected(dataOf(document, place.node), json.value) : text;
   const changed = changesOf(document, place, value).reduceRight(replaced, source);
   return reads(changed, source, at, value) ? { source: changed, expected: { kind, value } } : undefined;
 }

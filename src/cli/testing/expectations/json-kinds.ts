@@ -9,7 +9,6 @@ import { faultIn, located, textIn, textOfPlace } from '../cases/test-values.ts';
 import { firstDifference, jsonOf, onlyExpected } from './json-match.ts';
 import { kind, quoted, type Reading, TEXT } from './kind.ts';
 
-const NOT_JSON = 'is not JSON';
 const SCHEMA = { type: ['string', 'object', 'boolean'] };
 
 /** What is expected of an answer as JSON. */
@@ -20,13 +19,13 @@ export const JSON_KINDS = {
     text: value => JSON.stringify(value),
     unmet: (expected, { text }) => {
       const json = jsonOf(text);
-      if (json === undefined) return { message: NOT_JSON, expected: pretty(expected), actual: text };
-      const different = firstDifference(expected, json);
+      if ('fault' in json) return { message: json.fault, expected: pretty(expected), actual: text };
+      const different = firstDifference(expected, json.value);
       return (
         different && {
           message: `differs at ${JSON.stringify(different.pointer)}: ${different.message}`,
           expected: pretty(expected),
-          actual: pretty(onlyExpected(expected, json)),
+          actual: pretty(onlyExpected(expected, json.value)),
         }
       );
     },
@@ -44,12 +43,12 @@ export const JSON_KINDS = {
     },
     unmet: async (expression, { text, checks }) => {
       const json = jsonOf(text);
-      if (json === undefined)
-        return { message: `${NOT_JSON}, so ${quoted(expression)} can't be asked of it`, actual: text };
+      if ('fault' in json)
+        return { message: `${json.fault}, so ${quoted(expression)} can't be asked of it`, actual: text };
       try {
-        const { isTrue, json: selected } = await checks.perform('select', expression, json, 0);
+        const { isTrue, json: selected } = await checks.perform('select', expression, json.value, 0);
         if (isTrue) return undefined;
-        return { message: `${quoted(expression)} gives ${selected}`, actual: pretty(json) };
+        return { message: `${quoted(expression)} gives ${selected}`, actual: pretty(json.value) };
       } catch (error) {
         if (error instanceof PastBound)
           throw new CaseFault(`jmespath ${quoted(expression)}: ${error.message}`);
@@ -63,7 +62,7 @@ export const JSON_KINDS = {
     text: ({ name }) => name,
     unmet: async ({ name, check }, { text }) => {
       const json = jsonOf(text);
-      const mismatch = json === undefined ? { pointer: '', message: NOT_JSON } : await check(json);
+      const mismatch = 'fault' in json ? { pointer: '', message: json.fault } : await check(json.value);
       return (
         mismatch && {
           message: `does not match ${name} at ${JSON.stringify(mismatch.pointer)}: ${mismatch.message}`,

@@ -1,16 +1,16 @@
-import { type JsonValue, parseJson } from '../../../files/json.ts';
+import { readJson } from '../../../files/json.ts';
 import { isObject } from '../../core/json-value.ts';
 
-/** Returns the JSON of an answer: as it is, or alone in a code fence. */
-export function jsonOf(text: string): JsonValue | undefined {
+/** Reads the JSON of an answer: as it is, or alone in a code fence. */
+export function jsonOf(text: string): ReturnType<typeof readJson> {
   const trimmed = text.trim();
   const fence = /^```\w*[ \t]*\r?\n/u.exec(trimmed);
   const inside =
     fence !== null && trimmed.endsWith('```') && trimmed.length >= fence[0].length + 3
       ? trimmed.slice(fence[0].length, -3)
       : undefined;
-  const json = parseJson(text);
-  return json === undefined && inside !== undefined ? parseJson(inside) : json;
+  const json = readJson(text);
+  return 'fault' in json && inside !== undefined ? readJson(inside) : json;
 }
 
 export interface Difference {

@@ -41,8 +41,16 @@ describe('code that looks at an answer', () => {
     ['(function f() { return f(); })()', /stack overflow/],
     ['"x".repeat(1e9)', /out of memory/],
     ['JSON.parse("[".repeat(100000))', /SyntaxError/],
+    ['let a = 1\nfor (let i = 0; i < 501; i++) a = [a]\nreturn a', /^its result has more than 500 levels$/],
   ])('says why it gives nothing: %s', (code, fault) => {
     expect(inline(code)).toEqual({ fault: expect.stringMatching(fault) });
+  });
+
+  it('reaches a bound if the engine gives up, and another engine goes on', async () => {
+    const deep = 'let a = []\nfor (let i = 0; i < 100_000; i++) a = [a]\nreturn a';
+    expect(() => inline(deep)).toThrow('the JavaScript takes more than its engine can hold');
+    run = await loadJavaScript();
+    expect(inline('1 + 1')).toEqual({ value: 2 });
   });
 
   it.each(['require', 'process', 'fetch', 'setTimeout', 'WebAssembly', 'Buffer', 'std', 'os'])(
