@@ -20,10 +20,15 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
     const report = await import('./program/report-error.ts');
     return report.reportError(error, argv, { io, stderr, env });
   };
+  const showHelp = async (text: string): Promise<void> => {
+    if (!io.stdout.isTerminal || text.split('\n').length <= io.stdout.rows) return void (await io.out(text));
+    const { pageHelp } = await import('./program/page-help.ts');
+    await pageHelp(text, tree, io, surroundings);
+  };
   const tree = buildTree({
     version: surroundings.version,
-    columns: io.stdout.columns,
     write: text => help.push(text),
+    terminal: { stream: streams.stdout, env },
     runAction: async (command, run) => {
       const { runAction } = await import('./program/run-action.ts');
       exitCode = await runAction({ command, run, surroundings, io, reportError });
@@ -31,7 +36,7 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
   });
   try {
     await parsed(tree, withDebugBody(argv));
-    await io.out(help.join(''));
+    await showHelp(help.join(''));
   } catch (error) {
     exitCode = await reportError(error);
   }

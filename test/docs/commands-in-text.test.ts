@@ -12,7 +12,12 @@ const guides = readdirSync(DOCS).filter(name => /\.(md|yml)$/u.test(name) && nam
 /** Takes a command line apart as the command does, down to every flag and argument, and runs nothing. */
 async function parse(words: readonly string[]): Promise<void> {
   const runAction = (): Promise<void> => Promise.resolve();
-  const tree = buildTree({ runAction, version: '0.0.0', write: () => {}, columns: 80 });
+  const tree = buildTree({
+    runAction,
+    version: '0.0.0',
+    write: () => {},
+    terminal: { stream: process.stdout, env: {} },
+  });
   await tree.parseAsync([...words], { from: 'user' }).catch((error: unknown) => {
     if (!(error instanceof HelpShown)) throw error;
   });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/context.ts';
@@ -86,5 +86,25 @@ describe('the pager', () => {
     await terminal.waitFor('still here');
     expect(await terminal.exit()).toBe(0);
     expect(terminal.text()).not.toContain('error');
+  });
+
+  it.each([['help', 'agents'], ['test', '--help'], []])('shows guides and help: %s %s', async (...args) => {
+    const home = temporaryDirectory();
+    const terminal = onTerminal(args, { home, env: { PAGER: MARKING } });
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.text()).toContain('paged: ');
+    expect(readdirSync(home)).toEqual([]);
+    const whole = onTerminal([...args, '--no-pager'], { env: { PAGER: MARKING } });
+    expect(await whole.exit()).toBe(0);
+    expect(whole.text()).not.toContain('paged: ');
+  });
+
+  it('shows help although the settings are damaged', async () => {
+    const home = temporaryDirectory();
+    mkdirSync(path.join(home, 'config'));
+    writeFileSync(path.join(home, 'config/config.json'), '{');
+    const terminal = onTerminal(['help', 'agents'], { home, env: { PAGER: MARKING } });
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.text()).toContain('paged: ');
   });
 });

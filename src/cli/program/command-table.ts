@@ -14,6 +14,7 @@ import {
   CONFIG_UNSET,
 } from '../commands/config/spec.ts';
 import { DOCTOR } from '../commands/doctor/spec.ts';
+import type { HelpTerminal } from '../commands/help/help.ts';
 import { HELP } from '../commands/help/spec.ts';
 import { JUDGE, JUDGE_CHECK } from '../commands/judge/spec.ts';
 import { KEYS, KEYS_CREATE, KEYS_LIST, KEYS_REVOKE } from '../commands/keys/spec.ts';
@@ -82,7 +83,7 @@ type Action<S extends CommandSpec> = (
 export interface ProgramCommand extends CommandSpec {
   readonly run?: (ctx: Context, input: readonly unknown[], command: Command) => Promise<ExitCode | undefined>;
   /** What it does if it needs nothing but the words on the command line. */
-  readonly explain?: (words: readonly string[], command: Command) => Promise<void>;
+  readonly explain?: (words: readonly string[], command: Command, terminal: HelpTerminal) => Promise<void>;
 }
 
 export interface ProgramTable extends CommandTable {
@@ -196,7 +197,7 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     command(ALIAS_LIST, () => import('../commands/alias/alias.ts').then(file => file.aliasList)),
     {
       ...HELP,
-      explain: async (words, command) => (await import('../commands/help/help.ts')).help(words, command),
+      explain: async (...input) => (await import('../commands/help/help.ts')).help(...input),
     },
   ],
   'The local service:': [

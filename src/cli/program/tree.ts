@@ -1,7 +1,9 @@
 import { Command, Help, InvalidArgumentError, Option } from 'commander';
+import type { HelpTerminal } from '../commands/help/help.ts';
 import type { Context } from '../context.ts';
 import { type CommandSpec, commandsBelow, type FlagSpec, nameOf } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { wrapCommand, wrapLines, wrappedRow } from '../terminal/wrap-lines.ts';
 import { COMMAND_TABLE, HEADINGS_OF_REQUESTS, type ProgramCommand } from './command-table.ts';
 import { refuseUnknownCommand, throwParsingEnd, usageOf } from './parsing.ts';
 
@@ -11,19 +13,18 @@ export interface TreeOptions {
   readonly version: string;
   /** Where help goes. */
   readonly write: (text: string) => void;
-  /** Columns help is wrapped to. */
-  readonly columns: number;
+  readonly terminal: HelpTerminal;
 }
 
 /** Help is never wider, however wide the terminal is. */
 const WIDEST = 80;
 
-const EXAMPLES = `
-Examples:
-  promptrun run hello -i name=Ada    # a sample prompt, on the built-in service
-  promptrun run ./my.prompt -i topic=tea
-  promptrun login --base-url https://prompts.example.com/v1
-  promptrun help prompt-files        # or: models, environment, runs list …`;
+const EXAMPLES = [
+  'run hello -i name=Ada    # a sample prompt, on the built-in service',
+  'run ./my.prompt -i topic=tea',
+  'login --base-url https://prompts.example.com/v1',
+  'help prompt-files        # or: models, environment, runs list …',
+];
 
 /** Builds commander's tree from the table: names and summaries at once, the rest of a command when it is called. */
 export function buildTree(options: TreeOptions): Command {
@@ -37,7 +38,8 @@ export function buildTree(options: TreeOptions): Command {
   return root;
 }
 
-function configureRoot(root: Command, { version, write, columns }: TreeOptions): void {
+function configureRoot(root: Command, { version, write, terminal }: TreeOptions): void {
+  const width = widthOfHelp(terminal);
   root
     .description('Run published prompts on a Prompt Execution Service: a hosted one, or the built-in one.')
     .usage('<command> [options]')
@@ -50,18 +52,23 @@ function configureRoot(root: Command, { version, write, columns }: TreeOptions):
       optionDescription: withoutEmptyDefault,
       subcommandTerm: command => command.name(),
       commandUsage: usageOf,
+      styleUsage: usage => wrapLines(usage, width - 'Usage: '.length),
+      formatItem: rowOfHelp,
+      minWidthToWrap: 1,
     })
     .configureOutput({
       writeOut: write,
       writeErr: write,
       outputError: () => {}, // reported by whoever catches it
-      getOutHelpWidth: () => Math.min(columns, WIDEST),
-      getErrHelpWidth: () => Math.min(columns, WIDEST),
+      getOutHelpWidth: () => width,
+      getErrHelpWidth: () => width,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .addHelpText('after', EXAMPLES)
-    .addHelpText('after', '\nFlags of every command (--json, --query, --profile, …): promptrun help flags');
+    .addHelpText('after', () => examplesOf(EXAMPLES, width))
+    .addHelpText('after', () =>
+      wrapLines('\nFlags of every command (--json, --query, --profile, …): promptrun help flags', width),
+    );
   for (const flag of COMMAND_TABLE.globalFlags) root.addOption(optionOf(flag));
   root.addOption(new Option('--debug-body').hideHelp());
   watchParsing(root);
@@ -100,7 +107,7 @@ function stubOf(spec: CommandSpec, parent: Command): Command {
 function declare(command: Command, spec: ProgramCommand, options: TreeOptions): void {
   for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
   for (const flag of spec.flags ?? []) command.addOption(optionOf(flag));
-  command.addHelpText('after', helpTextOf(spec));
+  command.addHelpText('after', () => helpTextOf(spec, widthOfHelp(options.terminal)));
   const { run, explain } = spec;
   if (run !== undefined) {
     command.action((...input: unknown[]) =>
@@ -110,7 +117,9 @@ function declare(command: Command, spec: ProgramCommand, options: TreeOptions): 
       ),
     );
   }
-  if (explain !== undefined) command.action((words: readonly string[]) => explain(words, command));
+  if (explain !== undefined) {
+    command.action((words: readonly string[]) => explain(words, command, options.terminal));
+  }
   addCommands(command, commandsBelow(COMMAND_TABLE, spec.path), options);
 }
 
@@ -122,19 +131,27 @@ function flagsOf(command: Command): object {
   return { ...command.opts(), ...Object.fromEntries(typed) };
 }
 
-function helpTextOf({ examples, notes, heading }: CommandSpec): string {
-  const lines = examples.map(line => (/\bpromptrun /.test(line) ? `  ${line}` : `  promptrun ${line}`));
+function helpTextOf({ examples, notes, heading }: CommandSpec, columns: number): string {
   const flags = HEADINGS_OF_REQUESTS.includes(heading) ? '--json, --query, --timeout' : '--json, --query';
-  return [
-    `\nExamples:\n${lines.join('\n')}`,
-    ...(notes === undefined ? [] : [wrapped(typeof notes === 'string' ? notes : notes())]),
+  const texts = [
+    ...(notes === undefined ? [] : [typeof notes === 'string' ? notes : notes()]),
     `Flags of every command (${flags}, …): promptrun help flags`,
-  ].join('\n\n');
+  ];
+  return [examplesOf(examples, columns), ...texts.map(text => wrapLines(text, columns))].join('\n\n');
 }
 
-/** Lines that are too long, broken between words. */
-function wrapped(text: string): string {
-  return text.replace(new RegExp(`(?=.{${WIDEST + 1}})(.{1,${WIDEST}}) `, 'gu'), '$1\n');
+function examplesOf(examples: readonly string[], columns: number): string {
+  const lines = examples.map(line => (/\bpromptrun /.test(line) ? `  ${line}` : `  promptrun ${line}`));
+  return ['\nExamples:', ...lines.map(line => wrapCommand(line, columns))].join('\n');
+}
+
+function widthOfHelp({ stream }: HelpTerminal): number {
+  return Math.min(stream.columns || WIDEST, WIDEST);
+}
+
+/** Returns a row of a list in help: the term, and beside it, or below it, what is said of it. */
+function rowOfHelp(this: Help, term: string, width: number, text: string): string {
+  return wrappedRow(`  ${term.padEnd(width)}  `, text, this.helpWidth ?? WIDEST);
 }
 
 function optionOf([flags, description, traits = {}]: FlagSpec): Option {

@@ -1,7 +1,14 @@
 import { spawn } from 'node:child_process';
 import { NOT_FROM_HERE, resolveProgram, shellProgram } from '../../files/programs.ts';
 import type { Env } from '../core/types.ts';
+import type { Io } from './io.ts';
 import type { TerminalContext } from './terminal-context.ts';
+
+/** What a pager needs of a command's context. */
+export interface PagerContext extends Pick<TerminalContext, 'env' | 'onInterrupt'> {
+  readonly io: Pick<Io, 'out' | 'stdout'>;
+  readonly globals: { readonly pager: boolean };
+}
 
 // The shell's codes for a command that can't be run.
 const NOT_RUNNABLE = [126, 127];
@@ -11,13 +18,13 @@ const NOT_RUNNABLE = [126, 127];
  *
  * @param preferred the setting `pager`; it wins over `$PAGER`
  */
-export async function page(ctx: TerminalContext, text: string, preferred: string | undefined): Promise<void> {
+export async function page(ctx: PagerContext, text: string, preferred: string | undefined): Promise<void> {
   const pager = pagerFor(ctx, text, preferred);
   if (pager === undefined || !(await runPager(ctx, pager, text))) await ctx.io.out(text);
 }
 
 /** As git does: the setting, then `$PAGER`, then less; none for short texts, `--no-pager`, `cat` or an empty name. */
-function pagerFor(ctx: TerminalContext, text: string, preferred: string | undefined): string | undefined {
+function pagerFor(ctx: PagerContext, text: string, preferred: string | undefined): string | undefined {
   if (!ctx.globals.pager || !ctx.io.stdout.isTerminal) return undefined;
   const pager = (preferred ?? ctx.env.PAGER ?? 'less').trim();
   if (pager === '' || pager === 'cat' || lineCount(text) < ctx.io.stdout.rows) return undefined;
@@ -36,7 +43,7 @@ function lineCount(text: string): number {
 }
 
 /** False where the pager could not be started. Ctrl-C is the pager's while it runs, and quitting it early is not a fault. */
-async function runPager(ctx: TerminalContext, pager: string, text: string): Promise<boolean> {
+async function runPager(ctx: PagerContext, pager: string, text: string): Promise<boolean> {
   // The user's own command line; the text only ever goes in by its standard input.
   const child = spawn(pager, {
     shell: shellProgram(ctx.env),

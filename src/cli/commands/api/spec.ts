@@ -22,6 +22,6 @@ export const API = {
     "api GET /runs -f limit=50 --paginate --query 'data.rows[].runId'",
     'api POST /runs --input run.json',
   ],
-  notes: `Fields become query parameters of GET and DELETE, otherwise fields of a JSON body; a[b]=c makes an object a with a
+  notes: `Fields become query parameters of GET and DELETE, otherwise fields of a JSON body; a[b]=c makes an object a with a \
 field b. --paginate prints one envelope a page. The answer is printed as it came, errors too; the exit code tells them apart.`,
 } as const satisfies CommandSpec;

@@ -53,13 +53,13 @@ export const BATCH = {
     "jq -c '{name}' users.json | promptrun batch hello --from - --format jsonl",
     'batch describe --from photos.csv --out part-1.jsonl --shard 1/4',
   ],
-  notes: `Rows: the header of a CSV file names inputs; image, image1, image2 … are images, too, id names the row. An empty cell leaves
+  notes: `Rows: the header of a CSV file names inputs; image, image1, image2 … are images, too, id names the row. An empty cell leaves \
 the input out. A line of a JSONL file is a flat map of the same, or {id, textInputs, imageInputs}.
--i, --image, -o and -m apply to every row: an input given with -i wins over the row's own, images given with --image stand
+-i, --image, -o and -m apply to every row: an input given with -i wins over the row's own, images given with --image stand \
 before the row's own. Files are found from the folder of --from. --timeout bounds the whole batch.
 
-Results: one line of JSON for each row as it ends: row, id, runId, runStatus, outputs, tokens, credits, cost, seconds, error. The
-journal beside them (results.jsonl.journal) is what --resume goes on from, after Ctrl-C as well as after a power cut; it
+Results: one line of JSON for each row as it ends: row, id, runId, runStatus, outputs, tokens, credits, cost, seconds, error. The \
+journal beside them (results.jsonl.journal) is what --resume goes on from, after Ctrl-C as well as after a power cut; it \
 is removed when every row has ended.`,
 } as const satisfies CommandSpec;
 

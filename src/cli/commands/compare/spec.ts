@@ -49,9 +49,9 @@ export const COMPARE = {
     'compare a.prompt b.prompt --from rows.csv --expect a.test.yaml',
     'compare a.prompt b.prompt -i city=Oslo',
   ],
-  notes: `Targets are versions, prompt files, or file@git:<revision>. Piped, a line is:
-row, id, same, changed or failed, and of each target run id, status, seconds,
-tokens and credits; with --expect also whether it passed, and a line for each
-later target: verdict, target, the verdict against the first. A row is judged by
+  notes: `Targets are versions, prompt files, or file@git:<revision>.
+Piped, a line is: row, id, same, changed or failed, and of each target run id, status, seconds, \
+tokens and credits; with --expect also whether it passed, and a line for each \
+later target: verdict, target, the verdict against the first. A row is judged by \
 the case with equal inputs, or else by the case whose name is the row's id.`,
 } as const satisfies CommandSpec;

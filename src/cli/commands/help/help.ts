@@ -2,7 +2,17 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { installedFile } from '../../../files/installed-file.ts';
 import { didYouMean } from '../../../files/nearest.ts';
+import type { Env } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
+import { colourLevel, paintFor } from '../../terminal/colour.ts';
+import type { Sink } from '../../terminal/io.ts';
+import { wrapLines } from '../../terminal/wrap-lines.ts';
+
+/** Where help goes, and what says how it may look there. */
+export interface HelpTerminal {
+  readonly stream: Sink;
+  readonly env: Env;
+}
 
 /** The flags that every command takes, as `help flags` prints them. */
 function flagsTopic(root: Command): string {
@@ -31,19 +41,65 @@ export const GUIDES: Readonly<Record<string, string>> = {
   moving: 'moving.md',
 };
 
-/** The text of a topic or a guide; undefined if none has this name. @throws {Error} if it is not installed */
-async function readTopic(name: string): Promise<string | undefined> {
+/** Reads a topic or a guide; undefined if none has this name. @throws {Error} if it is not installed */
+async function readTopic(
+  name: string,
+  command: Command,
+  terminal: HelpTerminal,
+): Promise<string | undefined> {
   const file = new Map(Object.entries({ ...TOPICS, ...GUIDES })).get(name);
-  return file === undefined ? undefined : readFile(installedFile(`docs/${file}`), 'utf8');
+  if (file === undefined) return undefined;
+  const text = await readFile(installedFile(`docs/${file}`), 'utf8');
+  return file.endsWith('.md') ? forTerminal(text, command, terminal) : linesFor(text, terminal.stream);
+}
+
+/** Lays a guide out for a terminal, or for who wants colours; a program gets the Markdown. */
+async function forTerminal(text: string, command: Command, { stream, env }: HelpTerminal): Promise<string> {
+  const level = colourLevel(stream, env, command.optsWithGlobals<{ color: boolean }>().color);
+  if (stream.isTTY !== true && level === 0) return text;
+  const { layOutGuide } = await import('./guide.ts');
+  const guides = new Map(Object.entries(GUIDES).map(([name, file]) => [file, `promptrun help ${name}`]));
+  const paint = await paintFor(level);
+  return layOutGuide(text, { columns: stream.columns || 80, paint, leadsTo: href => guides.get(href) });
+}
+
+/** Lays a topic out, which is written for 80 columns, for fewer of them. */
+function linesFor(text: string, { isTTY, columns = 80 }: Sink): string {
+  return isTTY === true && columns < 80 ? wrapLines(withoutLayout(text), columns) : text;
+}
+
+/** Joins the lines of paragraphs, of lists with commas, and of texts that go on below their beginning. */
+function withoutLayout(text: string): string {
+  const lines: string[] = [];
+  for (const line of text.split('\n')) {
+    const above = lines.at(-1) ?? '';
+    const isTerm = /^ {2}\S+(?:, \S+)*$/u.test(above) && !above.endsWith(',');
+    if (!goesOn(above, line)) lines.push(line);
+    else lines[lines.length - 1] = `${above}${isTerm ? '  ' : ' '}${line.trimStart()}`;
+  }
+  return lines.join('\n');
+}
+
+function goesOn(above: string, line: string): boolean {
+  if (above === '' || line === '') return false;
+  const isProse = /^\S/u.test(above) && !above.endsWith(':') && /^\S/u.test(line);
+  return isProse || above.endsWith(',') || /^ {4}/u.test(line);
 }
 
 /** Explains a topic, or a command however deep, as `--help` after its name does; or prints a guide. */
-export async function help(words: readonly string[], command: Command): Promise<void> {
+export async function help(
+  words: readonly string[],
+  command: Command,
+  terminal: HelpTerminal,
+): Promise<void> {
   const [name = ''] = words;
   const print = (text: string): void => command.configureOutput().writeOut?.(text);
   const isAlone = words.length === 1;
-  if (isAlone && name === 'flags' && command.parent !== null) return print(flagsTopic(command.parent));
-  const guide = isAlone ? await readTopic(name) : undefined;
+  const { columns = 80 } = terminal.stream;
+  if (isAlone && name === 'flags' && command.parent !== null) {
+    return print(wrapLines(flagsTopic(command.parent), Math.min(columns, 80)));
+  }
+  const guide = isAlone ? await readTopic(name, command, terminal) : undefined;
   if (isAlone && !isCommand(command, name)) {
     if (guide === undefined) throw unknownTopic(command, name);
     return print(guide);

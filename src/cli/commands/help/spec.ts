@@ -6,6 +6,6 @@ export const HELP = {
   arguments: [['[topic...]', 'a command, or one of the topics or guides below']],
   examples: ['help runs list', 'help environment', 'help prompt-files'],
   notes: `Topics: flags, environment, exit-codes
-Guides: prompt-files, tests, batch, services, models, serve, agents,
+Guides: prompt-files, tests, how-sure, batch, services, models, serve, agents, \
 moving; after the help of the command if there is one of that name`,
 } as const satisfies CommandSpec;

@@ -34,7 +34,7 @@ export const JUDGE_CHECK = {
     'judge check labels.jsonl --judge llama --min-kappa 0.6',
     'judge check labels.csv --rubric "is polite" --repeat 3 --json',
   ],
-  notes: `A label is pass or fail, yes or no, true or false, 1 or 0. The judge is asked
-as a rubric of a test asks. Kappa is how far it agrees with the labels beyond
+  notes: `A label is pass or fail, yes or no, true or false, 1 or 0. The judge is asked \
+as a rubric of a test asks. Kappa is how far it agrees with the labels beyond \
 chance: 1 is always, 0 is no more than chance.`,
 } as const satisfies CommandSpec;

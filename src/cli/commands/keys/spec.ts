@@ -23,7 +23,7 @@ export const KEYS_CREATE = {
     'keys create --user ci --plan pro --credits 1000',
     'keys create --user ada --author',
   ],
-  notes: `The key is printed once and kept as a hash only. A user who is new gets the plan and credits given; one who is there
+  notes: `The key is printed once and kept as a hash only. A user who is new gets the plan and credits given; one who is there \
 keeps theirs: users set changes them. The holder of an author's key may publish prompts over HTTP.
 A user has at most 10 keys at a time.`,
 } as const satisfies CommandSpec;

@@ -12,11 +12,11 @@ export const MCP = {
   ],
   examples: ['mcp', 'mcp --allow hello --max-credits 100', 'mcp --prompts ./prompts'],
   notes: `Speaks the protocol on standard input and output; notes go to standard error.
-Most clients take this in their configuration (.mcp.json, mcp.json,
+Most clients take this in their configuration (.mcp.json, mcp.json, \
 claude_desktop_config.json):
 
   {"mcpServers": {"promptrun": {"command": "promptrun", "args": ["mcp"]}}}
 
-VS Code (.vscode/mcp.json) calls it "servers"; Claude Code adds it with
+VS Code (.vscode/mcp.json) calls it "servers"; Claude Code adds it with \
 claude mcp add promptrun -- promptrun mcp. More: promptrun help agents`,
 } as const satisfies CommandSpec;

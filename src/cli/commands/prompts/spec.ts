@@ -58,7 +58,7 @@ export const PROMPTS_NEW = {
     'prompts new summary.prompt --from .github/prompts/summary.prompt.yml',
     'prompts new answer.prompt --from promptfooconfig.yaml --prompt 2',
   ],
-  notes: `What has no equivalent in a prompt or test file is named with its line and left out. A file that exists is kept
+  notes: `What has no equivalent in a prompt or test file is named with its line and left out. A file that exists is kept \
 unless --force is given. Piped, a line is the path of a file that was written.`,
 } as const satisfies CommandSpec;
 

@@ -110,7 +110,7 @@ export const RUNS_RERUN = {
     'runs rerun 5f0c8f0e -m openai/gpt-6-luna --compare',
     'runs rerun ./5f0c8f0e-….json --image photo.jpg',
   ],
-  notes: `The local service keeps what a run was created from, its pictures for a day. For a run of another service give the file
+  notes: `The local service keeps what a run was created from, its pictures for a day. For a run of another service give the file \
 that --save wrote: images are to be given again, and must be the same unless --other-images says otherwise.
 ${RUN_NAMES}`,
 } as const satisfies CommandSpec;

@@ -33,14 +33,14 @@ export const SERVE = {
     'serve --host 0.0.0.0 --public-url https://prompts.example/team',
     'serve --metrics 127.0.0.1:9464',
   ],
-  notes: `The first line on standard output is "listening on http://…/v1"; the first start
-prints a key as well. SIGTERM and Ctrl-C: for --drain
-/readyz answers 503 and all else goes on; then no new requests, running runs are given
---grace, the rest go on at the next start; with --no-rerun they have failed, since
+  notes: `The first line on standard output is "listening on http://…/v1"; the first start \
+prints a key as well. SIGTERM and Ctrl-C: for --drain \
+/readyz answers 503 and all else goes on; then no new requests, running runs are given \
+--grace, the rest go on at the next start; with --no-rerun they have failed, since \
 a second bill may be worse than a lost answer.
 
-Limits of a user: 10,000 queued runs (--max-queued; over it 429), 2 GiB of media
-(507), 10 keys. Of a request: 64 MiB, a picture 20 MiB (413), 100,000 values.
-Of a prompt: 128 KiB, 1,000 fields; a render 1,000,000 loop turns, 8 MiB, 2 s.
+Limits of a user: 10,000 queued runs (--max-queued; over it 429), 2 GiB of media \
+(507), 10 keys. Of a request: 64 MiB, a picture 20 MiB (413), 100,000 values. \
+Of a prompt: 128 KiB, 1,000 fields; a render 1,000,000 loop turns, 8 MiB, 2 s. \
 Of the service: 256 MiB of requests in memory (429), 4,096 connections.`,
 } as const satisfies CommandSpec;

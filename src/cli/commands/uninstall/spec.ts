@@ -8,7 +8,7 @@ export const UNINSTALL = {
     ['--dry-run', 'name it and remove nothing'],
   ],
   examples: ['uninstall --dry-run', 'uninstall --yes'],
-  notes: `Removes settings, keys (those in the system's keychain too), caches, the journal, the prompts, runs and media of the
+  notes: `Removes settings, keys (those in the system's keychain too), caches, the journal, the prompts, runs and media of the \
 local service, and the line in the shell's start-up file that installs completion.
 
 Your own files stay: prompt files, results, recordings, models.yaml. The last line says how to remove the package itself.`,

@@ -14,6 +14,6 @@ export const USAGE = {
   ],
   examples: ['usage', 'usage --since 7d --by day', 'usage --by model --json'],
   notes: `Credits of any service; tokens and money of this machine's own.
-Piped, a line is: what, runs, failed, credits, tokens in, out and cached (- if
+Piped, a line is: what, runs, failed, credits, tokens in, out and cached (- if \
 not known), US dollars, and whether they are estimated.`,
 } as const satisfies CommandSpec;

@@ -12,7 +12,7 @@ export const VERSIONS_LIST = {
   summary: 'published versions of a prompt, newest first',
   arguments: [['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts']],
   examples: ['versions list hello', "versions list hello --query '[0].promptVersionId'"],
-  notes: `Piped, a line is: prompt version, time, and "latest" for the latest one; then its labels,
+  notes: `Piped, a line is: prompt version, time, and "latest" for the latest one; then its labels, \
 and their moves, if there are any.`,
 } as const satisfies CommandSpec;
 
@@ -42,8 +42,8 @@ export const VERSIONS_LABEL = {
     'run hello@production',
     'versions label hello production --remove',
   ],
-  notes: `A label leads to one version of a prompt, and can be moved. It has up to 64 of a–z, 0–9
-and hyphens, and does not look like the beginning of an id. Of this machine's own
+  notes: `A label leads to one version of a prompt, and can be moved. It has up to 64 of a–z, 0–9 \
+and hyphens, and does not look like the beginning of an id. Of this machine's own \
 service, or a \`serve\` with the key of an author. \`versions list\` shows labels and
 who moved them.`,
 } as const satisfies CommandSpec;

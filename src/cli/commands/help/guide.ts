@@ -1,0 +1,161 @@
+import type { ChalkInstance } from 'chalk';
+import stringWidth from 'fast-string-width';
+import { wrapAnsi } from 'fast-wrap-ansi';
+import { lexer, type Token, type Tokens } from 'marked';
+import { laidOut } from '../../terminal/table.ts';
+import { wrapCommand, wrapLines } from '../../terminal/wrap-lines.ts';
+
+/** How guides are laid out. */
+export interface GuideLayout {
+  /** Columns of the terminal. */
+  readonly columns: number;
+  readonly paint: ChalkInstance;
+  /** Returns how to get what a relative link leads to; undefined if only its text is to be shown. */
+  readonly leadsTo: (href: string) => string | undefined;
+}
+
+/** Lines are never longer, however wide the terminal is. */
+const WIDEST = 100;
+const GAP = 2;
+
+/** Lays out a guide in Markdown for a terminal: paragraphs flow, and no word is broken. */
+export async function layOutGuide(markdown: string, layout: GuideLayout): Promise<string> {
+  const columns = Math.min(layout.columns, WIDEST);
+  return `${await blocks(lexer(markdown), { ...layout, columns }, '\n\n')}\n`;
+}
+
+async function blocks(tokens: readonly Token[], layout: GuideLayout, between: string): Promise<string> {
+  const texts = await Promise.all(tokens.map(token => block(token, layout)));
+  return texts.filter(text => text !== '').join(between);
+}
+
+async function block(token: Token, layout: GuideLayout): Promise<string> {
+  const { columns, paint } = layout;
+  switch (token.type) {
+    case 'heading':
+      return wrapAnsi(paint.bold(inline(childrenOf(token), layout)), columns);
+    case 'code':
+      return code(token as Tokens.Code, layout);
+    case 'list':
+      return list(token as Tokens.List, layout);
+    case 'table':
+      return table(token as Tokens.Table, layout);
+    case 'blockquote':
+      return indented(await blocks(childrenOf(token), within(layout, GAP), '\n\n'), ' '.repeat(GAP));
+    case 'space':
+    case 'hr':
+    case 'html':
+      return '';
+    default:
+      return wrapAnsi(inline(childrenOf(token), layout), columns);
+  }
+}
+
+function childrenOf(token: Token): readonly Token[] {
+  return 'tokens' in token && token.tokens !== undefined ? token.tokens : [];
+}
+
+function within(layout: GuideLayout, indent: number): GuideLayout {
+  return { ...layout, columns: layout.columns - indent };
+}
+
+function indented(text: string, first: string): string {
+  const rest = ' '.repeat(first.length);
+  return text
+    .split('\n')
+    .map((line, at) => (line === '' ? '' : (at === 0 ? first : rest) + line))
+    .join('\n');
+}
+
+function inline(tokens: readonly Token[], layout: GuideLayout): string {
+  return tokens.map(token => inlineText(token, layout)).join('');
+}
+
+function inlineText(token: Token, layout: GuideLayout): string {
+  const { paint } = layout;
+  switch (token.type) {
+    case 'strong':
+      return paint.bold(inline(childrenOf(token), layout));
+    case 'em':
+      return paint.italic(inline(childrenOf(token), layout));
+    case 'codespan':
+      return paint.cyan((token as Tokens.Codespan).text);
+    case 'link': {
+      const { href } = token as Tokens.Link;
+      const text = inline(childrenOf(token), layout);
+      const place = /^https?:/u.test(href) ? href : layout.leadsTo(href);
+      return place === undefined || place === text ? text : `${text} (${paint.cyan(place)})`;
+    }
+    case 'br':
+      return '\n';
+    default:
+      return 'text' in token && typeof token.text === 'string' ? token.text.replaceAll('\n', ' ') : token.raw;
+  }
+}
+
+function code({ text, lang }: Tokens.Code, { columns, paint }: GuideLayout): string {
+  const isShell = lang === 'sh' || lang === 'bash';
+  return text
+    .split('\n')
+    .map(line => (isShell ? wrapCommand(`  ${line}`, columns) : wrapLines(`  ${line}`, columns)))
+    .map(line => paint.cyan(line))
+    .join('\n');
+}
+
+async function list({ items, ordered, start, loose }: Tokens.List, layout: GuideLayout): Promise<string> {
+  const texts = await Promise.all(
+    items.map(async ({ tokens }, at) => {
+      const marker = ordered ? `${Number(start) + at}. ` : '- ';
+      return indented(await blocks(tokens, within(layout, marker.length), loose ? '\n\n' : '\n'), marker);
+    }),
+  );
+  return texts.join(loose ? '\n\n' : '\n');
+}
+
+/** A table in columns, or row by row if a word would have to be broken for them. */
+async function table({ header, rows }: Tokens.Table, layout: GuideLayout): Promise<string> {
+  const titles = header.map(({ tokens }) => layout.paint.bold(inline(tokens, layout)));
+  const cells = rows.map(row => row.map(({ tokens }) => inline(tokens, layout)));
+  const widths = columnWidths([titles, ...cells], layout.columns);
+  if (widths === undefined) return rowByRow(titles, cells, layout);
+  const wrap = (row: readonly string[]) => row.map((cell, at) => wrapAnsi(cell, widths[at] ?? 1));
+  const wrapped = cells.map(wrap);
+  const isTall = wrapped.some(row => row.some(cell => cell.includes('\n')));
+  const spaced = wrapped.flatMap((row, at) => (isTall && at > 0 ? [row.map(() => ''), row] : [row]));
+  const shown = titles.some(title => stringWidth(title) > 0) ? [wrap(titles), ...spaced] : spaced;
+  return (await laidOut(shown, {})).trimEnd();
+}
+
+/** How wide each column may be; undefined if their longest words don't fit beside each other. */
+function columnWidths(rows: readonly (readonly string[])[], columns: number): number[] | undefined {
+  const count = Math.max(...rows.map(row => row.length));
+  const widest = (measure: (cell: string) => number) =>
+    Array.from({ length: count }, (_, at) => Math.max(...rows.map(row => measure(row[at] ?? ''))));
+  const least = widest(cell => Math.max(...cell.split(/\s+/u).map(word => stringWidth(word))));
+  const widths = widest(stringWidth);
+  for (;;) {
+    const excess = widths.reduce((sum, width) => sum + width, GAP * (count - 1)) - columns;
+    if (excess <= 0) return widths;
+    const slack = widths.map((width, at) => (width > (least[at] ?? 0) ? width : 0));
+    const at = slack.indexOf(Math.max(...slack));
+    if (slack[at] === 0) return undefined;
+    widths[at] = (widths[at] ?? 1) - 1;
+  }
+}
+
+function rowByRow(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns, paint }: GuideLayout,
+): string {
+  return rows
+    .map(([first = '', ...rest]) => {
+      const facts = rest.map((cell, at) => {
+        const title = titles[at + 1] ?? '';
+        const text = stringWidth(title) === 0 ? cell : `${title}: ${cell}`;
+        return indented(wrapAnsi(text, columns - GAP), ' '.repeat(GAP));
+      });
+      return [wrapAnsi(paint.bold(first), columns), ...facts].join('\n');
+    })
+    .join('\n\n');
+}

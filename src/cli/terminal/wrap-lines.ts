@@ -1,0 +1,64 @@
+import { Help } from 'commander';
+
+/** Text in a narrower column than this is hard to read: it stands below its term instead. */
+const NARROWEST_TEXT = 24;
+const BELOW = 6;
+
+/** Breaks lines that are too long between words. Indented lines hang; the text of `  term  text` stays in its column. */
+export function wrapLines(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map(line => (line.length <= columns ? line : wrappedLine(line, columns)))
+    .join('\n');
+}
+
+/** Returns a term, padded and indented, with its text in a column of its own, or below it if there is no room for one. */
+export function wrappedRow(term: string, text: string, columns: number): string {
+  if (columns - term.length >= NARROWEST_TEXT) return term + hanging(text, term.length, columns);
+  return `${wrapLines(term.trimEnd(), columns)}\n${' '.repeat(BELOW)}${hanging(text, BELOW, columns)}`;
+}
+
+function wrappedLine(line: string, columns: number): string {
+  const indent = line.length - line.trimStart().length;
+  const gap = line.indexOf('  ', indent);
+  if (gap > 0) {
+    const text = line.slice(gap).trimStart();
+    return wrappedRow(line.slice(0, line.length - text.length), text, columns);
+  }
+  const hang = indent === 0 ? 0 : indent + 2;
+  return ' '.repeat(indent) + hanging(line.trimStart(), hang, columns);
+}
+
+/** Breaks a text so that its lines fit beside an indentation, which all but the first get. */
+function hanging(text: string, indent: number, columns: number): string {
+  const help = new Help();
+  help.minWidthToWrap = 1;
+  return help.boxWrap(text, columns - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
+}
+
+/** A word of a command line; blanks in quotes belong to it. */
+const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/gu;
+
+/**
+ * Breaks an indented command line that is too long so that it can still be pasted, its comment above it.
+ *
+ * One with a quoted part that fits on no line stays whole, and so does one behind the name of a shell, as in `bash: …`.
+ */
+export function wrapCommand(line: string, columns: number): string {
+  if (line.length <= columns || /^ +\w+: /u.test(line)) return line;
+  const [command = '', comment] = line.split(/ +# /u);
+  const words = command.match(WORD) ?? [];
+  if (words.some(word => /["']/u.test(word) && word.length > columns - BELOW)) return line;
+  const lines: string[] = [];
+  let current = ' ';
+  for (const word of words) {
+    if (current.length + word.length + 3 > columns && current.trim() !== '') {
+      lines.push(`${current} \\`);
+      current = '   ';
+    }
+    current += ` ${word}`;
+  }
+  const above =
+    comment === undefined ? [] : [`  # ${hanging(comment, 4, columns).replaceAll('\n    ', '\n  # ')}`];
+  return [...above, ...lines, current].join('\n');
+}
