@@ -41,35 +41,38 @@ export class PromptService implements Requester {
     this.#pace = pace;
   }
 
-  /** What is known of the service's clock. */
+  /** The service's clock, as its answers show it. */
   get clock(): ServiceClock {
     return this.#session.clock;
   }
 
   /**
-   * Whether the service keeps the `Idempotency-Key` of a creation, as its latest answer said: the same creation sent
-   * again then gives the one run. Undefined while it has not answered.
+   * True if the service keeps the `Idempotency-Key` of a creation, so that sending the creation again returns the same
+   * run. Undefined until the service has answered.
    */
   get keepsIdempotencyKeys(): boolean | undefined {
     return this.#session.keepsIdempotencyKeys;
   }
 
-  /** A value with the key masked in every text of it, outputs of runs included. */
+  /** Returns the value with the key masked in every string, outputs of runs included. */
   redact<T>(value: T): T {
     return this.#session.redaction.value(value);
   }
 
-  /** This client with a pace that every request asks, tries again, polls and downloads included; they close together. */
+  /**
+   * Returns a client that shares this one's connections and sends every request at `pace`, retries, polls and downloads
+   * included. Closing either closes both.
+   */
   withPace(pace: Pace): PromptService {
     return new PromptService(this.#options, this.#session, pace);
   }
 
   /**
-   * One call of the service, repeated where that is safe: GETs on network faults, 429 and 5xx; anything else only
-   * on 429 and where nothing was sent.
+   * Calls the service and retries if that is safe: a GET after network faults, 429 and 5xx; any other method only after
+   * 429 or if nothing was sent.
    *
-   * @throws {ServiceError} or one of its kinds for an error envelope
-   * @throws {NetworkError} where no whole answer came
+   * @throws {ServiceError} or a subclass for an error envelope
+   * @throws {NetworkError} if no complete answer came
    * @throws {ProtocolError} for an answer that is not an envelope, and for redirects
    * @throws {InvalidRequestError} before anything is sent
    */
@@ -80,7 +83,7 @@ export class PromptService implements Requester {
   }
 
   /**
-   * The same, with error envelopes returned instead of thrown.
+   * Calls the service like `request`, but returns error envelopes instead of throwing them.
    *
    * @throws {NetworkError | ProtocolError | InvalidRequestError} as `request` does
    */
@@ -99,13 +102,13 @@ export class PromptService implements Requester {
   }
 
   /**
-   * Fetches generated media, without the key. Up to 5 redirects are followed, each checked: https, or the service's
-   * own origin, or plain http between loopback addresses; never from a public service into a private network.
-   * What the transport owns is not checked.
+   * Fetches generated media without sending the key. Follows up to 5 redirects. Each URL must be https, at the service's
+   * own origin, or plain http between loopback addresses, and a public service can't redirect into a private network.
+   * URLs that the transport owns are not checked.
    *
-   * @throws {NotFoundError} for 403, 404 and 410, since such URLs live 24 hours
-   * @throws {NetworkError} also while it is read, where it is cut short
-   * @throws {ProtocolError} for a URL that is refused and for other answers than 200
+   * @throws {NotFoundError} for 403, 404 and 410, because such URLs expire after 24 hours
+   * @throws {NetworkError} also while the body is read, if it is cut short
+   * @throws {ProtocolError} for a URL that is refused, and for any answer but 200
    */
   async download(url: string, options: DownloadOptions = {}): Promise<Download> {
     const { download } = await import('./download.ts');
@@ -113,12 +116,13 @@ export class PromptService implements Requester {
   }
 
   /**
-   * Creates a run, waits until it has ended, and gives it, succeeded or failed.
+   * Creates a run, waits until it ends, and returns it, succeeded or failed.
    *
    * @param target the id of a prompt version or of a prompt, or a slug
    * @param inputs `{textInputs, imageInputs}`, or a map of texts
-   * @throws {WaitTimeoutError} when `timeoutMs` is over while it is waited for; the run goes on
-   * @throws what `runs.create` and `waitForRun` throw; `InvalidRequestError` if no prompt has this slug
+   * @throws {WaitTimeoutError} if `timeoutMs` passes while waiting; the run continues
+   * @throws {InvalidRequestError} if no prompt has this slug
+   * @throws whatever `runs.create` and `waitForRun` throw
    */
   async run(
     target: string,
@@ -129,12 +133,12 @@ export class PromptService implements Requester {
     return runPrompt(this, target, inputs, options);
   }
 
-  /** `waitForRun` with this client. */
+  /** Calls `waitForRun` with this client. */
   waitForRun(runId: string, options?: WaitOptions): Promise<Run> {
     return waitForRun(this, runId, options);
   }
 
-  /** Drops every connection; what still waits to be tried again fails at once. */
+  /** Closes every connection. Requests that wait for a retry fail immediately. */
   close(): Promise<void> {
     return this.#session.close();
   }

@@ -3,16 +3,16 @@ import { ProtocolError } from './errors.ts';
 import { headerOf } from './parse-response.ts';
 import type { TransportResponse } from './transport.ts';
 
-/** What the client accepts as content encodings. */
+/** The content encodings that the client accepts. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 
-// Encodings may be stacked; nobody needs more than two.
+// Encodings may be stacked, but more than two serve no purpose.
 const MAX_ENCODINGS = 2;
 
 /**
- * Undoes the content encodings of an answer and holds it to `maxBytes`, counted after decoding.
+ * Undoes the content encodings of an answer and limits it to `maxBytes`, counted after decoding.
  *
- * @throws {ProtocolError} while it is read: an unknown encoding, broken data, or more bytes than allowed
+ * @throws {ProtocolError} while reading, for an unknown encoding, broken data, or more bytes than allowed
  */
 export async function* decoded(
   body: AsyncIterable<Uint8Array>,
@@ -32,7 +32,7 @@ export async function* decoded(
 }
 
 /**
- * The whole text of an answer.
+ * Reads the whole text of an answer.
  *
  * @throws {ProtocolError} as `decoded` does
  */
@@ -50,7 +50,7 @@ export async function decodedText(response: TransportResponse, maxBytes: number)
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** The encodings in the order in which they are to be undone. */
+/** Returns the encodings in the order in which to undo them. */
 function encodings(header = ''): string[] {
   const names = header
     .toLowerCase()
@@ -94,6 +94,6 @@ async function decoderFor(name: string, first: Uint8Array): Promise<Transform> {
   if (name !== 'deflate') {
     throw new ProtocolError(`the answer is encoded as ${name.slice(0, 40)}, which was not asked for`);
   }
-  // Some servers send the bare deflate format under this name.
+  // Some servers send raw deflate data under this name.
   return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
 }

@@ -12,21 +12,21 @@ const TIMEOUT_MS = 30_000;
 /** Largest media file, after decompression. */
 const MAX_MEDIA_BYTES = 8 * 1024 ** 3;
 
-/** Media as it comes in. */
+/** Media that is being downloaded. */
 export interface Download {
   readonly status: number;
-  /** As the server says; undefined where it does not. */
+  /** The server's `Content-Type`; undefined if it sent none. */
   readonly contentType: string | undefined;
-  /** In bytes, where it is known beforehand. */
+  /** In bytes; undefined if it is not known beforehand. */
   readonly length: number | undefined;
-  /** Must be read to its end or left with `return`. */
+  /** The caller must read it to the end or call `return`. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 export interface DownloadOptions {
-  /** Aborts at once, with the signal's reason; the reading of the body too. */
+  /** Aborts the request, and the reading of its body, with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Asked before each try; by default the client's own, if it has one. */
+  /** Awaited before each attempt; default: the client's own pace, if any. */
   readonly pace?: Pace | undefined;
 }
 
@@ -123,7 +123,7 @@ function refusal(
   now: number,
 ): PromptServiceError {
   if ([403, 404, 410].includes(httpStatus)) {
-    const message = `${shown} is not there any more (HTTP ${httpStatus}): the URLs of generated media live 24 hours`;
+    const message = `${shown} is no longer available (HTTP ${httpStatus}): URLs of generated media live 24 hours`;
     return errorFor('NOT_FOUND_ERROR', message, { httpStatus });
   }
   const message = `${shown} was answered with HTTP ${httpStatus}`;
@@ -136,7 +136,7 @@ function lengthOf(header: string | undefined): number | undefined {
   return header !== undefined && /^\d+$/.test(header) ? Number(header) : undefined;
 }
 
-// The query of a media URL is its signature: who has it, has the picture.
+// Leaves the query out: it is the signature, and whoever has it can fetch the picture.
 function shownUrl({ protocol, host, pathname }: URL): string {
   return `${protocol}//${host}${pathname}`;
 }

@@ -1,13 +1,13 @@
-/** What every error of the client has in common. */
+/** The base class of every error of the client. */
 export abstract class PromptServiceError extends Error {
   override readonly name: string = 'PromptServiceError';
-  /** The service's status code, or the client's own for faults the service did not report. */
+  /** The service's status code, or one of the client's own for faults that the service did not report. */
   abstract readonly status: string;
-  /** The HTTP status of the answer; undefined where there was none. */
+  /** The HTTP status of the answer; undefined if none came. */
   readonly httpStatus: number | undefined;
-  /** The envelope's data; null when none. */
+  /** The envelope's `data`; null if it has none. */
   readonly data: unknown;
-  /** The `errorContext` of the client whose request it ended; undefined for other errors. */
+  /** The `errorContext` of the client whose request failed; undefined for other errors. */
   context: unknown;
 
   constructor(message: string, options: { httpStatus?: number; data?: unknown; cause?: unknown } = {}) {
@@ -37,12 +37,12 @@ interface ServiceErrorOptions {
   readonly data?: unknown;
 }
 
-/** 400, 413, 422 or 431: what was sent is wrong. */
+/** 400, 413, 422 or 431: the request is not valid. */
 export class ValidationError extends ServiceError {
   override readonly name = 'ValidationError';
 }
 
-/** 401 or 403: no key, or one that is not valid. */
+/** 401 or 403: the key is missing or not valid. */
 export class UnauthorizedError extends ServiceError {
   override readonly name = 'UnauthorizedError';
 }
@@ -52,7 +52,7 @@ export class PaymentRequiredError extends ServiceError {
   override readonly name = 'PaymentRequiredError';
 }
 
-/** 404 or 410: there is no such thing, or not for this caller. */
+/** 404 or 410: the resource does not exist, or not for this caller. */
 export class NotFoundError extends ServiceError {
   override readonly name = 'NotFoundError';
 }
@@ -60,7 +60,7 @@ export class NotFoundError extends ServiceError {
 /** 429: too many requests, after all retries. */
 export class RateLimitError extends ServiceError {
   override readonly name = 'RateLimitError';
-  /** What the service asked to wait, in milliseconds; undefined where it did not say. */
+  /** The wait that the service asked for, in milliseconds; undefined if it named none. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -73,7 +73,7 @@ export class RateLimitError extends ServiceError {
   }
 }
 
-/** 504 of a run creation with the run's id: the run goes on. */
+/** 504 of a creation, with the id of a run that continues. */
 export class GatewayTimeoutError extends ServiceError {
   override readonly name = 'GatewayTimeoutError';
   readonly runId: string;
@@ -84,13 +84,13 @@ export class GatewayTimeoutError extends ServiceError {
   }
 }
 
-/** No answer came: the connection failed, broke or stayed silent. */
+/** No complete answer came: the connection failed, broke or went silent. */
 export class NetworkError extends PromptServiceError {
   override readonly name = 'NetworkError';
   readonly status = 'NETWORK_ERROR';
-  /** True only where it is certain that nothing of the request reached a server. */
+  /** True only if it is certain that no part of the request reached a server. */
   readonly nothingSent: boolean;
-  /** Whether it may go well the next time; false where something has to be set up differently first. */
+  /** False if another attempt can't succeed until something is set up differently; true by default. */
   readonly mayPass: boolean;
 
   constructor(message: string, options: { nothingSent: boolean; mayPass?: boolean; cause?: unknown }) {
@@ -100,7 +100,7 @@ export class NetworkError extends PromptServiceError {
   }
 }
 
-/** An answer came that is not the service's: no envelope, a redirect, broken JSON. */
+/** An answer is not the service's: it has no envelope, redirects, or holds broken JSON. */
 export class ProtocolError extends PromptServiceError {
   override readonly name = 'ProtocolError';
   readonly status = 'PROTOCOL_ERROR';
@@ -112,7 +112,7 @@ export class InvalidRequestError extends PromptServiceError {
   readonly status = 'USAGE_ERROR';
 }
 
-/** A run was still going on when the time given for waiting was over (see `waitForRun`). */
+/** A run had not ended within the time limit of `waitForRun`. */
 export class WaitTimeoutError extends PromptServiceError {
   override readonly name = 'WaitTimeoutError';
   readonly status = 'WAIT_TIMEOUT';

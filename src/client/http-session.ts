@@ -24,32 +24,32 @@ import {
 import { createTransport } from './undici-transport.ts';
 import { baseUrlOf } from './urls.ts';
 
-/** Longest silence before the headers of an answer. A creation is answered after up to two minutes. */
+/** Maximum silence before the headers of an answer. A creation may take two minutes to answer. */
 const HEADERS_TIMEOUT_MS = { creating: 180_000, reading: 30_000 };
-/** Longest silence within an answer. */
+/** Maximum silence within an answer. */
 const BODY_TIMEOUT_MS = 30_000;
-/** An answer that still drips after this time is given up. */
+/** Maximum time for a whole answer, however steadily it trickles in. */
 const WHOLE_BODY_TIMEOUT_MS = 300_000;
 /** Largest answer, after decompression. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
-/** A request, the same at every try. */
+/** A request, the same at every attempt. */
 export interface SessionRequest extends Omit<RequestOptions, 'query'> {
   readonly method: string;
-  /** Below the base URL, with its query. */
+  /** Relative to the base URL, with its query. */
   readonly path: string;
   readonly body: RequestBody | string | undefined;
 }
 
-/** What is repeated, and who is to know of it. */
+/** A request to repeat, and the callback for its retries. */
 interface Repeated extends Pick<RequestOptions, 'signal' | 'retries' | 'pace'> {
   readonly method: string;
   readonly onRetry?: (attempt: number, waitMs: number) => Promise<void>;
 }
 
-/** Sends requests with the caller's key, reads their answers, and keeps what they show of the service. */
+/** Sends requests with the caller's key, parses the answers, and remembers what they reveal about the service. */
 export class HttpSession {
   readonly baseUrl: string;
   readonly userAgent: string;
@@ -79,7 +79,7 @@ export class HttpSession {
     return this.#keepsIdempotencyKeys;
   }
 
-  /** Sends a request, again where that is safe; throws only the signal's reason and faults of the request's own body. */
+  /** Sends a request and retries if that is safe. Throws only the signal's reason and faults of the request's own body. */
   send(request: SessionRequest): Promise<Outcome> {
     const onRetry = async (attempt: number, waitMs: number): Promise<void> => {
       await this.#report('retry', request, attempt, { waitMs });
@@ -91,7 +91,7 @@ export class HttpSession {
     });
   }
 
-  /** Tries until no further try does better, in step with the pace. */
+  /** Calls `once` until it succeeds or the retry policy gives up, at the given pace. */
   async repeat<T extends Pick<Outcome, 'error' | 'retryAfterMs'> & { readonly policy?: string | undefined }>(
     { method, retries, pace, signal, onRetry }: Repeated,
     once: (attempt: number) => Promise<T>,
@@ -109,13 +109,13 @@ export class HttpSession {
     }
   }
 
-  /** Made when it is first asked for. */
+  /** Opens the transport at the first call. */
   transport(): Promise<Transport> {
     this.#transport ??= this.#openTransport();
     return this.#transport;
   }
 
-  /** Drops every connection. */
+  /** Closes every connection. */
   async close(): Promise<void> {
     this.#closing.abort(new NetworkError('the client was closed', { nothingSent: false }));
     const transport = await this.#transport?.catch(() => undefined);
@@ -197,7 +197,7 @@ export class HttpSession {
       accept: 'application/json',
       'accept-encoding': ACCEPTED_ENCODINGS,
       'user-agent': this.userAgent,
-      // What a server once gave must not make every later request impossible.
+      // A hash from a server that can't be a header must not break every later request.
       ...(HEADER_VALUE.test(agent) && { [CLI_AGENT_HEADER]: agent }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(idempotencyKey !== undefined && { [IDEMPOTENCY_KEY_HEADER]: idempotencyKey }),
@@ -205,16 +205,16 @@ export class HttpSession {
   }
 
   #noteHeaders(request: SessionRequest, { headers }: TransportResponse): void {
-    // Noted before the body is read, which may break off.
+    // Before the body is read, because that may fail.
     if (saysIdempotency(headers)) this.#keepsIdempotencyKeys = true;
     if (request.ignoreActionRequire || headers[ACTION_REQUIRE_HEADER] === undefined) return;
     this.#options.onActionRequire?.();
   }
 
-  // An intermediary has a clock of its own and keeps no keys, so the service itself must have answered.
+  // Only from answers of the service itself: an intermediary has its own clock and keeps no keys.
   #learnFrom({ httpStatus, headers, date }: RawAnswer, receivedAt: number): void {
     if (date !== undefined) this.clock.learn(date, receivedAt);
-    // A missing header says something only where the key was known.
+    // Without a valid key or after a 5xx, a missing header proves nothing.
     if (httpStatus !== 401 && httpStatus < 500) this.#keepsIdempotencyKeys = saysIdempotency(headers);
   }
 
@@ -233,11 +233,11 @@ export class HttpSession {
   }
 }
 
-// What a header can't carry would be refused further down, by an error that repeats it.
+// Checked here because undici's own error would repeat the key.
 function usableKey(key: string): string {
   if (HEADER_VALUE.test(key)) return key;
   throw new InvalidRequestError(
-    'the API key is empty or holds characters that no key has; check for stray spaces',
+    'the API key is empty or has characters that no key can have; check for stray spaces',
   );
 }
 
@@ -245,21 +245,21 @@ function saysIdempotency(headers: AnswerHeaders): boolean {
   return headerOf(headers, IDEMPOTENCY_HEADER)?.trim().toLowerCase() === IDEMPOTENCY_SUPPORTED;
 }
 
-/** The service's clock as its `Date` headers show it, in whole seconds. */
+/** The service's clock, learned from its `Date` headers to the second. */
 export class ServiceClock {
   #offsetMs: number | undefined;
 
-  /** How far the service's clock is ahead of the local one, in milliseconds; undefined while it has not sent its time. */
+  /** How far the service's clock is ahead of the local one, in milliseconds; undefined until an answer had a `Date`. */
   get offsetMs(): number | undefined {
     return this.#offsetMs;
   }
 
-  /** The service's time when the local clock showed `localMs`; undefined while it has not sent its own. */
+  /** Returns the service's time at the local time `localMs`; undefined until an answer had a `Date`. */
   at(localMs: number): number | undefined {
     return this.#offsetMs === undefined ? undefined : localMs + this.#offsetMs;
   }
 
-  /** Learns from an answer with the time `serviceMs` that came when the local clock showed `localMs`. */
+  /** Sets the offset from an answer dated `serviceMs` that arrived at the local time `localMs`. */
   learn(serviceMs: number, localMs: number): void {
     this.#offsetMs = serviceMs - localMs;
   }

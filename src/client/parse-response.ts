@@ -26,12 +26,12 @@ import type { AnswerHeaders } from './transport.ts';
 
 const EXCERPT_LENGTH = 80;
 
-/** An answer that was read, and what it answers. */
+/** An answer whose body has been read, and the request that it answers. */
 export interface Received {
   readonly method: string;
   readonly url: string;
   readonly httpStatus: number;
-  /** With the key masked already. */
+  /** The key is already masked in them. */
   readonly headers: AnswerHeaders;
   readonly text: string;
   /** The local time, in milliseconds since the Unix epoch. */
@@ -39,9 +39,9 @@ export interface Received {
 }
 
 /**
- * The envelope in an answer.
+ * Parses the envelope of an answer.
  *
- * @throws {ProtocolError} for anything else, saying what came
+ * @throws {ProtocolError} for anything but an envelope, describing what came
  */
 export function envelopeOf(received: Received, redaction: Redaction): Envelope<unknown> {
   if (isRedirect(received.httpStatus)) throw redirected(received, redaction);
@@ -96,7 +96,7 @@ function foreign(
   redaction: Redaction,
   what: string,
 ): ProtocolError {
-  // A page is of no use in a line of text.
+  // A web page is of no use in a one-line message.
   const shown = /^\s*</.test(text) ? '' : excerpt(redaction.text(text));
   const quoted = shown === '' ? '' : `: ${shown}`;
   const request = `${method} ${redaction.text(url)}`;
@@ -105,7 +105,7 @@ function foreign(
   });
 }
 
-/** A text, cut short and on one line, for messages. */
+/** Returns a text on one line, cut short, for messages. */
 function excerpt(text: string): string {
   const line = text
     .slice(0, EXCERPT_LENGTH * 4)
@@ -121,23 +121,23 @@ function isEnvelope(value: unknown): value is Envelope<unknown> {
   return !('message' in value) || typeof value.message === 'string';
 }
 
-/** What a try came to: an answer of the service, which may report an error, or none. */
+/** The outcome of an attempt: an answer of the service, which may report an error, or no answer. */
 export type Outcome = (
   | { readonly answer: RawAnswer; readonly error: ServiceError | undefined }
   | { readonly answer?: undefined; readonly error: PromptServiceError }
 ) & {
-  /** What the answer asked to wait, in milliseconds. */
+  /** The wait that the answer asked for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 };
 
-/** Reads an answer's meaning; the key is masked in whatever comes of it, the outputs of runs excepted. */
+/** Interprets an answer. The key is masked in the result, except in the outputs of runs. */
 export function parseResponse(received: Received, redaction: Redaction): Outcome {
   const { method, httpStatus, headers } = received;
   const date = dateOf(headers);
   const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'), date ?? received.receivedAt);
   try {
     const envelope = envelopeOf(received, redaction);
-    // What succeeded may be a result, and a result stays as it came.
+    // The outputs of a run are a result, and results stay as they came.
     const safe = redaction.value(envelope, isSuccess(envelope) ? 'outputs' : undefined);
     const text = safe === envelope ? received.text : JSON.stringify(safe);
     const error = isSuccess(safe) ? undefined : serviceErrorOf(safe, method, { httpStatus, retryAfterMs });
@@ -148,13 +148,13 @@ export function parseResponse(received: Received, redaction: Redaction): Outcome
   }
 }
 
-/** The server's own time, in milliseconds since the Unix epoch. */
+/** Returns the server's time, in milliseconds since the Unix epoch. */
 function dateOf(headers: AnswerHeaders): number | undefined {
   const date = Date.parse(headerOf(headers, 'date') ?? '');
   return Number.isNaN(date) ? undefined : date;
 }
 
-/** What an intermediary says without an envelope means the same, as far as it can only mean one thing. */
+/** Maps an intermediary's refusal to the error that an envelope would give, if its HTTP status has only one meaning. */
 function refusedOnTheWay(
   error: ProtocolError,
   httpStatus: number,
@@ -162,7 +162,7 @@ function refusedOnTheWay(
 ): PromptServiceError {
   const { message } = error;
   if (httpStatus === 413) {
-    return new ProtocolError(`${message}; a gateway on the way takes no request of this size`, {
+    return new ProtocolError(`${message}; a gateway on the way refuses requests of this size`, {
       httpStatus,
     });
   }
@@ -176,7 +176,7 @@ const REFUSALS: Readonly<Record<number, ErrorStatus>> = {
   429: 'TOO_MANY_REQUESTS_ERROR',
 };
 
-/** The error that an envelope reports. */
+/** Returns the error that an envelope reports. */
 function serviceErrorOf(
   { status, data, message }: ErrorEnvelope,
   method: string,
@@ -204,7 +204,7 @@ const ERRORS: Readonly<Record<number, typeof ServiceError>> = {
   431: ValidationError,
 };
 
-/** An error of the class that its code stands for where that is known, otherwise its HTTP status. */
+/** Returns an error of the class for its status code or, if the code is unknown, for its HTTP status. */
 export function errorFor(
   status: string,
   message: string,
@@ -223,7 +223,7 @@ function runIdIn(data: unknown): string | undefined {
   return typeof data.runId === 'string' && fillsSegment(data.runId) ? data.runId : undefined;
 }
 
-/** The value of a header; the first where there are several. */
+/** Returns the value of a header, the first if there are several. */
 export function headerOf(headers: AnswerHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];

@@ -1,6 +1,6 @@
 import { InvalidRequestError } from './errors.ts';
 
-/** Longer than any identifier; every stage of decoding looks at the whole of it. */
+/** Longer than any identifier; bounded because every decoding stage scans the whole value. */
 const MAX_LENGTH = 512;
 
 /**
@@ -13,7 +13,7 @@ export function path(literals: TemplateStringsArray, ...values: readonly string[
 }
 
 function segment(value: string): string {
-  if (value === '') throw new InvalidRequestError('an identifier is empty');
+  if (value === '') throw new InvalidRequestError('an identifier must not be empty');
   if (value.length > MAX_LENGTH) {
     throw new InvalidRequestError(
       `${JSON.stringify(value.slice(0, 40))}… is not an identifier: it is too long`,
@@ -33,7 +33,7 @@ function segment(value: string): string {
   }
 }
 
-/** Whether `path` takes the value. */
+/** Returns true if `path` accepts the value. */
 export function fillsSegment(value: string): boolean {
   try {
     return segment(value) !== '';
@@ -42,13 +42,13 @@ export function fillsSegment(value: string): boolean {
   }
 }
 
-// An intermediary may decode more than once: `%252e` is a dot in the end.
+// An intermediary may decode more than once, so `%252e` may become a dot.
 function isDots(part: string): boolean {
   const dots = part.replace(/%(?:25)*2e/gi, '.');
   return dots === '.' || dots === '..';
 }
 
-// A server or an intermediary may decode a segment more than once, so every stage of decoding is looked at.
+// A server or an intermediary may decode a segment more than once, so every decoding stage is checked.
 function leavesItsSegment(value: string): boolean {
   if (value === '.' || value === '..' || /[/\\]/.test(value)) return true;
   const decoded = decode(value);
@@ -59,7 +59,7 @@ function decode(value: string): string {
   return value.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Whether a path, as a caller wrote it, stays below the base URL it is appended to. */
+/** Returns true if a path that a caller wrote stays below the base URL that it is appended to. */
 export function staysBelowBase(pathAndQuery: string): boolean {
   const [pathname = ''] = pathAndQuery.split(/[?#]/, 1);
   if (!pathname.startsWith('/') || pathname.includes('\\')) return false;

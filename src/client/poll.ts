@@ -7,12 +7,12 @@ import { isPassing } from './retry.ts';
 const FIRST_INTERVAL_MS = 1000;
 const LAST_INTERVAL_MS = 9000;
 const GROWTH = 1.5;
-// Each interval is lengthened by up to this share, so that many waiting clients don't ask in step.
+// Each interval grows by up to this share, so that many waiting clients don't poll in step.
 const JITTER = 0.1;
-/** How long a run may be missing whose id the service itself gave: what answers may lag behind what created it. */
+/** How long a run that the service itself named may be missing: a replica may lag behind the one that created it. */
 const MISSING_MS = 60_000;
 
-/** What waiting needs of a client; `PromptService` is one. */
+/** The part of a client that `waitForRun` needs; `PromptService` has it. */
 export interface PollingClient {
   readonly runs: { get(runId: string, options: ReadOptions): Promise<Run> };
   readonly now: () => number;
@@ -20,46 +20,46 @@ export interface PollingClient {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** What a poll found. */
+/** The result of one poll. */
 export interface PollEvent {
   readonly run?: Run;
-  /** A fault that did not end the waiting. */
+  /** A fault that did not end the wait. */
   readonly error?: Error;
-  /** How long every poll has ended in a fault, this one included, in milliseconds; 0 where `run` was found. */
+  /** How long polls have failed without a break, in milliseconds; 0 if this one succeeded. */
   readonly failingMs: number;
-  /** From 1. */
+  /** The number of this poll, from 1. */
   readonly polls: number;
-  /** Since the waiting began. */
+  /** The time since the wait began, in milliseconds. */
   readonly elapsedMs: number;
 }
 
 export interface WaitOptions {
-  /** Ends the waiting at once, with the signal's reason; the run goes on. */
+  /** Ends the wait with the signal's reason; the run continues. */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait, in milliseconds; by default as long as it takes. */
+  /** Maximum wait in milliseconds; unlimited by default. */
   readonly timeoutMs?: number | undefined;
-  /** Asks for the first time only after one interval; for a run that is known to take longer. */
+  /** True to poll first after one interval, for a run that is known to take longer; false by default. */
   readonly delayFirst?: boolean;
-  /** The id came from the service, so a 404 is asked again for a minute. False by default: a 404 ends the waiting. */
+  /** True if the service gave the id: a 404 is then retried for a minute. False by default: a 404 ends the wait. */
   readonly idFromService?: boolean;
-  /** Asks at this even interval, in milliseconds, instead of ever more seldom; for a service that costs nothing to ask. */
+  /** A fixed interval in milliseconds, for a service that is cheap to poll; by default the interval grows. */
   readonly intervalMs?: number;
-  /** Called with every poll. */
+  /** Called after every poll. */
   readonly onPoll?: (event: PollEvent) => void;
-  /** Asked before each poll; by default the client's own, if it has one. */
+  /** Awaited before each poll; default: the client's own pace, if any. */
   readonly pace?: Pace | undefined;
-  /** By default the client's own. */
+  /** Default: the client's own. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly now?: () => number;
   readonly random?: () => number;
 }
 
 /**
- * Waits until a run has succeeded or failed: asks from every second up to every 10 s. Network faults, 429 and 5xx are
- * waited out.
+ * Polls until a run has succeeded or failed, at intervals that grow from 1 s to 10 s. Network faults, 429 and 5xx don't
+ * end the wait.
  *
- * @throws {WaitTimeoutError} when `timeoutMs` is over; the run goes on
- * @throws {NotFoundError | UnauthorizedError} and any other fault that would not pass
+ * @throws {WaitTimeoutError} if `timeoutMs` passes; the run continues
+ * @throws {NotFoundError | UnauthorizedError} and any other fault that polling again can't mend
  */
 export async function waitForRun(
   client: PollingClient,
@@ -72,7 +72,7 @@ export async function waitForRun(
   const pause = async (ms: number): Promise<void> => {
     const left = timeLeft();
     await sleep(Math.max(0, Math.min(ms, left)), signal);
-    if (ms >= left) throw new WaitTimeoutError(`run ${runId} is still going on`, runId);
+    if (ms >= left) throw new WaitTimeoutError(`run ${runId} has not ended yet`, runId);
   };
   const waitAfter = (polls: number): number => options.intervalMs ?? interval(polls, random);
   if (options.delayFirst) await pause(waitAfter(0));
@@ -97,7 +97,7 @@ function mayPass(error: PromptServiceError, mayAppear: boolean): boolean {
   return error.httpStatus === 404 ? mayAppear : isPassing(error);
 }
 
-// The next poll is the retry.
+// Without retries: the next poll is the retry.
 async function poll(
   client: PollingClient,
   runId: string,

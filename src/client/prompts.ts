@@ -16,33 +16,33 @@ import { Endpoints, type Fields, listOf, optionalStrings, strings } from './shap
 /** A prompt file to publish. */
 export interface PromptFile {
   readonly file: string;
-  /** The partials that it uses, by name. */
+  /** The partials that the file uses, by name. */
   readonly partials?: Readonly<Record<string, string>>;
 }
 
-/** What publishing came to. */
+/** The result of publishing a prompt. */
 export interface PublishedPrompt {
   readonly slug: string;
   readonly promptId: string;
   readonly promptVersionId: string;
   readonly title: string;
-  /** False if this very content was the latest version already. */
+  /** False if the latest version already had this content. */
   readonly changed: boolean;
 }
 
-/** Where a label leads now, and where it led before. */
+/** A label that was set, moved or removed. */
 export interface MovedLabel {
   readonly slug: string;
   readonly label: string;
-  /** null if it was removed. */
+  /** The version that the label leads to now; null if the label was removed. */
   readonly promptVersionId: string | null;
-  /** null if it is new. */
+  /** The version that it led to before; null if the label is new. */
   readonly previous: string | null;
 }
 
-/** Published prompts. */
+/** Endpoints for published prompts. */
 export class Prompts extends Endpoints {
-  /** A prompt in its latest version, or in the one of `versionId`. */
+  /** Returns the latest version of a prompt, or the version `versionId`. */
   async get(
     promptId: string,
     options: ReadOptions & { readonly versionId?: string } = {},
@@ -53,9 +53,9 @@ export class Prompts extends Endpoints {
   }
 
   /**
-   * Prompts that fit the words, best match first.
+   * Returns the prompts that match the words, best match first.
    *
-   * @throws {InvalidRequestError} for no words, or more than 200 characters
+   * @throws {InvalidRequestError} if there are no words, or more than 200 characters
    */
   async search(words: string, options: ReadOptions = {}): Promise<PromptSearchResult> {
     const request = { ...options, query: { q: searchQuery(words) } };
@@ -63,9 +63,9 @@ export class Prompts extends Endpoints {
   }
 
   /**
-   * One page of every published prompt, newest first.
+   * Returns one page of all published prompts, newest first.
    *
-   * @throws {NotFoundError} by a service that has no such list; only the local one does
+   * @throws {NotFoundError} if the service has no such list; only a local service has one
    */
   async list(query: PromptListQuery = {}, options: ReadOptions = {}): Promise<PromptPage> {
     const request = { ...options, query: { ...query } };
@@ -73,9 +73,9 @@ export class Prompts extends Endpoints {
   }
 
   /**
-   * Publishes a prompt file under its slug; of a promptrun serve only, with the key of an author.
+   * Publishes a prompt file under its slug; only on a `promptrun serve`, with the key of an author.
    *
-   * @throws {ValidationError} whose `data.faults` has the faults of the file
+   * @throws {ValidationError} whose `data.faults` lists the faults of the file
    */
   async publish(slug: string, prompt: PromptFile, options: ReadOptions = {}): Promise<PublishedPrompt> {
     return await this.read(['PUT', path`/prompts/${slug}`], { ...options, body: prompt }, 'prompt', data =>
@@ -83,7 +83,7 @@ export class Prompts extends Endpoints {
     );
   }
 
-  /** Sets or moves a label; of a promptrun's own service only, with the key of an author. */
+  /** Sets or moves a label; only on a local service, with the key of an author. */
   async setLabel(
     slug: string,
     label: string,
@@ -94,7 +94,7 @@ export class Prompts extends Endpoints {
     return await this.read(['PUT', path`/prompts/${slug}/labels/${label}`], request, 'label', labelFaultIn);
   }
 
-  /** Removes a label; of a promptrun's own service only, with the key of an author. */
+  /** Removes a label; only on a local service, with the key of an author. */
   async removeLabel(slug: string, label: string, options: ReadOptions = {}): Promise<MovedLabel> {
     return await this.read(
       ['DELETE', path`/prompts/${slug}/labels/${label}`],
@@ -104,19 +104,19 @@ export class Prompts extends Endpoints {
     );
   }
 
-  /** Withdraws the prompt of a slug; of a promptrun serve only, with the key of an author. */
+  /** Withdraws the prompt of a slug; only on a `promptrun serve`, with the key of an author. */
   async unpublish(slug: string, options: ReadOptions = {}): Promise<void> {
     await this.service.request('DELETE', path`/prompts/${slug}`, options);
   }
 
-  /** Pages of published prompts as they arrive; `limit` is the number of prompts wanted in all. */
+  /** Yields pages of published prompts as they arrive; `limit` counts the prompts of all pages. */
   pages(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptPage> {
     const fetch = (page: PromptListQuery): Promise<PromptPage> => this.list(page, options);
     const cursorOf = ({ promptId }: PromptSearchRow): string => promptId;
-    return pagesOf({ of: 'prompts', fetch, cursorOf }, query);
+    return pagesOf({ noun: 'prompts', fetch, cursorOf }, query);
   }
 
-  /** Every published prompt, newest first, holding one page at a time; `limit` is the number wanted in all. */
+  /** Yields every published prompt, newest first, and holds one page at a time; `limit` counts the prompts of all pages. */
   all(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptSearchRow> {
     return rowsOf(this.pages(query, options), query);
   }
@@ -148,16 +148,16 @@ function searchQuery(words: string): string {
   return q;
 }
 
-/** Versions of prompts. */
+/** Endpoints for prompt versions. */
 export class Versions extends Endpoints {
-  /** Published versions of a prompt, newest first, at most 10. */
+  /** Returns the published versions of a prompt, newest first, at most 10. */
   async list(promptId: string, options: ReadOptions = {}): Promise<PromptVersionList> {
     return await this.read(['GET', path`/prompts/${promptId}/versions`], options, 'list of versions', data =>
       listOf(data, 'versions', entry => strings(entry, 'promptVersionId')),
     );
   }
 
-  /** One version. */
+  /** Returns one version. */
   async get(promptVersionId: string, options: ReadOptions = {}): Promise<PromptVersion> {
     const route = ['GET', path`/prompt-versions/${promptVersionId}`] as const;
     return await this.read(route, options, 'prompt version', versionFault);

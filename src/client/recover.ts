@@ -5,51 +5,51 @@ import type { ReadOptions } from './request.ts';
 import type { Runs } from './runs.ts';
 
 const SECOND_MS = 1000;
-/** How much earlier is asked for while the service's clock is not known, so that its rounding needs no second look. */
+/** How much earlier the search starts while the service's clock is unknown, so that rounding needs no second search. */
 const MARGIN_S = 2;
-/** A run that was created later than this after its request was sent is another's. */
+/** A run created later than this after its request was sent belongs to another request. */
 const WINDOW_S = 600;
 const MAX_PAGES = 100;
 
-/** What the search needs of a client; `PromptService` is one. */
+/** The part of a client that the search needs; `PromptService` has it. */
 export interface LostRunClient {
   readonly runs: Pick<Runs, 'list' | 'pages'>;
   readonly clock: ServiceClock;
 }
 
-/** What is known of a creation that was never answered. */
+/** A creation that was never answered. */
 export interface LostCreation {
   readonly promptVersionId: string;
-  /** When it was sent, by the local clock, in milliseconds since the Unix epoch. */
+  /** The local time at which it was sent, in milliseconds since the Unix epoch. */
   readonly sentAt: number;
   /**
-   * How far the service's clock was ahead of the local one then (`ServiceClock.offsetMs`); wins over what is known now,
-   * since the local clock may have been corrected meanwhile.
+   * How far the service's clock was ahead of the local one at that time (`ServiceClock.offsetMs`). Wins over today's
+   * offset, because the local clock may have been corrected since.
    */
   readonly clockOffsetMs?: number | undefined;
 }
 
-/** How runs of lost creations are looked for. */
+/** Options of a search for the runs of lost creations. */
 export interface LostRunSearch {
-  /** Runs that are known to be others. */
+  /** Runs that are known to belong to other creations. */
   readonly knownRunIds: ReadonlySet<string>;
-  /** Pages of 50 rows that are read at most; 100 by default. */
+  /** Maximum number of pages of 50 rows to read; 100 by default. */
   readonly maxPages?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the list shows of a lost creation. It has no inputs, so a candidate may be anybody's with the same key. */
+/** The runs that may belong to a lost creation. Lists show no inputs, so another user of the key may have made them. */
 export interface FoundRuns {
-  /** Every run that fits, newest first. */
+  /** Every matching run, newest first. */
   readonly candidates: readonly RunRow[];
-  /** Whether the list was read to its end; otherwise there may be more candidates. */
+  /** True if the list was read to its end; otherwise there may be more candidates. */
   readonly complete: boolean;
 }
 
 /**
- * Looks for the run that a creation made whose answer was lost: of the same prompt version, created within ten minutes
- * from then by the service's own clock, and not known. The clock is learned from `Date` headers, if need be during the
- * search itself.
+ * Searches for the run of a creation whose answer was lost. Candidates have the same prompt version, were created within
+ * ten minutes after the creation was sent, by the service's own clock, and are not known runs. The clock is learned from
+ * `Date` headers, if necessary during the search.
  *
  * @throws what `runs.list` throws
  */
@@ -61,7 +61,7 @@ export async function findLostRun(
   return runs ?? { candidates: [], complete: true };
 }
 
-/** `findLostRun` for many creations with one pass over the list; the results in their order. */
+/** Runs `findLostRun` for many creations in one pass over the list; results are in the order of the creations. */
 export async function findLostRuns(
   client: LostRunClient,
   creations: readonly LostCreation[],
@@ -77,8 +77,8 @@ export async function findLostRuns(
 }
 
 /**
- * Returns true if a creation that failed with this error was not answered by the service: no answer came, one cut short,
- * an intermediary's, or a 504 without the run's id. Any other fault of the service in its envelope is its answer.
+ * Returns true if the service did not answer a creation that failed with this error: no answer came, or a cut one, or an
+ * intermediary's, or a 504 without a run id. Any other error envelope of the service is an answer.
  */
 export function answerIsLost(error: unknown): boolean {
   if (error instanceof NetworkError) return !error.nothingSent;
@@ -88,7 +88,7 @@ export function answerIsLost(error: unknown): boolean {
   return httpStatus < 300 || httpStatus >= 500;
 }
 
-/** A span of the service's time, in Unix seconds; the end is not part of it. */
+/** A span of the service's time in Unix seconds; `until` is exclusive. */
 interface Window {
   readonly since: number;
   readonly until: number;
@@ -101,7 +101,7 @@ async function rowsAround(
 ): Promise<Listed> {
   const options = { signal };
   if (clockIsKnown(client, creations)) return rowsIn(client, spansOf(client, creations), maxPages, options);
-  // A service that was not heard of yet is first asked by the local clock, which its answer may prove wrong.
+  // Without an answer from the service yet, start from the local clock; the answer may prove it wrong.
   const guess = earliest(client, creations) - MARGIN_S;
   const { rows, hasMore } = await client.runs.list({ since: guess, limit: MAX_LIST_LIMIT }, options);
   if (!hasMore && earliest(client, creations) >= guess) return { rows, complete: true };
@@ -140,7 +140,7 @@ function earliest(client: LostRunClient, creations: readonly LostCreation[]): nu
   return Math.min(...creations.map(creation => windowOf(client, creation).since));
 }
 
-/** The times around the creations, the latest first; what overlaps is one. */
+/** Returns the time spans around the creations, latest first; overlapping spans are merged. */
 function spansOf(client: LostRunClient, creations: readonly LostCreation[]): Window[] {
   const windows = creations.map(creation => windowOf(client, creation));
   const spans: Window[] = [];
@@ -152,7 +152,7 @@ function spansOf(client: LostRunClient, creations: readonly LostCreation[]): Win
   return spans;
 }
 
-// Dates have whole seconds, so the second of the creation counts as after it.
+// `Date` headers have whole seconds, so the whole second of the creation is included.
 function windowOf({ clock }: LostRunClient, { sentAt, clockOffsetMs }: LostCreation): Window {
   const since = Math.floor((sentAt + (clockOffsetMs ?? clock.offsetMs ?? 0)) / SECOND_MS);
   return { since, until: since + WINDOW_S };

@@ -1,10 +1,10 @@
 const SHOWN_INSTEAD = '[key]';
-/** A shorter key than this is masked only where it stands alone: its letters would be found within many words. */
+/** A shorter key is masked only as a whole word, because its letters occur within other words. */
 const SAFE_LENGTH = 8;
-/** A key that is shorter still is not a secret, and would be found in any text. */
+/** An even shorter key is not a secret, and its letters occur in any text. */
 const SHORTEST_SECRET = 4;
 
-/** Masks the key in whatever a server or an intermediary echoed, before anybody can show or log it. */
+/** Masks the key in everything that a server or an intermediary echoes, before it can be shown or logged. */
 export class Redaction {
   readonly #pattern: RegExp | undefined;
 
@@ -14,14 +14,14 @@ export class Redaction {
     this.#pattern = new RegExp(key.length < SAFE_LENGTH ? `(?<![\\w-])(?:${forms})(?![\\w-])` : forms, 'g');
   }
 
-  /** The text with the key masked, as it is and as it stands in a URL. */
+  /** Returns the text with the key masked, in plain and URL-encoded form. */
   text(text: string): string {
     return this.#pattern === undefined ? text : text.replace(this.#pattern, SHOWN_INSTEAD);
   }
 
   /**
-   * A value that came as JSON, with the key masked in every text of it, names of fields included; the same object where
-   * it doesn't hold the key. The fields named `kept` stay as they came.
+   * Returns a JSON value with the key masked in every string, field names included. Returns the same object if it doesn't
+   * hold the key. Fields named `kept` are not masked.
    */
   value<T>(value: T, kept?: string): T {
     return this.#isIn(value, kept) ? (this.#masked(value, kept) as T) : value;

@@ -2,10 +2,10 @@ import { headerOf } from './parse-response.ts';
 import type { RequestEvent } from './request.ts';
 import type { AnswerHeaders, RequestBody } from './transport.ts';
 
-/** How much of a body an event holds. */
+/** Maximum size of a body in an event. */
 const MAX_SHOWN_BYTES = 4096;
 
-/** The headers of requests and answers that events tell. */
+/** The headers of requests and answers that events include. */
 const NOTABLE_HEADERS = [
   'cli-agent',
   'action-require',
@@ -15,7 +15,7 @@ const NOTABLE_HEADERS = [
   'retry-after',
 ] as const;
 
-/** The headers that events tell; those of a request and those of an answer have different names. */
+/** Selects the headers that events include; requests and answers have different ones. */
 export function notable(all: AnswerHeaders): Pick<RequestEvent, 'headers'> {
   const headers: Record<string, string> = {};
   for (const name of NOTABLE_HEADERS) {
@@ -25,7 +25,7 @@ export function notable(all: AnswerHeaders): Pick<RequestEvent, 'headers'> {
   return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
-/** The first 4 KiB of a body. */
+/** Returns the first 4 KiB of a body. */
 export async function beginningOf(body: RequestBody | string): Promise<string> {
   if (typeof body === 'string') return body.slice(0, MAX_SHOWN_BYTES);
   const pieces: Buffer[] = [];

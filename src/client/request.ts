@@ -2,73 +2,73 @@ import type { Envelope } from '../wire/index.ts';
 import type { ServiceError } from './errors.ts';
 import type { AnswerHeaders, Transport } from './transport.ts';
 
-/** How a client reaches the service, and whose key it uses. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** Ends in `/v1`; added where it is missing. */
+  /** The service's URL; `/v1` is added if it is missing. */
   readonly baseUrl: string;
-  /** Sent to the origin of `baseUrl` and nowhere else. */
+  /** Sent only to the origin of `baseUrl`. */
   readonly apiKey: string;
-  /** Or what makes it when the first request is sent. By default undici, without a proxy. Closed together with the client. */
+  /** A transport, or a function that opens one at the first request; default: undici without a proxy. Closed with the client. */
   readonly transport?: Transport | (() => Promise<Transport>);
-  /** Waits between tries; rejects with the signal's reason once it is aborted. */
+  /** Waits between attempts; must reject with the signal's reason once it is aborted. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Milliseconds since the Unix epoch; by default the system's clock. */
+  /** Returns milliseconds since the Unix epoch; default: the system's clock. */
   readonly now?: () => number;
-  /** Jitter, from 0 up to 1. */
+  /** Returns jitter from 0 (inclusive) to 1 (exclusive); default: `Math.random`. */
   readonly random?: () => number;
-  /** What is sent as `cli-agent`: the hash of the resources that are cached; asked at each request. */
+  /** Returns the hash of the cached resources, sent as `cli-agent`; called for each request. */
   readonly cliAgent?: () => string | undefined;
-  /** Called when an answer asks for the resources to be fetched again. */
+  /** Called if an answer asks the client to refresh its resources. */
   readonly onActionRequire?: () => void;
   /** Called with each request, answer, failure and retry; nothing in it holds the key. */
   readonly onEvent?: (event: RequestEvent) => void;
-  /** Whether events hold the first 4 KiB of bodies, the key masked. False by default. */
+  /** True to include the first 4 KiB of bodies in events, with the key masked; false by default. */
   readonly eventBodies?: boolean;
-  /** Given as `context` with every error of a request, to tell whose it is if there are several clients. */
+  /** Set as `context` on every error of a request, to tell several clients apart. */
   readonly errorContext?: unknown;
-  /** By default `promptrun`. */
+  /** Default: `promptrun`. */
   readonly userAgent?: string;
 }
 
-/** What one request may be given. */
+/** Options of one request. */
 export interface RequestOptions {
-  /** Values that are undefined are left out. */
+  /** Query parameters; undefined values are left out. */
   readonly query?: Readonly<Record<string, string | number | undefined>>;
-  /** Sent as JSON; a `RequestBody` is sent as it is and must be JSON already. */
+  /** Sent as JSON. A `RequestBody` is sent unchanged and must already be JSON. */
   readonly body?: unknown;
-  /** Aborts at once, with the signal's reason. */
+  /** Aborts the request with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Bounds each try, from connecting to the last byte of the answer, in milliseconds. */
+  /** Time limit of each attempt in milliseconds, from connecting to the last byte of the answer. */
   readonly timeoutMs?: number | undefined;
-  /** Tries after the first; 3 by default. */
+  /** Maximum number of retries; 3 by default. */
   readonly retries?: number | undefined;
-  /** Asked before each try; by default the client's own (`PromptService.withPace`), if it has one. */
+  /** Awaited before each attempt; default: the client's own pace (`PromptService.withPace`), if any. */
   readonly pace?: Pace | undefined;
   /**
-   * Sent as `Idempotency-Key`, the same at every try. A service that doesn't keep such keys ignores it
+   * Sent as `Idempotency-Key`, the same at every attempt. A service that doesn't keep such keys ignores it
    * (`PromptService.keepsIdempotencyKeys`).
    */
   readonly idempotencyKey?: string | undefined;
-  /** Called at each try, when the request is about to be written to a connection. */
+  /** Called at each attempt, just before the request is written to a connection. */
   readonly onSent?: (() => void) | undefined;
-  /** Called before each wait for another try; nothing came of the one before, where it was not a GET. */
+  /** Called before the wait for each retry. A retry of anything but a GET means that the attempt had no effect. */
   readonly onRetry?: (() => void) | undefined;
-  /** Does not report an answer's wish for new resources. */
+  /** True to ignore `action-require` in the answer; false by default. */
   readonly ignoreActionRequire?: boolean;
 }
 
-/** What the reading methods may be given; see `RequestOptions`. */
+/** Options of the reading methods; see `RequestOptions`. */
 export type ReadOptions = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'retries' | 'pace'>;
 
-/** An answer in the service's envelope, as it came, the key masked outside the outputs of runs. */
+/** An answer with its envelope, unchanged except that the key is masked outside the outputs of runs. */
 export interface RawAnswer {
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;
   readonly text: string;
   readonly envelope: Envelope<unknown>;
-  /** The service's own time, in milliseconds since the Unix epoch, where it sent it. */
+  /** The service's time, in milliseconds since the Unix epoch; undefined if it sent none. */
   readonly date: number | undefined;
-  /** What `request` would have thrown. */
+  /** The error that `request` would throw; undefined for a success. */
   readonly error: ServiceError | undefined;
 }
 
@@ -77,45 +77,45 @@ export interface Answer<T> extends Omit<RawAnswer, 'error'> {
   readonly data: T;
 }
 
-/** What the typed methods are built on. */
+/** The request function that the typed methods are built on. */
 export interface Requester {
   request<T>(method: string, path: string, options?: RequestOptions): Promise<Answer<T>>;
 }
 
-/** Spreads requests out, so that a service's rate limit is kept. */
+/** Spaces requests out to keep within a service's rate limit. */
 export interface Pace {
   /** Resolves when the next request may be sent; rejects with the signal's reason once it is aborted. */
   turn(signal: AbortSignal | undefined): Promise<void>;
-  /** Called with every try that came to an end. */
+  /** Called after every attempt. */
   answered(answer: PacedAnswer): void;
 }
 
 export interface PacedAnswer {
-  /** Whether there were too many requests (429). */
+  /** True if the answer was 429. */
   readonly limited: boolean;
-  /** What the answer asked to wait, in milliseconds; undefined where it did not say. */
+  /** The wait that the answer asked for, in milliseconds; undefined if it named none. */
   readonly retryAfterMs: number | undefined;
-  /** How fast the service says that a client may go (its `RateLimit-Policy` header). */
+  /** The `RateLimit-Policy` header of the answer, which says how fast a client may go. */
   readonly policy?: string | undefined;
 }
 
-/** What happens to a request; for display and logs. Nothing in it holds the key. */
+/** A step of a request, for display and logs; never holds the key. */
 export interface RequestEvent {
   readonly kind: 'request' | 'answer' | 'failure' | 'retry';
   readonly method: string;
   readonly url: string;
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
   /** HTTP status of an answer. */
   readonly status?: number;
-  /** Time from the request to the whole answer or its failure. */
+  /** Milliseconds from the request to the whole answer or the failure. */
   readonly ms?: number;
-  /** Time until the next try. */
+  /** Milliseconds until the retry. */
   readonly waitMs?: number;
-  /** What went wrong. */
+  /** The message of a failure. */
   readonly message?: string;
-  /** The headers by which client and service agree, if there are any. */
+  /** The notable headers of the request or answer, if any. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The beginning of the body, with `ClientOptions.eventBodies`. */
+  /** The first 4 KiB of the body, with `ClientOptions.eventBodies`. */
   readonly body?: string;
 }

@@ -3,11 +3,11 @@ import type { Resources } from '../wire/index.ts';
 import type { ReadOptions } from './request.ts';
 import { Endpoints, type Fields, strings } from './shape.ts';
 
-/** Models and the run options they accept. */
+/** The endpoint for models and the run options that they accept. */
 export class ResourcesApi extends Endpoints {
   /**
-   * Every model as the service lists it, and the hash of them; a malformed one is given as it came. The answer's own wish
-   * for a refresh is fulfilled by itself, so not reported.
+   * Returns every model that the service lists, malformed entries included, and the hash of the list. Ignores
+   * `action-require` in the answer, because the answer is the refresh.
    */
   async get(options: ReadOptions = {}): Promise<Resources> {
     const request = { ...options, ignoreActionRequire: true };

@@ -1,17 +1,17 @@
 import { type RetryPolicy, SERVICE_RETRIES, waitBeforeRetry } from '../net/retry.ts';
 import { NetworkError, ProtocolError, RateLimitError, ServiceError } from './errors.ts';
 
-/** One request that failed. */
+/** A failed attempt to send a request. */
 export interface FailedAttempt {
   readonly method: string;
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
   readonly error: unknown;
-  /** The wait that the answer asked for. */
+  /** The wait that the answer asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** How long to wait before the request is sent again, in milliseconds; undefined to give up. */
+/** Returns the wait before the next attempt, in milliseconds; undefined to give up. */
 export function retryDelay(
   { method, error, ...failed }: FailedAttempt,
   random: () => number,
@@ -20,12 +20,12 @@ export function retryDelay(
   return mayRepeat(method, error) ? waitBeforeRetry(policy, failed, random) : undefined;
 }
 
-/** The usual policy with another number of retries; undefined leaves it as it is. */
+/** Returns the usual policy with another number of retries; undefined leaves it unchanged. */
 export function withRetries(retries: number | undefined): RetryPolicy {
   return retries === undefined ? SERVICE_RETRIES : { ...SERVICE_RETRIES, attempts: retries + 1 };
 }
 
-/** True if the fault may have gone by the next time the same thing is asked for: network, 429, 5xx. */
+/** Returns true if the fault may be temporary: network, 429, 5xx. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof NetworkError) return error.mayPass;
   if (error instanceof RateLimitError) return true;
@@ -33,7 +33,7 @@ export function isPassing(error: unknown): boolean {
   return error.httpStatus !== undefined && error.httpStatus >= 500;
 }
 
-// What may have had an effect is never sent twice: it may have created a run that costs credits.
+// A request that may have had an effect is never sent twice: it may have created a run that costs credits.
 function mayRepeat(method: string, error: unknown): boolean {
   if (method === 'GET') return isPassing(error);
   return (

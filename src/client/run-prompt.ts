@@ -8,11 +8,11 @@ import type { Runs } from './runs.ts';
 export interface RunPromptOptions extends Pick<WaitOptions, 'signal' | 'timeoutMs'> {
   /** Values for the model, such as `quality`. */
   readonly runOptions?: Readonly<Record<string, string>>;
-  /** Called with the run's id and status once it is known, and with each change of its status. */
+  /** Called once the run's id is known, and on each change of its status. */
   readonly onProgress?: (progress: Pick<Run, 'runId' | 'runStatus'>) => void;
 }
 
-/** What running a prompt needs of a client; `PromptService` is one. */
+/** The part of a client that `runPrompt` needs; `PromptService` has it. */
 interface RunPromptClient extends PollingClient {
   readonly runs: Runs;
   readonly prompts: Prompts;
@@ -60,7 +60,7 @@ export async function runPrompt(
   }
 }
 
-/** A flat map of texts may well have an input called `textInputs`; only a map or a list tells the two apart. */
+/** Wraps a flat map of texts. Such a map may have an input called `textInputs`, so the value's type decides. */
 function asRunInputs(inputs: RunInputs | Readonly<Record<string, string>>): RunInputs {
   const isWhole = typeof inputs['textInputs'] === 'object' || Array.isArray(inputs['imageInputs']);
   return isWhole ? inputs : { textInputs: { ...(inputs as Record<string, string>) } };

@@ -13,40 +13,40 @@ export interface EncodedBody {
 
 export type CreateOptions = ReadOptions & Pick<RequestOptions, 'onSent' | 'onRetry' | 'idempotencyKey'>;
 
-/** A run list query whose `limit` is the number of rows wanted in all: any number, or undefined for every row. */
+/** A run list query whose `limit` counts the rows of all pages together; undefined lists every row. */
 export type RunPagesQuery = RunListQuery;
 
-/** Runs of the caller. */
+/** Endpoints for the caller's runs. */
 export class Runs extends Endpoints {
   /**
-   * Creates a run and waits up to two minutes for it. Sent again only on 429 and where the connection
-   * was refused; what else fails may have made a run (`answerIsLost`), with or without an `idempotencyKey`.
+   * Creates a run; the service waits up to two minutes for it to end. Retried only after 429 and if the connection was
+   * refused. After any other failure a run may exist (`answerIsLost`), with or without an `idempotencyKey`.
    *
-   * @throws {GatewayTimeoutError} with the run's id, where it takes longer; go on with `waitForRun`
+   * @throws {GatewayTimeoutError} with the run's id if the run takes longer; continue with `waitForRun`
    */
   async create(request: CreateRunRequest | EncodedBody, options: CreateOptions = {}): Promise<Run> {
     const body = 'body' in request ? request.body : request;
     return withoutSavedTo(await this.read<Run>(['POST', '/runs'], { ...options, body }, 'run', runFault));
   }
 
-  /** One run. */
+  /** Returns one run. */
   async get(runId: string, options: ReadOptions = {}): Promise<Run> {
     return withoutSavedTo(await this.read<Run>(['GET', path`/runs/${runId}`], options, 'run', runFault));
   }
 
-  /** The body that created one of the caller's runs. Only the local service keeps it; others answer 404. */
+  /** Returns the body that created a run. Only a local service keeps it; others answer 404. */
   async request(runId: string, options: ReadOptions = {}): Promise<CreateRunRequest> {
     const route = ['GET', path`/runs/${runId}/request`] as const;
     return await this.read(route, options, 'creation', data => strings(data, 'promptVersionId'));
   }
 
-  /** Ends a run that has not ended, and gives it; an ended one as it is. Only the local service can; others answer 404. */
+  /** Cancels a run that has not ended, and returns the run. Only a local service can; others answer 404. */
   async cancel(runId: string, options: ReadOptions = {}): Promise<Run> {
     const route = ['POST', path`/runs/${runId}/cancel`] as const;
     return withoutSavedTo(await this.read<Run>(route, options, 'run', runFault));
   }
 
-  /** One page of runs, newest first. */
+  /** Returns one page of runs, newest first. */
   async list(query: RunListQuery = {}, options: ReadOptions = {}): Promise<RunPage> {
     const request = { ...options, query: { ...query } };
     return await this.read(['GET', '/runs'], request, 'page of runs', data =>
@@ -54,16 +54,16 @@ export class Runs extends Endpoints {
     );
   }
 
-  /** Pages as they arrive; see `pagesOf` for their order. */
+  /** Yields pages as they arrive; see `pagesOf` for their order. */
   pages(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunPage> {
     const fetch = (page: RunListQuery): Promise<RunPage> => this.list(page, options);
     const cursorOf = ({ runId }: RunRow): string => runId;
-    return pagesOf({ of: 'runs', fetch, cursorOf, timeOf: row => timeOf(row, query) }, query);
+    return pagesOf({ noun: 'runs', fetch, cursorOf, timeOf: row => timeOf(row, query) }, query);
   }
 
   /**
-   * Every run that fits, newest first, holding one page at a time. With `endingBefore` the newest come last from the
-   * service, so all that fit are collected first.
+   * Yields every matching run, newest first, and holds one page at a time. With `endingBefore` the service sends the
+   * newest runs last, so all runs are collected first.
    */
   all(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunRow> {
     return rowsOf(this.pages(query, options), query);

@@ -3,13 +3,13 @@ import type { Run } from '../wire/index.ts';
 import { ProtocolError } from './errors.ts';
 import type { Answer, Requester, RequestOptions } from './request.ts';
 
-/** An object of an answer, whose fields may be anything. */
+/** An object in an answer, whose fields may have any type. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The payload of an answer, once it has what every reader of it relies on; unknown fields stay.
+ * Returns the data of an answer after `check` has accepted it. Unknown fields are kept.
  *
- * @throws {ProtocolError} naming what is wrong
+ * @throws {ProtocolError} that names the fault
  */
 export function payload<T>(answer: Answer<T>, what: string, check: (data: Fields) => string | undefined): T {
   const fault = isJsonObject(answer.data) ? check(answer.data) : 'it is not an object';
@@ -19,7 +19,7 @@ export function payload<T>(answer: Answer<T>, what: string, check: (data: Fields
   });
 }
 
-/** Drops `savedTo` of outputs: it says where promptrun saved one, and a service must not name files of this machine. */
+/** Removes `savedTo` from outputs: promptrun itself sets it, and a service must not name files of this machine. */
 export function withoutSavedTo(run: Run): Run {
   if (!run.outputs.some(output => isJsonObject(output) && 'savedTo' in output)) return run;
   const outputs = run.outputs.map((output: Run['outputs'][number] & { savedTo?: unknown }) => {
@@ -29,7 +29,7 @@ export function withoutSavedTo(run: Run): Run {
   return { ...run, outputs };
 }
 
-/** The methods of one noun, over one request function. */
+/** The base class of the endpoints of one noun. */
 export abstract class Endpoints {
   protected readonly service: Requester;
 
@@ -37,7 +37,7 @@ export abstract class Endpoints {
     this.service = service;
   }
 
-  /** The payload of an answer. @throws {ProtocolError} if it is not the expected one */
+  /** Sends a request and returns its data. @throws {ProtocolError} if the data does not have the expected form */
   protected async read<T>(
     [method, path]: readonly [method: string, path: string],
     options: RequestOptions,
@@ -48,18 +48,18 @@ export abstract class Endpoints {
   }
 }
 
-/** What is wrong with fields that must be strings. */
+/** Explains which of these fields is not a string; undefined if all are. */
 export function strings(data: Fields, ...names: readonly string[]): string | undefined {
   const wrong = names.find(name => typeof data[name] !== 'string');
   return wrong === undefined ? undefined : `${wrong} is not a text`;
 }
 
-/** What is wrong with fields that are strings if they are there. */
+/** Explains which of these fields is present and not a string; undefined if none is. */
 export function optionalStrings(data: Fields, ...names: readonly string[]): string | undefined {
   return strings(data, ...names.filter(name => data[name] !== undefined && data[name] !== null));
 }
 
-/** What is wrong with a field that must be a list of objects, each passing `check`. */
+/** Explains why a field is not a list of objects that all pass `check`; undefined if it is. */
 export function listOf(
   data: Fields,
   name: string,

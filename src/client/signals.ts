@@ -1,15 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** A signal that many requests may listen to: without this Node warns of a leak at the eleventh. */
+/** Lets many requests listen to one signal: otherwise Node warns of a leak at the eleventh listener. */
 export function shared<S extends AbortSignal | undefined>(signal: S): S {
   if (signal) setMaxListeners(0, signal);
   return signal;
 }
 
 /**
- * What `work` comes to, or the signal's reason as soon as it is aborted. What comes too late goes to `discard`, and a
- * late error nowhere.
+ * Resolves like `work`, or rejects with the signal's reason as soon as it is aborted. A late result is passed to
+ * `discard`; a late error is ignored.
  */
 export async function abortable<T>(
   work: Promise<T>,
@@ -32,7 +32,7 @@ export async function abortable<T>(
   }
 }
 
-/** A signal that follows another one and can be given limits of its own. */
+/** A signal that follows another one and can have time limits of its own. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal | undefined;
@@ -49,12 +49,12 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Aborts after `ms` with the reason made then; never with undefined. */
+  /** Aborts after `ms` milliseconds with the error that `reason` makes at that time; undefined sets no limit. */
   limit(ms: number | undefined, reason: () => Error): void {
     if (ms !== undefined) this.#timers.push(setTimeout(() => this.#controller.abort(reason()), ms));
   }
 
-  /** To be called when the work is over, in whatever way. */
+  /** Stops the timers. Call it when the work is over, whether it succeeded or not. */
   end(): void {
     this.#parent?.removeEventListener('abort', this.#follow);
     for (const timer of this.#timers) clearTimeout(timer);
@@ -62,8 +62,8 @@ export class Deadline {
 }
 
 /**
- * Does `work` with a signal that follows `signal` and is aborted after `ms`. Not `AbortSignal.timeout` in an
- * `AbortSignal.any`: Node 20 lets go of a timeout that nobody else holds, and the time is never over.
+ * Runs `work` with a signal that follows `signal` and is aborted after `ms`. `AbortSignal.any` with an
+ * `AbortSignal.timeout` won't do: Node 20 collects a timeout that nothing else references, and it never fires.
  */
 export async function within<T>(
   ms: number,
@@ -79,7 +79,7 @@ export async function within<T>(
   }
 }
 
-/** Waits; rejects with the signal's reason once it is aborted. */
+/** Waits `ms` milliseconds; rejects with the signal's reason if it is aborted. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   try {

@@ -17,13 +17,13 @@ import type {
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * A server may close a connection just when it is used again, which leaves the request in doubt. One that was used
- * within the last second, and is to be kept for a second more as its server says, is as good as new.
+ * A server may close an idle connection just as a request is written to it, which leaves the request in doubt. A
+ * connection used within the last second, and kept for at least one more second by its server, is as good as new.
  */
 const FRESH = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000, keepAliveTimeoutThreshold: 1000 };
 
 /**
- * The HTTP client that is used where none is given: undici, loaded now. Redirects are not followed.
+ * Loads undici and returns the default transport. Redirects are not followed.
  *
  * @throws {InvalidRequestError} for a proxy that can't be used
  */
@@ -39,9 +39,9 @@ export async function createTransport(options: TransportOptions = {}): Promise<T
 
 class UndiciTransport implements Transport {
   readonly #send: typeof send;
-  /** Keeps idle connections for as long as their server does. */
+  /** Keeps idle connections as long as their servers do. */
   readonly #kept: Agents;
-  /** Keeps them for so short a time that none is stale. */
+  /** Keeps idle connections too briefly for any to be stale. */
   readonly #fresh: Agents;
   readonly #onClose: () => void;
 
@@ -58,7 +58,7 @@ class UndiciTransport implements Transport {
     try {
       const agent = await (request.repeatable ? this.#kept : this.#fresh).of(new URL(request.url));
       const answering = this.#send.call(inFlight.watch(agent), inFlight.undiciOptions());
-      // undici itself notices an abort only once a connection stands.
+      // undici itself notices an abort only once it is connected.
       const { statusCode, headers, body } = await abortable(answering, request.signal, late => {
         late.body.on('error', () => {}).destroy();
       });
@@ -110,8 +110,8 @@ function refuseBadProxies(proxies: ProxyVariables): void {
   }
 }
 
-// On Node 20 undici's parser is compiled a second time in the background. Code compiled under other flags than V8 starts
-// with can't be kept for the next start, so the flags are put back at the end: the one given, and the two it turns off.
+// Node 20 compiles undici's parser a second time in the background. Compiled code can be cached only under V8's initial
+// flags, so the flag that is set here, and the two that it turns off, are restored at the end.
 function useBaselineWebAssembly(): () => void {
   if (!process.versions.node.startsWith('20.')) return () => {};
   v8.setFlagsFromString('--liftoff-only');
@@ -120,12 +120,12 @@ function useBaselineWebAssembly(): () => void {
 
 type UndiciOptions = Parameters<typeof send>[0];
 
-/** What is known of one request while it is under way. */
+/** The state of one request while it is in flight. */
 class RequestInFlight {
   readonly #request: TransportRequest;
   #sent = false;
   #abort: ((reason: Error) => void) | undefined;
-  /** Runs from the first informational answer on, which undici takes for a sign of life. */
+  /** Started by the first informational answer, which undici takes for a sign of life. */
   #silence: NodeJS.Timeout | undefined;
   #bodyFault: { readonly error: unknown } | undefined;
 
@@ -153,19 +153,19 @@ class RequestInFlight {
     };
   }
 
-  /** To be called once an answer, or none, has come. */
+  /** Call it once the answer has come or failed to come. */
   answered(): void {
     clearTimeout(this.#silence);
   }
 
-  /** The dispatcher, noticing when the request is about to be written to a connection. */
+  /** Wraps the dispatcher to notice when the request is about to be written to a connection. */
   watch(dispatcher: Dispatcher): Pick<Dispatcher, 'dispatch'> {
     return {
       dispatch: (options, handler) => {
         const onConnect = handler.onConnect?.bind(handler);
         handler.onConnect = abort => {
           this.#abort = abort;
-          // What was given up while it waited for a connection is dropped by undici now.
+          // undici now drops a request that was aborted while it waited for a connection.
           if (!this.#request.signal?.aborted) this.#markSent();
           onConnect?.(abort);
         };
@@ -174,7 +174,7 @@ class RequestInFlight {
     };
   }
 
-  /** The answer's body, its faults as this client's errors. */
+  /** Returns the answer's body with its faults as errors of this client. */
   pieces(body: Dispatcher.ResponseData['body']): AsyncIterable<Uint8Array> {
     body.on('error', () => {});
     const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
@@ -214,7 +214,7 @@ class RequestInFlight {
   }
 }
 
-/** Informational answers (1xx) never extend a wait. */
+/** Returns the error for a server that sends only informational answers (1xx), which never extend a wait. */
 function noAnswerIn(url: string): NetworkError {
   const { origin } = new URL(url);
   return new NetworkError(`no whole answer from ${origin}: only informational ones came in time`, {
@@ -222,34 +222,33 @@ function noAnswerIn(url: string): NetworkError {
   });
 }
 
-// The piece that completes the body is held back until the length is known to be right, so that a server never takes a
-// wrong body for whole.
+// Holds the last piece back until the length has proved right, so that a server never takes a wrong body for complete.
 async function* exactly(body: RequestBody): AsyncGenerator<Uint8Array> {
   let left = body.length;
   let last: Uint8Array | undefined;
   for await (const chunk of body.chunks()) {
     left -= chunk.byteLength;
     if (left < 0) break;
-    // undici may ask for the next piece, which may overwrite this one, before the socket has taken it.
+    // A copy, because undici may request the next piece, which may overwrite this one, before the socket has taken it.
     const piece = Buffer.from(chunk);
     if (left > 0) yield piece;
     else if (chunk.byteLength > 0) last = piece;
   }
   if (left !== 0) {
     throw new InvalidRequestError(
-      `the request's body is not ${body.length} bytes long, as it said; has a file changed?`,
+      `the request's body does not have the announced ${body.length} bytes; has a file changed?`,
     );
   }
   if (last) yield last;
 }
 
-/** The error for a failed connection: names the origin, the cause and its code. */
+/** Returns the error for a failed connection; it names the origin, the cause and its code. */
 function networkFault(error: unknown, url: string, nothingSent: boolean): PromptServiceError {
   if (error instanceof PromptServiceError) return error;
   const { origin } = new URL(url);
   if (error instanceof ProxyFault) {
     const { proxy, reason, mayPass } = error;
-    const what = `can't connect to ${origin} by the proxy ${proxy}: ${reason}`;
+    const what = `can't connect to ${origin} through the proxy ${proxy}: ${reason}`;
     return new NetworkError(what, { nothingSent: true, mayPass, cause: error.cause });
   }
   if (faultCode(error) === 'UND_ERR_INVALID_ARG') {

@@ -3,10 +3,9 @@ import { PATH_PREFIX } from '../wire/index.ts';
 import { InvalidRequestError, ProtocolError } from './errors.ts';
 
 /**
- * A base URL in the form requests are built on: `/v1` at the end, no slash after it.
+ * Returns a base URL in the form that requests are built on: with `/v1` at the end and no slash after it.
  *
- * @throws {InvalidRequestError} for anything that is not an http or https URL, or that holds a user name, a query or a
- * fragment
+ * @throws {InvalidRequestError} for anything but an http or https URL, and for a URL with a user name, query or fragment
  */
 export function baseUrlOf(text: string): string {
   if (!URL.canParse(text)) throw new InvalidRequestError(`${JSON.stringify(text)} is not a URL`);
@@ -25,24 +24,24 @@ export function baseUrlOf(text: string): string {
   return base.endsWith(PATH_PREFIX) ? base : base + PATH_PREFIX;
 }
 
-/** Where a media URL came from. */
+/** The origin of a media URL. */
 interface MediaUrlSource {
-  /** The service that named the URL. */
+  /** The base URL of the service that named it. */
   readonly baseUrl: string;
-  /** The URL that redirected to it; undefined for the first. */
+  /** The URL that redirected to it; undefined for the first URL. */
   readonly from?: URL;
-  /** Whether the transport answers a URL by itself, such as the embedded service's files. */
+  /** Returns true if the transport itself serves the URL, such as files of the embedded service. */
   readonly owns?: ((url: URL) => boolean) | undefined;
-  /** Makes text fit to be shown. */
+  /** Masks the key in text to be shown. */
   readonly redact?: (text: string) => string;
 }
 
 /**
- * A media URL that may be fetched: one that the transport owns; of the service's own origin; https; or plain http
- * between loopback addresses. A service on a public address can't send the client to a private one, and a redirect
- * never leaves https.
+ * Returns a media URL that may be fetched: the transport's own, at the service's own origin, https, or plain http between
+ * loopback addresses. A service at a public address can't send the client to a private one, and a redirect never leaves
+ * https.
  *
- * @throws {ProtocolError} for any other, naming it
+ * @throws {ProtocolError} for any other URL, naming it
  */
 export function checkedMediaUrl(address: string, source: MediaUrlSource): URL {
   const { baseUrl, from, owns, redact = text => text } = source;

@@ -1,17 +1,17 @@
 import type { RunRow } from '../wire/index.ts';
 import { dollars, money } from '../wire/money.ts';
 
-/** What the runs of a group took. */
+/** The usage and cost of a group of runs. */
 export interface GroupUsage {
   readonly key: string;
   readonly runs: number;
   readonly failed: number;
   readonly credits: number;
-  /** As the providers count them; null of a service that does not tell. */
+  /** As the providers count them; null if the service doesn't report tokens. */
   readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
-  /** In US dollars, of the runs whose cost is known; null if none cost anything and the cost of some is not known. */
+  /** In US dollars, over the runs with a known cost; null if that is nothing and some costs are unknown. */
   readonly cost: number | null;
-  /** Whether some of the cost comes from the kept table of prices. */
+  /** True if some of the cost comes from the bundled price table. */
   readonly estimated: boolean;
 }
 
@@ -21,7 +21,7 @@ export function usageOf(key: string, runs: readonly RunRow[]): GroupUsage {
   return sum.of(key);
 }
 
-/** Adds up what the runs of a group took, without holding them. */
+/** Adds up the usage of a group of runs without holding them. */
 export class UsageSum {
   #runs = 0;
   #failed = 0;
@@ -31,7 +31,7 @@ export class UsageSum {
   #estimated = false;
   #unpriced = 0;
 
-  /** How many runs ended at a cost that is not known. */
+  /** The number of ended runs whose cost is unknown. */
   get unpriced(): number {
     return this.#unpriced;
   }
@@ -69,13 +69,13 @@ export class UsageSum {
   }
 }
 
-/** What a run is counted under; a day is one of the user's clock, as 2026-11-20. */
+/** Returns the key of the group of a run; a day is the user's local day, such as 2026-11-20. */
 export function usageKey({ runStatus, usage, createdAt }: RunRow, by: 'day' | 'model' | 'status'): string {
   if (by === 'status') return runStatus;
   return by === 'model' ? (usage?.model ?? 'unknown') : new Date(createdAt).toLocaleDateString('sv');
 }
 
-/** What bars are drawn of: money if any was spent, else credits, else runs. */
+/** Returns the measure that bars show: cost if any money was spent, else credits, else runs. */
 export function measureOf(rows: readonly GroupUsage[]): 'cost' | 'credits' | 'runs' {
   if (rows.some(({ cost }) => (cost ?? 0) > 0)) return 'cost';
   return rows.some(({ credits }) => credits > 0) ? 'credits' : 'runs';

@@ -3,20 +3,20 @@ import type { Agent, buildConnector, Dispatcher } from 'undici';
 import type openTunnel from 'undici/lib/api/api-connect.js';
 import { causeOf, faultCode, isAboutCertificate, ProxyFault } from './fault.ts';
 
-/** How the connections of an agent are made. */
+/** Options of an agent. */
 export interface AgentOptions {
-  /** Makes a tunnel through this proxy for every connection; undefined connects directly. */
+  /** The proxy that every connection tunnels through; undefined connects directly. */
   readonly proxy?: URL | undefined;
-  /** For a connection, with its tunnel and TLS, in milliseconds. */
+  /** Maximum time to connect, tunnel and TLS included, in milliseconds. */
   readonly connectTimeoutMs: number;
-  /** How long idle connections are kept; default as long as undici keeps them. */
+  /** How long idle connections are kept; default: undici's. */
   readonly keepAlive?: Pick<
     Agent.Options,
     'keepAliveTimeout' | 'keepAliveMaxTimeout' | 'keepAliveTimeoutThreshold'
   >;
-  /** Closes the agent's connections when aborted, also those that are being made. */
+  /** Closes all connections when aborted, including those that are being made. */
   readonly signal?: AbortSignal;
-  /** Resolves names in place of the system; not used with a proxy, which resolves them itself. */
+  /** Resolves host names in place of the system; not used with a proxy, which resolves them itself. */
   readonly lookup?: LookupFunction | undefined;
   /** PEM certificates to trust in place of the system's, for tests. */
   readonly ca?: string | undefined;
@@ -25,7 +25,7 @@ export interface AgentOptions {
 type Connector = (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 type TunnelOptions = Parameters<typeof openTunnel>[0];
 
-/** Loads undici and makes what sends requests over connections of this kind. */
+/** Loads undici and returns a dispatcher for connections of this kind. */
 export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
   const { proxy, keepAlive, connectTimeoutMs: timeout, lookup, ca, signal } = options;
   const tls = { timeout, ...(ca !== undefined && { ca }) };
@@ -50,7 +50,7 @@ async function tunnelAgent(
   ]);
   const clientFactory = (_: URL, { connect }: { readonly connect?: Connector }): Dispatcher => {
     const pool = new Pool(proxy.origin, connect && { connect: endedBy(signal, connect) });
-    // undici would ask again for ever if the proxy closes the connection, and says nothing of its answer.
+    // undici itself would retry forever if the proxy closes the connection, and hides the proxy's answer.
     const open = (target: TunnelOptions): Promise<Dispatcher.ConnectData> =>
       opened(proxy, openTunnel.call(pool, { ...target, headersTimeout: tls.timeout }));
     return Object.assign(pool, { connect: open });
@@ -79,7 +79,7 @@ async function opened(proxy: URL, tunnel: Promise<Dispatcher.ConnectData>): Prom
   throw new ProxyFault(proxy.host, proxyRefusal(proxy, statusCode), { mayPass: statusCode >= 500 });
 }
 
-/** undici itself lets go of a connection only once it stands. */
+/** Wraps a connector so that `signal` also ends connections that are being made, which undici doesn't do. */
 function endedBy(signal: AbortSignal | undefined, connect: Connector): Connector {
   if (!signal) return connect;
   return (target, callback) => {
@@ -92,14 +92,14 @@ function endedBy(signal: AbortSignal | undefined, connect: Connector): Connector
   };
 }
 
-/** The value of the header that carries the name and password of a proxy's URL; undefined if it has neither. */
+/** Returns the `Proxy-Authorization` header for the name and password in a proxy's URL; undefined if it has neither. */
 export function proxyAuthorization({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   const credentials = `${decoded(username)}:${decoded(password)}`;
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
 
-/** The text itself if a lone `%` stands in it. */
+/** Decodes percent-encoding; returns the text unchanged if it has a stray `%`. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -108,10 +108,10 @@ function decoded(text: string): string {
   }
 }
 
-/** Why a proxy's answer is not a way on. */
+/** Explains why a proxy refused a tunnel. */
 export function proxyRefusal({ username }: URL, status: number): string {
   if (status !== 407) return `it answered with HTTP ${status}`;
   return username === ''
-    ? 'it wants a name and password (HTTP 407); give them as in HTTPS_PROXY=http://name:password@host:port'
+    ? 'it requires a name and password (HTTP 407); set them as in HTTPS_PROXY=http://name:password@host:port'
     : 'it does not accept the name and password in its URL (HTTP 407)';
 }

@@ -1,4 +1,4 @@
-/** Codes of Node and undici whose own messages say too little. */
+/** Messages for codes of Node and undici whose own messages say too little. */
 const CAUSES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
@@ -16,7 +16,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'connection closed by the other side',
 };
 
-/** A certificate that this machine does not trust: the same at the next try. */
+/** Codes for a certificate that this machine does not trust, which a retry can't change. */
 const UNTRUSTED = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -25,7 +25,7 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'CERT_UNTRUSTED',
 ]);
-/** Other certificates that no further try makes better. */
+/** Codes for other certificate faults that a retry can't change. */
 const WRONG_CERTIFICATE = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
@@ -33,10 +33,10 @@ const WRONG_CERTIFICATE = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/** A proxy that made no connection: a message about the server alone would mislead. */
+/** A proxy failed to connect. A message that names only the server would mislead. */
 export class ProxyFault extends Error {
   override readonly name = 'ProxyFault';
-  /** True if it may go well the next time. */
+  /** False if a retry can't succeed. */
   readonly mayPass: boolean;
 
   constructor(
@@ -50,13 +50,13 @@ export class ProxyFault extends Error {
   }
 }
 
-/** True if a connection failed for a certificate, so that no further try does better. */
+/** Returns true if a connection failed because of a certificate, so that a retry can't succeed. */
 export function isAboutCertificate(error: unknown): boolean {
   const code = faultCode(error) ?? '';
   return UNTRUSTED.has(code) || WRONG_CERTIFICATE.has(code);
 }
 
-/** Why a connection failed, with the system's code, which can be searched for. */
+/** Explains why a connection failed, with the system's error code, which users can search for. */
 export function causeOf(error: unknown): string {
   const code = faultCode(error);
   if (code === undefined) return faultMessage(error);
@@ -67,7 +67,7 @@ export function causeOf(error: unknown): string {
   return isOfClient(code) ? cause : `${cause} (${code})`;
 }
 
-/** True for a code of the HTTP client, which means nothing to a user. */
+/** Returns true for a code of the HTTP client, which means nothing to users. */
 function isOfClient(code: string): boolean {
   return code.startsWith('UND_ERR_');
 }

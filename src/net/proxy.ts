@@ -1,18 +1,18 @@
-/** Proxies, as the environment variables of these names give them. */
+/** Proxy settings from the environment variables of these names. */
 export interface ProxyVariables {
   readonly httpsProxy?: string;
   readonly httpProxy?: string;
   readonly noProxy?: string;
 }
 
-/** A proxy in the environment that can't be used. The message names the variable and doesn't repeat its value. */
+/** A proxy in the environment can't be used. The message names the variable but not its value. */
 export class ProxySettingError extends Error {
   override readonly name = 'ProxySettingError';
 }
 
 /**
- * Reads the proxies from environment variables. Lower case wins, as in curl; `HTTP_PROXY` is ignored in a CGI script, where
- * a web server sets it from a header of the request.
+ * Reads the proxy settings. As in curl, lower-case names win, and `HTTP_PROXY` is ignored in CGI scripts, where the web
+ * server sets it from a request header.
  */
 export function proxiesOf(env: Readonly<Record<string, string | undefined>>): ProxyVariables {
   const httpsProxy = env['https_proxy'] || env['HTTPS_PROXY'];
@@ -23,9 +23,9 @@ export function proxiesOf(env: Readonly<Record<string, string | undefined>>): Pr
 }
 
 /**
- * Returns the proxy for a URL: that of its own scheme, unless `noProxy` excepts the host.
+ * Returns the proxy for the URL's scheme; undefined if there is none or `noProxy` excludes the host.
  *
- * @throws {ProxySettingError} if that is not the URL of an http or https proxy
+ * @throws {ProxySettingError} if the setting is not the URL of an http or https proxy
  */
 export function proxyFor(url: URL, { httpsProxy, httpProxy, noProxy = '' }: ProxyVariables): URL | undefined {
   if (isExcepted(url, noProxy)) return undefined;
@@ -38,7 +38,7 @@ export function checkProxies({ httpsProxy, httpProxy }: ProxyVariables): void {
   proxyUrl('HTTP_PROXY', httpProxy);
 }
 
-// `host:port` without a scheme is as common as the full URL. The value is not repeated: it may hold a password.
+// `host:port` without a scheme is common too. Messages don't repeat the value, because it may hold a password.
 function proxyUrl(name: string, value = ''): URL | undefined {
   const trimmed = value.trim();
   if (trimmed === '') return undefined;
@@ -53,7 +53,7 @@ function proxyUrl(name: string, value = ''): URL | undefined {
   );
 }
 
-/** True if a list such as `example.com,.internal:8080,*` names the host or a domain that it belongs to. */
+/** Returns true if a list such as `example.com,.internal:8080,*` names the host or one of its parent domains. */
 function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
   const ownPort = port || (protocol === 'https:' ? '443' : '80');
   const host = hostname.toLowerCase();

@@ -1,4 +1,4 @@
-// The few modules of undici that are loaded: the whole of it takes three times as long to start.
+// The few modules of undici that are loaded: loading all of it takes three times as long.
 
 declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici';

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Blocks of the IPv4 space that are private, local, shared, reserved or not for single hosts (RFC 6890 and its kin). */
+/** IPv4 blocks that are private, local, shared, reserved or multicast (RFC 6890 and later). */
 const CLOSED_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -19,13 +19,13 @@ const CLOSED_V4 = [
   '240.0.0.0/4',
 ];
 
-/** The one block public IPv6 addresses are given out of, and the parts of it that lead elsewhere: Teredo, 6to4, documentation. */
+/** The block of public IPv6 addresses, and the parts of it that are not public: Teredo, 6to4, documentation. */
 const OPEN_V6 = '2000::/3';
 const CLOSED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const LOOPBACK_V4 = /^127(?:\.\d{1,3}){3}$/;
 
-/** Whether an IP address belongs to a host on the public internet; false for anything but a plain IP address. */
+/** Returns true for the plain IP address of a host on the public internet, and false for anything else. */
 export function isPublicAddress(address: string): boolean {
   switch (address.includes('%') ? 0 : isIP(address)) {
     case 4:
@@ -37,19 +37,19 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** Whether a host, as `URL.hostname` or a bind address gives it, can only be this machine. Names are not looked up. */
+/** Returns true if a host, in the form of `URL.hostname` or a bind address, can only be this machine. Resolves no names. */
 export function isLoopbackHost(host: string): boolean {
   const name = bareHost(host);
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || LOOPBACK_V4.test(name);
 }
 
-/** Whether a host, as `URL.hostname` gives it, is written as one that is not on the public internet. */
+/** Returns true if a host, in the form of `URL.hostname`, is written as a loopback name or a private address. */
 export function isPrivateHost(host: string): boolean {
   const name = bareHost(host);
   return isLoopbackHost(name) || (isIP(name) !== 0 && !isPublicAddress(name));
 }
 
-// `URL` has brought numbers such as 0x7f.1 into dotted form already.
+// `URL` has already converted numbers such as 0x7f.1 to dotted form.
 function bareHost(host: string): string {
   const name = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
   return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase();

@@ -1,24 +1,24 @@
-/** What JSON from elsewhere may hold: three characters of it can take sixty bytes of memory and a microsecond. */
+/** Limits on foreign JSON, three characters of which can take sixty bytes of memory and a microsecond. */
 export interface JsonBounds {
-  /** Values, those within others counted as well. */
+  /** Maximum number of values, nested ones included. */
   readonly values: number;
-  /** Lists and objects within each other; default any number. */
+  /** Maximum depth of lists and objects; unlimited by default. */
   readonly levels?: number;
 }
 
-/** Bounds that no honest answer comes near. Writing a value out again recurses for each level. */
+/** Bounds that no honest answer approaches. Serialising a value recurses for each level. */
 export const LARGEST_JSON = { levels: 500, values: 1_000_000 } as const satisfies JsonBounds;
 
-/** JSON that goes past a bound; the message continues a sentence that begins with what it is. */
+/** JSON exceeds a limit. The message is a predicate, such as "has more than 500 levels". */
 export class JsonPastBound extends Error {
   override readonly name = 'JsonPastBound';
 }
 
 /**
- * Reads JSON that may have been made to do harm. It is counted first, which takes no longer than reading it.
+ * Parses JSON that may be malicious. Counts its values and levels first, which takes no longer than parsing.
  *
  * @throws {SyntaxError} for text that is not JSON
- * @throws {JsonPastBound} naming the bound
+ * @throws {JsonPastBound} that names the limit
  */
 export function parseBoundedJson(text: string, bounds: JsonBounds): unknown {
   const { values, levels = Number.POSITIVE_INFINITY } = bounds;
@@ -30,13 +30,13 @@ export function parseBoundedJson(text: string, bounds: JsonBounds): unknown {
 function countWithin(json: string, { values, levels }: Required<JsonBounds>): void {
   const marks = /["[\]{},]/g;
   let separated = 0;
-  let texts = 0;
+  let strings = 0;
   let depth = 0;
   for (let match = marks.exec(json); match; match = marks.exec(json)) {
     const [mark] = match;
     if (mark === '"') {
-      texts += 1;
-      marks.lastIndex = endOfText(json, match.index) + 1;
+      strings += 1;
+      marks.lastIndex = endOfString(json, match.index) + 1;
     } else if (mark === ']' || mark === '}') {
       depth -= 1;
     } else {
@@ -44,8 +44,8 @@ function countWithin(json: string, { values, levels }: Required<JsonBounds>): vo
       if (!EMPTY.has(json.slice(match.index, match.index + 2))) separated += 1;
     }
     if (depth > levels) throw new JsonPastBound(`has more than ${shown(levels)} levels`);
-    // Names are texts too.
-    if (separated >= values || texts > 2 * values) {
+    // Field names are strings too.
+    if (separated >= values || strings > 2 * values) {
       throw new JsonPastBound(`holds more than ${shown(values)} values`);
     }
   }
@@ -59,8 +59,8 @@ function shown(count: number): string {
   return count.toLocaleString('en');
 }
 
-/** Where the quote stands that ends the text which begins at `start`; most texts have no other in them. */
-function endOfText(json: string, start: number): number {
+/** Returns the index of the quote that ends the string starting at `start`; the first quote usually does. */
+function endOfString(json: string, start: number): number {
   const next = json.indexOf('"', start + 1);
   if (next < 0) return json.length;
   if (json.charCodeAt(next - 1) !== BACKSLASH) return next;
@@ -72,12 +72,12 @@ function endOfText(json: string, start: number): number {
   return json.length;
 }
 
-/** Whether a value of somebody's JSON is an object whose fields can be looked at. */
+/** Returns true if a parsed JSON value is an object, not a list or null. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What lies at a path in somebody's JSON; undefined if the path leads nowhere. */
+/** Returns the value at a path in parsed JSON; undefined if there is none. */
 export function valueAt(json: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce((value, key) => {
     const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
@@ -85,13 +85,13 @@ export function valueAt(json: unknown, ...path: readonly (string | number)[]): u
   }, json);
 }
 
-/** The text that lies there; undefined if none does. */
+/** Returns the string at a path; undefined if there is none. */
 export function textAt(json: unknown, ...path: readonly (string | number)[]): string | undefined {
   const value = valueAt(json, ...path);
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The list that lies there; empty if none does. */
+/** Returns the list at a path; empty if there is none. */
 export function listAt(json: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
   const value = valueAt(json, ...path);
   return Array.isArray(value) ? value : [];

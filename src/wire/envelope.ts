@@ -18,35 +18,35 @@ export const ERROR_HTTP_STATUS = {
 } as const satisfies Record<string, number>;
 export type ErrorStatus = keyof typeof ERROR_HTTP_STATUS;
 
-/** The `status` of every success. */
+/** The `status` of every success envelope. */
 export const SUCCESS_STATUS = 'SUCCESS';
 
-/** A success. */
+/** The envelope of a success. */
 export interface SuccessEnvelope<T> {
   status: typeof SUCCESS_STATUS;
   data: T;
 }
 
-/** A failure. */
+/** The envelope of an error. */
 export interface ErrorEnvelope {
   status: ErrorStatus | (string & {});
   message: string;
-  /** Optional context, null when none. */
+  /** Optional context; null if there is none. */
   data: unknown;
 }
 
 /** Every answer of the service. */
 export type Envelope<T> = SuccessEnvelope<T> | ErrorEnvelope;
 
-/** Request header in which a command-line client sends the resources hash it holds. */
+/** Request header with the hash of the resources that a command-line client has cached. */
 export const CLI_AGENT_HEADER = 'cli-agent';
 /** Response header whose presence asks the client to refresh its resources. */
 export const ACTION_REQUIRE_HEADER = 'action-require';
-/** Request header that names a creation, so that the same one sent again gives the one run. */
+/** Request header that identifies a creation, so that sending it again returns the same run. */
 export const IDEMPOTENCY_KEY_HEADER = 'idempotency-key';
-/** Response header in which a service says that it keeps such keys for 24 hours. */
+/** Response header that announces that the service keeps idempotency keys for 24 hours. */
 export const IDEMPOTENCY_HEADER = 'idempotency';
 /** The one value of `IDEMPOTENCY_HEADER`. */
 export const IDEMPOTENCY_SUPPORTED = 'supported';
-/** Response header in which a service says how fast a client may go (the IETF draft's). */
+/** Response header that says how fast a client may send requests (IETF draft). */
 export const RATE_LIMIT_POLICY_HEADER = 'ratelimit-policy';

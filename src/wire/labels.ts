@@ -4,14 +4,14 @@ export interface PromptLabel {
   promptVersionId: string;
 }
 
-/** A step of a label: set, moved or, with `to` null, removed. */
+/** A change of a label: set, moved or, with `to` null, removed. */
 export interface LabelMove {
   label: string;
   /** ISO 8601. */
   at: string;
-  /** The name of the user who moved it. */
+  /** The name of the user who made the change. */
   by: string;
-  /** The version that it led to before; null if it is new. */
+  /** The version that it led to before; null if the label was new. */
   from: string | null;
   to: string | null;
 }

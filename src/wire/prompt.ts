@@ -7,7 +7,7 @@ export interface PromptVersion {
   title: string;
   /** ISO 8601. */
   publishedAt: string;
-  /** The inputs the prompt expects. Its fields are not specified; three shapes are known. */
+  /** The inputs that the prompt expects. The interface does not specify its fields; three shapes are known. */
   config: unknown;
 }
 
@@ -18,9 +18,9 @@ export interface PromptVersionEntry {
   publishedAt: string;
   /** Present, and true, on the latest version only. */
   isLatest?: true;
-  /** The labels that lead to it; of a promptrun's own service. */
+  /** The labels that lead to this version; only from a local service. */
   labels?: string[];
-  /** Steps of labels that led to it, and removals from it, newest first; of a promptrun's own service. */
+  /** Changes of labels that led to this version, newest first; only from a local service. */
   history?: LabelMove[];
 }
 
@@ -50,7 +50,7 @@ export interface PromptSearchRow {
   publishedAt: string;
   samples: unknown;
   configs: unknown;
-  /** The labels of the prompt; of a promptrun's own service. */
+  /** The labels of the prompt; only from a local service. */
   labels?: PromptLabel[];
 }
 
@@ -59,14 +59,14 @@ export interface PromptSearchResult {
   rows: PromptSearchRow[];
 }
 
-/** One page of every published prompt, newest first. */
+/** A page of the list of published prompts, newest first. */
 export interface PromptPage {
   rows: PromptSearchRow[];
-  /** Whether more rows exist beyond this page, in the direction of paging. */
+  /** True if there are more rows beyond this page, in the direction of paging. */
   hasMore: boolean;
 }
 
-/** What `GET /prompts` may be asked; the cursors are prompt ids. */
+/** The query of `GET /prompts`; the cursors are prompt ids. */
 export interface PromptListQuery {
   /** 1 to 50, default 10. */
   limit?: number;
@@ -76,15 +76,15 @@ export interface PromptListQuery {
   endingBefore?: string;
 }
 
-/** A text input in the shape the local service's own prompts use. */
+/** A text input in the shape that the local service uses. */
 export interface TextInputConfig {
-  /** What the text stands for; `any` where the prompt's schema allows several. */
+  /** The type of the value that the text represents; `any` if the prompt's schema allows several. */
   type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any';
   description?: string;
   required: boolean;
   default?: string;
   enum?: string[];
-  /** What a list holds, if its schema says one type. */
+  /** The type of a list's items, if its schema names one. */
   items?: { type: string };
 }
 

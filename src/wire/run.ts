@@ -2,28 +2,28 @@
 export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** The output types a service is known to send. */
+/** The known output types. */
 export const OUTPUT_TYPES = ['text', 'image', 'video', 'error'] as const;
 export type OutputType = (typeof OUTPUT_TYPES)[number];
 
-/** One output of a run. A service may send types that are not known yet. */
+/** One output of a run. A service may send types that are not known here. */
 export interface OutputItem {
   type: OutputType | (string & {});
-  /** The text, the media URL or the error message, by `type`. */
+  /** The text, the media URL or the error message, depending on `type`. */
   data: string;
 }
 
-/** Whether an output is a URL of something generated. */
+/** Returns true if an output is the URL of generated media. */
 export function isMedia({ type, data }: OutputItem): boolean {
   return (type === 'image' || type === 'video') && typeof data === 'string';
 }
 
-/** Returns true once a run has come to its end. */
+/** Returns true if a run has ended. */
 export function isOver(run: Pick<Run, 'runStatus'>): boolean {
   return run.runStatus === 'succeeded' || run.runStatus === 'failed';
 }
 
-/** A run as creation and retrieval give it. */
+/** A run as creation and retrieval return it. */
 export interface Run {
   runId: string;
   /** Empty while the run is in progress. */
@@ -31,11 +31,11 @@ export interface Run {
   runStatus: RunStatus;
   /** Service tokens consumed; 0 while in progress. */
   tokens: number;
-  /** What was left out of the request to the model; only of promptrun's own service, and only if something was. */
+  /** The options that were left out of the request to the model, if any; only from a local service. */
   warnings?: string[];
 }
 
-/** A run as the list gives it: with credits, without tokens. */
+/** A run as the list shows it: with credits, without tokens. */
 export interface RunRow {
   runId: string;
   promptVersionId: string;
@@ -46,33 +46,33 @@ export interface RunRow {
   runName: string;
   /** ISO 8601. */
   createdAt: string;
-  /** Only in the answer to a query for this key, by a service that knows it. */
+  /** Only in the answer to a query for this key, from a service that keeps idempotency keys. */
   idempotencyKey?: string;
-  /** Only in the answer to a query for it, by promptrun's own service. */
+  /** Only in the answer to a query with `usage`, from a local service. */
   usage?: RunUsage;
-  /** ISO 8601; null if it is not known, or not yet. Only in the answer to a query for it, by promptrun's own service. */
+  /** ISO 8601; null if unknown or not ended. Only in the answer to a query with `times`, from a local service. */
   endedAt?: string | null;
 }
 
-/** What a run used of its model. */
+/** The model of a run, its tokens and cost. */
 export interface RunUsage {
   model: string;
-  /** As the provider counts them, cached ones among the input; null if it did not. */
+  /** As the provider counts them, with cached tokens included in `input`; null if it reported none. */
   tokens: { input: number; output: number; cached: number } | null;
-  /** In US dollars; null if it is not known, or not yet. */
+  /** In US dollars; null if unknown or not ended. */
   cost: number | null;
-  /** Whether the price comes from a table that is kept with the service. */
+  /** True if the price comes from the bundled price table. */
   estimated: boolean;
 }
 
-/** One page of runs, newest first. */
+/** A page of runs, newest first. */
 export interface RunPage {
   rows: RunRow[];
-  /** Whether more rows exist beyond this page, in the direction of paging. */
+  /** True if there are more rows beyond this page, in the direction of paging. */
   hasMore: boolean;
 }
 
-/** What `GET /runs` may be asked. */
+/** The query of `GET /runs`. */
 export interface RunListQuery {
   /** 1 to 50, default 10. */
   limit?: number;
@@ -85,15 +85,15 @@ export interface RunListQuery {
   since?: number;
   /** Unix seconds; runs created before it. */
   until?: number;
-  /** The one run that the creation with this key made; a service that does not know this ignores it. */
+  /** Lists only the run that the creation with this key made; ignored by services that don't keep keys. */
   idempotencyKey?: string;
-  /** Whether rows tell what their runs used, default no; a service that does not know this ignores it. */
+  /** `true` adds `usage` to rows; ignored by services other than a local one. */
   usage?: 'true' | 'false';
-  /** Whether rows tell when their runs ended, likewise. */
+  /** `true` adds `endedAt` to rows; ignored by services other than a local one. */
   times?: 'true' | 'false';
 }
 
-/** Discriminators of an image input. */
+/** The values of `type` in an image input. */
 export const IMAGE_INPUT_TYPES = ['url', 'base64'] as const;
 
 /** An input image: a public https URL, or base64 without a data URL prefix. */
@@ -109,11 +109,11 @@ export interface RunInputs {
 export interface CreateRunRequest {
   promptVersionId: string;
   inputs: RunInputs;
-  /** Omitted means defaults. */
+  /** Omitted: the model's defaults. */
   runOptions?: Record<string, string>;
 }
 
-/** Run option keys the interface and public documentation name; `GET /resources` stays the authority. */
+/** Run option keys that the interface document names; `GET /resources` is the authority. */
 export const KNOWN_RUN_OPTION_KEYS = [
   'reasoningEffort',
   'quality',
@@ -122,14 +122,14 @@ export const KNOWN_RUN_OPTION_KEYS = [
   'seconds',
 ] as const;
 
-/** What a 504 of run creation carries. */
+/** The data of a 504 answer to a creation. */
 export interface RunReference {
   runId: string;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Returns true for a text that has the form of a prompt, prompt version or run identifier. */
+/** Returns true if a text has the form of a prompt, prompt version or run id. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }

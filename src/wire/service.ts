@@ -1,14 +1,14 @@
-/** Modalities of a model. */
+/** The kinds of output that models make. */
 export const MODALITIES = ['text', 'image', 'video'] as const;
 export type Modality = (typeof MODALITIES)[number];
 
-/** A run option of a model and the values it accepts. */
+/** A run option of a model and the values that it accepts. */
 export interface RunOption {
   key: string;
   options: string[];
 }
 
-/** A model and the run options it accepts. */
+/** A model and the run options that it accepts. */
 export interface Model {
   model: string;
   modality: Modality;
@@ -16,21 +16,21 @@ export interface Model {
   availableRunOptions: RunOption[];
 }
 
-/** The models of a service and the hash of them. */
+/** The models of a service and their hash. */
 export interface Resources {
-  /** Base64url-encoded content hash; changes when the models change. */
+  /** Base64url-encoded hash of the content; changes if the models change. */
   hash: string;
   resources: { models: Model[] };
 }
 
-/** Who a key belongs to. */
+/** The account that a key belongs to. */
 export interface Account {
   username: string | null;
   displayName: string | null;
   userFlags: number;
 }
 
-/** What is left to spend. */
+/** The credits that are left. */
 export interface CreditBalance {
   credits: number;
 }

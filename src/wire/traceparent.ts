@@ -1,4 +1,4 @@
-/** The header of the W3C's Trace Context; the same in capitals is the environment variable. */
+/** The header of W3C Trace Context; in capitals it is the name of the environment variable. */
 export const TRACEPARENT_HEADER = 'traceparent';
 
 const TRACEPARENT =

@@ -4,7 +4,7 @@ import { pagesOf } from '../../src/client/paging.ts';
 it('gives a list up that never ends, and holds one page at a time', async () => {
   let sent = 0;
   const list = {
-    of: 'runs',
+    noun: 'runs',
     fetch: () => {
       sent += 1;
       return Promise.resolve({ rows: [`r${sent}`], hasMore: true });

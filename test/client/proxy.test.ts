@@ -99,7 +99,7 @@ describe('a proxy', () => {
   });
 
   it.each([
-    ['', /wants a name and password \(HTTP 407\).*HTTPS_PROXY=http:\/\/name:password@host:port/],
+    ['', /requires a name and password \(HTTP 407\).*HTTPS_PROXY=http:\/\/name:password@host:port/],
     ['user:secret@', /does not accept the name and password in its URL \(HTTP 407\)/],
   ])('that answers 407 to %j says what it wants, and is not asked again', async (credentials, message) => {
     const { port, tunnels } = await proxy(407);
@@ -107,7 +107,7 @@ describe('a proxy', () => {
     const proxied = await client('http://service.example', { proxy: { httpProxy } });
     const error = await errorOf(proxied.account.get(), NetworkError);
     expect(error.message).toMatch(message);
-    expect(error.message).toContain(`http://service.example by the proxy 127.0.0.1:${port}`);
+    expect(error.message).toContain(`http://service.example through the proxy 127.0.0.1:${port}`);
     expect(error.message).not.toContain('secret');
     expect(tunnels).toHaveLength(1);
   });
@@ -121,7 +121,7 @@ describe('a proxy', () => {
     const proxied = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
     const error = await errorOf(proxied.request('POST', '/runs', { body: {} }), NetworkError);
     expect(error).toMatchObject({ nothingSent: true });
-    expect(error.message).toContain(`by the proxy 127.0.0.1:${port}: it closed the connection`);
+    expect(error.message).toContain(`through the proxy 127.0.0.1:${port}: it closed the connection`);
     expect(asked).toBe(4);
   });
 
@@ -150,7 +150,7 @@ describe('a proxy', () => {
       connectTimeoutMs: 20,
     });
     const error = await errorOf(proxied.account.get({ retries: 0 }), NetworkError);
-    expect(error.message).toContain(`by the proxy 127.0.0.1:${port}: no answer in time`);
+    expect(error.message).toContain(`through the proxy 127.0.0.1:${port}: no answer in time`);
   });
 
   it('that never answers does not hold up an aborted request', async () => {
@@ -206,7 +206,7 @@ describe('a proxy', () => {
       proxy: { httpsProxy: `http://${dead}` },
     });
     const error = await errorOf(behind.account.get({ retries: 0 }), NetworkError);
-    expect(error.message).toContain(`by the proxy ${dead}: connection refused`);
+    expect(error.message).toContain(`through the proxy ${dead}: connection refused`);
   });
 });
 

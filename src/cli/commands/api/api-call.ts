@@ -137,7 +137,7 @@ export function nextPage(
   const { runId } = ((backwards ? rows[0] : rows.at(-1)) ?? {}) as { runId?: unknown };
   if (typeof runId !== 'string' || call.query.get(cursor) === runId) return undefined;
   if (cursors.has(runId)) {
-    throw new ProtocolError('the service gives the same page of runs again and again');
+    throw new ProtocolError('the service returns the same page of runs again and again');
   }
   cursors.add(runId);
   checkPageCount('runs', cursors.size + 1);
