@@ -16,21 +16,11 @@ async function start() {
     return;
   }
   const keepCompiled = require('./code-cache.js').useCodeCache();
-  /** @type {{ main(argv: readonly string[]): Promise<number> }} */
+  /** @type {{ start(argv: readonly string[]): Promise<void> }} */
   const command = require('../dist/main.cjs');
   const argv = process.argv.slice(2);
-  // Where Node has nothing left to do, it ends, whether the command has or not.
-  process.exitCode = 1;
-  process.once('beforeExit', tellUnfinished);
-  process.exitCode = await command.main(argv);
-  process.off('beforeExit', tellUnfinished);
+  await command.start(argv);
   if (argv.length > 0 && !argv.some(word => WRITE_NOTHING.includes(word))) keepCompiled();
-}
-
-function tellUnfinished() {
-  process.stderr.write(
-    'error: promptrun ended before its work was done, which is a fault of its own; "promptrun runs list" shows what it began (INTERNAL_ERROR)\n',
-  );
 }
 
 void start();

@@ -1,8 +1,23 @@
 import packageJson from '../package.json' with { type: 'json' };
 import type { LocalService } from './cli/core/local-service.ts';
-import type { ExitCode } from './cli/exit-codes.ts';
+import { EXIT, type ExitCode } from './cli/exit-codes.ts';
 import { runCli } from './cli/run-cli.ts';
 import { processStreams } from './cli/terminal/io.ts';
+
+/** Runs the command line as this process, which ends with its exit code. */
+export async function start(argv: readonly string[]): Promise<void> {
+  // If Node has nothing left to do, it ends, even if the command has not.
+  process.exitCode = EXIT.fault;
+  process.once('beforeExit', reportUnfinished);
+  process.exitCode = await main(argv);
+  process.off('beforeExit', reportUnfinished);
+}
+
+function reportUnfinished(): void {
+  processStreams().stderr.write(
+    'error: promptrun ended before its work was done, which is a fault of its own; "promptrun runs list" shows what it began (INTERNAL_ERROR)\n',
+  );
+}
 
 /** Runs the command line in this process: reads its arguments, gives its exit code. */
 export function main(argv: readonly string[]): Promise<ExitCode> {

@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { assetBytes, isSingleFile } from './single-file.ts';
 
 /**
- * Where a file of this installation is, looked for from the running code upwards: built code lies in dist/ or
- * dist/chunks/, sources below src/.
+ * Finds a file of this installation from the running code upwards: built code lies in dist/ or dist/chunks/, sources
+ * below src/. The single executable has no such files.
  *
  * @param names paths below one of these directories, the likeliest first
  * @throws {Error} if the installation lacks it
@@ -21,7 +22,22 @@ export function installedFile(...names: readonly string[]): string {
   throw new Error(`${names[0]} is missing from the installation: install promptrun again`);
 }
 
-/** A file that the build makes for a process or a page of its own. @throws {Error} if the installation lacks it */
+/** Reads a file of this installation, which the single executable holds itself. Names as for `installedFile`. */
+export function installedBytes(name: string, ...others: readonly string[]): Buffer {
+  return isSingleFile() ? assetBytes(name) : readFileSync(installedFile(name, ...others));
+}
+
+/** As `installedBytes`, as text. */
+export function installedText(name: string, ...others: readonly string[]): string {
+  return installedBytes(name, ...others).toString('utf8');
+}
+
+/** Finds a file that the build makes for a process of its own. @throws {Error} if the installation lacks it */
 export function builtFile(name: string): string {
   return installedFile(`dist/${name}`, name);
+}
+
+/** Reads a file that the build makes for a page. @throws {Error} if the installation lacks it */
+export function builtText(name: string): string {
+  return installedText(`dist/${name}`, name);
 }

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { installedFile } from '../files/installed-file.ts';
+import { installedBytes } from '../files/installed-file.ts';
 import {
   type Engine,
   type EngineJob,
@@ -89,8 +88,8 @@ const card: Engine = {
 /** Gives the one film that ships with the package: two seconds of H.264, whatever the prompt. */
 const clip: Engine = {
   run: async ({ prompt: { text } }) => {
-    const file = installedFile('dist/assets/clip.mp4', 'assets/clip.mp4', 'models/offline/clip.mp4');
-    return madeOf(text, { type: 'video', bytes: await readFile(file), mediaType: 'video/mp4' });
+    const bytes = installedBytes('dist/assets/clip.mp4', 'assets/clip.mp4', 'models/offline/clip.mp4');
+    return madeOf(text, { type: 'video', bytes, mediaType: 'video/mp4' });
   },
 };
 

@@ -1,6 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { toError } from '../error-utils.ts';
-import { builtFile } from '../installed-file.ts';
+import { forkBuilt } from '../start-built.ts';
 import { PastBound, pastTime } from './past-bound.ts';
 import { type ErrorClasses, errorOf, type Reply } from './process-messages.ts';
 
@@ -99,13 +99,9 @@ export class BoundedProcess {
   }
 
   #start(): ChildProcess {
-    const child = fork(builtFile(this.#options.file), {
-      execArgv: [`--max-old-space-size=${this.#options.memoryMiB}`],
-      // Nothing of this process is its business, keys least of all.
-      env: {},
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
+    const { file, memoryMiB } = this.#options;
+    // Nothing of this process is its business, keys least of all.
+    const child = forkBuilt(file, { memoryMiB, env: {}, serialization: 'advanced' });
     // One that was ended between two orders takes no more.
     return child.once('exit', () => {
       if (this.#child === child) this.#child = undefined;

@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
-import { builtFile } from '../../files/installed-file.ts';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../../files/start-thread.ts';
 import { describeImage, MEASURED_BYTES } from '../../prompts/render/describe-image.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { TasksClosed } from '../../prompts/tasks/messages.ts';
@@ -63,8 +63,7 @@ export class WorkThread {
   }
 
   #start(): Worker {
-    // Nothing of the environment is its business, keys least of all.
-    const worker = new Worker(builtFile('work-thread.cjs'), { env: {} });
+    const worker = startThread('work-thread.cjs');
     worker.on('message', (reply: Reply) => this.#take(worker, reply));
     worker.on('error', error => this.#lose(worker, error));
     worker.on('exit', () => this.#lose(worker, new Error('the thread for large requests ended')));

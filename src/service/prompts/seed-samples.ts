@@ -1,4 +1,4 @@
-import { builtIn } from '../../prompts/built-in/files.ts';
+import { builtInText } from '../../prompts/built-in/files.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
 import { newVersionOf } from './publish.ts';
@@ -11,9 +11,10 @@ const SEEDED = 'samplesSeeded';
 /** Publishes the samples into a fresh store; never again, so that what a user withdrew stays withdrawn. */
 export async function seedSamples(store: Store, clock: Clock): Promise<void> {
   if ((await store.settings.get(SEEDED)) !== undefined) return;
-  const { readPromptFile } = await import('../../prompts/tasks/read-prompt.ts');
+  const { readDefinition } = await import('../../prompts/tasks/read-prompt.ts');
   for (const slug of SAMPLES) {
-    const definition = await readPromptFile(builtIn(`${slug}.prompt`));
+    const file = `${slug}.prompt`;
+    const definition = await readDefinition(builtInText(file), file, { partials: {} });
     await store.prompts.publish(newVersionOf(definition), clock.now());
   }
   await store.settings.once(SEEDED, () => 'yes');

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { builtFile } from '../../files/installed-file.ts';
+import { builtText } from '../../files/installed-file.ts';
 import { type AnyRoute, route } from './route.ts';
 
 /** Nothing but what this service hands out itself; `data:` is for pictures that a run was given. */
@@ -23,7 +22,7 @@ const FILES = [
 
 /** The page for people. It asks the interface with the key of whoever signs in, so its files need none. */
 export const pageRoutes: readonly AnyRoute[] = FILES.map(({ path, file, type }) => {
-  let content: Promise<string> | undefined;
+  let content: string | undefined;
   return route({
     method: 'GET',
     path,
@@ -33,7 +32,7 @@ export const pageRoutes: readonly AnyRoute[] = FILES.map(({ path, file, type }) 
     description: 'Runs, prompts and usage in a browser.',
     errors: [],
     async handle() {
-      content ??= readFile(builtFile(`page/${file}`), 'utf8');
+      content ??= builtText(`page/${file}`);
       return {
         httpStatus: 200,
         headers: {
@@ -46,7 +45,7 @@ export const pageRoutes: readonly AnyRoute[] = FILES.map(({ path, file, type }) 
           'cross-origin-resource-policy': 'same-origin',
           'cache-control': 'no-cache',
         },
-        body: await content,
+        body: content,
       };
     },
   });

@@ -1,6 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { builtFile } from '../../files/installed-file.ts';
+import { forkBuilt } from '../../files/start-built.ts';
 import type { QueuedRun } from '../store/run-records.ts';
 
 /** A process in a session of its own that carries out one run and ends with it. */
@@ -31,11 +31,7 @@ const FILE = 'run-process.cjs';
  * @throws where it does not start
  */
 export async function startDetached(place: DetachedPlace): Promise<DetachedRun> {
-  const child = fork(builtFile(FILE), {
-    detached: true,
-    execArgv: [],
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
+  const child = forkBuilt(FILE, { detached: true });
   const worker = await answerOf<string>(child, place);
   const leave = (): void => {
     if (child.connected) child.disconnect();

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { knownModels } from '../../../src/models/catalogue/known-models.ts';
 import { BUILT_IN_MODELS } from '../../../src/models/entry.ts';
-import { builtIn } from '../../../src/prompts/built-in/files.ts';
+import { builtInText } from '../../../src/prompts/built-in/files.ts';
 import { checkModel } from '../../../src/prompts/check/check.ts';
 import { promptConfig } from '../../../src/prompts/definition.ts';
 import { Findings } from '../../../src/prompts/findings.ts';
@@ -17,7 +16,7 @@ const models = {
   explainMissing: (name: string) => `there is no model \`${name}\``,
 };
 const sample = (slug: string): ReturnType<typeof parsePromptFile> =>
-  parsePromptFile(readFileSync(builtIn(`${slug}.prompt`), 'utf8'), `${slug}.prompt`);
+  parsePromptFile(builtInText(`${slug}.prompt`), `${slug}.prompt`);
 const text = async (slug: string, textInputs: Record<string, string> = {}, images: Buffer[] = []) => {
   const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
   return (await renderPrompt(sample(slug), { textInputs, images: loaded })).text;

@@ -239,7 +239,7 @@ describe('checking a prompt', () => {
 
   it('finds nothing wrong with what a new prompt begins with, and its tests fit it', async () => {
     for (const image of [false, true]) {
-      const { prompt, test } = await newPrompt('my-first_prompt', { image });
+      const { prompt, test } = newPrompt('my-first_prompt', { image });
       expect(await checkPrompt(prompt, 'my-first_prompt.prompt', { models })).toEqual([]);
       const definition = parsePromptFile(prompt, 'my-first_prompt.prompt');
       expect(definition.title).toBe('My first prompt');

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { installedFile } from '../../../files/installed-file.ts';
+import { installedText } from '../../../files/installed-file.ts';
 import type { Context } from '../../context.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
@@ -15,5 +14,5 @@ const SCRIPTS = new Map([
 export async function completion(ctx: Context, shell: string): Promise<void> {
   const script = SCRIPTS.get(shell);
   if (script === undefined) throw usageError(...unknownName('completion', shell, [...SCRIPTS.keys()]));
-  await ctx.io.out(await readFile(installedFile(`completions/${script}`), 'utf8'));
+  await ctx.io.out(installedText(`completions/${script}`));
 }

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { installedFile } from '../../../files/installed-file.ts';
+import { installedText } from '../../../files/installed-file.ts';
 import { didYouMean } from '../../../files/nearest.ts';
 import type { Env } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
@@ -49,7 +48,7 @@ async function readTopic(
 ): Promise<string | undefined> {
   const file = new Map(Object.entries({ ...TOPICS, ...GUIDES })).get(name);
   if (file === undefined) return undefined;
-  const text = await readFile(installedFile(`docs/${file}`), 'utf8');
+  const text = installedText(`docs/${file}`);
   return file.endsWith('.md') ? forTerminal(text, command, terminal) : linesFor(text, terminal.stream);
 }
 

@@ -52,7 +52,7 @@ async function textsOf(
 ): Promise<{ prompt: string; test?: string | undefined; models?: string }> {
   if (from === undefined) {
     const { newPrompt } = await import('../../../prompts/built-in/files.ts');
-    return await newPrompt(path.basename(stem), { image });
+    return newPrompt(path.basename(stem), { image });
   }
   const source = await readTextFile(from, ctx.cwd, 'prompts new');
   const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');

@@ -1,7 +1,9 @@
-import { existsSync, lstatSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { lstatSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
-import { installedFile } from '../../../files/installed-file.ts';
+import { installedText } from '../../../files/installed-file.ts';
+import { executablePath, isSingleFile } from '../../../files/single-file.ts';
+import { placesToUnpack } from '../../../files/unpacked-file.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
@@ -103,7 +105,11 @@ function planOf(ctx: Context): Plan {
     { folder: settings.directory, own: CONFIG_FOLDER, holds: 'settings, keys and caches' },
     { folder: stateDir, own: STATE_FOLDER, holds: 'what was started from here' },
     { folder: dataDir, own: DATA_FOLDER, holds: 'the local service: prompts, runs, media' },
-    { folder: cacheFolder(env), own: CACHE_FOLDER, holds: 'unpacked parts of the program' },
+    ...placesToUnpack(env).map(folder => ({
+      folder,
+      own: CACHE_FOLDER,
+      holds: 'unpacked parts of the program',
+    })),
   ].map(one => ({ ...one, content: contentOf(one.folder, one.own) }));
   return {
     items: [
@@ -163,7 +169,7 @@ function isFishScript(file: string): boolean {
     lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true
   )
     return false;
-  return readFileSync(file, 'utf8') === readFileSync(installedFile('completions/promptrun.fish'), 'utf8');
+  return readFileSync(file, 'utf8') === installedText('completions/promptrun.fish');
 }
 
 /** The files of a folder one by one, those below it by their folder; then the folders, unless the user named the first. */
@@ -213,21 +219,7 @@ function leftIn(folder: string, { others }: FolderContent): string[] {
   return others.map(file => `${file}: promptrun did not write it, or you may have edited it`);
 }
 
-/** Where the single executable unpacks what can't be used from memory. */
-function cacheFolder(env: Context['env']): string {
-  const home = homeOf(env) ?? '';
-  if (process.platform === 'darwin') return path.join(home, 'Library', 'Caches', 'promptrun');
-  if (process.platform === 'win32') {
-    return path.join(env['LOCALAPPDATA'] || path.join(home, 'AppData', 'Local'), 'promptrun', 'Cache');
-  }
-  const xdg = env['XDG_CACHE_HOME'];
-  return path.join(xdg && path.isAbsolute(xdg) ? xdg : path.join(home, '.cache'), 'promptrun');
-}
-
 /** How the program itself is removed, by how it was installed. */
 function packageRemoval(): string {
-  const isSingleFile = process.getBuiltinModule('node:sea').isSea();
-  return isSingleFile && existsSync(process.execPath)
-    ? `rm ${shellWord(process.execPath)}`
-    : 'npm uninstall --global promptrun';
+  return isSingleFile() ? `rm ${shellWord(executablePath())}` : 'npm uninstall --global promptrun';
 }

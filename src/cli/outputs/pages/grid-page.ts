@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { builtFile } from '../../../files/installed-file.ts';
+import { builtText } from '../../../files/installed-file.ts';
 import type { DiffPart } from '../checks/tasks.ts';
 import {
   type Grid,
@@ -107,8 +106,4 @@ function classOf(state: GridRow['state']): string {
 function widths(columns: number): string {
   const track = columns > 1 ? `minmax(14rem,1fr) repeat(${columns},minmax(18rem,2fr))` : '1fr 2fr';
   return `@media(min-width:50rem){.cells{display:grid;gap:1rem;grid-template-columns:${track}}}`;
-}
-
-function builtText(name: string): string {
-  return readFileSync(builtFile(name), 'utf8');
 }

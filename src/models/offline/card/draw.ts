@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { installedFile } from '../../../files/installed-file.ts';
+import { isSingleFile } from '../../../files/single-file.ts';
 import { type Box, type CardLine, drawable, layOut, xmlText } from './layout.ts';
 
 const CARD: Box = { width: 1024, height: 640 };
@@ -14,17 +15,23 @@ const FONT_FILE = 'DejaVuSansMono.ttf';
 
 /** Draws a text as a card of 1024 × 640, scaled by `zoom`. Gives PNG bytes. @throws {Error} if the font is not installed */
 export async function drawCard(text: string, zoom: number): Promise<Buffer> {
-  const file = installedFile(
-    `dist/assets/${FONT_FILE}`,
-    `assets/${FONT_FILE}`,
-    `node_modules/dejavu-fonts-ttf/ttf/${FONT_FILE}`,
-  );
+  const file = await fontFile();
   const { renderAsync } = await import('@resvg/resvg-js');
   const picture = await renderAsync(cardSvg(text), {
     font: { loadSystemFonts: false, fontFiles: [file], defaultFontFamily: FONT },
     fitTo: { mode: 'zoom', value: zoom },
   });
   return picture.asPng();
+}
+
+/** The renderer reads fonts from files only. */
+async function fontFile(): Promise<string> {
+  const name = `dist/assets/${FONT_FILE}`;
+  if (!isSingleFile()) {
+    return installedFile(name, `assets/${FONT_FILE}`, `node_modules/dejavu-fonts-ttf/ttf/${FONT_FILE}`);
+  }
+  const { useUnpacked } = await import('../../../files/unpacked-file.ts');
+  return useUnpacked(name, file => file);
 }
 
 function cardSvg(text: string): string {

@@ -1,0 +1,162 @@
+// Makes the single executable of this platform from the built package (`npm run build:binary`): Node's own, with the
+// files of the package as its assets. `node scripts/binary/build.js <folder>` makes it elsewhere than in binary/.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { inject } from 'postject';
+import { rolldown } from 'rolldown';
+import { FONT, packageOf } from '../bundles.js';
+import { baseNode } from './base-node.js';
+
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+const BEGINNING = '(function (exports, require, module, __filename, __dirname) {';
+const END = '\n})';
+
+/** SQLite is Node's own here, and nobody imports the library of an executable. */
+const LEFT_OUT = new Set(['dist/prebuilds', 'dist/types', 'dist/library', 'dist/index.js', 'dist/compiled']);
+
+const outdir = path.resolve(process.argv[2] ?? 'binary');
+const target = path.join(outdir, process.platform === 'win32' ? 'promptrun.exe' : 'promptrun');
+const node = baseNode();
+// Beside what npm installed, so that the copy of the package finds it.
+mkdirSync('node_modules/.cache', { recursive: true });
+const work = mkdtempSync(path.resolve('node_modules/.cache/binary-'));
+try {
+  await build();
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+async function build() {
+  const copy = copyPackage();
+  execFileSync(node, [path.resolve('scripts/binary/compile.cjs'), copy], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { HOME: path.join(work, 'home') },
+  });
+  const main = await bundleMain();
+  const parts = nativeParts();
+  const font = `dist/assets/${path.basename(FONT)}`;
+  const digests = digestsOf({ ...parts, [font]: path.join(copy, font) });
+  const assets = {
+    ...contentOf(copy),
+    ...scriptsOf(copy),
+    ...parts,
+    'binary.cjs': main,
+    'digests.json': written('digests.json', JSON.stringify(digests)),
+  };
+  const blob = path.join(work, 'blob');
+  const config = { main, output: blob, assets, disableExperimentalSEAWarning: true, useCodeCache: true };
+  execFileSync(node, ['--experimental-sea-config', written('sea.json', JSON.stringify(config))], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await writeExecutable(readFileSync(blob));
+}
+
+function copyPackage() {
+  const copy = path.join(work, 'package');
+  for (const part of ['bin', 'completions', 'docs', 'dist', 'package.json', 'LICENSE']) {
+    cpSync(part, path.join(copy, part), {
+      recursive: true,
+      filter: file => !LEFT_OUT.has(file.split(path.sep).join('/')),
+    });
+  }
+  return copy;
+}
+
+/** The executable's own main script. */
+async function bundleMain() {
+  const bundle = await rolldown({
+    input: 'src/binary.ts',
+    platform: 'node',
+    transform: { target: 'node24' },
+  });
+  const file = path.join(work, 'binary.cjs');
+  await bundle.write({ file, format: 'cjs', minify: true });
+  return file;
+}
+
+/** What the command reads besides its scripts, by names in the package. */
+function contentOf(copy) {
+  const names = filesIn(copy).filter(name =>
+    /^(?:completions|docs)\/[\w.-]+$|^dist\/(?!.*\.cjs$)/.test(name),
+  );
+  return Object.fromEntries([...names, 'LICENSE'].map(name => [name, path.join(copy, name)]));
+}
+
+/** Scripts as functions, and what V8 compiled of them. */
+function scriptsOf(copy) {
+  const compiled = new Map(
+    filesIn(copy).flatMap(name => (name.endsWith('.v8') ? [[path.basename(name), name]] : [])),
+  );
+  const assets = {};
+  for (const name of filesIn(path.join(copy, 'dist')).filter(file => file.endsWith('.cjs'))) {
+    const source = readFileSync(path.join(copy, 'dist', name));
+    assets[`script/${name}`] = written(`script/${name}`, wrapped(source));
+    const kept = compiled.get(`${path.basename(name)}.v8`);
+    if (kept === undefined) continue;
+    // As bin/code-cache.js keeps it: the source, then twice what was compiled.
+    const bytes = readFileSync(path.join(copy, kept));
+    const once = bytes.subarray(source.length, (source.length + bytes.length) / 2);
+    assets[`compiled/${name}`] = written(`compiled/${name}`, once);
+  }
+  const resvg = readFileSync(path.join(packageOf('@resvg/resvg-js'), 'index.js'));
+  assets['script/@resvg/resvg-js'] = written('script/resvg', wrapped(resvg));
+  return assets;
+}
+
+function wrapped(source) {
+  return `${BEGINNING}${source}${END}`;
+}
+
+function nativeParts() {
+  const { platform, arch } = process;
+  const suffix = { linux: '-gnu', win32: '-msvc' }[platform] ?? '';
+  const here = `${platform}-${arch}${suffix}`;
+  return {
+    'native/resvgjs.node': path.join(packageOf(`@resvg/resvg-js-${here}`), `resvgjs.${here}.node`),
+    'native/keyring.node': path.join(packageOf(`@napi-rs/keyring-${here}`), `keyring.${here}.node`),
+  };
+}
+
+function digestsOf(files) {
+  const digest = file => createHash('sha256').update(readFileSync(file)).digest('hex');
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, digest(file)]));
+}
+
+/** Whole under its name, or not at all: one that is running is not written to. */
+async function writeExecutable(blob) {
+  const part = path.join(work, path.basename(target));
+  copyFileSync(node, part);
+  chmodSync(part, 0o755);
+  if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', part]);
+  await inject(part, 'NODE_SEA_BLOB', blob, { sentinelFuse: FUSE, machoSegmentName: 'NODE_SEA' });
+  if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', part]);
+  mkdirSync(outdir, { recursive: true });
+  renameSync(part, target);
+}
+
+function written(name, content) {
+  const file = path.join(work, 'assets', name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, content);
+  return file;
+}
+
+/** Files below a folder, with slashes. */
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'));
+}

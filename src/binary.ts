@@ -1,0 +1,80 @@
+import path from 'node:path';
+import vm from 'node:vm';
+import { assetText, FILE_VARIABLE, hasAsset, sharedAssetBytes } from './files/single-file.ts';
+import { useUnpacked } from './files/unpacked-file.ts';
+
+// The main script of the single executable: runs the files of the build from memory, as `require` runs them from disk.
+
+/** Native parts by the names that they are required by. */
+const NATIVE = new Map([
+  ['@resvg/js-binding.js', 'native/resvgjs.node'], // of @resvg/resvg-js, whose index.js names it ./js-binding.js
+  ['@napi-rs/keyring', 'native/keyring.node'],
+]);
+
+/** Files that run in a process or a thread of their own. */
+const FILES = new Set(['prompt-worker.cjs', 'check-worker.cjs', 'run-process.cjs', 'work-thread.cjs']);
+
+type Wrapped = (
+  exports: unknown,
+  require: (id: string) => unknown,
+  module: { exports: unknown },
+  filename: string,
+  dirname: string,
+) => void;
+
+const loaded = new Map<string, { exports: unknown }>();
+
+/** Never looks for anything on disk: what lies in the working directory is no part of the executable. */
+function requireFrom(from: string, id: string): unknown {
+  const builtIn: unknown = process.getBuiltinModule(id);
+  if (builtIn !== undefined) return builtIn;
+  const name = id.startsWith('.') ? path.posix.join(path.posix.dirname(from), id) : id;
+  const module = loaded.get(name) ?? { exports: {} };
+  if (loaded.has(name)) return module.exports;
+  loaded.set(name, module);
+  try {
+    load(name, module);
+  } catch (error) {
+    loaded.delete(name);
+    throw error;
+  }
+  return module.exports;
+}
+
+function load(name: string, module: { exports: unknown }): void {
+  const native = NATIVE.get(name);
+  if (native !== undefined) {
+    useUnpacked(native, file => process.dlopen(module, file));
+    return;
+  }
+  const script = `script/${name}`;
+  if (!hasAsset(script)) {
+    throw Object.assign(new Error(`Cannot find module '${name}'`), { code: 'MODULE_NOT_FOUND' });
+  }
+  const compiled = `compiled/${name}`;
+  const filename = `promptrun:${name}`;
+  const run = new vm.Script(assetText(script), {
+    filename,
+    ...(hasAsset(compiled) && { cachedData: sharedAssetBytes(compiled) }),
+  }).runInThisContext() as Wrapped;
+  const require = (id: string): unknown => requireFrom(name, id);
+  run.call(module.exports, module.exports, require, module, filename, path.posix.dirname(filename));
+}
+
+/** A mark in the environment counts only in a process or a thread that the executable itself has started. */
+function markedFile(): string | undefined {
+  const { [FILE_VARIABLE]: file } = process.env;
+  if (file === undefined) return undefined;
+  // What this process starts is not to take the mark for its own.
+  delete process.env[FILE_VARIABLE];
+  const isStarted = process.connected || !process.getBuiltinModule('node:worker_threads').isMainThread;
+  return isStarted && FILES.has(file) ? file : undefined;
+}
+
+const file = markedFile();
+if (file === undefined) {
+  const { start } = requireFrom('', './main.cjs') as { start(argv: readonly string[]): Promise<void> };
+  void start(process.argv.slice(2));
+} else {
+  requireFrom('', `./${file}`);
+}

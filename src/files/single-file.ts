@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+/** Names the file of the build that a process or thread of the single executable runs in place of the command. */
+export const FILE_VARIABLE = 'PROMPTRUN_INTERNAL_FILE';
+
+/** The asset with the executable's own main script, which threads begin with too. */
+export const MAIN_SCRIPT = 'binary.cjs';
+
+/** Returns true in the single executable, which holds its files itself. */
+export function isSingleFile(): boolean {
+  return process.getBuiltinModule('node:sea').isSea();
+}
+
+/** Returns the bytes of a file within the executable, by its path in the package. @throws {Error} if it has none */
+export function assetBytes(name: string): Buffer {
+  return Buffer.from(process.getBuiltinModule('node:sea').getAsset(name));
+}
+
+/** As `assetBytes`, as text. */
+export function assetText(name: string): string {
+  return process.getBuiltinModule('node:sea').getAsset(name, 'utf8');
+}
+
+/** As `assetBytes`, without a copy, and never to be written to. */
+export function sharedAssetBytes(name: string): Uint8Array {
+  return new Uint8Array(process.getBuiltinModule('node:sea').getRawAsset(name) as ArrayBuffer);
+}
+
+/** Returns true if the executable has a file of this name. */
+export function hasAsset(name: string): boolean {
+  try {
+    sharedAssetBytes(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the path of the executable. Without /proc, Node knows no more than how the shell named it. */
+export function executablePath({
+  execPath,
+  env,
+}: Pick<NodeJS.Process, 'execPath' | 'env'> = process): string {
+  if (execPath.includes(path.sep)) return path.resolve(execPath);
+  const folders = (env['PATH'] ?? '').split(path.delimiter).map(folder => path.resolve(folder, execPath));
+  return folders.find(file => existsSync(file)) ?? execPath;
+}

@@ -1,0 +1,106 @@
+import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir, userInfo } from 'node:os';
+import path from 'node:path';
+import { codeOf, messageOf } from './error-utils.ts';
+import { renameOverSync } from './rename.ts';
+import { assetText, sharedAssetBytes } from './single-file.ts';
+
+/** The asset with the digests of what is unpacked, in hexadecimal, by name. */
+export const DIGESTS = 'digests.json';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Uses a part of the single executable that can't be used from memory: unpacks it into a folder of the user's own and
+ * compares what is there with the executable's content, as half a native part would end the process with SIGBUS. If
+ * one place can't be written, or what lies there can't be used, the next one serves.
+ *
+ * @param name path of the part in the package
+ * @throws {Error} if no place serves; it names each
+ */
+export function useUnpacked<T>(name: string, use: (file: string) => T, env: Env = process.env): T {
+  const digests = JSON.parse(assetText(DIGESTS)) as Readonly<Record<string, string>>;
+  const faults: string[] = [];
+  for (const place of placesToUnpack(env)) {
+    try {
+      return use(unpack(sharedAssetBytes(name), path.basename(name), path.join(place, digests[name] ?? '')));
+    } catch (error) {
+      faults.push(`${place}: ${messageOf(error)}`);
+    }
+  }
+  throw new Error(`${path.basename(name)} can't be unpacked and used, neither in ${faults.join(' nor in ')}`);
+}
+
+/** Returns the folders that parts of the executable may lie in: the user's cache, then one below the temporary folder. */
+export function placesToUnpack(env: Env): string[] {
+  const cache = cacheFolder(env);
+  const temporary = path.join(tmpdir(), `promptrun-${process.getuid?.() ?? userInfo().username}`);
+  return cache === undefined ? [temporary] : [cache, temporary];
+}
+
+function cacheFolder(env: Env): string | undefined {
+  const { platform } = process;
+  const xdg = env['XDG_CACHE_HOME'];
+  if (platform === 'linux' && xdg && path.isAbsolute(xdg)) return path.join(xdg, 'promptrun');
+  const home = env['HOME'] ?? env['USERPROFILE'] ?? homeOfAccount();
+  if (platform === 'win32') {
+    const local = env['LOCALAPPDATA'] || (home && path.join(home, 'AppData', 'Local'));
+    return local ? path.join(local, 'promptrun', 'Cache') : undefined;
+  }
+  if (!home) return undefined;
+  return path.join(home, ...(platform === 'darwin' ? ['Library', 'Caches'] : ['.cache']), 'promptrun');
+}
+
+/** An account may be unknown to the system, as in an empty root. */
+function homeOfAccount(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes sure that the file holds this content, and is where nobody else can exchange it. @throws {Error} if it can't be */
+function unpack(content: Uint8Array, name: string, folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  checkOwn(path.dirname(folder));
+  if ((checkOwn(folder) & 0o777) !== 0o700 && process.platform !== 'win32') chmodSync(folder, 0o700);
+  const file = path.join(folder, name);
+  if (!holds(file, content)) replace(file, content);
+  return file;
+}
+
+/** Returns the mode of a folder. @throws {Error} if it isn't this user's, or others may write to it */
+function checkOwn(folder: string): number {
+  const { uid, mode, isDirectory } = statOf(folder);
+  if (!isDirectory) throw new Error(`${folder} is not a folder`);
+  if (process.getuid === undefined) return mode;
+  if (uid !== process.getuid()) throw new Error(`${folder} belongs to somebody else`);
+  if ((mode & 0o022) !== 0) throw new Error(`others may write to ${folder}`);
+  return mode;
+}
+
+function statOf(folder: string): { uid: number; mode: number; isDirectory: boolean } {
+  const stats = lstatSync(folder);
+  return { uid: stats.uid, mode: stats.mode, isDirectory: stats.isDirectory() };
+}
+
+function holds(file: string, content: Uint8Array): boolean {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  return stats?.isFile() === true && stats.size === content.length && readFileSync(file).equals(content);
+}
+
+/** Writes beside the file and renames: another process may have the damaged one mapped. */
+function replace(file: string, content: Uint8Array): void {
+  const part = `${file}.${process.pid}`;
+  try {
+    rmSync(part, { force: true });
+    writeFileSync(part, content, { mode: 0o600, flag: 'wx', flush: true });
+    if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) rmSync(file, { recursive: true });
+    renameOverSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    // Windows lets nobody replace a file that another process has loaded, which is as good if it is whole.
+    if (!['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(error) ?? '') || !holds(file, content)) throw error;
+  }
+}
