@@ -1,45 +1,45 @@
 import { LARGEST_JSON } from '../wire/bounded-json.ts';
 
-/** What one prompt may use up, so that it harms no other (the bounds of the local service). */
+/** Limits on what one prompt may use, so that it can't harm others. */
 export const BOUNDS = {
-  /** Bytes of a prompt file, and of each partial. */
+  /** Maximum size of a prompt file and of each partial, in bytes. */
   fileBytes: 128 * 1024,
-  /** Bytes of a file of another form. */
+  /** Maximum size of another tool's file, in bytes. */
   foreignBytes: 8 * 1024 * 1024,
-  /** Cases of one file of tests. */
+  /** Maximum number of cases in a test file. */
   cases: 100_000,
-  /** Evaluators of all cases of one file. */
+  /** Maximum number of expectations in all cases of a file. */
   checks: 1_000_000,
-  /** Partials of a prompt, and bytes of all of them. */
+  /** Maximum number of partials of a prompt, and their total size in bytes. */
   partials: 100,
   partialBytes: 1024 * 1024,
-  /** Fields of a schema, nested ones included. */
+  /** Maximum number of fields of a schema, nested ones included. */
   schemaFields: 1000,
-  /** Blocks and `{{else}}` branches that stand open inside each other. */
+  /** Maximum depth of nested blocks and `{{else}}` branches. */
   openBlocks: 100,
-  /** Parentheses that stand open inside each other. */
+  /** Maximum depth of nested parentheses. */
   openParentheses: 50,
-  /** Blanks in a row; more take the template's parser ever longer. */
+  /** Maximum number of consecutive blanks; the template parser's time grows faster than their number. */
   blanksInARow: 4096,
-  /** Partials that are inside each other while a prompt is rendered. */
+  /** Maximum depth of partials while rendering. */
   renderDepth: 200,
-  /** Statements rendered, in every turn of a loop. */
+  /** Maximum number of rendered statements, counted in each turn of a loop. */
   renderSteps: 1_000_000,
-  /** Bytes of all that a rendered prompt says. */
+  /** Maximum size of a rendered prompt, in bytes. */
   outputBytes: 8 * 1024 * 1024,
-  /** For rendering a prompt, its inputs read and checked, and for checking values against a schema, in milliseconds. */
+  /** Time to read and check inputs and render a prompt, in milliseconds. */
   renderMs: 2000,
-  /** For compiling the largest template before it is rendered, in milliseconds: several times what that takes. */
+  /** Time to compile a template, in milliseconds: several times what the largest one takes. */
   compileMs: 8000,
   checkMs: 1000,
-  /** For reading a file of prompts or tests, in milliseconds: several times what the largest one takes. */
+  /** Time to parse a prompt or test file, in milliseconds: several times what the largest one takes. */
   parseMs: 60_000,
-  /** Memory of the process that does what takes long, in MiB. */
+  /** Memory of the process that runs long tasks, in MiB. */
   processMiB: 512,
-  /** Lists and objects inside each other in a value that is given as an input. */
+  /** Maximum depth of lists and objects in an input value. */
   valueDepth: 200,
-  /** Of JSON that is given as an input, and of a model's answer. */
+  /** Limits on JSON in inputs and in a model's answer. */
   json: LARGEST_JSON,
-  /** Characters of an input that is given as YAML; JSON may be longer. */
+  /** Maximum length of a YAML input, in characters; JSON may be longer. */
   yamlInput: 128 * 1024,
 } as const;

@@ -3,78 +3,78 @@ import type { JsonObject } from '../files/json.ts';
 import { isJsonObject } from '../wire/bounded-json.ts';
 import type { PromptConfig, TextInputConfig } from '../wire/index.ts';
 
-/** What a value is; `any` where the schema does not say, or says several. */
+/** The type of an input; `any` if the schema names none or several. */
 export type InputType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any';
 
-/** A value a prompt asks for, which reaches the service as a text. */
+/** A text input of a prompt. Its value reaches the service as text. */
 export interface TextInput {
   readonly key: string;
   readonly description?: string;
-  /** Neither marked `?` nor defaulted. */
+  /** True if it is not marked `?` and has no default. */
   readonly required: boolean;
   readonly type: InputType;
-  /** As a text; lists and objects as JSON. */
+  /** The default as text; lists and objects as JSON. */
   readonly default?: string;
   readonly enum?: readonly string[];
-  /** What a value must match; left out where any text does. */
+  /** The schema for values; omitted if any text is valid. */
   readonly schema?: JsonObject;
 }
 
-/** A picture a prompt asks for; always required. */
+/** An image input of a prompt; always required. */
 export interface ImageInputField {
   readonly key: string;
   readonly description?: string;
 }
 
-/** What a provider is told of a schema, beside the schema. */
+/** The name, description and strictness that a provider gets with a schema. */
 export interface SchemaName {
   readonly name?: string;
   readonly description?: string;
   readonly strict?: boolean;
 }
 
-/** What a prompt wants back from its model. */
+/** The output that a prompt asks its model for. */
 export interface PromptOutput {
-  /** Such as `json` or `text`, as the file has it. */
+  /** The format as written in the file, such as `json` or `text`. */
   readonly format?: string;
   readonly schema?: JsonObject;
-  /** What the provider is told of the schema; by default a name of its own choice, strictly if it can be. */
+  /** Sent with the schema; default: a generated name, strict if the schema allows it. */
   readonly named?: SchemaName;
-  /** Which code block of an answer is the output; an answer without one is taken whole. */
+  /** The code block of the answer that is the output; without a code block, the whole answer is. */
   readonly extract?: 'first' | 'last';
 }
 
-/** What a prompt file says. It is plain JSON, so that it can be kept and need not be parsed again. */
+/** A parsed prompt file, as plain JSON, so that it can be stored and need not be parsed again. */
 export interface PromptDefinition {
-  /** The file's name without its ending. */
+  /** The file's name without its extension. */
   readonly slug: string;
   readonly title: string;
   readonly description: string;
-  /** The model to run with; `echo` where the file names none. */
+  /** The model; `echo` if the file names none. */
   readonly model: string;
   readonly namesModel: boolean;
-  /** `config` as the file has it, for the model's provider: numbers stay numbers. */
+  /** `config` as written, for the model's provider; numbers stay numbers. */
   readonly config: JsonObject;
-  /** Those of `config` that can be run options: scalars, as texts. */
+  /** The scalars of `config` as text: they can be run options. */
   readonly runOptions: Readonly<Record<string, string>>;
   readonly textInputs: readonly TextInput[];
-  /** In schema order, which is the order of `imageInputs` of a run. */
+  /** In schema order, which is the order of a run's `imageInputs`. */
   readonly imageInputs: readonly ImageInputField[];
   readonly input: { readonly schema?: JsonObject; readonly default?: JsonObject };
   readonly output: PromptOutput;
-  /** Fields with a dot in their name, by what stands before the last one. */
+  /** Fields with a dot in their name, grouped by the part before the last dot. */
   readonly ext: JsonObject;
   readonly frontMatter: JsonObject;
-  /** The whole file, without byte-order mark and with line feeds only: equal sources are one version. */
+  /** The whole file without a byte-order mark and with LF line ends. Equal sources are the same version. */
   readonly source: string;
-  /** The partials it uses, by name, those of partials included. */
+  /** The sources of the partials by name, including those that partials use. */
   readonly partials: Readonly<Record<string, string>>;
   readonly template: string;
-  /** For faults that only show once the models are known and values are tried. */
+  /** Places in the file, for faults that show only once models and values are known. */
   readonly places: PromptPlaces;
 }
 
-/** Where things stand in a prompt's file. */
+/** Places of fields in a prompt file. */
 export interface PromptPlaces {
   readonly model: Place;
   readonly output: Place;
@@ -82,7 +82,7 @@ export interface PromptPlaces {
   readonly defaults: Readonly<Record<string, Place>>;
 }
 
-/** Inputs that do not fit their prompt. The message names every field. */
+/** The inputs of a run don't match its prompt. The message names every field. */
 export class InvalidInputs extends Error {
   readonly code = 'INVALID_INPUTS';
 
@@ -91,10 +91,10 @@ export class InvalidInputs extends Error {
   }
 }
 
-/** The inputs of a prompt as the service shows them. */
+/** Returns the inputs of a prompt as the service shows them. */
 export function promptConfig({ textInputs, imageInputs }: PromptDefinition): PromptConfig {
   return {
-    // fromEntries makes an input named `__proto__` a key like any other.
+    // With fromEntries an input named `__proto__` is a key like any other.
     textInputs: Object.fromEntries(textInputs.map(input => [input.key, textInputConfig(input)])),
     imageInputs: imageInputs.map(({ key: name, description }) => ({
       name,
@@ -123,15 +123,15 @@ function textInputConfig({
   };
 }
 
-/** Changes with the form of a definition: one that was kept in another form is parsed anew. */
+/** The version of the stored form. A definition stored in another form is parsed again. */
 const FORM = 3;
 
-/** A definition to be kept beside its source, so that a run need not load the parsers. */
+/** Serialises a definition to store it with its source, so that a run need not load the parsers. */
 export function parsedForm(definition: PromptDefinition): string {
   return JSON.stringify({ form: FORM, definition });
 }
 
-/** What `parsedForm` wrote; of another release only the partials can be relied on. */
+/** Parses what `parsedForm` wrote. In the form of another release, only the partials are reliable. */
 export function readForm(
   text: string,
 ): { readonly definition: PromptDefinition } | { readonly partials: PromptDefinition['partials'] } {

@@ -1,13 +1,13 @@
 import { FileFault, type Place } from '../files/file-fault.ts';
 
-/** Something about a prompt file: a fault keeps it from being used, a note is only worth knowing. */
+/** A fault, which makes a prompt file unusable, or a note about it. */
 export interface Finding extends Place {
   readonly severity: 'fault' | 'note';
   readonly file: string;
   readonly message: string;
 }
 
-/** A prompt file that can't be used. The message is `file:line: what` of its first fault. */
+/** A prompt file can't be used. The message is `file:line: what` of its first fault. */
 export class InvalidPromptFile extends Error {
   readonly code = 'INVALID_PROMPT_FILE';
 
@@ -21,7 +21,7 @@ export class InvalidPromptFile extends Error {
   }
 }
 
-/** Collects what is found in one file, so that a fault does not hide the next. */
+/** Collects the findings of one file, so that a fault does not hide the next. */
 export class Findings {
   readonly #findings: Finding[];
 
@@ -40,7 +40,7 @@ export class Findings {
     this.#add('note', place, message, file);
   }
 
-  /** Does something that may throw a FileFault, which becomes a finding; undefined then. */
+  /** Runs an action. A FileFault that it throws becomes a finding, and the result is undefined. */
   attempt<T>(action: () => T): T | undefined {
     try {
       return action();
@@ -61,7 +61,7 @@ export class Findings {
     );
   }
 
-  /** In the order of the file; those of other files, such as partials, last. */
+  /** Returns the findings in the order of the file; those of other files, such as partials, come last. */
   list(): Finding[] {
     const own = ({ file }: Finding): number => (file === this.file ? 0 : 1);
     return this.#findings.toSorted((a, b) => own(a) - own(b) || a.line - b.line || a.column - b.column);
@@ -78,10 +78,10 @@ export class Findings {
   }
 }
 
-/** More are of no help; and distinguishing each from the others takes time. */
+/** More would not help, and finding duplicates takes time. */
 const MAX_FINDINGS = 200;
 
-/** An error of the first fault, which carries the others. */
+/** Returns an error for the first fault that carries all findings. */
 export function invalid(findings: Findings): InvalidPromptFile {
   const list = findings.list();
   const first = list.find(({ severity }) => severity === 'fault');

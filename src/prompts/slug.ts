@@ -5,7 +5,7 @@ export const PROMPT_FILE_EXTENSION = '.prompt';
 
 const SLUG = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,99}$/u;
 
-/** The slug of a prompt file: its name without `.prompt`, or the ending of another form. */
+/** Returns the slug of a prompt file: its name without `.prompt` or another known extension. */
 export function slugOf(file: string): string {
   return path
     .basename(file)
@@ -13,7 +13,7 @@ export function slugOf(file: string): string {
     .normalize('NFC');
 }
 
-/** Why a file's name can't be a slug; undefined if it can. */
+/** Explains why a file's name can't be a slug; undefined if it can. */
 export function slugFault(file: string): string | undefined {
   const slug = slugOf(file);
   if (!SLUG.test(slug)) {
@@ -22,12 +22,12 @@ export function slugFault(file: string): string | undefined {
   return isUuid(slug) ? "the file's name looks like an identifier: rename it" : undefined;
 }
 
-/** `_name.prompt` is put into other prompts, and is not a prompt of its own. */
+/** Returns true for a partial, `_name.prompt`, which is not a prompt of its own. */
 export function isPartialFile(file: string): boolean {
   return path.basename(file).startsWith('_');
 }
 
-/** A slug for a file that may have any name. */
+/** Returns a valid slug for a file with any name. */
 export function slugFrom(file: string): string {
   const slug = slugOf(file)
     .replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')

@@ -1,6 +1,6 @@
 import { installedText } from '../../files/installed-file.ts';
 
-/** Returns the texts of a prompt file to start from and of the test file beside it; `name` is what both are called. */
+/** Returns the texts of a starter prompt file and its test file, both called `name`. */
 export function newPrompt(
   name: string,
   { image = false }: { image?: boolean } = {},
@@ -10,13 +10,13 @@ export function newPrompt(
   return { prompt, test: builtInText(`new/${kind}.test.yaml`) };
 }
 
-/** `write-mail` → `Write mail`, as YAML writes it whatever is in it. */
+/** Converts `write-mail` to `Write mail`, quoted for YAML if necessary. */
 function titleOf(name: string): string {
   const words = name.replace(/[-_.]+/g, ' ').trim();
   return JSON.stringify(words.charAt(0).toUpperCase() + words.slice(1));
 }
 
-/** Reads a file beside this one, which the build copies into the package. */
+/** Reads a file of this folder, which the build copies into the package. */
 export function builtInText(name: string): string {
   return installedText(`dist/prompts/${name}`, `prompts/built-in/${name}`);
 }

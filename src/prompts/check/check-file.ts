@@ -13,7 +13,7 @@ interface CheckFileOptions {
   readonly needsModel?: boolean | undefined;
 }
 
-/** Returns every fault and every note of a prompt file. Rejects with what the file system says. */
+/** Returns every fault and note of a prompt file. @throws errors of the file system */
 export async function checkFile(
   file: string,
   { needsModel = false, ...options }: CheckFileOptions,

@@ -11,11 +11,11 @@ import { type ParseTextOptions, parseText } from '../tasks/read-prompt.ts';
 
 export interface CheckOptions extends ParseTextOptions {
   readonly models?: KnownModels | undefined;
-  /** Whether a model that is not there is only worth a note; default false. */
+  /** True if a missing model is a note, not a fault; default false. */
   readonly mayLackModel?: boolean | undefined;
 }
 
-/** Everything wrong with a prompt file, and everything that is merely unknown, each with its line and column. */
+/** Returns every fault of a prompt file, and a note for everything unknown, each with line and column. */
 export async function checkPrompt(
   source: string,
   file: string,
@@ -33,7 +33,7 @@ export async function checkPrompt(
   return findings.list();
 }
 
-/** Adds what only shows with the models and schemas at hand. */
+/** Adds the findings that need the models and schemas. */
 export async function checkParsed(
   { findings, definition }: ParsedPrompt,
   { models, mayLackModel = false, tasks = tasksHere }: Omit<CheckOptions, 'partials'>,
@@ -51,11 +51,11 @@ interface Trial {
   readonly schema: JsonObject;
   readonly value: JsonValue;
   readonly place: Place;
-  /** The input whose default it is; of the output's schema only whether it can be used is of interest. */
+  /** The input whose default is checked; undefined for the output's schema, which only has to be usable. */
   readonly key?: string;
 }
 
-/** Whether defaults match their schemas, and the schemas can be used at all. */
+/** Reports defaults that don't match their schemas, and schemas that can't be used. */
 async function checkSchemas(
   definition: PromptDefinition,
   findings: Findings,
@@ -87,30 +87,30 @@ function trialsOf({ textInputs, input, output, places }: PromptDefinition, findi
   return [...defaults, { schema: output.schema, value: null, place: places.output }];
 }
 
-/** What a check knows of the models. */
+/** The models that a check knows. */
 export interface KnownModels {
   get(name: string): KnownModel | undefined;
-  /** Returns why a model is missing and how to get it, as one line. */
+  /** Explains in one line why a model is missing and how to get it. */
   explainMissing(name: string): string;
 }
 
-/** What a check knows of one model. */
+/** One model that a check knows. */
 export interface KnownModel {
   readonly model: string;
   readonly runOptions: readonly RunOption[];
-  /** True if the model has no use for a setting that is not among its run options. */
+  /** Returns true if the model ignores a setting that is not among its run options. */
   ignores(setting: string): boolean;
-  /** Returns what the model does with options of `config` that it does not take as they stand. */
+  /** Returns notes on options of `config` that the model doesn't take unchanged. */
   notesOn(config: JsonObject): readonly { readonly option: string; readonly note: string }[];
-  /** Returns what the model does with the parts of an answer's schema that it does not take. */
+  /** Returns notes on parts of an output schema that the model doesn't take. */
   notesOnSchema(schema: JsonObject): readonly string[];
-  /** What an author should know about the model, such as the day of its shutdown. */
+  /** A note for authors about the model, such as its shutdown date. */
   readonly note?: string | undefined;
 }
 
 type Definition = Pick<PromptDefinition, 'model' | 'config' | 'runOptions' | 'output' | 'places'>;
 
-/** Whether a prompt's model exists and takes the prompt's default run options. */
+/** Checks that a prompt's model exists and takes the prompt's run options. */
 export function checkModel(
   definition: Definition,
   models: KnownModels,

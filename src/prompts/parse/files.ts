@@ -9,11 +9,11 @@ import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import type { Beside } from './named-schemas.ts';
 
-/** The text of a prompt file. Throws InvalidPromptFile where it is not one. */
+/** Reads the text of a prompt file. @throws {InvalidPromptFile} if it is not a file, too large, or not UTF-8 */
 export async function readPromptText(file: string): Promise<string> {
   const facts = await stat(file);
   if (!facts.isFile()) throw new InvalidPromptFile(file, 1, 'this is not a file');
-  // What another form has besides messages, such as rows for its tests, is not bounded with them.
+  // Files of other tools also hold test data, so their limit is higher.
   const most = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
   if (facts.size > most) throw new InvalidPromptFile(file, 1, `the file is larger than ${most / 1024} KiB`);
   const text = decodedUtf8(await readFile(file));
@@ -22,9 +22,9 @@ export async function readPromptText(file: string): Promise<string> {
 }
 
 /**
- * The partials of a prompt file: `{{> name}}` is `_name.prompt` beside it or below.
+ * Returns a lookup of the partials of a prompt file: `{{> name}}` is `_name.prompt` in its folder or below.
  *
- * @param allowOutside whether a link may lead out of the file's folder
+ * @param allowOutside true if a link may lead out of the file's folder
  */
 export function partialsBeside(file: string, allowOutside = false): PartialLookup {
   return name => {
@@ -63,9 +63,9 @@ function decodedUtf8(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Reads other files beside a prompt file or below, by their names.
+ * Returns a function that reads other files in a prompt file's folder or below, by name.
  *
- * @param allowOutside whether a link may lead out of the file's folder
+ * @param allowOutside true if a link may lead out of the file's folder
  */
 export function textBeside(file: string, allowOutside = false): Beside {
   const folder = path.dirname(path.resolve(file));
@@ -87,7 +87,7 @@ export function textBeside(file: string, allowOutside = false): Beside {
   };
 }
 
-/** `folder/name` is the file `folder/_name.prompt`. Undefined for a name that leads elsewhere. */
+/** Returns the path of a partial: `folder/name` is `folder/_name.prompt`. Undefined for a name that leads elsewhere. */
 function partialPath(directory: string, name: string): string | undefined {
   const steps = name.split('/');
   if (steps.some(step => !/^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._-]*$/u.test(step))) return undefined;
@@ -95,7 +95,7 @@ function partialPath(directory: string, name: string): string | undefined {
   return path.join(directory, ...steps, file);
 }
 
-/** Paths of the prompt files in a directory, sorted. */
+/** Returns the paths of the prompt files in a directory, sorted. */
 export async function promptFilesIn(directory: string): Promise<string[]> {
   const names = await readdir(directory);
   return names
@@ -108,7 +108,7 @@ export function isPromptFile(name: string): boolean {
   return isPromptText(name) && !isPartialFile(name);
 }
 
-/** Prompts and partials; names that begin with a dot are what editors leave while they write. */
+/** Returns true for prompts and partials. Names that begin with a dot are temporary files of editors. */
 export function isPromptText(name: string): boolean {
   return name.endsWith(PROMPT_FILE_EXTENSION) && !name.startsWith('.');
 }

@@ -15,7 +15,7 @@ export interface Placed<T> {
 
 export type FrontMatter = ReturnType<typeof readFrontMatter>;
 
-/** Keys of the format that are kept without an effect on what is sent. */
+/** Keys of the format that are kept but have no effect on requests. */
 const SILENT = new Set(['name', 'variant', 'version', 'metadata', 'ext']);
 const READ = ['model', 'config', 'input', 'output', 'title', 'description'];
 const OUTPUT_KEYS = ['format', 'schema', 'named', 'extract'];
@@ -24,7 +24,7 @@ const TOP: Place = { line: 1, column: 1 };
 
 type Entries = ReadonlyMap<string, YamlEntry>;
 
-/** Reads front matter that begins at line `firstLine` of its file. What is wrong becomes a finding. */
+/** Parses front matter that begins at line `firstLine` of its file. Faults become findings. */
 export function readFrontMatter(
   text: string,
   firstLine: number,
@@ -49,9 +49,9 @@ export function readFrontMatter(
     model: oneLineText(entries.get('model'), findings),
     modelPlace: entries.get('model')?.value ?? TOP,
     config: valuesOf(entriesOf(entries.get('config')?.value, 'config', findings), findings),
-    /** Undefined where no schema is given: then the template's own names are the inputs. */
+    /** Undefined if there is no schema; the inputs are then the names in the template. */
     inputSchema: schemaOf(inputSchema),
-    /** Whether a name stands in the schema, be it that of a field that can't be read. */
+    /** Returns true if the schema has a field of this name, even one that can't be read. */
     mentions: (key: string) => fields.some(({ name }) => name === key),
     placeOfField: (key: string): Place => fields.find(({ name }) => name === key) ?? inputSchema ?? TOP,
     defaults: valuesOf(entriesOf(input.get('default')?.value, 'input.default', findings), findings),
@@ -62,7 +62,7 @@ export function readFrontMatter(
     },
     outputPlace: output.get('schema') ?? entries.get('output') ?? TOP,
     ext: extensionsOf(whole),
-    /** Everything, as written. */
+    /** The whole front matter as written. */
     whole: Object.fromEntries(whole),
   };
 }
@@ -102,7 +102,7 @@ function extractOf(entry: YamlEntry | undefined, findings: Findings): Pick<Promp
   return {};
 }
 
-/** The entries of a map; those that are not among `known` are reported. */
+/** Returns the entries of a map and reports those that are not among `known`. */
 function entriesOf(
   value: YamlValue | undefined,
   name: string,
@@ -130,7 +130,7 @@ function valuesOf(entries: Entries, findings: Findings): Map<string, Placed<Json
   return new Map(values.filter(value => value !== undefined));
 }
 
-/** In one line; undefined if nothing is written. */
+/** Returns a text on one line; undefined if it is empty. */
 function oneLineText(
   entry: YamlEntry | undefined,
   findings: Findings,
@@ -151,7 +151,7 @@ function noteUnknown({ key, ...place }: YamlEntry, findings: Findings): void {
   findings.note(place, `\`${key}\` ${what}`);
 }
 
-/** What `ext` says, and `a.b.c: 1` as field `c` of the namespace `a.b`. */
+/** Returns the fields of `ext`, and `a.b.c: 1` as field `c` of the namespace `a.b`. */
 function extensionsOf(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
   const spaces = new Map<string, Map<string, JsonValue>>();
   for (const [key, value] of entries) {
@@ -165,7 +165,7 @@ function extensionsOf(entries: readonly (readonly [string, JsonValue])[]): JsonO
   return Object.fromEntries([...Object.entries(isJsonObject(written) ? written : {}), ...nested]);
 }
 
-/** Where fields are declared: Picoschema has marks beside the name, JSON Schema a map of properties. */
+/** Returns the places where a schema declares fields. Picoschema marks names; JSON Schema has a map of properties. */
 function fieldsIn(schema: YamlEntry | undefined): (Place & { readonly name: string })[] {
   const fields = schema?.value.at('/properties');
   if (!fields?.isMap) return [];

@@ -29,7 +29,7 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
   const fields = [...declared, ...furtherFields(head, new Set(declared.map(({ key }) => key)), uses)];
   const known = new Set(fields.map(({ key }) => key));
   for (const use of uses) {
-    // A field that can't be read is not missing as well.
+    // A field that can't be read has a finding already.
     const isMissing = !known.has(use.key) && !head.mentions(use.key);
     if (use.certain && isMissing && !isVariable(use.key)) reportUnknown(use, findings);
   }
@@ -59,7 +59,7 @@ function declaredFields({ inputSchema }: FrontMatter): Field[] {
   });
 }
 
-/** A field is checked by itself, with what it may refer to. */
+/** Adds the definitions that a field's schema may refer to, because each field is checked on its own. */
 function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject): JsonObject {
   if (!JSON.stringify(schema).includes('"$ref"')) return schema;
   return {
@@ -69,7 +69,7 @@ function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject)
   };
 }
 
-/** What is used without being declared: all of it without a schema, else what the schema leaves open, and defaults. */
+/** Returns the undeclared inputs: every name in the template if there is no schema, else names that the schema allows. */
 function furtherFields(head: FrontMatter, declared: ReadonlySet<string>, uses: readonly FieldUse[]): Field[] {
   const { inputSchema, defaults } = head;
   const isOpen = inputSchema === undefined || !isJsonObject(inputSchema['properties']);
@@ -88,12 +88,12 @@ function furtherFields(head: FrontMatter, declared: ReadonlySet<string>, uses: r
     }));
 }
 
-/** `{{$name}}`, which is empty if nothing gives it. */
+/** Returns true for `{{$name}}`, which is empty by default. */
 function isVariable(key: string): boolean {
   return key.startsWith('$');
 }
 
-/** Without a schema an input is a text, or what its default is. */
+/** Returns the schema of an undeclared input: the type of its default, else text. */
 function typeOfDefault(placed: Placed<JsonValue> | undefined): JsonObject {
   const value = placed?.value ?? '';
   return { type: isJsonList(value) ? 'array' : typeof value };
@@ -188,7 +188,7 @@ function typeOf(schema: JsonObject): InputType {
   return kind !== undefined && others.length === 0 && TYPES.has(kind) ? (kind as InputType) : 'any';
 }
 
-/** Keywords that say nothing of a text's form. */
+/** Keywords that don't restrict a text. */
 const PLAIN = new Set(['type', 'description', 'title', 'default', 'examples', '$comment']);
 
 function needsCheck(schema: JsonObject, choices: readonly string[] | undefined): boolean {

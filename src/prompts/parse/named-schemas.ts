@@ -2,15 +2,15 @@ import type { JsonValue } from '../../files/json.ts';
 import { parseYaml } from '../../files/yaml.ts';
 import { SCALARS } from '../schemas/picoschema.ts';
 
-/** Reads another file of a prompt file's folder; undefined if there is none. */
+/** Reads a file in a prompt file's folder; undefined if there is none. */
 export type Beside = (name: string) => string | undefined;
 
 const FRONT_MATTER = /^(?:[ \t]*(?:#[^\n]*)?\n)*---[ \t]*\n[\s\S]*?\n---[ \t]*(?:\n|$)/u;
 const NAMED = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|$))/gu;
 
 /**
- * Puts the schemas that front matter names by one word in their place: `<name>.schema.json` or `<name>.schema.yaml`,
- * beside the prompt file or in `schemas/` there. A prompt is then one text that says all, as its versions have to be.
+ * Replaces schemas that are only a name with the schema in `<name>.schema.json` or `<name>.schema.yaml`, in the prompt
+ * file's folder or in `schemas/` there. A prompt version has to be one self-contained text.
  *
  * @throws {FileFault} for a schema file that is not YAML
  */

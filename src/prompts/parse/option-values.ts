@@ -2,14 +2,14 @@ import type { Place } from '../../files/file-fault.ts';
 import { type JsonValue, textOrJson } from '../../files/json.ts';
 import type { Findings } from '../findings.ts';
 
-/** The numbers that an option takes. */
+/** The range of a numeric option. */
 interface Range {
   readonly min?: number;
   readonly max?: number;
   readonly isWhole?: boolean;
 }
 
-/** The widest range that any provider takes. */
+/** For each option, the widest range that any provider accepts. */
 const NUMBERS: Readonly<Record<string, Range>> = {
   temperature: { min: 0, max: 2 },
   topP: { min: 0, max: 1 },
@@ -21,8 +21,8 @@ const NUMBERS: Readonly<Record<string, Range>> = {
 };
 
 /**
- * Returns what is wrong with the value of an option, as a sentence that begins after its name; undefined if nothing is,
- * or if the option takes whatever its model takes. A number in quotes is a number.
+ * Explains why an option's value is not valid, as a predicate to follow the option's name; undefined if it is valid, or if
+ * only the model knows the valid values. A number in quotes is a number.
  */
 export function optionFault(key: string, value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
@@ -33,7 +33,7 @@ export function optionFault(key: string, value: unknown): string | undefined {
   return number !== undefined && isWithin(number, range) ? undefined : `must be ${inWords(range)}`;
 }
 
-/** Reports the value of an option in `config` that no model takes. */
+/** Reports an option in `config` whose value no model accepts. */
 export function checkOption(key: string, value: JsonValue, place: Place, findings: Findings): void {
   const fault = optionFault(key, value);
   if (fault === undefined) return;
@@ -42,7 +42,7 @@ export function checkOption(key: string, value: JsonValue, place: Place, finding
   findings.fault(place, `\`${key}\` ${fault}, not \`${shown}\``);
 }
 
-/** Most characters of a value that a fault shows. */
+/** Maximum length of a value in a message. */
 const SHOWN = 40;
 
 function isTexts(value: unknown): boolean {

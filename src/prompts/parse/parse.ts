@@ -12,7 +12,7 @@ import { isJinja } from './jinja.ts';
 import { checkOption } from './option-values.ts';
 import { type PromptSource, splitSource, wholeSource } from './source.ts';
 
-/** The model of a prompt that names none. */
+/** The model of a prompt that doesn't name one. */
 export const DEFAULT_MODEL = 'echo';
 
 export interface ParseOptions {
@@ -20,21 +20,21 @@ export interface ParseOptions {
   readonly schemas?: Readonly<Record<string, JsonObject>>;
 }
 
-/** A prompt file as far as it can be read, and everything that was found on the way. */
+/** A prompt file as far as it could be parsed, and its findings. */
 export interface ParsedPrompt {
   readonly findings: Findings;
-  /** Undefined where not even its parts can be distinguished. */
+  /** Undefined if front matter and template can't be told apart. */
   readonly definition: PromptDefinition | undefined;
 }
 
-/** Reads a prompt file: YAML front matter and a Handlebars template. Throws InvalidPromptFile. */
+/** Parses a prompt file: YAML front matter and a Handlebars template. @throws {InvalidPromptFile} if it has a fault */
 export function parsePromptFile(text: string, file: string, options: ParseOptions = {}): PromptDefinition {
   const { findings, definition } = parsePrompt(text, file, options);
   if (findings.hasFaults || !definition) throw invalid(findings);
   return definition;
 }
 
-/** As `parsePromptFile`, with all findings instead of an error. */
+/** Parses like `parsePromptFile`, but returns all findings instead of throwing. */
 export function parsePrompt(text: string, file: string, options: ParseOptions = {}): ParsedPrompt {
   const findings = new Findings(file);
   if (Buffer.byteLength(text) > BOUNDS.fileBytes) {
@@ -57,7 +57,7 @@ export function checkName(file: string, findings: Findings): void {
   if (fault !== undefined) findings.fault({ line: 1, column: 1 }, fault);
 }
 
-/** Returns what a text says that is known to be a prompt file; throws FileFault. */
+/** Parses a text that is known to be a prompt file. @throws {FileFault} if its front matter is not closed */
 export function define(
   text: string,
   file: string,
@@ -99,7 +99,7 @@ export function define(
   };
 }
 
-/** Text that Handlebars leaves as it stands. */
+/** Notes tags of Jinja, which Handlebars leaves unchanged. */
 function noteJinja({ template, start }: PromptSource, findings: Findings): void {
   const lines = template.split('\n');
   const at = lines.findIndex(isJinja);
@@ -108,10 +108,7 @@ function noteJinja({ template, start }: PromptSource, findings: Findings): void 
     line: start.line + at,
     column: (lines[at] ?? '').indexOf('{%') + (at === 0 ? start.column : 1),
   };
-  findings.note(
-    place,
-    'this looks like Jinja and is sent as it stands: write {{#if name}} or {{#each list}}',
-  );
+  findings.note(place, 'this looks like Jinja and is sent unchanged: write {{#if name}} or {{#each list}}');
 }
 
 function configOf({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {

@@ -1,8 +1,8 @@
 import { faultAt, type Place } from '../../files/file-fault.ts';
 
-/** A prompt file taken apart. */
+/** A prompt file, split into front matter and template. */
 export interface PromptSource {
-  /** Without byte-order mark, with line feeds only. */
+  /** The file without a byte-order mark and with LF line ends. */
   readonly source: string;
   readonly frontMatter: string;
   readonly frontMatterLine: number;
@@ -14,8 +14,10 @@ const FENCE = /^---[ \t]*$/;
 const SKIPPED = /^[ \t]*(#.*)?$/;
 
 /**
- * Takes a prompt file apart into front matter and template. Comments may stand before the front matter; blanks around
- * the template are layout then. Without front matter the whole file is the template. Throws FileFault.
+ * Splits a prompt file into front matter and template. Comments may precede the front matter. Blanks around the template
+ * are dropped if there is front matter; otherwise the whole file is the template.
+ *
+ * @throws {FileFault} if the front matter is never closed
  */
 export function splitSource(text: string): PromptSource {
   const whole = wholeSource(text);
@@ -36,10 +38,10 @@ export function splitSource(text: string): PromptSource {
   };
 }
 
-/** Keys by which front matter is known if the line before it is missing. */
+/** Keys that identify front matter whose opening line is missing. */
 const FRONT_MATTER_KEY = /^(?:model|config|input|output|title|description)[ \t]*:/;
 
-/** Returns true if a file has front matter, and the line that ends it, but not the line `---` that begins it. */
+/** Returns true if a file has front matter and its closing `---`, but lacks the opening `---`. */
 export function lacksOpeningFence(source: string): boolean {
   const lines = source.split('\n');
   const first = lines.findIndex(line => !SKIPPED.test(line));
@@ -47,7 +49,7 @@ export function lacksOpeningFence(source: string): boolean {
   return first >= 0 && close > first && lines.slice(first, close).some(line => FRONT_MATTER_KEY.test(line));
 }
 
-/** A file that is nothing but a template. */
+/** Returns the source of a file that is only a template. */
 export function wholeSource(text: string): PromptSource {
   const source = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   return { source, frontMatter: '', frontMatterLine: 1, template: source, start: { line: 1, column: 1 } };

@@ -2,9 +2,9 @@ import { imageSize } from 'image-size';
 import type { LoadedImage } from './loaded-image.ts';
 
 /**
- * Describes a picture for engines that only know text: its format, its size in pixels and in bytes.
+ * Describes a picture for engines that take only text: its format and its size in pixels and bytes.
  *
- * @param size of all of it, if `bytes` are only its beginning
+ * @param size the size of the whole picture if `bytes` are only its beginning
  */
 export function describeImage({ bytes, mediaType }: LoadedImage, size = bytes.length): string {
   const format = mediaType
@@ -16,10 +16,10 @@ export function describeImage({ bytes, mediaType }: LoadedImage, size = bytes.le
 
 const MEASURED = new Set(['png', 'apng', 'gif', 'bmp', 'jpeg', 'webp'].map(format => `image/${format}`));
 
-/** A JPEG may consist of empty segments, which are looked at one by one: no more of it is read. */
+/** Number of bytes to read for the size: a JPEG may consist of empty segments, each of which takes a step. */
 export const MEASURED_BYTES = 512 * 1024;
 
-/** Width and height as the file says; nothing where the format is not known or the file is cut short. */
+/** Returns width and height; empty if the format is unknown or the file is cut short. */
 function pixelsOf(bytes: Buffer, mediaType: string): string {
   try {
     const { width = 0, height = 0 } = MEASURED.has(mediaType)

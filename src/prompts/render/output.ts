@@ -7,26 +7,26 @@ import type { PromptOutput } from '../definition.ts';
 import { schemaChecker } from '../schemas/validate.ts';
 
 export interface CheckedOutput {
-  /** The model's answer; without the code fence where it was alone in one and matches. */
+  /** The model's answer, without the code fence if it is alone in one and matches. */
   readonly text: string;
-  /** What does not match, with the place; the run has failed then, and `text` is the answer as it came. */
+  /** The first mismatch with its place. The run has then failed, and `text` is the answer as it came. */
   readonly fault?: string;
 }
 
-/** Whether a prompt's answers are JSON, which the model can be asked for and which is checked here. */
+/** Returns true if a prompt's answers are JSON, which is requested from the model and checked here. */
 export function wantsJson({ format, schema }: PromptOutput): boolean {
   return schema !== undefined || format === 'json';
 }
 
-/** Whether the output may come out otherwise than the model says it. */
+/** Returns true if the output may differ from the model's answer. */
 export function changesAnswer(output: PromptOutput): boolean {
   return wantsJson(output) || output.extract !== undefined;
 }
 
 /**
- * Checks an answer whatever the model claims. A schema that can't be used is a fault as well.
+ * Checks an answer, whatever the model claims. A schema that can't be used is a fault too.
  *
- * @throws {PastBound} where checking takes longer than `limitMs`
+ * @throws {PastBound} if the check takes longer than `limitMs`
  */
 export async function checkOutput(
   { output }: { readonly output: PromptOutput },
@@ -42,7 +42,7 @@ export async function checkOutput(
   return fault === undefined ? { text: bare } : { text, fault };
 }
 
-/** ```` ```json … ``` ```` and nothing around it. */
+/** Removes a code fence with nothing around it. */
 function withoutFence(text: string): string {
   const lines = text.trim().split('\n');
   const [first = '', last = ''] = [lines[0]?.trim(), lines.at(-1)?.trim()];
@@ -70,7 +70,7 @@ async function schemaFault(
   return `the output does not match output.schema at "${pointer}": ${message}`;
 }
 
-/** Returns what stands in the first or the last code block of a text that ends; undefined if there is none. */
+/** Returns the content of the first or last closed code block; undefined if there is none. */
 function codeBlock(text: string, which: 'first' | 'last'): string | undefined {
   const lines = text.replace(/\r\n/gu, '\n').split('\n');
   const fences = new Map<string, number[]>();

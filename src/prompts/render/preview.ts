@@ -6,21 +6,21 @@ import { renderTemplate } from '../template/render.ts';
 import { promptVariables, templateOf } from './render-prompt.ts';
 import { readTextInputs } from './typed-inputs.ts';
 
-/** What a model would be sent, in the form of the dotprompt specification; schemas as JSON Schema. */
+/** The request that a model would get, in the form of the dotprompt specification, with JSON Schemas. */
 export interface PromptPreview {
   readonly messages: readonly Message[];
   readonly input?: PromptDefinition['input'];
   readonly output?: PromptDefinition['output'];
   readonly config: JsonObject;
-  /** As the file has it; left out where it names none. */
+  /** The model as written in the file; omitted if it names none. */
   readonly model?: string;
   readonly ext: JsonObject;
 }
 
 export interface PreviewInputs {
-  /** Taken as they are. The value of a picture is its URL, of any kind. */
+  /** Values, used unchanged. The value of a picture is a URL of any kind. */
   readonly inputs?: JsonObject;
-  /** URLs of pictures, in the prompt's order, for those that `inputs` does not hold. */
+  /** URLs of the pictures that `inputs` lacks, in the prompt's order. */
   readonly images?: readonly string[];
   /** Variables such as `@state`; runs have none. */
   readonly context?: JsonObject;
@@ -28,16 +28,16 @@ export interface PreviewInputs {
   readonly history?: readonly Message[];
 }
 
-/** Inputs of which some are texts, which the prompt's schema gives their types, as in a run; they win over `inputs`. */
+/** Inputs with texts that get their types from the prompt's schema, as in a run; they win over `inputs`. */
 export interface TypedPreviewInputs extends PreviewInputs {
   readonly texts?: Readonly<Record<string, string>>;
 }
 
 /**
- * Renders a prompt without running it, from texts as a run has them. Fetches nothing.
+ * Renders a prompt from text inputs, as a run does, without running it. Fetches nothing.
  *
  * @throws {InvalidInputs} that names every required input that is missing
- * @throws {PastBound} if the prompt takes too much, with the bound in the message
+ * @throws {PastBound} if a limit is exceeded; the message names it
  */
 export async function previewFromTexts(
   definition: PromptDefinition,
@@ -53,7 +53,7 @@ export async function previewFromTexts(
  * Renders a prompt without running it. Fetches nothing.
  *
  * @throws {InvalidInputs} that names every required input that is missing
- * @throws {PastBound} where the prompt takes too much, with the bound in the message
+ * @throws {PastBound} if a limit is exceeded; the message names it
  */
 export function previewPrompt(
   definition: PromptDefinition,
@@ -95,7 +95,7 @@ function previewInputs(
   return input.default ? { ...input.default, ...values } : values;
 }
 
-/** Defaults that stand in the fields of a schema. */
+/** Returns the defaults in the fields of a schema. */
 function defaultsOf({ textInputs }: PromptDefinition): JsonObject {
   const defaults = textInputs.map(({ key, schema }) => [key, schema?.['default']] as const);
   return Object.fromEntries(defaults.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));

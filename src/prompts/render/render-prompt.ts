@@ -10,13 +10,13 @@ import { decodeBase64, type LoadedImage } from './loaded-image.ts';
 import { readTextInputs } from './typed-inputs.ts';
 
 interface RenderInputs {
-  /** Keys the prompt does not know are ignored; missing ones take their default. */
+  /** Text inputs by key. Unknown keys are ignored; missing ones get their default. */
   readonly textInputs: Readonly<Record<string, string>>;
-  /** In the order of the prompt's `imageInputs`. */
+  /** Pictures in the order of the prompt's `imageInputs`. */
   readonly images: readonly LoadedImage[];
 }
 
-/** What a prompt is rendered from: plain data, that another process can be given. */
+/** The input of a render, as plain data that can be sent to another process. */
 export interface RenderWork {
   readonly definition: RenderedDefinition;
   readonly textInputs: Readonly<Record<string, string>>;
@@ -28,17 +28,17 @@ export type RenderedDefinition = Pick<
   'textInputs' | 'imageInputs' | 'input' | 'frontMatter' | 'template' | 'partials'
 >;
 
-/** Does what rendering a prompt takes; the way it is done is the caller's. */
+/** Renders a template, in this process or another; the caller decides. */
 type RenderTemplate = (work: RenderWork) => Promise<readonly TemplateMessage[]>;
 
 type DescribeImage = (image: LoadedImage) => string | Promise<string>;
 
 /**
- * Puts the inputs of a run into its prompt, for the engine.
+ * Renders the prompt of a run for the engine.
  *
- * @throws {InvalidInputs} for texts that do not fit the prompt's schema
- * @throws {PastBound} where the prompt takes too much, with the bound in the message
- * @throws {Error} for a picture that is neither an input of its own nor a `data:` URL of one
+ * @throws {InvalidInputs} if texts don't match the prompt's schema
+ * @throws {PastBound} if a limit is exceeded; the message names it
+ * @throws {Error} for a picture that is neither an input nor a `data:` URL
  */
 export async function renderPrompt(
   definition: RenderedDefinition,
@@ -48,7 +48,7 @@ export async function renderPrompt(
 ): Promise<RenderedPrompt> {
   const { textInputs: fields, imageInputs, input, frontMatter, template, partials } = definition;
   const rendered = { textInputs: fields, imageInputs, input, frontMatter, template, partials };
-  // A template may place a picture any number of times; it is measured once.
+  // A template may place a picture several times, so its description is cached.
   const descriptions = new Map<LoadedImage, string>();
   for (const image of images) descriptions.set(image, await describe(image));
   const pictures = images.map(image => descriptions.get(image) ?? '');
@@ -62,7 +62,7 @@ export async function renderPrompt(
   return { messages, text: oneText(texts) };
 }
 
-/** The messages of a prompt. Throws InvalidInputs and PastBound. */
+/** Returns the messages of a prompt. @throws {InvalidInputs | PastBound} */
 export async function renderMessages(
   { definition, textInputs, pictures }: RenderWork,
   { checkMs, ...limits }: Partial<Limits> & { readonly checkMs?: number } = {},
@@ -81,7 +81,7 @@ export function templateOf({ template, partials, textInputs }: RenderedDefinitio
   return { template, partials, declares: name => textInputs.some(({ key }) => key === name) };
 }
 
-/** `@metadata.prompt` is the front matter. */
+/** Returns the `@` variables: `@metadata.prompt` is the front matter. */
 export function promptVariables({ frontMatter }: Pick<PromptDefinition, 'frontMatter'>): {
   metadata: { prompt: PromptDefinition['frontMatter'] };
 } {
@@ -94,7 +94,7 @@ async function forEngine(
 ): Promise<Message> {
   const parts = content.map(async (part): Promise<MessagePart | undefined> => {
     if ('text' in part) return part;
-    // A section is a place that nothing fills here.
+    // Sections stay unfilled here.
     if ('metadata' in part) return undefined;
     const { url, picture } = part.media;
     const image = picture === undefined ? await imageOfDataUrl(url) : images[picture];
@@ -104,7 +104,7 @@ async function forEngine(
   return { role, parts: (await Promise.all(parts)).filter(part => part !== undefined) };
 }
 
-/** Messages with an empty line between them, whatever layout stood around their markers. */
+/** Joins messages with an empty line, whatever blanks were around their markers. */
 function oneText([first = '', ...rest]: readonly string[]): string {
   return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
 }
@@ -130,9 +130,9 @@ export interface Message {
   readonly parts: readonly MessagePart[];
 }
 
-/** A prompt with its inputs in place, for an engine. */
+/** A rendered prompt for an engine. */
 export interface RenderedPrompt {
   readonly messages: readonly Message[];
-  /** The messages as one text, pictures described. */
+  /** The messages as one text, with descriptions of pictures. */
   readonly text: string;
 }

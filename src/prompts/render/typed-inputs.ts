@@ -7,11 +7,10 @@ import { InvalidInputs, type PromptDefinition, type TextInput } from '../definit
 import type { Mismatch, SchemaChecker } from '../schemas/validate.ts';
 
 /**
- * The values that the texts of a run stand for, by what the prompt's schema says; defaults where nothing was given.
- * Keys the prompt does not know are left out.
+ * Converts a run's texts to the types of the prompt's schema. Missing inputs get their defaults; unknown keys are dropped.
  *
- * @throws {InvalidInputs} that names every field that is missing or does not fit, with the place in it
- * @throws {PastBound} where checking all of them takes longer than `limitMs`
+ * @throws {InvalidInputs} that names every missing or mismatching field and the place in it
+ * @throws {PastBound} if checking all of them takes longer than `limitMs`
  */
 export async function readTextInputs(
   { textInputs, input }: Pick<PromptDefinition, 'textInputs' | 'input'>,
@@ -36,7 +35,7 @@ export async function readTextInputs(
 
 interface Read {
   readonly value?: JsonValue | undefined;
-  /** Continues a sentence that begins with the field. */
+  /** The fault as a predicate to follow the field's name. */
   readonly fault?: string;
 }
 
@@ -58,7 +57,7 @@ async function readText(input: TextInput, text: string, check: SchemaChecker): P
   if (parsed.value === undefined) return parsed;
   const mismatch = mismatchOf(input, parsed.value, check);
   if (!mismatch) return parsed;
-  // Where a text will do as well, what looks like a number may have been meant as one.
+  // If the schema also accepts text, a text that looks like a number is tried as a number.
   const isText = type === 'any' && typeof parsed.value !== 'string';
   if (isText && !mismatchOf(input, text, check)) return { value: text };
   const { pointer, message, isOfSchema } = mismatch;
@@ -81,7 +80,7 @@ const FORMS = {
   any: 'a value',
 } as const;
 
-/** The value that a text stands for as JSON, else as YAML; `any` may be that very text. */
+/** Parses a text as JSON, else as YAML; for `any` the text itself may be the value. */
 async function parseText(type: keyof typeof FORMS, text: string): Promise<Read> {
   try {
     return { value: parseBoundedJson(text, { ...BOUNDS.json, levels: BOUNDS.valueDepth }) as JsonValue };
@@ -103,7 +102,7 @@ async function parseYamlText(text: string): Promise<JsonValue | undefined> {
   }
 }
 
-/** Loads what checks values only where a field may need it. */
+/** Loads the schema checker only if a field needs it. */
 async function checkerFor(textInputs: readonly TextInput[], limitMs: number): Promise<SchemaChecker> {
   if (textInputs.every(({ schema }) => schema === undefined)) return () => undefined;
   const { schemaChecker } = await import('../schemas/validate.ts');

@@ -20,13 +20,13 @@ const SCHEMAS = new Set([
   'unevaluatedItems',
   'unevaluatedProperties',
 ]);
-/** `minLength`, `maxItems` and the like. */
+/** Keywords such as `minLength` and `maxItems`. */
 const COUNT = /^(?:min|max)(?:Length|Items|Properties|Contains)$/u;
 const NUMBERS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']);
 
 type Report = (pointer: string, message: string) => void;
 
-/** Reports what is wrong with a JSON Schema, each at its place. Throws FileFault past the bound of fields. */
+/** Reports the faults of a JSON Schema with their places. @throws {FileFault} for too many fields */
 export function checkJsonSchema(schema: JsonObject, value: YamlValue, context: SchemaContext): void {
   const report: Report = (pointer, message) => context.findings.fault(value.at(pointer), message);
   const visit = (part: JsonValue, pointer: string): void => {
@@ -95,7 +95,7 @@ function checkPattern(pattern: JsonValue, report: (message: string) => void): vo
   }
 }
 
-/** A schema refers to parts of itself only: nothing is fetched. */
+/** Reports a reference to anything but a part of the schema itself, because nothing is fetched. */
 function checkReference(reference: JsonValue, root: JsonObject, report: (message: string) => void): void {
   if (typeof reference !== 'string' || !reference.startsWith('#')) {
     return report(`${JSON.stringify(reference)} refers to another document, and those are not fetched`);

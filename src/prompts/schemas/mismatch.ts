@@ -1,14 +1,14 @@
 import type { ErrorObject } from 'ajv';
 import { pointerStep } from '../../files/json.ts';
 
-/** Where a value first does not match a JSON Schema. */
+/** The first mismatch between a value and a JSON Schema. */
 export interface SchemaMismatch {
   /** A JSON Pointer; empty for the whole value. */
   readonly pointer: string;
   readonly message: string;
 }
 
-/** Returns the first of the errors that Ajv found, with a message that names what is expected. */
+/** Returns the first of Ajv's errors, with a message that names the expected value. */
 export function mismatchOf(errors: readonly ErrorObject[] | null | undefined): SchemaMismatch {
   const [error] = errors ?? [];
   const { instancePath = '', keyword, message = 'does not match' } = error ?? {};

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../wire/bounded-json.ts';
 import { checkJsonSchema, JSON_TYPES } from './json-schema.ts';
 import { type SchemaContext, splitDescription } from './schema-reader.ts';
 
-/** The types of Picoschema. */
+/** The scalar types of Picoschema. */
 export const SCALARS: ReadonlySet<string> = new Set([
   'any',
   'boolean',
@@ -21,7 +21,7 @@ const FORMS =
 const KEY = /^([^?()]+)(\?)?(?:\(([^,()]*)(?:,([^]*))?\))?$/;
 const WILDCARD = '(*)';
 
-/** Reads a schema in either form as JSON Schema; undefined where nothing is written. What is wrong becomes a finding. */
+/** Reads a schema in either form as JSON Schema; undefined if it is empty. Faults become findings. */
 export function readSchema(value: YamlValue, context: SchemaContext): JsonObject | undefined {
   if (value.isEmpty) return undefined;
   return context.findings.attempt(() => {
@@ -38,7 +38,7 @@ export function readSchema(value: YamlValue, context: SchemaContext): JsonObject
   });
 }
 
-/** What has a type of JSON Schema, or properties, at its top is not Picoschema. */
+/** Returns true if a schema has `properties`, or a type of JSON Schema, at its top level. */
 function isJsonSchema(value: YamlValue): boolean {
   if (!value.isMap) return false;
   const entries = new Map(value.entries('the schema').map(({ key, value }) => [key, value]));
@@ -49,14 +49,14 @@ function isJsonSchema(value: YamlValue): boolean {
   return lists || [...entries.keys()].some(key => key.startsWith('$'));
 }
 
-/** A schema that is one word names one of a registry, which is not at hand. */
+/** Returns true for a schema that is one word: the name of a schema in a registry that is not available. */
 function isUnknownName(value: YamlValue, { named }: SchemaContext): boolean {
   const name = value.isNull ? undefined : value.scalar;
   if (name === undefined || !/^[A-Za-z_][\w.-]*$/u.test(name)) return false;
   return !SCALARS.has(name) && !Object.hasOwn(named, name) && !IMAGE_TYPE.test(name);
 }
 
-/** A property of a JSON Schema may be written as Picoschema writes it: `type, description`. */
+/** Expands properties of a JSON Schema that are written like Picoschema: `type, description`. */
 function withWrittenTypes(schema: JsonValue): JsonValue {
   if (!isJsonObject(schema)) return schema;
   const [properties, items] = [schema['properties'], schema['items']];
@@ -84,11 +84,11 @@ function imageAdvice(type: string): string {
   return `\`${type}\` is not a type: leave the field out of the schema or make it a string, and use it in the template as {{media url=<field>}}, which makes it an image input`;
 }
 
-/** `type, description`, or a map of fields. */
+/** Reads a type: `type, description`, or a map of fields. */
 function readType(value: YamlValue, context: SchemaContext): JsonObject {
   if (value.isMap) return readFields(value.entries('this object'), context);
   if (value.isList) throw faultAt(value, `a list is not a type: ${FORMS}`);
-  // YAML takes the type `null` for nothing at all.
+  // YAML reads the type `null` as an empty value.
   const written = value.isNull ? 'null' : value.text('a type');
   const { type, description } = splitDescription(written);
   const described = description === undefined ? {} : { description };
@@ -144,7 +144,7 @@ function readField(entry: YamlEntry, context: SchemaContext): Field {
   return { name, isOptional, schema: isOptional ? nullable(described) : described };
 }
 
-/** Names reach the command line as `name=value`. */
+/** Returns true for a valid field name. Names appear on the command line as `name=value`. */
 function isFieldName(name: string): boolean {
   return name !== '' && !/[\p{Cc}=]/u.test(name);
 }
@@ -175,7 +175,7 @@ function readChoices(entry: YamlEntry, name: string): JsonValue[] {
   return [...seen.values()];
 }
 
-/** A field that may be left out may be null as well. */
+/** Allows null for an optional field. */
 function nullable(schema: JsonObject): JsonObject {
   const { type, enum: choices } = schema;
   if (typeof type === 'string') return { ...schema, type: [type, 'null'] };

@@ -1,6 +1,6 @@
 import { isJsonList, type JsonObject, type JsonValue, ownValue, pointerStep } from '../../files/json.ts';
 
-/** Keywords whose schemas look at the same value as the schema that they are in: one, a list or a map of them. */
+/** Keywords whose schemas apply to the same value as the schema around them: one, a list or a map of schemas. */
 const SAME_VALUE = new Set([
   'allOf',
   'anyOf',
@@ -12,7 +12,7 @@ const SAME_VALUE = new Set([
   'dependentSchemas',
   'dependencies',
 ]);
-/** Keywords whose schemas look at a part of the value, or at nothing until something refers to them. */
+/** Keywords whose schemas apply to a part of the value, or only if something refers to them. */
 const DEEPER = new Set([
   'properties',
   'patternProperties',
@@ -37,10 +37,10 @@ const MAPS = new Set([
 ]);
 const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
-/** What is wrong with such a reference. */
+/** The message for a reference loop. */
 export const REFERENCE_LOOP = '`$ref` leads back to itself without going deeper into the value';
 
-/** A schema, where it is, and the URI that its references are relative to. */
+/** A schema, its JSON Pointer, and the base URI of its references. */
 interface Part {
   readonly schema: JsonObject;
   readonly pointer: string;
@@ -48,8 +48,8 @@ interface Part {
 }
 
 /**
- * The JSON Pointer of a reference that leads back to itself without going deeper into the value, so that no check would
- * end; undefined if there is none.
+ * Returns the JSON Pointer of a reference that leads back to itself without going deeper into the value, so that a check
+ * would never end; undefined if there is none.
  */
 export function referenceLoop(schema: JsonValue): string | undefined {
   const roots = partOf(schema, '', 'schema:///');
@@ -83,7 +83,7 @@ export function referenceLoop(schema: JsonValue): string | undefined {
   return undefined;
 }
 
-/** What a reference leads to: nothing if that is not in this schema. */
+/** Returns a function that resolves references within this schema; it returns an empty list for any other. */
 function targetsIn(roots: readonly Part[]): (reference: string, from: Part) => Part[] {
   const documents = new Map<string, Part>();
   const anchors = new Map<string, Part>();
@@ -109,7 +109,7 @@ function targetsIn(roots: readonly Part[]): (reference: string, from: Part) => P
   };
 }
 
-/** The schemas under a keyword. */
+/** Returns the schemas under a keyword. */
 function partsUnder({ schema, pointer, base }: Part, keyword: string): Part[] {
   const value = ownValue(schema, keyword);
   const at = pointer + pointerStep(keyword);
@@ -119,7 +119,7 @@ function partsUnder({ schema, pointer, base }: Part, keyword: string): Part[] {
   return several.flatMap(([name, one]) => partOf(one, at + pointerStep(name), base));
 }
 
-/** A value as a schema; nothing if it is not an object. */
+/** Returns a value as a schema; an empty list if it is not an object. */
 function partOf(value: JsonValue | undefined, pointer: string, base: string): Part[] {
   if (typeof value !== 'object' || value === null || isJsonList(value)) return [];
   const { $id } = value;
@@ -131,7 +131,7 @@ function withoutHash(uri: string): string {
   return uri.replace(/#.*$/su, '');
 }
 
-/** A step of a JSON Pointer in a URI, as the name that it stands for. */
+/** Decodes a step of a JSON Pointer in a URI. */
 export function unescapedStep(step: string): string {
   const text = step.replaceAll('~1', '/').replaceAll('~0', '~');
   try {

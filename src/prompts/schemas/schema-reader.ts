@@ -3,12 +3,12 @@ import type { JsonObject } from '../../files/json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 
-/** What the schemas of a front matter are read with. */
+/** The context in which schemas of front matter are read. */
 export interface SchemaContext {
   readonly findings: Findings;
-  /** Schemas that can be named instead of a type. */
+  /** Schemas that can be used by name in place of a type. */
   readonly named: Readonly<Record<string, JsonObject>>;
-  /** Throws FileFault once there are too many fields. */
+  /** Counts a field. @throws {FileFault} if there are too many */
   readonly countField: (place: Place) => void;
   readonly isFull: () => boolean;
 }
@@ -26,7 +26,7 @@ export function schemaContext(
   return { findings, named, countField, isFull: () => fields > BOUNDS.schemaFields };
 }
 
-/** The words of `type, description`. */
+/** Splits `type, description`. */
 export function splitDescription(text: string): { type: string; description?: string } {
   const comma = text.indexOf(',');
   if (comma < 0) return { type: text.trim() };

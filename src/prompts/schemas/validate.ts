@@ -4,18 +4,19 @@ import { messageOf } from '../../files/error-utils.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { mismatchOf, type SchemaMismatch } from './mismatch.ts';
 
-/** The first place where a value does not match its schema. */
+/** The first mismatch between a value and its schema. */
 export interface Mismatch extends SchemaMismatch {
-  /** The schema can't be used, so nothing was checked. */
+  /** True if the schema can't be used, so that nothing was checked. */
   readonly isOfSchema?: true;
 }
 
-/** Checks values against schemas; undefined where one matches. */
+/** Checks a value against a schema; returns undefined if it matches. */
 export type SchemaChecker = (schema: JsonObject, value: JsonValue) => Mismatch | undefined;
 
 /**
- * A checker whose checks may all together take `limitMs`. References to other documents are not fetched. It throws
- * PastBound when that is not enough, as for a pattern that tries every way to match.
+ * Returns a checker whose checks may take `limitMs` together. Remote references are not fetched.
+ *
+ * @throws {PastBound} from a check that takes longer, such as a pattern with catastrophic backtracking
  */
 export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
@@ -24,7 +25,7 @@ export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
       strict: false,
       validateFormats: false,
       validateSchema: false,
-      // Written out in each place, a part that is used often would make the code grow.
+      // Inlining a part that is used often would make the generated code grow.
       inlineRefs: false,
       logger: false,
     });
@@ -35,7 +36,7 @@ export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
     const startedAt = performance.now();
     try {
       const checkOne = (): Mismatch | undefined => {
-        // Schemas that have names of their own could be taken for each other.
+        // Schemas with names of their own could be mistaken for each other.
         const isNamed = JSON.stringify(schema).includes('"$id"');
         return check(isNamed ? newCompiler() : common, schema, value);
       };

@@ -9,12 +9,12 @@ export interface TaskOrder {
   readonly work: Work<TaskName>;
 }
 
-/** What was not done when the processes were closed. */
+/** The processes were closed before the task was done. */
 export class TasksClosed extends Error {
   override readonly name = 'TasksClosed';
 }
 
-/** What tasks throw besides PastBound. */
+/** The error classes that tasks throw besides PastBound. */
 export const TASK_ERRORS: ErrorClasses = new Map<unknown, { readonly prototype: Error }>([
   ['INVALID_INPUTS', InvalidInputs],
   ['INVALID_PROMPT_FILE', InvalidPromptFile],

@@ -10,31 +10,33 @@ import {
   type Work,
 } from './tasks.ts';
 
-/** Does what of a prompt may take long. */
+/** Runs the tasks on prompts that may take long. */
 export interface PromptTasks {
   /**
-   * @throws what the task throws
-   * @throws {PastBound} where it takes too much time or memory
-   * @throws the signal's reason, and TasksClosed once closed
+   * Runs a task.
+   *
+   * @throws whatever the task throws
+   * @throws {PastBound} if it takes too much time or memory
+   * @throws {TasksClosed} after `close`, and the signal's reason
    */
   do<N extends TaskName>(name: N, work: Work<N>, options?: TaskOptions): Promise<Result<N>>;
-  /** Gives up what is not done yet. */
+  /** Abandons the tasks that are not done. */
   close(): Promise<void>;
 }
 
 export interface TaskOptions {
-  /** Whose it is: users take turns where there is a queue. */
+  /** The user whose task it is: users take turns if tasks have to queue. */
   readonly userId?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** In this process, whatever it takes: for commands that nobody else waits for. */
+/** Runs every task in this process, for commands that serve nobody else. */
 export const tasksHere: PromptTasks = {
   do: (name, work) => perform(name, work, FULL_LIMITS),
   close: () => Promise.resolve(),
 };
 
-/** What is done between two requests without anybody noticing; on a busy machine too, so its own time counts. */
+/** Limits of a task that delays other requests unnoticeably. Own time counts, so they hold on a busy machine too. */
 const SMALL_LIMITS: TaskLimits = {
   steps: 20_000,
   bytes: 256 * 1024,
@@ -43,10 +45,10 @@ const SMALL_LIMITS: TaskLimits = {
   ownTime: () => process.cpuUsage().user / 1000,
 };
 
-/** What is worked on in this process, in characters of a value. */
+/** Maximum size of a task in this process, in characters of a value. */
 const SMALL_WORK = 32 * 1024;
 
-/** In this process what is done soon, which is nearly everything; the rest, begun again, in processes of its own. */
+/** Runs short tasks, which nearly all are, in this process, and starts the others over in processes of their own. */
 export class SharedTasks implements PromptTasks {
   #processes: Promise<TaskProcesses> | undefined;
 
@@ -68,7 +70,7 @@ export class SharedTasks implements PromptTasks {
   }
 }
 
-/** Gives `use` tasks that end with it. */
+/** Calls `use` with tasks that are closed afterwards. */
 export async function withTasks<T>(use: (tasks: PromptTasks) => Promise<T>): Promise<T> {
   const tasks = new SharedTasks();
   try {

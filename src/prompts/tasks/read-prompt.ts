@@ -5,17 +5,17 @@ import type { ParsedPrompt } from '../parse/parse.ts';
 import { type PromptTasks, tasksHere } from './prompt-tasks.ts';
 
 export interface ParseTextOptions {
-  /** By name; default those beside the file. */
+  /** The partials by name; default: those in the file's folder. */
   readonly partials?: Readonly<Record<string, string>>;
-  /** Whether partials may lie outside the folder of the file; default false. */
+  /** True if partials may lie outside the file's folder; default false. */
   readonly allowOutside?: boolean | undefined;
-  /** Whether what is wrong with tests of its own is a fault; default false. */
+  /** True to report faults of the file's own tests; default false. */
   readonly checksTests?: boolean | undefined;
-  /** How it is done; default in this process. */
+  /** Runs the parsing; default: in this process. */
   readonly tasks?: PromptTasks;
 }
 
-/** Reads one prompt file. Throws InvalidPromptFile for what is in it, and what the file system says. */
+/** Reads a prompt file. @throws {InvalidPromptFile} for its faults, and errors of the file system */
 export async function readPromptFile(
   file: string,
   options?: Pick<ParseTextOptions, 'tasks' | 'allowOutside'>,
@@ -23,7 +23,7 @@ export async function readPromptFile(
   return await readDefinition(await readPromptText(file), file, options);
 }
 
-/** Reads the text of a prompt file. Throws InvalidPromptFile. */
+/** Parses the text of a prompt file. @throws {InvalidPromptFile} if it has a fault */
 export async function readDefinition(
   text: string,
   file: string,
@@ -34,7 +34,7 @@ export async function readDefinition(
   return definition;
 }
 
-/** As `readDefinition`, with all findings instead of an error. */
+/** Parses like `readDefinition`, but returns all findings instead of throwing. */
 export async function parseText(
   text: string,
   file: string,

@@ -5,10 +5,10 @@ import { BOUNDS } from '../bounds.ts';
 import { TASK_ERRORS, type TaskOrder, TasksClosed } from './messages.ts';
 import type { TaskName } from './tasks.ts';
 
-/** YAML takes more than a hundred times its size: how often the usual memory reading a file may take. */
+/** Multiple of the usual memory for parsing a file: YAML takes more than a hundred times its size. */
 const TO_PARSE = 2;
 
-/** What begins the message about a task past a bound, its time in milliseconds, and how often the usual memory it may take. */
+/** For each task: the beginning of its PastBound message, its time in milliseconds, and its multiple of the usual memory. */
 const LIMITS: { readonly [N in TaskName]: readonly [what: string, timeMs: number, memories?: number] } = {
   readTexts: ['checking the inputs', BOUNDS.checkMs],
   render: ['rendering the prompt', BOUNDS.compileMs + BOUNDS.renderMs],
@@ -21,7 +21,7 @@ const LIMITS: { readonly [N in TaskName]: readonly [what: string, timeMs: number
   foreignTests: ['reading the tests', BOUNDS.parseMs, TO_PARSE],
 };
 
-/** Does tasks of prompts in a few processes, each begun for its task. */
+/** Runs tasks in a few processes, each started for one task. */
 export class TaskProcesses {
   readonly #closing = new AbortController();
   readonly #queue = new PQueue({ concurrency: Math.max(1, Math.min(4, availableParallelism() - 1)) });
@@ -32,7 +32,7 @@ export class TaskProcesses {
     this.#memoryMiB = memoryMiB;
   }
 
-  /** Waits for a turn of the user's and does a task. Throws what PromptTasks says. */
+  /** Waits for the user's turn and runs a task. Throws as `PromptTasks.do` does. */
   async perform(
     order: TaskOrder,
     { userId, signal }: { userId?: number | undefined; signal?: AbortSignal | undefined } = {},
@@ -42,7 +42,7 @@ export class TaskProcesses {
     this.#tasks.set(userId, others + 1);
     try {
       const inProcess = (): Promise<unknown> => performInProcess(order, this.#memoryMiB, stop);
-      // What a user has waiting comes after the first of everybody else.
+      // A user's further tasks come after the first task of every other user.
       return await this.#queue.add(inProcess, { priority: -others, signal: stop });
     } finally {
       const left = (this.#tasks.get(userId) ?? 1) - 1;
@@ -57,7 +57,7 @@ export class TaskProcesses {
   }
 }
 
-/** In a process of its own, so that no user's task finds what another's has left. */
+/** Runs a task in a process of its own, so that no user's task can see leftovers of another's. */
 async function performInProcess(order: TaskOrder, memoryMiB: number, signal: AbortSignal): Promise<unknown> {
   const [what, timeMs, memories = 1] = LIMITS[order.name];
   const own = new BoundedProcess({

@@ -15,22 +15,22 @@ import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 
 export interface SchemaFault {
-  /** Continues a sentence that begins with what the value is. */
+  /** A predicate to follow the name of the value. */
   readonly what: string;
-  /** False where the value could not be checked. */
+  /** False if the value could not be checked. */
   readonly isMismatch: boolean;
 }
 
 export type TaskLimits = Omit<Limits, 'now'> & {
-  /** For checking values, in milliseconds. */
+  /** Time to check values, in milliseconds. */
   readonly checkMs: number;
 };
 
 export const FULL_LIMITS: TaskLimits = { ...RENDER_LIMITS, checkMs: BOUNDS.checkMs };
 
 /**
- * What of a prompt may take long, by name. What goes in and comes out is plain data, so that another process can do it;
- * each throws PastBound past the limits it is given.
+ * The tasks on prompts that may take long, by name. Arguments and results are plain data, so that another process can run
+ * them. Each throws PastBound past its limits.
  */
 const TASKS = {
   readTexts: (
@@ -54,24 +54,24 @@ export type TaskName = keyof typeof TASKS;
 export type Work<N extends TaskName> = Parameters<(typeof TASKS)[N]>[0];
 export type Result<N extends TaskName> = Awaited<ReturnType<(typeof TASKS)[N]>>;
 
-/** Does it in this process. */
+/** Runs a task in this process. */
 export async function perform<N extends TaskName>(
   name: N,
   work: Work<N>,
   limits: TaskLimits,
 ): Promise<Result<N>> {
-  // Which task goes with which work is lost to the compiler in a table.
+  // The compiler can't relate the task to its work through a table.
   const task = TASKS[name] as (work: Work<N>, limits: TaskLimits) => Promise<unknown>;
   return (await task(work, limits)) as Result<N>;
 }
 
-/** A character of a template or a prompt file takes as long as so many of a value. */
+/** A character of a template or prompt file takes as long as this many characters of a value. */
 const TEMPLATE_WEIGHT = 4;
-/** A character of a value takes as long as so many of a file of tests, which only a command reads. */
+/** A character of a value takes as long as this many characters of a test file, which only commands read. */
 const CHARACTERS_OF_TESTS = 8;
 
 const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
-  // A text without a schema is taken as it is.
+  // A text without a schema is not parsed.
   readTexts: ({ definition: { textInputs }, texts }) =>
     textInputs.reduce(
       (sum, { key, schema }) => sum + (schema && Object.hasOwn(texts, key) ? (texts[key]?.length ?? 0) : 0),
@@ -89,7 +89,7 @@ const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   foreignTests: ({ text }) => text.length / CHARACTERS_OF_TESTS,
 };
 
-/** What is worked on, in characters of a value, as far as no limit is set to the work itself. */
+/** Returns the size of a task in characters of a value, unless the task has limits of its own. */
 export function sizeOf<N extends TaskName>(name: N, work: Work<N>): number {
   return SIZES[name](work);
 }
@@ -98,7 +98,7 @@ function sizeOfTexts(texts: Texts = {}): number {
   return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
 }
 
-/** A prompt file as far as it can be read. */
+/** Parses a prompt file as far as possible. */
 async function parseFile({
   text,
   file,
@@ -109,12 +109,12 @@ async function parseFile({
   text: string;
   file: string;
   partials?: Texts;
-  /** Whether those may lie outside its folder; default false. */
+  /** True if those files may lie outside its folder; default false. */
   allowOutside?: boolean;
-  /** Whether what is wrong with tests of its own is a fault; default false. */
+  /** True to report faults of its own tests; default false. */
   checksTests?: boolean;
 }) {
-  // The readers of templates and front matter take a while to load; a version that was read once needs them no more.
+  // Loaded late: a stored version doesn't need the slow parsers of templates and front matter.
   const { parseAnyPrompt } = await import('../foreign/parse-any.ts');
   const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
   const beside = partials ? undefined : textBeside(file, allowOutside);
@@ -127,13 +127,13 @@ async function readYaml({ text, file }: { text: string; file: string }): Promise
   return yamlNodeOf(text, 1, file);
 }
 
-/** A file of another form, and those that it names, as files of ours. */
+/** Converts another tool's file, and the files that it names, to promptrun's own. */
 async function convert(work: { text: string; file: string; options: ConvertOptions }): Promise<Converted> {
   const { convertForeign } = await import('../foreign/convert.ts');
   return await convertForeign(work.text, work.file, work.options);
 }
 
-/** The tests that a prompt file of another form has of its own. */
+/** Reads the tests in another tool's prompt file. */
 async function foreignTests({
   text,
   file,
@@ -150,7 +150,7 @@ function partialsIn(partials: Texts): PartialLookup {
     Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
 }
 
-/** What JMESPath expressions find in a text of JSON, or of a JSON value a line; a fault if it is neither. */
+/** Evaluates JMESPath expressions on a text that is JSON or has a JSON value per line; a fault if it is neither. */
 async function selectFrom(
   text: string,
   expressions: Texts,
@@ -172,7 +172,7 @@ async function selectFrom(
   });
 }
 
-/** undefined if a text is neither JSON nor a JSON value a line. */
+/** Parses JSON, or one JSON value per line; undefined if the text is neither. */
 function jsonOrLines(text: string): unknown {
   try {
     return parseJsonWithin(text);
@@ -196,7 +196,7 @@ function parseJsonWithin(text: string): unknown {
   }
 }
 
-/** What is wrong with each value, and undefined where it matches its schema. */
+/** Checks values; returns for each the mismatch, or undefined if it matches its schema. */
 async function trySchemas(
   work: readonly { readonly schema: JsonObject; readonly value: JsonValue }[],
   { checkMs: limitMs }: TaskLimits,

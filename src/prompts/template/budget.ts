@@ -1,15 +1,15 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 
-/** What one render may use up; the clock is asked for milliseconds. */
+/** Limits of one render. */
 export interface Limits {
   readonly steps: number;
   readonly bytes: number;
   readonly ms: number;
   readonly now: () => number;
   /**
-   * Default the clock. Looked at only once the clock's limit has passed, since it takes long: that much of it is left
-   * then, so that what waited for others doesn't count.
+   * Returns the process's own time; default: the clock. It is slow, so it is read only after the clock's limit has passed.
+   * The render may then use the limit in own time, so that time spent waiting for other processes doesn't count.
    */
   readonly ownTime?: (() => number) | undefined;
 }
@@ -21,10 +21,10 @@ export const RENDER_LIMITS: Limits = {
   now: () => performance.now(),
 };
 
-/** The clock is looked at each time so many steps have been taken. */
+/** Number of steps between two looks at the clock. */
 const STEPS_PER_LOOK = 256;
 
-/** Counts what a render uses up. Each method throws PastBound, whose message names the bound. */
+/** Counts what a render uses. Each method throws PastBound, whose message names the limit. */
 export class Budget {
   readonly #limits: Limits;
   readonly #start: number;
@@ -67,7 +67,7 @@ export class Budget {
     }
   }
 
-  /** Renders a partial, one level deeper. */
+  /** Renders a partial one level deeper. */
   deeper(render: () => string): string {
     this.#depth += 1;
     if (this.#depth > BOUNDS.renderDepth) throw tooDeep();

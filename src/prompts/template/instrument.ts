@@ -1,21 +1,20 @@
 import Handlebars from 'handlebars';
 import { isHelperBlock, isValueTag, pathOf } from './syntax.ts';
 
-/** The names of the helpers that are put into a template; no template can know them. */
+/** The names of the helpers that are inserted into a template; no template can guess them. */
 export interface AddedHelpers {
-  /** Takes how many statements are about to be rendered, and the bytes of their text. */
+  /** Counts the statements about to be rendered and the bytes of their text. */
   readonly count: string;
-  /** Shows a value. */
+  /** Writes a value. */
   readonly value: string;
-  /** A block of a value: `{{#name}}…{{/name}}`. */
+  /** Renders the block of a value: `{{#name}}…{{/name}}`. */
   readonly block: string;
-  /** Around a partial: takes its indentation and what is copied for its arguments. */
+  /** Wraps a partial: its indentation, and the context that is copied for its arguments. */
   readonly partial: string;
 }
 
 /**
- * Puts helpers of ours around everything that a template shows and does, so that each value is written out by us and
- * each loop turn is counted, whatever the template is made of.
+ * Wraps everything in a template in helpers of our own, so that they write every value and count every loop turn.
  */
 export function instrument(
   program: hbs.AST.Program,
@@ -29,7 +28,7 @@ export function instrument(
 type Body = { program: hbs.AST.Program | undefined; loc: hbs.AST.SourceLocation };
 
 class Instrumenter extends Handlebars.Visitor {
-  /** What a method returns takes the place of the node. */
+  /** The node that a method returns replaces the visited one. */
   readonly mutating = true;
   readonly #names: AddedHelpers;
   readonly #declares: (key: string) => boolean;
@@ -44,7 +43,7 @@ class Instrumenter extends Handlebars.Visitor {
     const { body } = program;
     const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
     super.Program(program);
-    // An `{{else if}}` is no longer all that its program holds.
+    // An `{{else if}}` is no longer the only statement of its program.
     Object.assign(program, { chained: false });
     body.unshift(statement(`{{[${this.#names.count}] ${body.length + 1} ${bytes}}}`));
   }
@@ -76,13 +75,13 @@ class Instrumenter extends Handlebars.Visitor {
     return this.#aroundPartial(partial, '');
   }
 
-  /** An empty block is counted too. */
+  /** Counts empty blocks too. */
   #inside(block: Body): void {
     block.program ??= { type: 'Program', body: [], blockParams: [], loc: block.loc };
     this.acceptKey(block as unknown as hbs.AST.Node, 'program');
   }
 
-  /** With arguments of its own a partial gets a copy of its context. */
+  /** A partial with arguments gets a copy of its context. */
   #aroundPartial(
     partial: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement,
     indent: string,
@@ -98,7 +97,7 @@ class Instrumenter extends Handlebars.Visitor {
   }
 }
 
-/** What a tag shows; undefined for one that is a mark. */
+/** Returns the value that a tag shows; undefined for a marker tag. */
 function valueOf(
   tag: hbs.AST.MustacheStatement,
   declares: (key: string) => boolean,
@@ -112,13 +111,13 @@ function bytesOf(part: hbs.AST.Statement): number {
   return part.type === 'ContentStatement' ? Buffer.byteLength((part as hbs.AST.ContentStatement).value) : 0;
 }
 
-/** What makes a tag the call of a helper with one value. */
+/** Returns the fields that make a tag the call of a helper with one value. */
 function call(name: string, value: hbs.AST.Expression) {
   const { path } = statement(`{{[${name}]}}`) as hbs.AST.MustacheStatement;
   return { path: pathOf(path), params: [value], hash: undefined as unknown as hbs.AST.Hash };
 }
 
-/** The statement that a template of one tag consists of. */
+/** Parses a template that consists of one statement. */
 function statement(template: string): hbs.AST.Statement {
   const [only] = Handlebars.parse(template).body;
   if (!only) throw new Error(`nothing stands in ${template}`);

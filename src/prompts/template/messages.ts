@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Role } from './syntax.ts';
 
-/** A part of a message in the form of the prompt format; `pending` marks a section to be filled. */
+/** A part of a message in dotprompt's form; `pending` marks a section to be filled. */
 export type Part =
   | { readonly text: string }
   | {
       readonly media: {
-        /** For a picture that is an input of its own its description. */
+        /** The description, for a picture that is an input. */
         readonly url: string;
         readonly contentType?: string;
-        /** Such a picture's place among the inputs, from 0. */
+        /** The index of that picture among the image inputs, from 0. */
         readonly picture?: number;
       };
     }
@@ -25,26 +25,26 @@ interface Draft extends Message {
   readonly content: Part[];
 }
 
-/** What stands at a place of a rendered text; `value` says that the blanks after it are a value, not layout. */
+/** A marker in a rendered text; `value` means that the blanks after it are a value, not layout. */
 type Mark = { readonly role: Role } | { readonly part: Part } | 'history' | 'value';
 
-/** Marks places of a text while it is rendered, with a word that is new for each render: no input can hold it. */
+/** Marks places in a text while it is rendered, with a word that is random for each render, so that no input can forge it. */
 export class Marks {
   readonly #nonce = randomUUID();
   readonly #marks: Mark[] = [];
 
-  /** The text that stands for a mark. */
+  /** Returns the text of a new marker. */
   mark(mark: Mark): string {
     return `${this.#nonce}:${this.#marks.push(mark) - 1};`;
   }
 
-  /** The messages of a rendered text. What comes before any role is the user's. */
+  /** Splits a rendered text into messages. Text before the first role belongs to the user. */
   messages(rendered: string, history: readonly Message[]): Message[] {
     const drafts: Draft[] = [{ role: 'user', content: [] }];
     let text = '';
     let isValue = false;
     const endText = (): void => {
-      // Layout between two markers makes no part and no message; a value does, even of blanks alone.
+      // Blanks between two markers are layout and are dropped, unless they are a value.
       if (isValue || text.trim() !== '') drafts.at(-1)?.content.push({ text });
       text = '';
       isValue = false;
@@ -76,7 +76,7 @@ function asHistory(history: readonly Message[]): Draft[] {
   }));
 }
 
-/** Earlier messages go before the user's last one if the template does not place them. */
+/** Inserts earlier messages before the user's last one if the template does not place them. */
 function withHistory(messages: readonly Draft[], history: readonly Message[]): Message[] {
   const last = messages.at(-1);
   if (last?.role !== 'user') return [...messages, ...history];

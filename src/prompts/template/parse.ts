@@ -4,17 +4,17 @@ import { FileFault, faultAt, type Place } from '../../files/file-fault.ts';
 import { BOUNDS } from '../bounds.ts';
 
 export interface ParsedTemplate {
-  /** Of what can be read; undefined where nothing can. */
+  /** The syntax tree of the readable part; undefined if nothing is readable. */
   readonly program: hbs.AST.Program | undefined;
-  /** With places counted within the template. */
+  /** The faults, with places relative to the template. */
   readonly faults: readonly FileFault[];
 }
 
-/** The lexer of Handlebars' parser, which its types leave out. It knows the places that messages only draw. */
+/** The lexer of Handlebars' parser, which its types omit. It knows the exact places, which messages only draw. */
 interface Lexer {
   setInput(text: string): void;
   lex(): number;
-  /** Of the last token. */
+  /** The place of the last token. */
   readonly yylloc: { readonly first_line: number; readonly first_column: number };
 }
 
@@ -22,11 +22,11 @@ const { lexer, terminals_: TOKENS } = (
   Handlebars as unknown as { Parser: { lexer: Lexer; terminals_: { readonly [token: number]: string } } }
 ).Parser;
 
-/** How often a template is read again without what can't be read in it, and how much is read so in all. */
+/** Maximum number of faults to report, and of characters to parse again for them. */
 const MAX_FAULTS = 10;
 const MAX_CHARACTERS = 256 * 1024;
 
-/** Parses a template. A tag that can't be read is set aside, so that it does not hide the next. */
+/** Parses a template. Blanks out tags with faults, so that one fault does not hide the next. */
 export function parseTemplate(template: string): ParsedTemplate {
   const faults: FileFault[] = [];
   const most = Math.min(MAX_FAULTS, MAX_CHARACTERS / template.length);
@@ -46,18 +46,17 @@ export function parseTemplate(template: string): ParsedTemplate {
 }
 
 interface Blocks {
-  /** Where the blocks begin that are open at the end. */
+  /** The start offsets of the blocks that are still open at the end. */
   readonly open: readonly number[];
-  /** Where each block that is closed begins, and where its end does. */
+  /** The end tag's offset of each closed block, by the start offset. */
   readonly closed: ReadonlyMap<number, number>;
 }
 
 const OPENING = new Set(['OPEN_BLOCK', 'OPEN_INVERSE', 'OPEN_PARTIAL_BLOCK']);
 
 /**
- * Looks at the tags of a template before it is parsed: the parser copies its whole stack for each part it reads, so
- * what stands open is bounded, and its search for blank lines is quadratic in the blanks of one run. A fault names the
- * bound that is passed.
+ * Scans the tags of a template before parsing. The parser copies its whole stack for each part, so the depth is limited,
+ * and its search for blank lines is quadratic in consecutive blanks, so their number is too. A fault names the limit.
  */
 function scanBlocks(text: string): Blocks | FileFault {
   const open: { at: number; branches: number }[] = [];
@@ -93,7 +92,7 @@ function scanBlocks(text: string): Blocks | FileFault {
   return { open: open.map(({ at }) => at), closed };
 }
 
-/** The name of the next token; a text that can't be taken apart further ends here, which the parser will report. */
+/** Returns the name of the next token. Ends at text that the lexer rejects; the parser will report it. */
 function nextToken(): string {
   try {
     return TOKENS[lexer.lex()] ?? 'EOF';
@@ -114,7 +113,7 @@ function pastBound(open: number, parentheses: number): string | undefined {
 
 type ParseError = Error & { lineNumber?: number; column?: number };
 
-/** Handlebars lists every token it would have taken; the place is enough. */
+/** Explains a parse error by its place. Handlebars' own message lists every token that it would have accepted. */
 function explain(error: ParseError, text: string, { open }: Blocks): { what: string; at: number } {
   const { message, lineNumber, column = 0 } = error;
   const starts = lineStarts(text);
@@ -138,7 +137,7 @@ function explain(error: ParseError, text: string, { open }: Blocks): { what: str
   return { what: "the template can't be read here", at };
 }
 
-/** Finds the tag around a place that ends neither before the next tag nor before the end of the text. */
+/** Finds the tag around a place that is closed neither before the next tag nor before the end of the text. */
 function unclosedTag(text: string, at: number): number | undefined {
   const start = at > 0 ? text.lastIndexOf('{{', at - 1) : -1;
   if (start < 0) return undefined;
@@ -146,7 +145,7 @@ function unclosedTag(text: string, at: number): number | undefined {
   return end < 0 || (next >= 0 && next < end) ? start : undefined;
 }
 
-/** The text with blanks in place of the tag around a place, and of its end where it opens a block. */
+/** Replaces the tag around a place with blanks, and the end tag too if it opens a block. */
 function withoutTag(text: string, at: number, { closed }: Blocks): string {
   const start = text.lastIndexOf('{{', at + 1);
   if (start < 0) return text;
@@ -155,7 +154,7 @@ function withoutTag(text: string, at: number, { closed }: Blocks): string {
   return end === undefined ? rest : blanked(rest, end, end + 2);
 }
 
-/** Up to the end of the tag, or to the next one where it has none. */
+/** Blanks out a tag up to its end, or up to the next tag if it is not closed. */
 function blanked(text: string, start: number, from: number): string {
   const [close, next] = [text.indexOf('}}', from), text.indexOf('{{', from)];
   const isClosed = close >= 0 && (next < 0 || close < next);

@@ -4,7 +4,7 @@ import { type FieldUse, HELPERS, isPath, isText, isValueTag, pathOf, roleNamed }
 
 type Call = hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.BlockStatement;
 
-/** Reads what stands between two braces: the inputs it uses, and what is wrong with it. */
+/** Reads single tags: the inputs that they use, and their faults. */
 export class TagReader {
   readonly uses: FieldUse[] = [];
   readonly #findings: Findings;
@@ -53,7 +53,7 @@ export class TagReader {
     if (contentType) this.expression(contentType, here);
   }
 
-  /** A helper with its values. */
+  /** Reads the call of a helper. */
   call({ params, hash, ...call }: Call, name: string, here: Here): void {
     const values = HELPERS[name]?.values ?? 0;
     if (values < Number.POSITIVE_INFINITY && params.length !== values) {
@@ -75,7 +75,7 @@ export class TagReader {
     if (expression.type !== 'SubExpression') return;
     const call = expression as hbs.AST.SubExpression;
     const name = isPath(call.path) ? call.path.original : '';
-    // Every other helper writes something.
+    // Every other helper writes text.
     if (name === 'lookup' || name === 'json') this.call(call, name, here);
     else this.unknownHelper(call.path, name, here);
   }

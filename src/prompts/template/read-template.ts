@@ -8,24 +8,24 @@ import { type FieldUse, HELPERS, inlineName, isHelperBlock, isPath, type Partial
 
 export interface TemplateSource {
   readonly template: string;
-  /** Where the template begins in its file. */
+  /** The place in the file where the template begins. */
   readonly start: Place;
   readonly findings: Findings;
-  /** Whether the schema declares an input of this name. */
+  /** Returns true if the schema declares an input of this name. */
   readonly declares: (key: string) => boolean;
   readonly partials: PartialLookup;
-  /** Whether it is a partial read by itself, of whose `this` nothing is known. */
+  /** True for a partial that is read on its own, so that its `this` is unknown. */
   readonly isPartial: boolean;
 }
 
 export interface TemplateReading {
-  /** Every use of every input, in order of appearance. */
+  /** Every use of an input, in order of appearance. */
   readonly uses: readonly FieldUse[];
-  /** The texts of the partials it uses, those of partials included, by name. */
+  /** The texts of the partials by name, including those that partials use. */
   readonly partials: Readonly<Record<string, string>>;
 }
 
-/** Reads a Handlebars template: what it uses. Everything that is wrong with it becomes a finding. */
+/** Reads which inputs and partials a Handlebars template uses. Faults become findings. */
 export function readTemplate({
   template,
   start,
@@ -43,17 +43,17 @@ export function readTemplate({
 type Program = hbs.AST.Program | undefined;
 type PartialTag = hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement;
 
-/** `{{> @partial-block}}` is what stands between `{{#> name}}` and its end. */
+/** `{{> @partial-block}}` inserts the content between `{{#> name}}` and its end. */
 const PARTIAL_BLOCK = '@partial-block';
 
-/** How often partials are read again to see which inputs they use in another context. */
+/** Maximum number of times that partials are read again to find the inputs that they use in another context. */
 const MAX_READINGS = 300;
 
 class TemplateReader {
   readonly #findings: Findings;
   readonly #tags: TagReader;
   readonly #find: PartialLookup;
-  /** The partials that are used, and each with the contexts it was read in. */
+  /** The used partials, and the contexts in which each was read. */
   readonly #texts = new Map<string, string>();
   readonly #readings = new Set<string>();
   #partialBytes = 0;
@@ -102,7 +102,7 @@ class TemplateReader {
     }
   }
 
-  /** A block and its `{{else}}`. */
+  /** Reads a block and its `{{else}}`. */
   #block(block: hbs.AST.BlockStatement, here: Here): void {
     const { original: name } = block.path;
     if (isHelperBlock(block)) {
@@ -132,7 +132,7 @@ class TemplateReader {
     }
   }
 
-  /** `{{> name context key=value}}` puts another file in; `{{#> name}}…{{/name}}` has what stands in for it. */
+  /** Reads `{{> name context key=value}}`, which inserts a partial, and `{{#> name}}…{{/name}}`, which has a fallback. */
   #partial(partial: PartialTag, here: Here): void {
     const { name: written, params, hash } = partial;
     const name = 'original' in written ? written.original : undefined;
@@ -162,7 +162,7 @@ class TemplateReader {
     );
   }
 
-  /** False if there is no such partial. */
+  /** Reads a partial; returns false if there is none of that name. */
   #readPartial(name: string, tag: PartialTag, here: Here): boolean {
     const partial = this.#find(name);
     if (!partial) return false;
@@ -179,7 +179,7 @@ class TemplateReader {
     return true;
   }
 
-  /** False for one partial more than there may be. */
+  /** Stores a partial's text; returns false if that would be one partial too many. */
   #keeps(name: string, text: string): boolean {
     if (this.#texts.has(name)) return true;
     this.#partialBytes += Buffer.byteLength(text);
@@ -193,7 +193,7 @@ class TemplateReader {
     return true;
   }
 
-  /** What is inside has the context of the place it is used at, of which nothing is known here. */
+  /** Reads an inline partial. Its context is that of the place where it is used, which is unknown here. */
   #inline(block: hbs.AST.DecoratorBlock, here: Here): void {
     const name = inlineName(block);
     if (name === undefined || name === '__proto__') {

@@ -10,7 +10,7 @@ import { isFilled, jsonOf, Picture, partOf, templateText, type Value } from './v
 
 export interface TemplateInputs {
   readonly inputs: { readonly [key: string]: Value };
-  /** `@` variables besides those of loops. */
+  /** `@` variables other than those of loops. */
   readonly variables?: { readonly [name: string]: Value };
   /** Earlier messages, for `{{history}}`. */
   readonly history?: readonly Message[];
@@ -19,15 +19,15 @@ export interface TemplateInputs {
 export interface Template {
   readonly template: string;
   readonly partials: Readonly<Record<string, string>>;
-  /** Whether the schema declares an input of this name. */
+  /** Returns true if the schema declares an input of this name. */
   readonly declares: (key: string) => boolean;
 }
 
 /**
- * Renders a template that was read without a fault. A value only ever becomes text: roles, pictures and sections are
- * marked with what no value can know.
+ * Renders a template that was read without a fault. A value only ever becomes text, because the markers of roles,
+ * pictures and sections can't be guessed.
  *
- * @throws {PastBound} past one of the limits, with the limit in the message
+ * @throws {PastBound} if a limit is exceeded; the message names it
  */
 export function renderTemplate(
   template: Template,
@@ -61,7 +61,7 @@ function addedHelpers(): AddedHelpers {
   };
 }
 
-/** Made by Handlebars from its own syntax tree, which knows the helpers beforehand and looks for no others. */
+/** Compiles a template so that only the known helpers are called and none is looked up by name. */
 function compile(
   { template, partials, declares }: Template,
   names: AddedHelpers,
@@ -74,7 +74,7 @@ function compile(
       knownHelpers,
       knownHelpersOnly: true,
       noEscape: true,
-      // The parser has seen to the lines of blocks.
+      // The parser has already stripped the lines of blocks.
       ignoreStandalone: true,
     });
   for (const [name, text] of Object.entries(partials)) handlebars.registerPartial(name, compiled(text));
@@ -84,7 +84,7 @@ function compile(
 type Block = Handlebars.HelperOptions;
 type Helpers = Record<string, Handlebars.HelperDelegate>;
 
-/** What the language has besides Handlebars' own `if`, `unless`, `each` and `with`. */
+/** Returns the helpers of the language besides Handlebars' own `if`, `unless`, `each` and `with`. */
 function languageHelpers(budget: Budget, marks: Marks): Helpers {
   const written = (value: Value): string => writtenOut(value, budget);
   return {
@@ -147,20 +147,20 @@ function writtenOut(value: Value, budget: Budget): string {
   return typeof value === 'object' ? counted(templateText(value), budget) : templateText(value);
 }
 
-/** Writing out a large value is work, whether or not it is shown. */
+/** Counts the size of a text, because writing a large value takes time even if it is not shown. */
 function counted(text: string, budget: Budget): string {
   budget.step(Math.ceil(text.length / 64));
   return text;
 }
 
-/** Every line of a partial that stands alone on its line begins as that one does. */
+/** Indents every line of a partial that is alone on its line. */
 function indented(text: string, indent: string, budget: Budget): string {
   const lines = text.split('\n');
   budget.write(lines.length * indent.length);
   return lines.map((line, at) => (line === '' && at === lines.length - 1 ? '' : indent + line)).join('\n');
 }
 
-/** V8's own bounds: of a text's length, and of calls inside each other. */
+/** Converts V8's own errors for text length and call depth to PastBound. */
 function boundBehind({ message }: RangeError, budget: Budget): PastBound {
   if (message.includes('string length')) budget.write(Number.POSITIVE_INFINITY);
   return tooDeep();

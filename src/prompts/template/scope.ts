@@ -1,15 +1,15 @@
 import type { Place } from '../../files/file-fault.ts';
 
-/** What `this` is: all inputs, perhaps all inputs, or a value of which nothing is known beforehand. */
+/** The kind of `this`: the inputs, possibly the inputs, or a value that is unknown beforehand. */
 type Self = 'inputs' | 'perhaps' | 'other';
 
 interface Frame {
   readonly self: Self;
-  /** Names that stand in front of the inputs: the arguments of a partial. */
+  /** Names that hide inputs: the arguments of a partial. */
   readonly shadowed: ReadonlySet<string>;
 }
 
-/** What a path means, as far as that shows without the values. */
+/** The meaning of a path as far as it can be known without values. */
 type Meaning =
   | { readonly kind: 'input'; readonly key: string; readonly certain: boolean; readonly whole: boolean }
   | { readonly kind: 'inputs' }
@@ -19,7 +19,7 @@ type Meaning =
 
 const LOOP_VARIABLES = new Set(['index', 'key', 'first', 'last']);
 
-/** The contexts that stand around a place of a template, innermost first. */
+/** The nested contexts at a place in a template, innermost first. */
 export class Scope {
   private constructor(
     readonly frames: readonly Frame[],
@@ -31,7 +31,7 @@ export class Scope {
     return new Scope([{ self, shadowed: new Set() }], [], false);
   }
 
-  /** Inside a block that changes what `this` is. */
+  /** Returns the scope inside a block that changes `this`. */
   within(self: Self): Scope {
     return new Scope([{ self, shadowed: new Set() }, ...this.frames], this.params, this.isInLoop);
   }
@@ -44,14 +44,14 @@ export class Scope {
     return new Scope(this.frames, [...names, ...this.params], this.isInLoop);
   }
 
-  /** Inside a partial, which knows none of the block parameters around it. */
+  /** Returns the scope inside a partial, where outer block parameters are unknown. */
   inPartial(self: Self | undefined, args: readonly string[]): Scope {
     const [here = { self: 'other' as const, shadowed: new Set<string>() }, ...outer] = this.frames;
     const shadowed = new Set([...(self === undefined ? here.shadowed : []), ...args]);
     return new Scope([{ self: self ?? here.self, shadowed }, ...outer], [], this.isInLoop);
   }
 
-  /** Equal for scopes in which every path means the same. */
+  /** A key that is equal for scopes in which every path has the same meaning. */
   get key(): string {
     const frames = this.frames.map(({ self, shadowed }) => [self, ...[...shadowed].sort()].join(','));
     return `${this.isInLoop ? 'loop' : ''}|${frames.join('|')}`;
@@ -80,18 +80,18 @@ export class Scope {
   }
 }
 
-/** A place of a template, and what names mean there. */
+/** A place in a template and the meaning of names there. */
 export interface Here {
   readonly scope: Scope;
-  /** The file that is being read: the prompt's or a partial's. */
+  /** The file being read: the prompt's or a partial's. */
   readonly file: string;
-  /** Where the text begins in that file. */
+  /** The place where the text begins in that file. */
   readonly start: Place;
-  /** Names of inline partials that are known here. */
+  /** The names of inline partials that are visible here. */
   readonly inlines: ReadonlySet<string>;
 }
 
-/** Lines of a template are counted from its own beginning; people count from the file's. */
+/** Converts a place relative to the template to a place in the file. */
 export function placeIn({ start }: Here, { line, column }: Place): Place {
   return { line: line + start.line - 1, column: column + (line === 1 ? start.column : 1) };
 }

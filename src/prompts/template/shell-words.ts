@@ -1,4 +1,4 @@
-/** Splits a text into words as a POSIX shell does: at blanks that are not quoted. A quote that never ends is text. */
+/** Splits a text into words like a POSIX shell, at unquoted blanks. An unclosed quote is plain text. */
 export function shellWords(text: string): string[] {
   const words = text.match(/(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s\S]|[^\s'"\\]|['"\\])+/gu) ?? [];
   return words.map(word =>

@@ -1,6 +1,6 @@
 import type { Place } from '../../files/file-fault.ts';
 
-/** The helpers of the language, and how many values each takes; `history` and `log` may stand alone. */
+/** The helpers of the language and their number of values; `history` and `log` may have none. */
 export const HELPERS: { readonly [name: string]: { readonly block?: boolean; readonly values: number } } = {
   if: { block: true, values: 1 },
   unless: { block: true, values: 1 },
@@ -21,16 +21,16 @@ export const HELPERS: { readonly [name: string]: { readonly block?: boolean; rea
 export const ROLES = ['system', 'user', 'model'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The role a template names; that of the model has two names. */
+/** Returns the role of this name; the model's role has two names. */
 export function roleNamed(name: unknown): Role | undefined {
   return ROLES.find(role => role === (name === 'assistant' ? 'model' : name));
 }
 
-/** The text of a partial, or why it can't be taken; undefined if there is none of that name. */
+/** Returns the text of a partial, or why it can't be used; undefined if there is none of that name. */
 export type PartialLookup = (name: string) => PartialText | { readonly fault: string } | undefined;
 
 interface PartialText {
-  /** As faults name it. */
+  /** The file's name in messages. */
   readonly file: string;
   readonly text: string;
 }
@@ -43,7 +43,7 @@ export function isText(node: hbs.AST.Node | undefined): node is hbs.AST.StringLi
   return node?.type === 'StringLiteral';
 }
 
-/** `{{"first name"}}` is the field of that name. */
+/** Returns the path of a tag; `{{"first name"}}` is the field of that name. */
 export function pathOf(path: hbs.AST.PathExpression | hbs.AST.Literal): hbs.AST.PathExpression {
   if (isPath(path)) return path;
   const { original, loc } = path as hbs.AST.StringLiteral | hbs.AST.NumberLiteral;
@@ -51,7 +51,7 @@ export function pathOf(path: hbs.AST.PathExpression | hbs.AST.Literal): hbs.AST.
   return { type: 'PathExpression', loc, data: false, depth: 0, parts: [name], original: name };
 }
 
-/** Whether a tag shows a value: a name alone is one, also if a helper has that name. */
+/** Returns true if a tag shows a value. A bare name does, even if a helper has that name. */
 export function isValueTag(
   { path, params, hash }: hbs.AST.MustacheStatement,
   declares: (key: string) => boolean,
@@ -61,13 +61,13 @@ export function isValueTag(
   return (name !== 'history' && name !== 'log') || declares(name);
 }
 
-/** Whether a block is one of the helpers', not that of a value: `{{#name}}…{{/name}}`. */
+/** Returns true if a block calls a helper; `{{#name}}…{{/name}}` is the block of a value. */
 export function isHelperBlock({ path, params, hash }: hbs.AST.BlockStatement): boolean {
   const isKnown = Object.hasOwn(HELPERS, path.original) && HELPERS[path.original]?.block === true;
   return isKnown || params.length > 0 || hash !== undefined;
 }
 
-/** The name of an inline partial, `{{#*inline "name"}}`; undefined for any other statement. */
+/** Returns the name of an inline partial, `{{#*inline "name"}}`; undefined for any other statement. */
 export function inlineName(statement: hbs.AST.Statement): string | undefined {
   if (statement.type !== 'DecoratorBlock') return undefined;
   const { path, params } = statement as hbs.AST.DecoratorBlock;
@@ -75,13 +75,13 @@ export function inlineName(statement: hbs.AST.Statement): string | undefined {
   return path.original === 'inline' && isText(name) ? name.value : undefined;
 }
 
-/** How a template uses an input. */
+/** A use of an input in a template. */
 export interface FieldUse extends Place {
   readonly key: string;
-  /** Whether it is placed as a picture. */
+  /** True if the template places it as a picture. */
   readonly isPicture: boolean;
-  /** The file it stands in: the prompt's or a partial's. */
+  /** The file of the use: the prompt's or a partial's. */
   readonly file: string;
-  /** Inside a block like `{{#name}}` only the value of `name` decides whose field it is. */
+  /** False inside a block such as `{{#name}}`, where only the value of `name` decides whose field it is. */
   readonly certain: boolean;
 }

@@ -1,7 +1,7 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import type { JsonValue } from '../../files/json.ts';
 
-/** A picture that is given as an input: a template can place it, ask whether it is there, and no more. */
+/** A picture input. A template can place it and test if it is present, but can't read it. */
 export class Picture {
   readonly #index: number;
   readonly #description: string;
@@ -11,7 +11,7 @@ export class Picture {
     this.#description = description;
   }
 
-  /** Among the prompt's `imageInputs`, from 0. */
+  /** The index among the prompt's `imageInputs`, from 0. */
   get index(): number {
     return this.#index;
   }
@@ -25,10 +25,10 @@ export class Picture {
   }
 }
 
-/** What a template works with. */
+/** A value in a template. */
 export type Value = JsonValue | Picture | undefined | readonly Value[] | { readonly [key: string]: Value };
 
-/** A value as text: nothing for what is not there, lists with commas. */
+/** Returns a value as text: empty for a missing value, lists with commas. */
 export function templateText(value: Value): string {
   if (value === null || value === undefined || typeof value === 'function') return '';
   if (Array.isArray(value)) return value.map(templateText).join(',');
@@ -47,13 +47,13 @@ export function jsonOf(value: Value, indent: Value): string {
   }
 }
 
-/** Own names only: what every object and text inherits is not part of a value. */
+/** Returns a field of a value; inherited properties don't count. */
 export function partOf(value: Value, name: string): Value {
   const object = Object(value) as { readonly [key: string]: Value };
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** What `{{#if}}` takes for nothing: also 0, an empty text and an empty list. */
+/** Returns false for the values that `{{#if}}` treats as false, including 0, an empty text and an empty list. */
 export function isFilled(value: Value): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
