@@ -107,7 +107,12 @@ const REACHED: readonly (readonly [prefix: string, reached: Reached])[] = [
   ],
   [
     'deepseek',
-    { model: 'deepseek-chat', dialect: 'deepseek', asks: CHAT, leftOut: ['topK', 'seed', ...MORE, 'n'] },
+    {
+      model: 'deepseek-v4-flash-vision-exp',
+      dialect: 'deepseek',
+      asks: CHAT,
+      leftOut: ['temperature', 'topP', 'topK', 'seed', ...MORE, 'n'],
+    },
   ],
   ['xai', { model: 'grok-4.5', dialect: 'xai', asks: CHAT, leftOut: ['topK', ...MORE, 'stopSequences'] }],
   ['together', { model: 'meta-llama/Llama-4-Maverick', dialect: 'together', asks: CHAT, leftOut: [] }],

@@ -108,6 +108,7 @@ class Run {
       await readAnswer(response, answer, wholeCharacters(this.#job.onText));
       const { resultUrl, headers } = request;
       if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#patient());
+      if (request.options.has('n')) this.#noteMissing(draws ? answer.pictures.length : answer.texts.length);
       return answer;
     });
   }
@@ -141,6 +142,16 @@ class Run {
     const request = await buildRequest(this.#job, this.#access, refused);
     this.#warnings = [...request.warnings];
     return request;
+  }
+
+  /** Servers that know no `n` ignore it without a word. */
+  #noteMissing(given: number): void {
+    const { model, runOptions } = this.#job;
+    const wanted = Number(runOptions['n']);
+    if (given === 0 || given >= wanted) return;
+    this.#warnings.push(
+      `${model.id ?? model.model} gave ${given} of the ${wanted} answers that were asked for`,
+    );
   }
 
   #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {

@@ -145,6 +145,9 @@ async function buildChat(
   };
 }
 
+/** The options that requests for pictures have a place for. */
+const DRAWING_OPTIONS: ReadonlySet<OptionName> = new Set(['seed', 'n']);
+
 async function buildDrawing(
   job: PromptJob,
   access: Access,
@@ -164,12 +167,18 @@ async function buildDrawing(
     return (await client.doGenerate(call)).warnings;
   });
   const { notes, leftOut } = clientNotes(warnings, job.model, sorted);
+  const lost = [...sorted.known.keys()].filter(key => !DRAWING_OPTIONS.has(key) && !leftOut.has(key));
   return {
     ...(await withFields(request, snakeCased(others))),
     form: DRAWN,
     hasJsonTool: false,
-    options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key))),
-    warnings: [...sorted.warnings, ...notes, ...drawingNotes(warnings, job.model, call)],
+    options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key) && !lost.includes(key))),
+    warnings: [
+      ...sorted.warnings,
+      ...notes,
+      ...lost.map(key => leftOutNote(job.model, key)),
+      ...drawingNotes(warnings, job.model, call),
+    ],
     ...(spoken.drawsLater?.(wanted) && { resultUrl: new URL(`${request.url.href}/get_result`) }),
   };
 }

@@ -69,8 +69,8 @@ export const DRAWINGS: Readonly<Record<string, JobOptions>> = {
 export interface AskedProvider {
   /** True if its models draw. */
   readonly draws?: boolean;
-  /** Matches its models that draw, but take no picture to change. */
-  readonly changesNoPictures?: RegExp;
+  /** Matches its models that take no pictures. */
+  readonly takesNoPictures?: RegExp;
   /** Its prefix, if it is asked by more than one interface. */
   readonly provider?: string;
   /** Its models: one of each kind that is asked in another way. */
@@ -146,7 +146,12 @@ export const ASKED: Readonly<Record<string, AskedProvider>> = {
     type: 'Mistral',
     config: { safePrompt: true },
   },
-  deepseek: { models: ['deepseek-chat'], dialect: 'deepseek', type: 'OpenAiChat' },
+  deepseek: {
+    models: ['deepseek-chat', 'deepseek-v4-flash-vision-exp'],
+    takesNoPictures: /chat/,
+    dialect: 'deepseek',
+    type: 'OpenAiChat',
+  },
   xai: { models: ['grok-4', 'grok-3-mini'], dialect: 'xai', type: 'OpenAiChat' },
   together: { models: ['meta-llama/Llama-3.3-70B-Instruct-Turbo'], dialect: 'together', type: 'Together' },
   fireworks: {
@@ -189,7 +194,7 @@ export const ASKED: Readonly<Record<string, AskedProvider>> = {
     provider: 'fireworks',
     draws: true,
     models: ['accounts/fireworks/models/flux-1-schnell-fp8', 'accounts/fireworks/models/flux-kontext-pro'],
-    changesNoPictures: /schnell/,
+    takesNoPictures: /schnell/,
     type: 'FireworksImage',
   },
   'bedrock-images': {

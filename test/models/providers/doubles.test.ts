@@ -54,6 +54,29 @@ describe('a double refuses', () => {
     });
   });
 
+  it('a picture for a model that takes text alone, as DeepSeek does', () => {
+    const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
+    const body = { model: 'deepseek-v4-pro', messages: [...messages, { role: 'user', content: [picture] }] };
+    expect(post('/v1/chat/completions', body, { dialect: 'deepseek' })).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          message: expect.stringMatching(
+            /^Failed to deserialize the JSON body into the target type: messages\[1\]: unknown variant `image_url`, expected `text` at line 1 column \d+$/,
+          ) as string,
+        },
+      },
+    });
+  });
+
+  it.each([
+    ['xai', 'top_k'],
+    ['deepseek', 'seed'],
+  ] as const)('what the description of %s lacks: %s', (dialect, name) => {
+    const body = { model: 'grok-2', messages, [name]: 3 };
+    expect(post('/v1/chat/completions', body, { dialect })).toMatchObject({ status: 400 });
+  });
+
   it.each(['openai', 'groq', 'mistral', 'local'] as const)('a header that holds no key: %s', dialect => {
     const headers = { ...HEADERS, authorization: 'Bearer ' };
     const answer = post('/v1/chat/completions', { model: 'gpt-4o', messages }, { dialect, headers });

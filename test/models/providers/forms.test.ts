@@ -331,6 +331,15 @@ describe('Chat Completions', () => {
     expect(provider.body()).not.toHaveProperty('stream');
   });
 
+  it('says that a server gave fewer answers than were asked for', async () => {
+    const { outputs, warnings } = await ask(
+      { ...engine, runOptions: { n: 2 } },
+      { body: { choices: [choice('One')] } },
+    );
+    expect(outputs).toEqual([{ type: 'text', text: 'One' }]);
+    expect(warnings).toEqual(['tiny gave 1 of the 2 answers that were asked for']);
+  });
+
   it.each(['model_length', 'insufficient_system_resource', 'length'])('cut off by %s fails', async reason => {
     const result = await ask(engine, { body: { choices: [choice('x', { finish_reason: reason })] } });
     expect(result).toMatchObject({ failed: true, outputs: [{ text: 'x' }, { type: 'error' }] });

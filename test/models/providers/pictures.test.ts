@@ -122,6 +122,18 @@ it('says that a picture was withheld, and what it cost', async () => {
   expect(errorOf(refused)).toMatch(/content filter withheld/);
 });
 
+it('reports options that requests for pictures have no place for', async () => {
+  const bytes = { body: { created: 1, data: [{ b64_json: PICTURE.toString('base64') }] } };
+  const { warnings } = await draw('together-images', 'black-forest-labs/FLUX.1-schnell', [bytes], {
+    runOptions: { temperature: 0.5, stopSequences: ['END'], seed: 3 },
+  });
+  expect(warnings?.toSorted()).toEqual([
+    'black-forest-labs/FLUX.1-schnell does not take stopSequences: left out',
+    'black-forest-labs/FLUX.1-schnell does not take temperature: left out',
+  ]);
+  expect(provider.body()).toMatchObject({ seed: 3 });
+});
+
 it('reports a size that a model does not take', async () => {
   const bytes = { body: { created: 1, data: [{ b64_json: PICTURE.toString('base64') }] } };
   const { warnings } = await draw('xai-images', 'grok-imagine-image', [bytes], {

@@ -77,7 +77,7 @@ describe.each(Object.entries(ASKED))('%s', (name, asked) => {
     const requests: Record<string, object> = {};
     for (const id of asked.models) {
       for (const [what, job] of Object.entries(asked.draws ? DRAWINGS : CASES)) {
-        if (job.images && asked.changesNoPictures?.test(id)) continue;
+        if (job.images && asked.takesNoPictures?.test(id)) continue;
         requests[`${id}: ${what}`] = await sent(name, id, asked, job);
       }
       if (asked.config) {

@@ -13,6 +13,7 @@ import {
 } from './openai.ts';
 import {
   ANY,
+  type Body,
   dotted,
   FLAG,
   INTEGER,
@@ -152,10 +153,46 @@ const xaiError = (error: string): ProviderAnswer => ({
   body: { code: 'Client specified an invalid argument', error },
 });
 
+/** xAI's own description of its interface; the service itself ignores other names, and so loses what they ask for. */
+const XAI_PARAMETERS = {
+  ...only(
+    CHAT_PARAMETERS,
+    'frequency_penalty',
+    'logprobs',
+    'max_completion_tokens',
+    'max_tokens',
+    'messages',
+    'model',
+    'n',
+    'parallel_tool_calls',
+    'presence_penalty',
+    'reasoning_effort',
+    'response_format',
+    'seed',
+    'stop',
+    'stream',
+    'stream_options',
+    'temperature',
+    'tool_choice',
+    'tools',
+    'top_logprobs',
+    'top_p',
+    'user',
+  ),
+  deferred: FLAG,
+  search_parameters: ANY,
+  web_search_options: ANY,
+};
+
 const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 const XAI: Service = {
-  ...lenientService([
+  headers: noBareBearer,
+  parameters: object(XAI_PARAMETERS, 'model', 'messages'),
+  rules: [
+    withoutParameter(/grok-3/, 'presence_penalty', () =>
+      xaiError('Argument not supported on this model: presencePenalty'),
+    ),
     ...['presence_penalty', 'frequency_penalty', 'stop'].map(name =>
       withoutParameter(XAI_THINKING, name, () =>
         xaiError(`Argument not supported on this model: ${camel(name)}`),
@@ -166,24 +203,77 @@ const XAI: Service = {
         ? xaiError(`Model ${modelOf(body)} does not support parameter reasoningEffort.`)
         : undefined,
     STRICT_SCHEMA,
-  ]),
+  ],
   refuse: ({ path }) => xaiError(`Invalid value of ${dotted(path)}`),
 };
 
-const DEEPSEEK: Service = lenientService([
-  body =>
-    valueAt(body, 'response_format', 'type') === 'json_schema'
-      ? openaiError('This response_format type is unavailable now', { code: 'invalid_request_error' })
-      : undefined,
-  body =>
-    valueAt(body, 'response_format', 'type') === 'json_object' &&
-    !/json/i.test(JSON.stringify(body['messages']))
-      ? openaiError(
-          "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'.",
-          { code: 'invalid_request_error' },
-        )
-      : undefined,
-]);
+/** DeepSeek's own description of its interface; the service itself ignores other names, and so loses what they ask for. */
+const DEEPSEEK_PARAMETERS = {
+  ...only(
+    CHAT_PARAMETERS,
+    'frequency_penalty',
+    'logprobs',
+    'max_tokens',
+    'messages',
+    'model',
+    'presence_penalty',
+    'reasoning_effort',
+    'response_format',
+    'stop',
+    'stream',
+    'stream_options',
+    'temperature',
+    'tool_choice',
+    'tools',
+    'top_logprobs',
+    'top_p',
+  ),
+  thinking: object({ type: { enum: ['enabled', 'disabled'] } }, 'type'),
+  user_id: TEXT,
+};
+
+const deepseekError = (message: string): ProviderAnswer =>
+  openaiError(message, { code: 'invalid_request_error' });
+
+/** Nothing but text goes to models without eyes. */
+const TEXT_ALONE: Rule = body => {
+  const at = /vision/.test(modelOf(body)) ? -1 : listOfMessages(body).findIndex(hasPicture);
+  return at < 0
+    ? undefined
+    : deepseekError(
+        `Failed to deserialize the JSON body into the target type: messages[${at}]: unknown variant \`image_url\`, expected \`text\` at line 1 column ${JSON.stringify(body).length}`,
+      );
+};
+
+function listOfMessages({ messages }: Body): readonly unknown[] {
+  return Array.isArray(messages) ? (messages as unknown[]) : [];
+}
+
+function hasPicture(message: unknown): boolean {
+  const content = valueAt(message, 'content');
+  return Array.isArray(content) && content.some(part => valueAt(part, 'type') === 'image_url');
+}
+
+const DEEPSEEK: Service = {
+  headers: noBareBearer,
+  parameters: object(DEEPSEEK_PARAMETERS, 'model', 'messages'),
+  refuse: ({ path }) => deepseekError(`the double of DeepSeek does not know ${dotted(path)}`),
+  rules: [
+    TEXT_ALONE,
+    body =>
+      valueAt(body, 'response_format', 'type') === 'json_schema'
+        ? openaiError('This response_format type is unavailable now', { code: 'invalid_request_error' })
+        : undefined,
+    body =>
+      valueAt(body, 'response_format', 'type') === 'json_object' &&
+      !/json/i.test(JSON.stringify(body['messages']))
+        ? openaiError(
+            "Prompt must contain the word 'json' in some form to use 'response_format' of type 'json_object'.",
+            { code: 'invalid_request_error' },
+          )
+        : undefined,
+  ],
+};
 
 const cerebrasError = (message: string): ProviderAnswer => ({
   status: 400,
@@ -213,6 +303,7 @@ const GEMINI: Service = {
   rules: [],
 };
 
+/** LM Studio takes names that it does not know without a word (lmstudio-ai/lmstudio-bug-tracker#377). */
 const LMSTUDIO: Service = lenientService([
   body =>
     valueAt(body, 'response_format', 'type') === 'json_object'
@@ -355,6 +446,12 @@ function pythonValue(value: unknown): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   return JSON.stringify(value).replaceAll('"', "'");
+}
+
+function only<T extends object, Key extends keyof T>(properties: T, ...keys: Key[]): Pick<T, Key> {
+  return Object.fromEntries(
+    Object.entries(properties).filter(([key]) => keys.some(one => one === key)),
+  ) as Pick<T, Key>;
 }
 
 function without<T extends object, Key extends keyof T>(properties: T, ...keys: Key[]): Omit<T, Key> {

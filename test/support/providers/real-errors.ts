@@ -78,6 +78,15 @@ export const UNSUPPORTED: readonly RealError[] = [
     double: chat({ model: 'grok-4-latest', reasoning_effort: 'low' }),
   },
   {
+    provider: 'xai',
+    means: 'option',
+    option: 'presencePenalty',
+    status: 400,
+    body: `{"code":"Client specified an invalid argument","error":"Model grok-4.20-0309-reasoning does not support parameter presencePenalty."}`,
+    source: 'lobehub/lobehub#14445',
+    says: 'does not support parameter presencePenalty',
+  },
+  {
     provider: 'fireworks',
     means: 'option',
     status: 400,
