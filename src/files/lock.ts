@@ -72,6 +72,11 @@ export async function waitForLock(
   }
 }
 
+/** Returns the latest time, in milliseconds since 1970, at which the holder of a lock was alive if it isn't any more. */
+export function lastAlive({ folder, name }: FileBelow): number {
+  return (statsOf(checkBelow({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) + BEAT_MS;
+}
+
 function takeLock(lock: string, mine: string): boolean {
   try {
     writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });

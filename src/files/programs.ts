@@ -1,5 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
+import { codeOf } from './error-utils.ts';
+import { isLink } from './write-below.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -91,11 +93,12 @@ function valueOf(env: Env, name: string, platform: NodeJS.Platform): string | un
   return Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1];
 }
 
+/** A program from the store of Windows, such as Python, is a link that only starting it can follow. */
 function isProgram(file: string, platform: NodeJS.Platform): boolean {
   try {
     if (platform !== 'win32') accessSync(file, constants.X_OK);
     return statSync(file).isFile();
-  } catch {
-    return false;
+  } catch (error) {
+    return platform === 'win32' && codeOf(error) !== 'ENOENT' && isLink(file);
   }
 }

@@ -109,7 +109,7 @@ export async function openForCommand(options: CommonOptions) {
   /** Who makes media also clears away what has expired. */
   let gaveMedia = false;
   const store = await openDatabase({ dataDir: options.dataDir, worker: 'command', clock });
-  const leftPrograms = endLeftPrograms(options.dataDir).catch(() => {});
+  const leftPrograms = endLeftPrograms(options.dataDir, options.env ?? {}).catch(() => {});
   try {
     const parts = await compose(store, {
       ...options,

@@ -40,7 +40,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const metrics = options.metrics && (await import('./http/metrics.ts')).createMetrics();
   const store = await openDatabase({ ...options, clock, onQuery: metrics?.query });
   try {
-    await endLeftPrograms(options.dataDir);
+    await endLeftPrograms(options.dataDir, options.env ?? {});
     await checkModelsFile({ dataDir: options.dataDir, env: options.env ?? {} });
     if (options.database !== undefined) await checkMediaPlace(store, options.mediaDir);
     return await serveFrom(store, { ...options, clock }, metrics);

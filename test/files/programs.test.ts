@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -59,6 +59,13 @@ describe('a program on Windows', () => {
     write('check.cmd');
     expect(resolveProgram('./check', home, env(), 'win32')).toBe(path.join(home, 'check.cmd'));
     expect(resolveProgram('check', home, env(), 'win32')).toBeUndefined();
+  });
+
+  it('of the store is found, though nothing but its start can follow the link to it', () => {
+    symlinkSync('python3.exe', path.join(home, 'b/python3.exe'));
+    symlinkSync('gone.exe', path.join(home, 'a/ruby.exe'));
+    expect(findProgram('python3', env(), 'win32')).toBe(path.join(home, 'b/python3.exe'));
+    expect(findProgram('ruby', env(), 'win32')).toBeUndefined();
   });
 
   it('of the system itself has its full path', () => {

@@ -3,6 +3,7 @@ import type { Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { failureOf } from '../core/failure.ts';
+import { sharedPath } from '../core/paths.ts';
 import type { Budget } from '../creation/budget.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -143,8 +144,7 @@ async function savedRun(
 
 /** The path of a saved file from the folder of the results, which may be read on another machine. */
 function pathFrom(cwd: string, results: string, file: string): string {
-  const relative = path.relative(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
-  return relative.split(path.sep).join('/');
+  return sharedPath(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
 }
 
 function saveFault(reason = ''): CliError | undefined {

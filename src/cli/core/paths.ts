@@ -24,6 +24,11 @@ export function expandHome(
   return home !== undefined && begins.test(typed) ? home + typed.slice(1) : typed;
 }
 
+/** Returns a file's path from a folder with `/`, as files that are shared between systems have it. */
+export function sharedPath(folder: string, file: string, { relative, sep } = path): string {
+  return (relative(folder, file) || file).split(sep).join('/');
+}
+
 const MOST_FILES = 1000;
 
 /**

@@ -39,6 +39,7 @@ export const COMPLETION_LINES = [
     shell: 'powershell',
     line: POWERSHELL,
     earlier: ['promptrun completion powershell | Out-String | Invoke-Expression'],
-    install: `Add-Content $PROFILE '${POWERSHELL}'`,
+    // Its folder is not there on a new machine.
+    install: `New-Item -ItemType Directory -Force (Split-Path $PROFILE) | Out-Null; Add-Content $PROFILE '${POWERSHELL}'`,
   },
 ] as const satisfies readonly CompletionLine[];

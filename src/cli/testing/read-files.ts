@@ -1,6 +1,6 @@
-import path from 'node:path';
 import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
+import { sharedPath } from '../core/paths.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { CaseName } from './baseline/read-baseline.ts';
@@ -27,7 +27,7 @@ export async function readFiles(
   const mayTarget = allowOutside ? () => true : checkOfTargets(ctx.cwd, found);
   for (const file of found.files) {
     try {
-      if (options.update && isPromptfooFile(file)) throw notUpdated(path.relative(ctx.cwd, file));
+      if (options.update && isPromptfooFile(file)) throw notUpdated(sharedPath(ctx.cwd, file));
       const hasModels = options.models.length > 0;
       for (const one of await readTestFile(ctx, file, { allowOutside, mayTarget, hasModels })) {
         const read = repeatCases(one, options.repeating);
@@ -37,7 +37,7 @@ export async function readFiles(
       }
     } catch (error) {
       ctx.signal.throwIfAborted();
-      faults.push({ file, name: path.relative(ctx.cwd, file) || file, fault: failureOf(error) });
+      faults.push({ file, name: sharedPath(ctx.cwd, file), fault: failureOf(error) });
     }
   }
   return { files, faults };

@@ -3,13 +3,17 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ProgramStart, programLine } from '../program-line.ts';
-import { endOrphans, endTree } from './windows-processes.ts';
+import { endGroupOf } from './process-groups.ts';
+import { endOrphans, endTree, type Lifetime } from './windows-processes.ts';
 
 /** How a program ended: one of the two is null. */
 export interface ProgramEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
+
+/** The process that a tree began with, and when, in milliseconds since 1970. */
+export type TreeRoot = Omit<Lifetime, 'ended'>;
 
 /** A program that runs, with everything that it starts. */
 export class ProcessTree {
@@ -54,6 +58,12 @@ export class ProcessTree {
     this.ended.catch(() => {});
   }
 
+  /** What a later process needs to end what is left of this tree; undefined if it was not started. */
+  get root(): TreeRoot | undefined {
+    const { pid } = this.child;
+    return pid === undefined ? undefined : { pid, began: this.#began };
+  }
+
   /** Ends the program and what it started, also what it left running when it ended by itself. Never rejects. */
   end(): Promise<void> {
     this.#ending ??= this.#endAll(this.child.pid);
@@ -82,8 +92,29 @@ export class ProcessTree {
   }
 }
 
+/** A tree whose process was killed before it could end it. */
+export interface LeftTree {
+  /** `NAME=value` of its environment. */
+  readonly mark: string;
+  /** Undefined if the process was killed before it could write it down. */
+  readonly root: TreeRoot | undefined;
+  /** The latest time at which it can have been killed, in milliseconds since 1970. */
+  readonly killed: number;
+}
+
+/** Ends what is left of a tree, as far as the system can still tell. Never rejects. */
+export async function endLeftTree(
+  { mark, root, killed }: LeftTree,
+  env: ProgramStart['env'],
+  platform: NodeJS.Platform = process.platform,
+): Promise<void> {
+  if (platform === 'linux') await endMarked(mark);
+  else if (root !== undefined && platform === 'win32') await endOrphans({ ...root, ended: killed }, env);
+  else if (root !== undefined) await endGroupOf({ ...root, ended: killed });
+}
+
 /** Ends what still has a mark in its environment, on systems that show it. @param mark `NAME=value` */
-export async function endMarked(mark: string): Promise<void> {
+async function endMarked(mark: string): Promise<void> {
   // What is just being started shows no environment yet: it is over once two looks in a row find nothing.
   for (let look = 0, quiet = 0; look < MOST_LOOKS && quiet < 2; look += 1) {
     if (look > 0) await delay(BETWEEN_LOOKS_MS);

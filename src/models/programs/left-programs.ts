@@ -7,9 +7,12 @@ export function recordsOf(dataDir: string): string {
 }
 
 /** Ends the programs that killed processes left running, and removes their folders. Loads nothing if there are none. */
-export async function endLeftPrograms(dataDir: string): Promise<void> {
+export async function endLeftPrograms(
+  dataDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
   const records = recordsOf(dataDir);
   if (!existsSync(records)) return;
   const { endRecorded } = await import('./run-folder.ts');
-  await endRecorded(records);
+  await endRecorded(records, env);
 }

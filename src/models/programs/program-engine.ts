@@ -53,7 +53,10 @@ interface Work {
   readonly options: ProgramOptions;
 }
 
-async function runIn({ file, folder }: RunFolder, { job, declared, options }: Work): Promise<EngineResult> {
+async function runIn(
+  { file, folder, started }: RunFolder,
+  { job, declared, options }: Work,
+): Promise<EngineResult> {
   job.signal.throwIfAborted();
   const images = await writePictures(job, folder);
   const values = valuesOf(job, declared, { env: {}, images });
@@ -69,11 +72,14 @@ async function runIn({ file, folder }: RunFolder, { job, declared, options }: Wo
   };
   const [typed] = start.argv;
   let tree: ProcessTree | undefined;
+  let recorded: Promise<void> | undefined;
   try {
     // A path leads from the working directory, wherever the program starts.
     const isPath = /[\\/]/u.test(typed) && declared.isTemporary;
     const program = isPath ? path.resolve(options.directory, typed) : typed;
     tree = new ProcessTree({ ...start, argv: [program, ...start.argv.slice(1)] }, RUN_VARIABLE);
+    // Nobody may wait here: Node drops what a program prints before there is a listener.
+    recorded = tree.root && started(tree.root).catch(() => {});
     tree.child.stdin.end(uses(declared, 'prompt', 'messages') ? '' : values.prompt);
     const output = await outputOf(tree, job.signal, declared.timeoutMs);
     return await endedWith(job, declared, output);
@@ -82,6 +88,7 @@ async function runIn({ file, folder }: RunFolder, { job, declared, options }: Wo
     return notStarted(job, declared, error);
   } finally {
     await tree?.end();
+    await recorded;
   }
 }
 

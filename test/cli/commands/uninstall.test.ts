@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fileRemoval } from '../../../src/cli/commands/uninstall/uninstall.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 
@@ -124,6 +125,30 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     }
     await promptrun(['uninstall', '--yes']);
     for (const file of Object.values(files)) expect(readFileSync(path.join(home, file), 'utf8')).toBe('');
+  });
+
+  it.each([
+    ['UTF-16', 'utf16le', '\uFEFF'],
+    ['UTF-8 with a mark', 'utf8', '\uFEFF'],
+    ['another encoding', 'latin1', ''],
+  ] as const)('edits a start-up file in %s', async (_, encoding, mark) => {
+    const line = (await installLines()).get('powershell')?.match(/Add-Content \$PROFILE '(.*)'/u)?.[1] ?? '';
+    expect(line).toContain('promptrun completion powershell');
+    const { home, promptrun } = await usedHome();
+    const file = path.join(home, '.config/powershell/Microsoft.PowerShell_profile.ps1');
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, Buffer.from(`${mark}${line}\r\n# Grüße\r\n`, encoding));
+    await promptrun(['uninstall', '--yes']);
+    expect(readFileSync(file).toString(encoding)).toBe(`${mark}# Grüße\r\n`);
+  });
+
+  it.each([
+    ['posix', 'rm'],
+    ['cmd', 'del'],
+    ['powershell', 'Remove-Item'],
+    ['windows-powershell', 'Remove-Item'],
+  ] as const)('names a command of %s that removes a file', (shell, command) => {
+    expect(fileRemoval('/a/promptrun', shell)).toBe(`${command} /a/promptrun`);
   });
 
   it('says that there is nothing on a machine that was never used', async () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { ProcessTree } from '../../../src/files/bounds/process-tree.ts';
+import { endLeftTree, ProcessTree } from '../../../src/files/bounds/process-tree.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 function started(script: string, sleeps: string): ProcessTree {
@@ -27,6 +27,17 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
     expect(await tree.ended).toEqual({ code: 3, signal: null });
     await tree.end();
     expect(isRunning('sleep 4193')).toBe(false);
+  });
+
+  it('that was left running ends by its group where no environment can be seen, and never by a later one', async () => {
+    const tree = started('sleep 4194 & echo on; wait', '4194');
+    await once(tree.child.stdout, 'data');
+    const left = (killed: number) => ({ mark: 'OTHER=1', root: tree.root, killed });
+    await endLeftTree(left((tree.root?.began ?? 0) - 60_000), {}, 'darwin');
+    expect(isRunning('sleep 4194')).toBe(true);
+    await endLeftTree(left(Date.now()), {}, 'darwin');
+    expect(await tree.ended).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(isRunning('sleep 4194')).toBe(false);
   });
 
   it('is not started by a name that is not in PATH', () => {

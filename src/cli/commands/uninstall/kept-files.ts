@@ -43,6 +43,7 @@ export const DATA_FOLDER: OwnFolder = {
     media: { files: new RegExp(String.raw`^(?:${UUID}(?:-\d+)?\.\w+|${PART})$`, 'u') },
     inputs: { files: new RegExp(`^${PART}$`, 'u'), whole: new RegExp(`^${UUID}$`, 'u') },
     workers: { files: /\.lock$/u },
+    programs: { files: new RegExp(String.raw`^${UUID}\.json(?:\.lock)?$`, 'u') },
   },
 };
 

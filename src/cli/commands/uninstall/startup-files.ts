@@ -1,6 +1,5 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { readIfReadable } from '../../../files/read-text.ts';
 import { homeOf } from '../../core/paths.ts';
 import type { Env } from '../../core/types.ts';
 import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
@@ -21,8 +20,9 @@ const OWN_LINES: ReadonlySet<string> = new Set(
 /** The start-up files that mention promptrun. */
 export function startupFiles(env: Env): StartupFile[] {
   return candidates(env).flatMap(file => {
-    const text = readIfReadable(file);
-    if (text?.includes('promptrun') !== true) return [];
+    const bytes = bytesOf(file);
+    const text = bytes.toString(isUtf16(bytes) ? 'utf16le' : 'utf8').replace(/^\uFEFF/u, '');
+    if (!text.includes('promptrun')) return [];
     const lines = text.split(/\r?\n/u);
     const own = lines.flatMap((line, at) => (OWN_LINES.has(line) ? [at + 1] : []));
     const others = lines.flatMap((line, at) =>
@@ -36,16 +36,32 @@ export function startupFiles(env: Env): StartupFile[] {
 export function removeOwnLines(file: string): void {
   const handle = openSync(file, 'r+');
   try {
-    const kept = readFileSync(handle, 'utf8')
-      .split(/(?<=\n)/u)
-      .filter(line => !OWN_LINES.has(line.replace(/\r?\n$/u, '')));
-    const bytes = Buffer.from(kept.join(''));
+    const former = readFileSync(handle);
+    // In one byte a character, what is not in UTF-8 stays as it is.
+    const encoding = isUtf16(former) ? 'utf16le' : 'latin1';
+    const [, mark = '', text = ''] =
+      /^(\uFEFF|\u00EF\u00BB\u00BF)?([^]*)$/u.exec(former.toString(encoding)) ?? [];
+    const kept = text.split(/(?<=\n)/u).filter(line => !OWN_LINES.has(line.replace(/\r?\n$/u, '')));
+    const bytes = Buffer.from(mark + kept.join(''), encoding);
     for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at, bytes.length - at, at);
     ftruncateSync(handle, bytes.length);
     fsyncSync(handle);
   } finally {
     closeSync(handle);
   }
+}
+
+function bytesOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    return Buffer.from('');
+  }
+}
+
+/** Windows PowerShell may have written its start-up file in UTF-16, with a mark at its beginning. */
+function isUtf16(bytes: Buffer): boolean {
+  return bytes[0] === 0xff && bytes[1] === 0xfe;
 }
 
 function candidates(env: Env): string[] {
@@ -57,10 +73,14 @@ function candidates(env: Env): string[] {
   const ofZsh = [...new Set([zsh, home])].flatMap(folder =>
     ['.zshrc', '.zprofile', '.zshenv', '.zlogin'].map(name => path.join(folder, name)),
   );
+  // OneDrive may keep the documents.
+  const documents = [home, env['OneDrive'] || home].map(folder => path.join(folder, 'Documents'));
   const ofPowerShell = [
     path.join(config, 'powershell'),
-    path.join(home, 'Documents', 'PowerShell'),
-    path.join(home, 'Documents', 'WindowsPowerShell'),
+    ...[...new Set(documents)].flatMap(folder => [
+      path.join(folder, 'PowerShell'),
+      path.join(folder, 'WindowsPowerShell'),
+    ]),
   ].flatMap(folder =>
     ['Microsoft.PowerShell_profile.ps1', 'profile.ps1'].map(name => path.join(folder, name)),
   );

@@ -12,7 +12,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import { shellWord } from '../../terminal/shell-word.ts';
+import { type Shell, shellOf, shellWord } from '../../terminal/shell-word.ts';
 import {
   CACHE_FOLDER,
   CONFIG_FOLDER,
@@ -53,7 +53,7 @@ export async function uninstall(
     ctx.io.note(`Removed ${counted(plan.items.length, 'thing')}.`);
   }
   for (const line of plan.left) ctx.io.note(`left: ${oneLine(line)}`);
-  ctx.io.note(`To remove the package itself: ${packageRemoval()}`);
+  ctx.io.note(`To remove the package itself: ${packageRemoval(shellOf(ctx.env))}`);
 }
 
 async function show(ctx: Context, { items, left }: Plan): Promise<void> {
@@ -192,6 +192,8 @@ function folderItems(
   }
   const removeFolders = (): void => {
     for (const empty of content.folders) if (!(isNamed && empty === folder)) removeIfEmpty(empty);
+    // Windows has a folder around those of one program.
+    if (process.platform === 'win32' && !isNamed) removeIfEmpty(path.dirname(folder));
   };
   const items = [...groups].map(([place, files]) => ({
     place,
@@ -220,6 +222,12 @@ function leftIn(folder: string, { others }: FolderContent): string[] {
 }
 
 /** How the program itself is removed, by how it was installed. */
-function packageRemoval(): string {
-  return isSingleFile() ? `rm ${shellWord(executablePath())}` : 'npm uninstall --global promptrun';
+function packageRemoval(shell: Shell): string {
+  return isSingleFile() ? fileRemoval(executablePath(), shell) : 'npm uninstall --global promptrun';
+}
+
+/** Returns the command that removes a file, for the shell that reads it. */
+export function fileRemoval(file: string, shell: Shell): string {
+  const command = shell === 'posix' ? 'rm' : shell === 'cmd' ? 'del' : 'Remove-Item';
+  return `${command} ${shellWord(file, shell)}`;
 }

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { sharedPath } from '../../core/paths.ts';
 import type { Env } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
 import { shellOf, shellWord } from '../../terminal/shell-word.ts';
@@ -33,8 +34,7 @@ export function findRepository(file: string, env: Env): Repository {
     }
     if (existsSync(path.join(folder, '.git'))) {
       checkRepository(folder, env);
-      const inside = path.relative(folder, path.join(real, path.basename(file)));
-      return { top: folder, file: inside.split(path.sep).join('/') };
+      return { top: folder, file: sharedPath(folder, path.join(real, path.basename(file))) };
     }
     if (path.dirname(folder) === folder) throw usageError('it is not in a git repository');
   }

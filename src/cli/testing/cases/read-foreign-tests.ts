@@ -1,6 +1,6 @@
-import path from 'node:path';
 import type { ForeignTests } from '../../../prompts/foreign/foreign-tests.ts';
 import type { Context } from '../../context.ts';
+import { sharedPath } from '../../core/paths.ts';
 import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -17,7 +17,7 @@ import { MOST_TEST_FILE_BYTES } from './test-case.ts';
  * @throws {InvalidPromptFile} with file and line for what is wrong in it
  */
 export async function readForeignTests(ctx: Context, file: string): Promise<TestFile> {
-  const name = path.relative(ctx.cwd, file) || file;
+  const name = sharedPath(ctx.cwd, file);
   const text = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
   const tests = await inTasks(ctx, 'foreignTests', { text, file: name });
   if (!tests || tests.cases.length === 0) {

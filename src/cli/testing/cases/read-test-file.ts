@@ -4,6 +4,7 @@ import { FileFault } from '../../../files/file-fault.ts';
 import { NamedFiles, namesOtherComputer } from '../../../files/named-file.ts';
 import { type YamlValue, yamlOf } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
+import { sharedPath } from '../../core/paths.ts';
 import { CaseFault } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
 import { type GivenImage, openGivenImages } from '../../inputs/images/place-images.ts';
@@ -42,7 +43,7 @@ interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
 export async function readTestFile(ctx: Context, file: string, options: ReadOptions): Promise<TestFile[]> {
   if (isPromptfooFile(file)) return await readPromptfooTests(ctx, file, options);
   if (!isTestFile(file)) return [await readForeignTests(ctx, file)];
-  const name = path.relative(ctx.cwd, file) || file;
+  const name = sharedPath(ctx.cwd, file);
   const source = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
   return [{ file, name, ...(await parsed(ctx, source, { file, name, options })) }];
 }
@@ -50,7 +51,7 @@ export async function readTestFile(ctx: Context, file: string, options: ReadOpti
 /** The tests of a configuration of promptfoo, for each of its prompts. */
 async function readPromptfooTests(ctx: Context, file: string, options: ReadOptions): Promise<TestFile[]> {
   const { readPromptfoo } = await import('./read-promptfoo.ts');
-  const name = path.relative(ctx.cwd, file) || file;
+  const name = sharedPath(ctx.cwd, file);
   const read = await readPromptfoo(ctx, { file, name, hasModels: options.hasModels });
   const files: TestFile[] = [];
   for (const { prompt, test, lines, number } of read) {
@@ -143,7 +144,11 @@ function targetOf(ctx: Context & ReadOptions, root: YamlValue, fields: Fields, f
   if (prompt !== undefined && !statSync(prompt).isFile()) {
     throw faultIn(named ?? root, `the prompt file ${prompt} is not a regular file`);
   }
-  if (prompt !== undefined && ctx.mayTarget(file, prompt)) return prompt;
+  if (prompt !== undefined && ctx.mayTarget(file, prompt)) {
+    const note = noteOnBackslashes(target);
+    if (note !== undefined) ctx.io.note(`note: ${root.file}:${named?.line}: ${note}`);
+    return prompt;
+  }
   if (prompt !== undefined) {
     throw faultIn(
       named ?? root,
@@ -154,8 +159,19 @@ function targetOf(ctx: Context & ReadOptions, root: YamlValue, fields: Fields, f
   throw faultIn(
     named ?? root,
     `there is no prompt file ${target}`,
-    'target names what to test: a prompt file, a slug, a version id or an alias.',
+    target.includes('\\')
+      ? 'Write the path with /: a backslash in it works on Windows only.'
+      : 'target names what to test: a prompt file, a slug, a version id or an alias.',
   );
+}
+
+/** Returns a note on a target that other systems don't find; undefined for any other. */
+export function noteOnBackslashes(
+  target: string,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
+  if (platform !== 'win32' || !target.includes('\\')) return undefined;
+  return `the target ${target} works on Windows only; write ${target.replaceAll('\\', '/')}`;
 }
 
 function modelsOf(fields: Fields): readonly (string | undefined)[] {

@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Lifetime } from './windows-processes.ts';
+
+/** A process of a group, and when it began, in milliseconds since 1970 and to a second. */
+interface Member {
+  readonly group: number;
+  readonly began: number;
+}
+
+/** Ends the group that a process led, if one of its members is as old as that process. Never rejects. */
+export async function endGroupOf(leader: Lifetime): Promise<void> {
+  const listing = promisify(execFile)('/bin/ps', ['-A', '-o', 'pgid=,etime='], { env: { LC_ALL: 'C' } });
+  const members = parseMembers((await listing.catch(() => ({ stdout: '' }))).stdout, Date.now());
+  if (!isGroupOf(leader, members)) return;
+  try {
+    process.kill(-leader.pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Reads lines of a group's id and the time since a process of it began, such as `2-03:04:05` or `04:05`. */
+export function parseMembers(listing: string, now: number): Member[] {
+  return [...listing.matchAll(/^ *(\d+) +(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+) *$/gmu)].map(
+    ([, group, days = 0, hours = 0, minutes, seconds]) => ({
+      group: Number(group),
+      began:
+        now - (((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000,
+    }),
+  );
+}
+
+const ROUNDED_MS = 1000;
+
+/** Returns true for a group that a process led. Its id may be another one's by now, whose members all began later. */
+export function isGroupOf({ pid, began, ended }: Lifetime, members: readonly Member[]): boolean {
+  return members.some(
+    member =>
+      member.group === pid && member.began >= began - ROUNDED_MS && member.began <= ended + ROUNDED_MS,
+  );
+}

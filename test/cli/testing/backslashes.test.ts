@@ -1,0 +1,36 @@
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sharedPath } from '../../../src/cli/core/paths.ts';
+import { noteOnBackslashes } from '../../../src/cli/testing/cases/read-test-file.ts';
+import { ECHO, Project } from './support.ts';
+
+const TARGET = 'sub\\echo.prompt';
+const TEST = `target: ${TARGET}\ncases:\n  - inputs: { text: a }\n    expect: [{ contains: a }]\n`;
+const isWindows = path.sep === '\\';
+
+describe('a target with a backslash', () => {
+  it('works on Windows, with a note, and nowhere else, with an error: both say how to write it', async () => {
+    const project = new Project({ 'echo.test.yaml': TEST, 'sub/echo.prompt': ECHO });
+    const { exitCode, stderr } = await project.run(['test', 'echo.test.yaml']);
+    const message = isWindows
+      ? 'note: echo.test.yaml:1: the target sub\\echo.prompt works on Windows only; write sub/echo.prompt'
+      : 'Write the path with /';
+    expect([exitCode, stderr()]).toEqual([isWindows ? 0 : 2, expect.stringContaining(message)]);
+  });
+
+  it('gets the note on Windows only', () => {
+    expect(noteOnBackslashes(TARGET, 'win32')).toContain('write sub/echo.prompt');
+    expect([noteOnBackslashes(TARGET, 'linux'), noteOnBackslashes('sub/echo.prompt', 'win32')]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+it.each([
+  ['C:\\work', 'C:\\work\\sub\\a.test.yaml', 'sub/a.test.yaml'],
+  ['C:\\work\\in', 'C:\\work\\a.test.yaml', '../a.test.yaml'],
+  ['C:\\work', 'D:\\a.test.yaml', 'D:/a.test.yaml'],
+])('from %s, %s is written into reports as %s', (folder, file, written) => {
+  expect(sharedPath(folder, file, path.win32)).toBe(written);
+});
