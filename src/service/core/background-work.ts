@@ -1,10 +1,10 @@
 import { type Clock, within } from './clock.ts';
 
-/** Work that has to end before something can be closed. */
+/** Tracks work that has to end before something can be closed. */
 export class PendingWork {
   readonly #work = new Set<Promise<unknown>>();
 
-  /** Counts the work until it ends, and passes on how it ends. */
+  /** Counts the work until it ends, and resolves or rejects like it. */
   async track<T>(work: Promise<T>): Promise<T> {
     this.#work.add(work);
     try {
@@ -14,24 +14,24 @@ export class PendingWork {
     }
   }
 
-  /** Resolves once nothing is left, what is added meanwhile included. */
+  /** Resolves once no work is left, including work that is added meanwhile. */
   async ended(): Promise<void> {
     while (this.#work.size > 0) await Promise.allSettled(this.#work);
   }
 
-  /** The same, but for no longer than `ms`. */
+  /** Like `ended`, but waits at most `ms` milliseconds. */
   async endedWithin(ms: number, clock: Clock): Promise<void> {
     if (ms > 0 && this.#work.size > 0) await within(ms, clock, this.ended());
   }
 }
 
-/** Waits between attempts, in milliseconds; the last is repeated. */
+/** Waits between attempts, in milliseconds; the last one repeats. */
 const WAITS_MS = [250, 1000, 5000, 15_000] as const;
 
 /**
- * Tries until it works, once at least: a full disk may have room again. Gives undefined once the signal is aborted.
+ * Tries at least once and until the work succeeds: a full disk may get room again. Returns undefined if aborted.
  *
- * @param options.onFault is called with the error of every failed attempt
+ * @param options.onFault called with the error of every failed attempt
  */
 export async function retryForever<T>(
   work: () => Promise<T>,

@@ -1,19 +1,19 @@
-/** Plans a user may have; `none` is answered 402. */
+/** The plans of users; requests of a user with `none` get 402. */
 export const PLANS = ['pro', 'none'] as const;
 export type Plan = (typeof PLANS)[number];
 
-/** Who a request comes from. */
+/** The user and key of a request. */
 export interface Caller {
   keyId: string;
   userId: number;
   userName: string;
   plan: Plan;
-  /** Whether the key is an author's, who may publish. */
+  /** True if the key belongs to an author, who may publish. */
   author: boolean;
 }
 
-/** The id of the key that is in no store. */
+/** The id of the embedded service's key, which is not stored. */
 export const SESSION_KEY_ID = 'session';
 
-/** The user of a key that names none. */
+/** The user of keys that name none. */
 export const LOCAL_USER = 'local';

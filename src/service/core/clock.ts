@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** The time and its passing, injected so that tests need neither. */
+/** A clock, injected so that tests need not wait. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Returns milliseconds since the Unix epoch. */
   now(): number;
   /** Resolves after `ms`; rejects with the signal's reason once it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The machine's own clock. */
+/** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
     }),
 };
 
-/** What `work` gives, or undefined once `ms` are over. */
+/** Returns the result of `work`, or undefined if it takes longer than `ms`. */
 export async function within<T>(
   ms: number,
   clock: Clock,

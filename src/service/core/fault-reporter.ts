@@ -1,16 +1,16 @@
 import { messageOf } from '../../files/error-utils.ts';
 import type { Clock } from './clock.ts';
 
-/** How long the same line is not reported again, in milliseconds. */
+/** Minimum time between two reports of the same line, in milliseconds. */
 const QUIET_MS = 60_000;
 
-/** Reports faults in one line each; one that goes on and on is reported once a minute. */
+/** Reports each fault in one line; a persistent fault is reported once a minute. */
 export function faultReporter(onNotice: (line: string) => void, clock: Clock): (error: unknown) => void {
   const report = onceAMinute(onNotice, clock);
   return error => report(`fault: ${messageOf(error)}`);
 }
 
-/** Passes on a line at most once a minute. */
+/** Passes each line on at most once a minute. */
 export function onceAMinute(onNotice: (line: string) => void, clock: Clock): (line: string) => void {
   const reportedAt = new Map<string, number>();
   return line => {

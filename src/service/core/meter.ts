@@ -1,6 +1,6 @@
-/** What happens in the service, to be counted; without a meter nothing is. Times in milliseconds. */
+/** Receives events of the service for metrics. Times are in milliseconds. */
 export interface Meter {
-  /** A request was answered; `route` is the path as it is declared, never as it was sent. */
+  /** Counts an answered request; `route` is the declared path, never the path as sent. */
   request(served: {
     readonly method: string;
     readonly route: string | undefined;
@@ -10,6 +10,6 @@ export interface Meter {
   runCreated(model: string): void;
   runStarted(model: string, afterMs: number): void;
   runEnded(model: string, status: 'succeeded' | 'failed', afterMs: number): void;
-  /** A statement of the store has ended. */
+  /** Counts a finished statement of the store. */
   query(durationMs: number): void;
 }

@@ -2,13 +2,13 @@ import type { Clock } from './clock.ts';
 
 /** Counts requests by key. */
 export interface RateLimiter {
-  /** Requests a second that a key may make. */
+  /** Requests per second that a key may send. */
   readonly perSecond: number;
-  /** Takes one request's worth; else how long to wait, in milliseconds. */
+  /** Counts a request; returns 0 if it is within the limit, else the wait in milliseconds. */
   take(key: string): number | Promise<number>;
 }
 
-/** `perSecond` requests at once, filled up again over a second. */
+/** Returns a limiter that allows bursts of `perSecond` requests and refills within a second. */
 export function rateLimiter(perSecond: number, clock: Clock): RateLimiter {
   const buckets = new Map<string, { tokens: number; at: number }>();
   const most = Math.max(1, perSecond);

@@ -1,4 +1,4 @@
-/** Why the service doesn't do what it was asked. */
+/** The reason for a refusal. */
 export type RefusalCode =
   | 'INVALID_REQUEST'
   | 'NOT_FOUND'
@@ -12,7 +12,7 @@ export type RefusalCode =
   | 'TOO_LARGE'
   | 'UNAVAILABLE';
 
-/** A refusal that the caller can understand; `http/` makes an answer of it. */
+/** The service refuses a request, for a reason of the caller's. `http/` turns it into an answer. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
 
@@ -21,7 +21,7 @@ export class Refusal extends Error {
     message: string,
     /** Context for the caller; null if there is none. */
     readonly data: unknown = null,
-    /** When another try may succeed, in seconds. */
+    /** Seconds until a retry may succeed. */
     readonly retryAfterSeconds?: number,
   ) {
     super(message);

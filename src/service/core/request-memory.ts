@@ -1,12 +1,12 @@
-/** Counts what a request and its answer keep in memory, against what all of them may. */
+/** Counts the memory of a request and its answer against the limit for all requests. */
 export interface RequestMemory {
-  /** Throws Refusal: TOO_MANY for more bytes than there is room for now, TOO_LARGE for more than ever. */
+  /** Reserves bytes. @throws {Refusal} TOO_MANY if there is no room now, TOO_LARGE if there never is */
   take(bytes: number): void;
-  /** Says, at the latest with the answer, that nothing of it is in memory any longer; further calls do nothing. */
+  /** Releases the request's bytes, at the latest when it is answered; further calls do nothing. */
   free(): void;
-  /** Counts what the answer will keep in memory until the caller has it; throws as `take` does. */
+  /** Reserves bytes for the answer until it is sent; throws like `take`. */
   takeForAnswer(bytes: number): void;
 }
 
-/** For what nobody else waits beside. */
+/** Counts nothing, for processes that serve only one caller. */
 export const UNCOUNTED: RequestMemory = { take: () => {}, free: () => {}, takeForAnswer: () => {} };

@@ -4,7 +4,7 @@ import { Refusal, type RefusalCode } from '../core/refusal.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 import type { ApiAnswer } from './route.ts';
 
-/** A refusal that only the interface knows of, such as a body that is not JSON. */
+/** A refusal by the HTTP interface itself, such as of a body that is not JSON. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
@@ -13,14 +13,14 @@ export class ApiError extends Error {
     message: string,
     /** Context for the caller; null if there is none. */
     readonly data: unknown = null,
-    /** When another try may succeed, in seconds. */
+    /** Seconds until a retry may succeed. */
     readonly retryAfterSeconds?: number,
   ) {
     super(message);
   }
 }
 
-/** The statuses of what the service refuses. */
+/** The error status of each refusal. */
 const STATUS_OF: Readonly<Record<RefusalCode, ErrorStatus>> = {
   INVALID_REQUEST: 'VALIDATION_ERROR',
   NOT_FOUND: 'NOT_FOUND_ERROR',
@@ -43,12 +43,12 @@ export function tooLarge(what = `is larger than ${mebibytes(MAX_BODY_BYTES)}`): 
   return new ApiError('PAYLOAD_TOO_LARGE_ERROR', `the request body ${what}`);
 }
 
-/** An amount of bytes as a limit names it, such as `64 MiB`. */
+/** Formats a limit in bytes, such as `64 MiB`. */
 export function mebibytes(bytes: number): string {
   return `${(bytes / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 3 })} MiB`;
 }
 
-/** An answer that is this JSON text. */
+/** Returns an answer with this JSON text as its body. */
 export function jsonAnswer(httpStatus: number, body: string): ApiAnswer {
   return {
     httpStatus,
@@ -57,7 +57,7 @@ export function jsonAnswer(httpStatus: number, body: string): ApiAnswer {
   };
 }
 
-/** Puts any fault into the envelope; an unforeseen one is reported and answered 500. */
+/** Returns the error envelope for any fault; an unexpected fault is reported and answered 500. */
 export function answerError(error: unknown, onFault: (error: unknown) => void): ApiAnswer {
   const { status, message, data, retryAfterSeconds } = refusalOf(error, onFault);
   const answer = jsonAnswer(ERROR_HTTP_STATUS[status], JSON.stringify({ status, message, data }));
@@ -83,7 +83,7 @@ function serviceError(error: unknown): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE_ERROR', message, null, DATABASE_RETRY_S);
 }
 
-/** A fault of the store is worth naming: its owner is the one who reads it. */
+/** Returns the 500 for an unexpected fault. Faults of the store are named, because their reader owns the store. */
 function serverError(error: unknown): ApiError {
   const ofStore =
     error instanceof Error &&

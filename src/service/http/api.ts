@@ -11,17 +11,17 @@ interface ApiOptions<S> {
   routes: readonly Route<S>[];
   services: S;
   auth: AuthOptions;
-  /** Aborted once no new request is to be taken. */
+  /** Aborted once the service takes no new requests. */
   closing: AbortSignal;
   readonly parse: ParseBody;
-  /** Called with what is answered 500. */
+  /** Called with each fault that is answered 500. */
   onFault: (error: unknown) => void;
 }
 
-/** Answers requests: every answer in the envelope, every route under /v1 behind a key. Never rejects. */
+/** Answers requests, always in the envelope, and requires a key for every route under /v1. Never rejects. */
 export type Api = (request: ApiRequest) => Promise<ApiAnswer>;
 
-/** The whole interface as one function, the same for every way a request can come. */
+/** Returns the whole interface as one function, whatever way requests come. */
 export function createApi<S>({ routes, services, auth, closing, parse, onFault }: ApiOptions<S>): Api {
   const find = router(routes);
   return async request => {
@@ -32,7 +32,7 @@ export function createApi<S>({ routes, services, auth, closing, parse, onFault }
       const [sent = '', ...search] = request.target.split('?');
       const match = find(request.method, sent);
       path = match?.route.path;
-      // The key of a request to a route that does not exist is looked at where there is one, and not asked for.
+      // A request to a route that does not exist needs no key, but a key that it has is checked.
       if (!match || isKeyed(match.route)) {
         sender = await senderOf(request.headers, auth, match?.route.checksKey);
       }

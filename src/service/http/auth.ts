@@ -16,22 +16,22 @@ import { ApiError } from './api-error.ts';
 
 export interface AuthOptions {
   store: Store;
-  /** A key that is in no store, and whom it belongs to. */
+  /** The embedded service's key, which is not stored, and its user. */
   sessionKey: { hash: string; userId: number };
   limiter?: RateLimiter | undefined;
-  /** For routes that look at the key themselves. */
+  /** Recent callers, for routes that check the key themselves. */
   callers: RecentCallers;
-  /** What answers say of how fast a client may go; undefined says nothing. */
+  /** The `RateLimit-Policy` header of answers; undefined sends none. */
   ratePolicy?: string | undefined;
   resourcesHash: () => string;
   noteUse: (keyId: string, lastUsedAt: number | null) => void;
 }
 
-/** How long a caller is remembered, in milliseconds. */
+/** How long a caller is cached, in milliseconds. */
 const REMEMBERED_MS = 10_000;
 const MOST_REMEMBERED = 10_000;
 
-/** Callers with a plan that were looked up a moment ago, by the hashes of their keys. */
+/** Caches callers with a plan for a moment, by the hashes of their keys. */
 export class RecentCallers {
   readonly #callers = new Map<string, { readonly caller: Caller; readonly until: number }>();
 
@@ -48,13 +48,13 @@ export class RecentCallers {
   }
 }
 
-/** Whose key a request was sent with, and what its answer says because of it. */
+/** The caller of a request, and the answer headers that depend on the caller. */
 export interface Sender {
   readonly caller?: Caller;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Finds out whose key was sent; marks answers to clients whose resources are out of date. */
+/** Finds the caller by the key, and marks answers to clients with outdated resources. */
 export async function senderOf(
   headers: Readonly<IncomingHttpHeaders>,
   options: AuthOptions,
@@ -79,7 +79,7 @@ export async function senderOf(
   };
 }
 
-/** Lets a caller through only with a plan and within the rate. */
+/** Refuses a caller without a plan or above the rate limit. */
 export async function admit({ plan, keyId }: Caller, { limiter }: AuthOptions): Promise<void> {
   if (plan === 'none') throw new ApiError('PAYMENT_REQUIRED_ERROR', 'the account has no paid plan');
   const waitMs = (await limiter?.take(keyId)) ?? 0;
@@ -88,7 +88,7 @@ export async function admit({ plan, keyId }: Caller, { limiter }: AuthOptions): 
   throw tooMany(message, waitMs / 1000);
 }
 
-/** In either form that clients send it. */
+/** Returns true if a client's hash is current, in either form that clients send. */
 function isCurrent(clientHash: string | string[], hash: string): boolean {
   return clientHash === hash || clientHash === `resources_hash=${hash}`;
 }
@@ -111,10 +111,10 @@ function bearerToken(header: string | undefined): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
 }
 
-/** How fine the time of a key's last use is kept, in milliseconds. */
+/** Precision of a key's last use, in milliseconds. */
 const STEP_MS = 60_000;
 
-/** Notes when a key was last used, by the minute, and never at the cost of the request. */
+/** Records to the minute when a key was last used, without delaying the request. */
 export function keyUseNotes(
   store: Store,
   clock: Clock,

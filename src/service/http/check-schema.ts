@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Schema } from './schema.ts';
 
-/** The first fault of a value, as one line that names the field and the rule it breaks; undefined where it fits. */
+/** Explains the first fault of a value in one line that names field and rule; undefined if it matches. */
 export function valueFault(schema: Schema, value: unknown, field = ''): string | undefined {
   const { type, enum: values, pattern } = schema;
   if (type !== undefined && !hasType(value, type)) {

@@ -3,9 +3,9 @@ import { networkInterfaces } from 'node:os';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 
 /**
- * Whether a `Host` header, its port aside, names this service: loopback names, the host that is listened on, the public
- * URL's, and with a wildcard any address of the machine. A web page of another name must not reach it (DNS rebinding). A
- * request without the header is let through.
+ * Returns true if a `Host` header, ignoring its port, names this service: a loopback name, the bound host, the public
+ * URL's host or, with a wildcard address, any address of this machine. Other names are refused to prevent DNS rebinding.
+ * A request without the header passes.
  */
 export function hostCheck(
   listening: string,
@@ -25,18 +25,18 @@ export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-/** A host name or address as a URL writes it. */
+/** Returns a host name or address in the form of a URL. */
 export function inUrl(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** The host name as URL normalises it, without port; undefined for what is not a host. */
+/** Returns the normalised host name without port; undefined if it is not a host. */
 function nameIn(host: string): string | undefined {
   if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}`)) return undefined;
   return new URL(`http://${host}`).hostname.replace(/\.$/, '');
 }
 
-/** Addresses come and go with networks, so they are looked up each time. */
+/** Returns true for an address of this machine. Addresses change with networks, so they are read each time. */
 function isOwnAddress(name: string): boolean {
   const interfaces = Object.values(networkInterfaces()).flatMap(each => each ?? []);
   return interfaces.some(({ address }) => inUrl(address) === name);

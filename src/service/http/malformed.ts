@@ -4,23 +4,23 @@ import type { Duplex } from 'node:stream';
 import { ApiError, answerError, badRequest } from './api-error.ts';
 import type { ApiAnswer } from './route.ts';
 
-/** How long a caller that was refused may take to read why and to close, in milliseconds. */
+/** Maximum time for a refused caller to read the answer and close, in milliseconds. */
 const LINGER_MS = 5000;
 
-/** The last request that was read of a connection. */
+/** The last request that was read from a connection. */
 interface LastExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The answer before: answers leave a connection in the order of its requests. */
+  /** The previous answer: answers are sent in the order of requests. */
   readonly previous: ServerResponse | undefined;
 }
 
-/** Puts what Node's own HTTP server refuses into the envelope. */
+/** Puts refusals of Node's own HTTP server into the envelope. */
 export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
   const exchanges = new WeakMap<Duplex, LastExchange>();
   const refused = new WeakSet<Duplex>();
   const refuseOnce = (socket: Duplex, refusal: ApiError): void => {
-    // What goes on arriving is not valid either, and read away.
+    // Further data of a refused connection is discarded.
     if (refused.has(socket)) return;
     refused.add(socket);
     void refuse(socket, refusal, exchanges.get(socket), lingerMs);
@@ -44,8 +44,8 @@ export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
 }
 
 /**
- * Answers a request that could not be read, once those before it have their answers. Its connection is closed for
- * writing at first: closed at once while the caller still sends, it would be reset, and the answer lost with it.
+ * Answers a malformed request after the requests before it have been answered. The connection is first closed only for
+ * writing: closing it entirely while the caller still sends would reset it and lose the answer.
  */
 async function refuse(
   socket: Duplex,
@@ -73,7 +73,7 @@ function refusalOf(error: NodeJS.ErrnoException): ApiError {
   return badRequest('the request is not valid HTTP');
 }
 
-/** The whole answer, as it goes over the wire. */
+/** Returns the whole answer as bytes on the wire. */
 function written(refusal: ApiError): string {
   const { httpStatus, headers, body } = closing(refusal);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
@@ -81,7 +81,7 @@ function written(refusal: ApiError): string {
   return [statusLine, ...lines, '', body].join('\r\n');
 }
 
-/** The answer after which the connection ends. */
+/** Returns the answer that closes the connection. */
 function closing(refusal: ApiError): ApiAnswer & { body: string } {
   const { httpStatus, headers, body } = answerError(refusal, () => {});
   const text = body as string;

@@ -2,28 +2,28 @@ import { Refusal, tooMany } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import { mebibytes } from './api-error.ts';
 
-/** Bytes that requests keep in memory at a time, by default: four of the largest bodies there may be. */
+/** Default for the bytes of all requests in memory: four bodies of the maximum size. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** When another try may be worth it, in seconds. */
+/** Seconds until a retry may succeed. */
 const RETRY_S = 1;
 
-/** Answers of fewer bytes are not counted. */
+/** Smaller answers are not counted. */
 const COUNTED_ANSWER_BYTES = 64 * 1024;
 
-/** What a request takes up until its connection has done with it. */
+/** The memory that a request reserves until it is answered. */
 export interface RequestRoom extends RequestMemory {
-  /** Frees all of it, once the answer has gone; nothing is counted from then on. */
+  /** Releases everything after the answer was sent; nothing is counted afterwards. */
   close(): void;
 }
 
-/** Counts what requests and answers keep in memory, over all connections; one user has half of the room at most. */
+/** Counts the memory of requests and answers over all connections. One user gets at most half of it. */
 export class MemoryBudget {
   #taken = 0;
   readonly #takenBy = new Map<number, number>();
 
   constructor(private readonly most: number = MAX_BYTES) {}
 
-  /** The room that one request of a user takes up. */
+  /** Returns the reservation of one request of a user. */
   room(userId: number): RequestRoom {
     const request = this.#share(userId);
     const answer = this.#share(userId);

@@ -5,22 +5,22 @@ import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import type { Meter } from '../core/meter.ts';
 
-/** What is read when somebody asks. */
+/** The gauges that are read on each request. */
 export interface MetricSources {
-  /** Runs that are being carried out here. */
+  /** Returns the number of runs that this instance carries out. */
   readonly running: () => number;
-  /** Queued runs that could be carried out here. */
+  /** Returns the number of queued runs that this instance could carry out. */
   readonly queued: () => Promise<number>;
 }
 
-/** A meter whose figures are served in the text form of Prometheus. No label holds a user, a key, an id or a text. */
+/** A meter that serves its figures in Prometheus' text format. No label holds a user, key, id or text. */
 export interface Metrics extends Meter {
-  /** Serves `GET /metrics` and nothing else. */
+  /** Returns a server for `GET /metrics` alone. */
   readonly server: (sources: MetricSources) => Server;
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
-/** In seconds: a text takes one, a video minutes. */
+/** Histogram buckets in seconds: a text takes one, a video minutes. */
 const RUN_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 

@@ -1,4 +1,4 @@
-// The parts of prom-client that are used; its index loads OpenTelemetry and gateways as well.
+// The modules of prom-client that are used; its index also loads OpenTelemetry and gateways.
 declare module 'prom-client/lib/registry.js' {
   import { Registry } from 'prom-client';
 

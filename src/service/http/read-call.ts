@@ -9,7 +9,7 @@ import type { Match } from './router.ts';
 import type { Schema } from './schema.ts';
 
 /**
- * What the handler of a route gets of a request.
+ * Returns the checked parts of a request for the handler of its route.
  *
  * @throws {ApiError} UNAUTHORIZED_ERROR, FORBIDDEN_ERROR, VALIDATION_ERROR or BAD_REQUEST_ERROR
  */
@@ -33,7 +33,7 @@ export async function readCall(
     query: route.query ? readQuery(route.query, search) : {},
     body: route.body && checked(route.body, body?.value),
     bodyDigest: () => body?.digest() ?? '',
-    // Only routes under /v1 look at it, and those have one.
+    // Only routes under /v1 use it, and they require a key.
     caller: caller as Caller,
     headers: request.headers,
     origin: request.origin,
@@ -41,7 +41,7 @@ export async function readCall(
   };
 }
 
-/** The query as the schema wants it: defaults filled in, integers read. Throws VALIDATION_ERROR. */
+/** Parses the query by its schema: fills in defaults and converts integers. @throws {ApiError} VALIDATION_ERROR */
 function readQuery(schema: Schema, search: string): Record<string, unknown> {
   const query: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
@@ -57,14 +57,14 @@ function readQuery(schema: Schema, search: string): Record<string, unknown> {
   return checked(schema, query);
 }
 
-/** Throws VALIDATION_ERROR naming the first fault. */
+/** Returns the value if it matches. @throws {ApiError} VALIDATION_ERROR that names the first fault */
 function checked<T>(schema: Schema, value: T): T {
   const fault = valueFault(schema, value);
   if (fault !== undefined) throw invalid(fault);
   return value;
 }
 
-/** An integer written in any other way stays a text, to be refused. */
+/** Converts an integer. In any other form it stays a text, which the schema refuses. */
 function valueOf(field: Schema, text: string): unknown {
   return field.type === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }

@@ -5,18 +5,18 @@ import type { Caller } from '../core/caller.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import type { Schema } from './schema.ts';
 
-/** A request, however it came: over a connection or from the same process. */
+/** A request, from a connection or from this process. */
 export interface ApiRequest {
   readonly method: string;
-  /** Path and query, as sent. */
+  /** The path and query as sent. */
   readonly target: string;
-  /** Names in lower case. */
+  /** Headers with names in lower case. */
   readonly headers: Readonly<IncomingHttpHeaders>;
-  /** Scheme, host and port that media URLs of the answer begin with. */
+  /** The scheme, host and port of media URLs in the answer. */
   readonly origin: string;
-  /** Called once the caller is known; where it is left out, nothing is counted. */
+  /** Called once the caller is known; without it, no memory is counted. */
   memoryFor?(userId: number): RequestMemory;
-  /** Called only where a body is expected; counts it. */
+  /** Reads the body and counts its memory; called only if the route expects a body. */
   readBody(memory: RequestMemory): Promise<Buffer>;
 }
 
@@ -24,18 +24,18 @@ export interface ApiAnswer {
   readonly httpStatus: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Readable;
-  /** The path of the route as it is declared; undefined if there is none. */
+  /** The declared path of the route; undefined if there is none. */
   readonly route?: string | undefined;
-  /** Name of the user whose key was sent; undefined where it is not known. */
+  /** The name of the key's user; undefined if unknown. */
   readonly user?: string | undefined;
 }
 
-/** What a handler gets: checked against the schemas of its route. */
+/** The input of a handler, checked against the schemas of its route. */
 export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** Returns the SHA-256 of the body, whatever the order of its fields. */
+  /** Returns a SHA-256 of the body that doesn't depend on the order of its fields. */
   readonly bodyDigest: () => string;
   readonly caller: Caller;
   readonly headers: Readonly<IncomingHttpHeaders>;
@@ -43,32 +43,32 @@ export interface Call<P = unknown, Q = unknown, B = unknown> {
   readonly memory: RequestMemory;
 }
 
-/** One route as plain data, for handlers that work with `S`; a handler gives the data of the envelope, or the whole answer where `data` is unset. */
+/** A route as plain data. Its handler gets the services `S` and returns the envelope's data, or the whole answer if `data` is unset. */
 export interface Route<S, P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Parameters as `:name`; asks for a key below `/v1`. */
+  /** The path with parameters as `:name`; below `/v1` it requires a key. */
   readonly path: string;
-  /** Whether it asks for the key of an author; false by default. */
+  /** True if the key must be an author's; default false. */
   readonly authorsOnly?: boolean;
-  /** Whether its handler looks at the key itself, so that one that was valid a moment ago gets that far; default false. */
+  /** True if the handler checks the key itself, so that a recently valid key is let through; default false. */
   readonly checksKey?: boolean;
-  /** What generated clients call it, such as `createRun`. */
+  /** The operation id for generated clients, such as `createRun`. */
   readonly id: string;
   readonly tag: 'Runs' | 'Prompts' | 'Prompt versions' | 'Resources' | 'User' | 'Media' | 'Health' | 'Page';
   readonly summary: string;
   readonly description: string;
-  /** The errors of its own; those of every route under /v1 are added. */
+  /** The route's own errors; those of every route under /v1 are added. */
   readonly errors: readonly ErrorStatus[];
   readonly params?: Schema<P>;
   readonly query?: Schema<Q>;
-  /** For the description only: handlers read headers by themselves. */
+  /** Only for the description; handlers read headers themselves. */
   readonly headers?: Schema;
   readonly body?: Schema<B>;
   readonly data?: Schema<D>;
   handle(services: S, call: Call<P, Q, B>): Promise<D>;
 }
 
-/** Whether a route asks for a key. */
+/** Returns true if a route requires a key. */
 export function isKeyed({ path }: { readonly path: string }): boolean {
   return path.startsWith(`${PATH_PREFIX}/`);
 }

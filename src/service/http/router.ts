@@ -1,15 +1,16 @@
 import { badRequest } from './api-error.ts';
 import type { Route } from './route.ts';
 
-/** The route of a request, and what its path says. */
+/** The route of a request and its path parameters. */
 export interface Match<S> {
   readonly route: Route<S>;
   readonly params: Readonly<Record<string, string>>;
 }
 
 /**
- * Finds the first route that fits a request; HEAD is answered as GET, without the body. Throws BAD_REQUEST_ERROR for a
- * path that is not a URL's.
+ * Finds the first route that matches a request. HEAD is answered like GET, without the body.
+ *
+ * @throws {ApiError} BAD_REQUEST_ERROR for a path that is not valid in a URL
  */
 export function router<S>(
   routes: readonly Route<S>[],

@@ -1,6 +1,6 @@
 /**
- * A JSON Schema as plain data, and the type of what fits it. Only the keywords that `check` knows are used: the same
- * data refuses a request, describes the interface, and types the handlers.
+ * A JSON Schema as plain data, with the type of matching values. Uses only the keywords that `check` knows: the same data
+ * checks requests, describes the interface, and types the handlers.
  */
 export interface Schema<T = unknown> {
   readonly type?: string | readonly string[];
@@ -18,11 +18,11 @@ export interface Schema<T = unknown> {
   readonly additionalProperties?: Schema;
   readonly discriminator?: { readonly propertyName: string };
   readonly oneOf?: readonly Schema[];
-  /** Exists in types only. */
+  /** Exists only in types. */
   readonly fits?: T | undefined;
 }
 
-/** What fits a schema. */
+/** The type of values that match a schema. */
 export type Infer<S> = S extends Schema<infer T> ? T : never;
 
 type Fields = Readonly<Record<string, Schema>>;
@@ -37,7 +37,7 @@ export const time: Schema<string> = { type: 'string', format: 'date-time', descr
 export const boolean: Schema<boolean> = { type: 'boolean' };
 export const anything: Schema = {};
 export const nothing: Schema<null> = { type: 'null' };
-/** A map from any key to a text. */
+/** The schema of a map with any keys and text values. */
 export const textMap: Schema<Record<string, string>> = {
   type: 'object',
   additionalProperties: { type: 'string' },
@@ -65,7 +65,7 @@ export function literal<const T extends string | boolean>(value: T): Schema<T> {
   return { type: typeof value, const: value };
 }
 
-/** One of a list of texts. */
+/** Returns the schema of one of these texts. */
 export function oneOf<const T extends string>(values: readonly T[]): Schema<T> {
   return { type: 'string', enum: values };
 }
@@ -74,7 +74,7 @@ export function list<T>(items: Schema<T>): Schema<T[]> {
   return { type: 'array', items };
 }
 
-/** An object with these fields; others may be there and are ignored. */
+/** Returns the schema of an object with these fields; further fields are ignored. */
 export function object<const R extends Fields>(required: R): Schema<InferFields<R>>;
 export function object<const R extends Fields, const O extends Fields>(
   required: R,
@@ -84,7 +84,7 @@ export function object(required: Fields, optional: Fields = {}): Schema {
   return { type: 'object', required: Object.keys(required), properties: { ...required, ...optional } };
 }
 
-/** Objects that are told apart by the text in one field. */
+/** Returns the schema of objects that are told apart by the text in one field. */
 export function tagged<T>(propertyName: string, variants: readonly Schema<T>[]): Schema<T> {
   return { type: 'object', required: [propertyName], discriminator: { propertyName }, oneOf: variants };
 }

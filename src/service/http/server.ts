@@ -15,60 +15,60 @@ import type { ApiAnswer } from './route.ts';
 
 /** One request and its answer, for the log. */
 export interface RequestEvent {
-  /** Undefined where the key was missing or unknown. */
+  /** The user's name; undefined if the key was missing or unknown. */
   readonly user: string | undefined;
   readonly method: string;
-  /** Without its query, which may hold a signature. */
+  /** The path without its query, which may hold a signature. */
   readonly path: string;
   readonly httpStatus: number;
   readonly durationMs: number;
-  /** The path of the route as it is declared; undefined if there is none. */
+  /** The declared path of the route; undefined if there is none. */
   readonly route: string | undefined;
-  /** The one that came with the request. */
+  /** The `traceparent` of the request. */
   readonly traceparent: string | undefined;
 }
 
 interface HttpServerOptions {
   readonly api: Api;
   readonly host: string;
-  /** What media URLs begin with; default the address that the request came to. */
+  /** The beginning of media URLs; default: the address that the request was sent to. */
   readonly publicUrl?: string | undefined;
-  /** Aborted once connections are to be closed after their next answer. */
+  /** Aborted when connections have to close after their next answer. */
   readonly closing: AbortSignal;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
-  /** Called with what the operator should know. */
+  /** Called with notices for the operator. */
   readonly onNotice?: ((line: string) => void) | undefined;
-  /** Bytes that requests keep in memory at a time; default 256 MiB. */
+  /** Maximum bytes of all requests in memory; default 256 MiB. */
   readonly maxRequestBytes?: number | undefined;
-  /** How long an answer may wait for its caller to take some of it, in milliseconds; default two minutes. */
+  /** How long an answer waits for its caller to read on, in milliseconds; default two minutes. */
   readonly stalledMs?: number | undefined;
 }
 
 export interface HttpServer {
   readonly server: Server;
-  /** Ends connections on which nothing was ever sent. */
+  /** Closes connections that never sent a request. */
   readonly endUnused: () => void;
-  /** The requests whose answer is not out yet, from the moment their headers arrived. */
+  /** The requests whose headers have arrived and whose answers are not sent. */
   readonly requests: PendingWork;
 }
 
-/** How long a request may take to arrive, in milliseconds; how long its answer takes is another matter. */
+/** Maximum time for a request to arrive, in milliseconds; its answer may take longer. */
 const REQUEST_TIMEOUT_MS = 300_000;
-/** How long a connection is kept for a next request, in milliseconds: longer than proxies in front keep theirs. */
+/** How long an idle connection is kept, in milliseconds: longer than proxies keep theirs. */
 const KEEP_ALIVE_MS = 72_000;
 const STALLED_MS = 120_000;
-/** Connections at a time; a creation holds one for two minutes. */
+/** Maximum number of connections; a creation may hold one for two minutes. */
 const MAX_CONNECTIONS = 4096;
 
 const MISDIRECTED =
   'a request named another host and was refused; start with --public-url if the service is reached under another name';
 
-/** The interface over HTTP. */
+/** Returns the interface as an HTTP server. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const requests = new PendingWork();
   const budget = new MemoryBudget(options.maxRequestBytes);
   const isOurs = hostCheck(options.host, options.publicUrl);
-  // A request may still arrive when the server has stopped listening and has no address any more.
+  // Remembered, because requests may still arrive after the server has stopped listening and lost its address.
   let ownOrigin = '';
   let isMisdirectionNoted = false;
   const checkHost = (host: string | undefined): boolean => {
@@ -82,7 +82,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
       void requests.track(new Promise(resolve => response.once('close', resolve)));
-      // An answer that was on its way when the closing began leaves its connection open.
+      // An answer that was in flight when closing began leaves its connection open.
       response.once('close', () => {
         if (options.closing.aborted) setImmediate(() => server.closeIdleConnections());
       });
@@ -115,14 +115,14 @@ export function originOf(server: Server, host: string): string {
   return `http://${inUrl(host)}:${port}`;
 }
 
-/** What media URLs begin with in the answer to a request. */
+/** Returns the beginning of media URLs in the answer to a request. */
 function originFor(
   { host, publicUrl }: HttpServerOptions,
   ownOrigin: string,
   request: IncomingMessage,
 ): string {
   const called = request.headers.host;
-  // A wildcard address leads nowhere from another machine: there it is the one the caller used.
+  // A wildcard address is useless on another machine, so the address that the caller used is taken.
   return publicUrl ?? (isWildcard(host) && called ? `http://${called}` : ownOrigin);
 }
 
@@ -161,18 +161,18 @@ async function answer(
   });
 }
 
-/** Reads the rest of a request: if the connection were closed while its caller still sends, the answer would be lost. */
+/** Discards the rest of a request: closing the connection while the caller still sends would lose the answer. */
 async function readAway(request: IncomingMessage): Promise<void> {
   if (request.complete || request.closed) return;
   request.resume();
   await once(request, 'close').catch(() => {});
 }
 
-/** A caller who takes nothing of an answer for so long gets no more of it. */
+/** Ends an answer whose caller has stopped reading. */
 function cutOffStalled(response: ServerResponse, stalledMs: number): void {
   response.setTimeout(stalledMs);
-  // Where the next request is here already, Node leaves the time on, and its answer may take longer to make. Before
-  // Node's own listener, which sets the time of a connection that waits for a next request.
+  // If the next request has already arrived, Node keeps the timeout, although its answer may take longer. Runs before
+  // Node's own listener, which sets the timeout of an idle connection.
   response.prependOnceListener('finish', () => response.setTimeout(0));
 }
 
@@ -193,7 +193,7 @@ function misdirected(): ApiAnswer {
   return answerError(refusal, () => {});
 }
 
-/** What is too large is left unread: Node reads it away, so that the answer reaches a caller that goes on sending. */
+/** Reads the body. Leaves a body that is too large to Node, which discards it, so that the answer reaches the caller. */
 function bodyOf(request: IncomingMessage, memory: RequestMemory): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
@@ -223,7 +223,7 @@ class ListenError extends Error {
   readonly code = 'CANNOT_LISTEN';
 }
 
-/** Resolves once the server takes connections. Throws ListenError. */
+/** Resolves once the server accepts connections. @throws {ListenError} if it can't */
 export async function listen(server: Server, host: string, port: number): Promise<void> {
   try {
     server.listen({ host, port });

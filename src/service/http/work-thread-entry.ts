@@ -5,7 +5,7 @@ import { ApiError } from './api-error.ts';
 import { parseBodyHere } from './parse-body.ts';
 import type { Job, Order, Reply } from './work-thread-messages.ts';
 
-// The thread that works on the bytes of users, so that nobody else waits for it.
+// The thread for long work on users' bytes, so that other users don't wait for it.
 
 function perform(job: Job): unknown {
   if (job.name === 'parseBody') {

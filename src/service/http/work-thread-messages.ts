@@ -1,6 +1,6 @@
 import type { ErrorStatus } from '../../wire/index.ts';
 
-/** Work on the bytes of a user that may take long. */
+/** Work on a user's bytes that may take long. */
 export type Job =
   | { readonly name: 'parseBody'; readonly bytes: Uint8Array }
   | {
@@ -15,7 +15,7 @@ export interface Order {
   readonly job: Job;
 }
 
-/** How a job ended: with its result, a refusal of the request, or a fault. */
+/** The end of a job: its result, a refusal of the request, or a fault. */
 export interface Reply {
   readonly id: number;
   readonly result?: unknown;

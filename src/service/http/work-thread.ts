@@ -7,7 +7,7 @@ import { ApiError } from './api-error.ts';
 import { type ParsedBody, parseBodyHere } from './parse-body.ts';
 import type { Job, Order, Reply } from './work-thread-messages.ts';
 
-/** What is smaller is done at once, in the main thread; in bytes. */
+/** Smaller work is done in the main thread; in bytes. */
 const SMALL_BYTES = 64 * 1024;
 
 interface Waiting {
@@ -15,14 +15,14 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Does work on the bytes of users that may take long in a thread of its own, which starts with the first. */
+/** Runs long work on users' bytes in a thread of its own, which starts with the first job. */
 export class WorkThread {
   #worker: Worker | undefined;
   #isClosed = false;
   #lastId = 0;
   readonly #waiting = new Map<number, Waiting>();
 
-  /** Reads a request body. Rejects with ApiError. */
+  /** Parses a request body. Rejects with ApiError. */
   readonly parseBody = async (bytes: Buffer): Promise<ParsedBody> => {
     if (bytes.length <= SMALL_BYTES) return parseBodyHere(bytes);
     const own = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
@@ -33,7 +33,7 @@ export class WorkThread {
     return { value, digest: () => digest };
   };
 
-  /** Describes a picture; only a JPEG may take long to measure. */
+  /** Describes a picture. Only a JPEG may take long to measure. */
   readonly describeImage = async ({ bytes, mediaType }: LoadedImage): Promise<string> => {
     const isSmall = mediaType !== 'image/jpeg' || bytes.length <= SMALL_BYTES;
     if (isSmall) return describeImage({ bytes, mediaType });
@@ -42,7 +42,7 @@ export class WorkThread {
     return (await this.#perform(job, head.buffer)) as string;
   };
 
-  /** Gives up what is not done yet. */
+  /** Abandons unfinished work. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#fail(stopping());

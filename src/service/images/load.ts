@@ -8,7 +8,7 @@ import { invalid, Refusal } from '../core/refusal.ts';
 /**
  * Decodes or fetches the pictures of a run, in order.
  *
- * @throws {Refusal} for the first that can't be used, and what `onBytes` throws
+ * @throws {Refusal} for the first picture that can't be used, and whatever `onBytes` throws
  */
 export async function loadImageInputs(
   inputs: readonly ImageInput[],

@@ -4,47 +4,47 @@ import type { Clock } from '../core/clock.ts';
 import type { Account, StoredKey, User, UserChanges } from '../store/accounts-store.ts';
 import type { Store } from '../store/store.ts';
 
-/** What a user starts with. */
+/** The plan and credits of a new user. */
 const NEW_USER = { plan: 'pro', credits: 1_000_000 } as const;
-/** Keys a user may have. */
+/** Maximum number of keys of a user. */
 const MAX_KEYS = 10;
 const MAX_NAME_LENGTH = 64;
 
-/** What can't be done with a key. The message says what and why. */
+/** A key or user can't be created or changed. The message says why. */
 export class KeyError extends Error {
   readonly code = 'INVALID_KEY_REQUEST';
 }
 
-/** How a key is kept and looked up: never as it is. */
+/** Returns the hash under which a key is stored and looked up. */
 export function keyHash(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** A key that no store has seen. */
+/** Returns a new random key. */
 export function newKeyText(): string {
   return `pr_${randomBytes(32).toString('base64url')}`;
 }
 
-/** The user `local`, made on the first start. */
+/** Returns the user `local`, who is created on the first start. */
 export async function localUser(store: Store): Promise<User> {
   const user = await store.accounts.userNamed(LOCAL_USER);
   return user ?? (await store.accounts.ensureUser(LOCAL_USER, NEW_USER)).user;
 }
 
 export interface NewKey {
-  /** Whose key it is; default `local`. */
+  /** The key's user; default `local`. */
   readonly user?: string | undefined;
-  /** Of a user who is new; one who is there stays as they are. */
+  /** The plan of a new user; an existing user keeps theirs. */
   readonly plan?: Plan | undefined;
   readonly credits?: number | undefined;
-  /** Whether its holder may publish. */
+  /** True if the holder may publish. */
   readonly author?: boolean | undefined;
 }
 
 /**
- * Makes a key, and its user where there is none; `isNewUser` says so.
+ * Creates a key, and its user if there is none; `isNewUser` is then true.
  *
- * @throws {KeyError} for a name that is none, credits below 0, or an eleventh key
+ * @throws {KeyError} for a name that is not valid, credits below 0, or an eleventh key
  */
 export async function createKey(
   store: Store,
@@ -70,9 +70,9 @@ export async function createKey(
 }
 
 /**
- * Changes a user; gives how they are then, undefined where there is no such user.
+ * Changes a user and returns the result; undefined if there is no such user.
  *
- * @throws {KeyError} for fewer credits than none
+ * @throws {KeyError} for credits below 0
  */
 export async function changeUser(
   store: Store,

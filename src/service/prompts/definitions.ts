@@ -12,14 +12,14 @@ type RunnableVersion = NonNullable<Awaited<ReturnType<Store['prompts']['runnable
 
 const MOST_KEPT = 500;
 
-/** Prompt versions, parsed; they never change, so those that were read stay in memory. */
+/** Reads parsed prompt versions and caches them, because versions never change. */
 export function createDefinitions(store: Store, tasks: PromptTasks) {
   const parsedById = new Map<string, PromptDefinition>();
   const runnableById = new Map<string, RunnableVersion>();
   const of = async (version: StoredPrompt): Promise<PromptDefinition> => {
     const known = parsedById.get(version.id);
     if (known) return known;
-    // An unlisted version may be run with another model than its file names.
+    // An unlisted version may have another model than its file names.
     const parsed = { ...(await readStored(version, tasks)), model: version.model };
     if (parsedById.size >= MOST_KEPT) parsedById.clear();
     parsedById.set(version.id, parsed);
@@ -28,8 +28,8 @@ export function createDefinitions(store: Store, tasks: PromptTasks) {
   return {
     of,
     /**
-     * A version that can be run. It may have been withdrawn since it was first looked up, which is noticed when a run of it
-     * is created.
+     * Returns a version that can be run. A version that was withdrawn after it was first looked up is refused when a run of
+     * it is created.
      */
     async runnable(id: string) {
       const known = runnableById.get(id) ?? (await store.prompts.runnable(id));
@@ -39,7 +39,7 @@ export function createDefinitions(store: Store, tasks: PromptTasks) {
       return known;
     },
     forgetRunnable: (id: string): void => void runnableById.delete(id.toLowerCase()),
-    /** The version of a run, published or not. */
+    /** Returns the version of a run, published or not. */
     async ofRun(promptVersionId: string): Promise<PromptDefinition> {
       const known = parsedById.get(promptVersionId);
       if (known) return known;

@@ -8,17 +8,17 @@ import type { PublishedPrompt } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Definitions } from './definitions.ts';
 
-/** What finding and showing published prompts takes. */
+/** The services that finding and showing published prompts needs. */
 export interface PromptListing {
   readonly store: Store;
   readonly models: ModelTable;
   readonly resources: ResourcesView;
   readonly definitions: Definitions;
-  /** Whether only the user `local` sees the templates of prompts. */
+  /** True if only the user `local` sees templates. */
   readonly hideTemplates: boolean;
 }
 
-/** One page of every published prompt, newest first. */
+/** Returns a page of all published prompts, newest first. */
 export async function listPrompts(
   listing: PromptListing,
   query: { limit: number; startingAfter?: string; endingBefore?: string },
@@ -48,7 +48,7 @@ function byPublication(one: PublishedPrompt, other: PublishedPrompt): number {
   return other.publishedAt - one.publishedAt || (one.slug < other.slug ? -1 : 1);
 }
 
-/** Published prompts that match, best first; video prompts left out. */
+/** Returns matching published prompts, best first, without video prompts. */
 export async function searchPrompts(
   listing: PromptListing,
   words: string,
@@ -103,7 +103,7 @@ async function searchRow(
   };
 }
 
-/** The template in a field of its own, unless it is hidden from this caller. */
+/** Returns the template in a field of its own, unless it is hidden from this caller. */
 export function shownTemplate(
   { hideTemplates }: Pick<PromptListing, 'hideTemplates'>,
   { userName }: Caller,
@@ -112,7 +112,7 @@ export function shownTemplate(
   return hideTemplates && userName !== LOCAL_USER ? {} : { template };
 }
 
-/** What the words of a search are looked for in. */
+/** The fields of a prompt that a search looks at. */
 interface Searchable {
   slug: string;
   title: string;
@@ -123,7 +123,7 @@ interface Searchable {
 
 const MAX_ROWS = 50;
 
-/** The prompts that match at least one word, best match first. */
+/** Returns the prompts that match at least one word, best match first. */
 export function bestMatches<T extends Searchable>(prompts: readonly T[], query: string): T[] {
   const whole = fold(query);
   const words = [...new Set(whole.split(/\s+/))];
@@ -139,7 +139,7 @@ function byUse(a: Searchable, b: Searchable): number {
   return b.uses - a.uses || b.publishedAt - a.publishedAt || (a.slug < b.slug ? -1 : 1);
 }
 
-/** A slug or title that is the query comes first; then the more words and the closer, the better. */
+/** Returns the rank of a match: a slug or title equal to the query is best, then more words and closer matches. */
 function score(prompt: Searchable, whole: string, words: readonly string[]): number {
   const [slug, title, description] = [fold(prompt.slug), fold(prompt.title), fold(prompt.description)];
   const exact = slug === whole ? 1000 : title === whole ? 500 : 0;
@@ -149,7 +149,7 @@ function score(prompt: Searchable, whole: string, words: readonly string[]): num
   return exact + perWord.reduce((sum, points) => sum + points, 0);
 }
 
-/** 3 for a word of the text, 2 for the beginning of one, 1 anywhere else, 0 for none. */
+/** Returns 3 for a whole word of the text, 2 for the beginning of a word, 1 anywhere else, 0 for no match. */
 function closeness(text: string, word: string): number {
   const at = text.indexOf(word);
   if (at < 0) return 0;

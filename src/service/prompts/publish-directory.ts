@@ -9,8 +9,8 @@ import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
 import { type PublishContext, publishPrompt } from './publish.ts';
 
 /**
- * Publishes the prompt files of a directory, and each one again that changes; one whose model is not there, once it is.
- * A file that is removed stays published: `prompts publish --unpublish` withdraws it.
+ * Publishes the prompt files of a directory, and every change to them. A file whose model is missing is published once the
+ * model exists. A removed file stays published: `prompts publish --unpublish` withdraws it.
  */
 export async function publishFromDirectory(
   directory: string,
@@ -28,7 +28,7 @@ export async function publishFromDirectory(
     onError: error => onNotice(`not published: ${error.message}`),
   });
   await watched.ready;
-  const stop = context.models.onChange(() => void watched.lookAgain());
+  const stop = context.models.onChange(() => void watched.rescan());
   return {
     ...watched,
     close() {
@@ -40,26 +40,26 @@ export async function publishFromDirectory(
 
 interface PromptWatch {
   readonly tasks: PromptTasks;
-  /** A file that is new or has changed. One that is refused by an error is offered again at the next look. */
+  /** Called for each new or changed file. If it throws, the file is offered again at the next scan. */
   readonly onFile: (definition: PromptDefinition, file: string) => void | Promise<void>;
-  /** A file or directory that can't be read or was refused; the others go on being watched. Called once for each fault. */
+  /** Called once for each fault: a file or directory that can't be read, or a refused file. The others stay watched. */
   readonly onError: (error: Error) => void;
 }
 
 export interface WatchedPrompts {
-  /** Every file that was there has been reported. Never rejects. */
+  /** Resolves once every existing file has been reported. Never rejects. */
   readonly ready: Promise<void>;
-  /** Looks again now, at files that were refused as well. Never rejects. */
-  readonly lookAgain: () => Promise<void>;
+  /** Scans again now, including refused files. Never rejects. */
+  readonly rescan: () => Promise<void>;
   readonly close: () => void;
 }
 
 /**
- * Reports the prompt files of a directory, first those that are there, then every change. Each time the whole directory
- * is looked through: what an event says of a file is less than what is in it.
+ * Reports the prompt files of a directory, first the existing ones, then every change. Scans the whole directory each
+ * time, because events say less about a file than its content.
  */
 export function watchPromptFiles(directory: string, { tasks, onFile, onError }: PromptWatch): WatchedPrompts {
-  /** What each file was when it was taken, and the content and the fault of each one that was not. */
+  /** The definition of each accepted file, and the content and fault of each refused one. */
   const taken = new Map<string, PromptDefinition>();
   const faulty = new Map<string, string>();
   const visit = async (file: string): Promise<void> => {
@@ -75,7 +75,7 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
       faulty.delete(file);
     } catch (error) {
       const fault = `${messageOf(error)}\n${text}`;
-      // A file that vanished meanwhile is not a fault.
+      // A file that was removed meanwhile is not a fault.
       if (codeOf(error) === 'ENOENT' || faulty.get(file) === fault) return;
       faulty.set(file, fault);
       onError(toError(error));
@@ -85,7 +85,7 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
     for (const file of await promptFilesIn(directory)) await visit(file);
   };
   const { settle, close } = watchDirectory(directory, { concerns: isPromptText, onChange, onError });
-  return { ready: settle(), lookAgain: settle, close };
+  return { ready: settle(), rescan: settle, close };
 }
 
 function isAsTaken(taken: PromptDefinition | undefined, text: string, file: string): boolean {

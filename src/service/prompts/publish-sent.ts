@@ -13,7 +13,7 @@ export interface SentPrompt {
 }
 
 /**
- * Publishes a prompt that was sent; nothing is read beside it.
+ * Publishes a prompt from a request. Reads no other files.
  *
  * @throws {Refusal} with every fault, each with its place
  */

@@ -15,7 +15,7 @@ export interface Published {
   promptId: string;
   promptVersionId: string;
   title: string;
-  /** False if this very content was the latest version already. */
+  /** False if the latest version already had this content. */
   changed: boolean;
 }
 
@@ -24,22 +24,22 @@ export interface PublishContext {
   readonly models: ModelTable;
   readonly clock: Clock;
   readonly tasks: PromptTasks;
-  /** As RunLookup has it. */
+  /** See `RunLookup`. */
   readonly toOperator?: ((line: string) => void) | undefined;
-  /** For prompts that name no model; by default `echo`. */
+  /** The model of prompts that name none; default `echo`. */
   readonly defaultModel?: string | undefined;
 }
 
-/** A prompt that was published from a file on this machine. */
+/** A prompt that was published from a local file. */
 export interface PublishedFile extends Published {
   /** True if neither the file nor a default names a model, so that `echo` answers. */
   readonly echoes: boolean;
 }
 
 /**
- * Publishes what a prompt file says. The same content is the same version; an older version's makes that the latest.
+ * Publishes a prompt file. Equal content is the same version; the content of an older version makes that the latest.
  *
- * @throws {InvalidPromptFile} whose message names file and line, for a model or a run option that is not there
+ * @throws {InvalidPromptFile} for an unknown model or run option; its message names file and line
  */
 export async function publishPrompt(
   { store, models, clock, tasks, defaultModel, toOperator }: PublishContext,
@@ -61,7 +61,7 @@ export async function publishPrompt(
 }
 
 /**
- * Refuses what can't be run here; without `models` whatever model it names.
+ * Refuses a prompt that can't be run here. Without `models`, any model passes.
  *
  * @throws {InvalidPromptFile} whose message names file and line
  */
@@ -86,9 +86,9 @@ export async function refuseFaulty(
 }
 
 /**
- * The version a definition is, by its slug, its content and the default model that it is run with.
+ * Returns the version of a definition, by its slug, its content and its default model.
  *
- * @param defaultModel of a definition that names no model
+ * @param defaultModel the model if the definition names none
  */
 export function newVersionOf(definition: PromptDefinition, defaultModel?: string): NewVersion {
   const { slug, title, description, source } = definition;
@@ -98,12 +98,12 @@ export function newVersionOf(definition: PromptDefinition, defaultModel?: string
   return { id, promptId, slug, title, description, model, source, parsed: parsedForm(definition) };
 }
 
-/** The prompt that files of this name are versions of. */
+/** Returns the id of the prompt whose versions are files of this name. */
 export function promptIdOf(slug: string): string {
   return uuidFrom(`prompt\0${slug}`);
 }
 
-/** The same content is the same version; the partials a prompt uses are part of it. */
+/** Returns the id of a version. Equal content, partials included, has the same id. */
 function promptVersionIdOf(
   promptId: string,
   { source, partials }: Pick<PromptDefinition, 'source' | 'partials'>,
@@ -114,12 +114,12 @@ function promptVersionIdOf(
   return uuidFrom([`${promptId}\0${source}`, ...used, ...model].join(''));
 }
 
-/** What is not published has ids of its own: publishing the same content later changes nothing about it. */
+/** Returns the id of an unpublished version, which differs from that of the published version with equal content. */
 export function unlistedVersionIdOf(promptVersionId: string, model: string): string {
   return uuidFrom(`unlisted\0${promptVersionId}\0${model}`);
 }
 
-/** A name-based UUID of a text. */
+/** Returns a name-based UUID of a text. */
 function uuidFrom(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);

@@ -3,12 +3,12 @@ import type { Clock } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
 import { newVersionOf } from './publish.ts';
 
-/** The prompts that a fresh service starts with. Lists show the newest first: the simplest is published last. */
+/** The prompts of a new service. The simplest is published last, because lists show the newest first. */
 export const SAMPLES = ['sandbox', 'describe', 'postcard', 'hello'] as const;
 
 const SEEDED = 'samplesSeeded';
 
-/** Publishes the samples into a fresh store; never again, so that what a user withdrew stays withdrawn. */
+/** Publishes the samples into a new store, only once, so that samples that a user withdrew stay withdrawn. */
 export async function seedSamples(store: Store, clock: Clock): Promise<void> {
   if ((await store.settings.get(SEEDED)) !== undefined) return;
   const { readDefinition } = await import('../../prompts/tasks/read-prompt.ts');

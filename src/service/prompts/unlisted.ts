@@ -12,18 +12,18 @@ import {
   unlistedVersionIdOf,
 } from './publish.ts';
 
-/** What is to be run without being published: a prompt file, or a version that is, by its id, its prompt's id or its slug. */
+/** The prompt to run without publishing: a prompt file, or a published version by its id, prompt id or slug. */
 export interface UnlistedWanted {
   readonly file?: string;
-  /** In place of what the file says. */
+  /** The text to use instead of the file's content. */
   readonly text?: string;
-  /** Whether the partials of the file may lie outside its folder; default false. */
+  /** True if the file's partials may lie outside its folder; default false. */
   readonly allowOutside?: boolean;
   readonly promptVersionId?: string;
   readonly slug?: string;
-  /** In place of the model that the prompt names. */
+  /** The model to use instead of the prompt's. */
   readonly model?: string;
-  /** For a file that names no model; by default `echo`. */
+  /** The model if the file names none; default `echo`. */
   readonly defaultModel?: string | undefined;
 }
 
@@ -33,11 +33,11 @@ export interface UnlistedVersion {
   readonly promptId: string;
   readonly slug: string;
   readonly title: string;
-  /** By the name it was asked for, which may be an alias. */
+  /** The requested model name, which may be an alias. */
   readonly model: string;
 }
 
-/** A prompt or a model that is not there. */
+/** A prompt or model does not exist. */
 export class UnlistedFault extends Error {
   constructor(
     readonly code: 'UNKNOWN_PROMPT' | 'UNKNOWN_MODEL',
@@ -48,11 +48,11 @@ export class UnlistedFault extends Error {
 }
 
 /**
- * A version of a prompt that can be run and read by its id, and is otherwise nowhere: in no list, no search, never the
- * latest. The same content with the same model is the same version. A published prompt without another model is its own.
+ * Returns a version that can be run and read by its id, but is in no list or search and never the latest. Equal content with
+ * the same model is the same version. For a published prompt without another model, returns the published version.
  *
  * @throws {InvalidPromptFile} for a file that can't be run here
- * @throws {UnlistedFault} for a prompt or a model that is not there
+ * @throws {UnlistedFault} for a prompt or model that does not exist
  */
 export async function ensureUnlistedVersion(
   context: PublishContext,
@@ -74,13 +74,13 @@ export async function ensureUnlistedVersion(
   return shown(unlisted);
 }
 
-/** @throws {UnlistedFault} for a model that is not there */
+/** @throws {UnlistedFault} for a model that does not exist */
 function checkModel(models: PublishContext['models'], model: string | undefined): void {
   if (model === undefined || models.get(model)) return;
   throw new UnlistedFault('UNKNOWN_MODEL', models.explainMissing(model));
 }
 
-/** A prompt file, whose own model need not be there where another is named. */
+/** Reads a prompt file. Its own model need not exist if another is given. */
 async function readRunnable(
   { models, tasks }: PublishContext,
   { file = '', text, allowOutside, model }: UnlistedWanted,

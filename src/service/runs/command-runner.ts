@@ -15,20 +15,20 @@ import {
 } from './run-work.ts';
 import { stoppedRun } from './stopped-run.ts';
 
-/** How soon a command sees that another has cancelled its run, in milliseconds. */
+/** How often a command checks if its run was cancelled elsewhere, in milliseconds. */
 const WATCH_EVERY_MS = 100;
 
-/** The runs of a command: each is written down, carried out at once and by nobody else, and its end is written down. */
+/** Carries out the runs of a command: stores each run, carries it out immediately, and stores its end. */
 export class CommandRunner implements Runner {
   readonly #options: RunWorkOptions;
   readonly #work: RunWork;
   readonly #creating = new PendingWork();
-  /** Creations that must make no run any more, by their keys. */
+  /** Keys of creations that must no longer make a run. */
   readonly #barred = new Set<string>();
   readonly #closing = new AbortController();
   readonly #faults = new Map<string, EngineFault>();
   #watching = false;
-  /** Starts a process that carries one run out and outlives this one; undefined while this process does so itself. */
+  /** Starts a process that carries out one run and outlives this one; undefined if this process carries runs out itself. */
   detach: (() => Promise<DetachedRun>) | undefined;
 
   constructor(options: RunWorkOptions) {
@@ -36,7 +36,7 @@ export class CommandRunner implements Runner {
     this.#work = new RunWork({ ...options, executor: this.#execute });
   }
 
-  /** Why a run that this process carried out failed before a model answered. */
+  /** Returns why a run of this process failed before a model answered. */
   faultOf(runId: string): EngineFault | undefined {
     return this.#faults.get(runId);
   }
@@ -45,7 +45,7 @@ export class CommandRunner implements Runner {
     return this.#creating.track(this.#create(run));
   }
 
-  /** Carries out a run that is on disk as this worker's. */
+  /** Carries out a stored run that belongs to this worker. */
   async carryOut(run: QueuedRun): Promise<Outcome | undefined> {
     const ending = this.#work.carryOut(run);
     void this.#watch();
@@ -58,10 +58,10 @@ export class CommandRunner implements Runner {
   }
 
   /**
-   * Ends the run of a creation as failed, and has the creation make none if it has not yet; undefined where there is no
-   * run, `stopped` is false where it had ended by itself.
+   * Fails the run of a creation or, if there is none yet, keeps the creation from making one. Returns undefined without a
+   * run; `stopped` is false if the run had already ended.
    *
-   * @param by what stops it, such as Ctrl-C
+   * @param by the cause, such as Ctrl-C
    */
   async stop(
     userId: number,
@@ -80,7 +80,7 @@ export class CommandRunner implements Runner {
     return { runId, stopped };
   }
 
-  /** Stops what is still being carried out. */
+  /** Stops the runs that are still being carried out. */
   async close(by: string): Promise<void> {
     const { store, onFault } = this.#options;
     this.#closing.abort(new Error('the service is stopping'));
@@ -110,7 +110,7 @@ export class CommandRunner implements Runner {
     return { runId, ending: undefined };
   }
 
-  /** A run whose provider has answered in a batch is put on disk with its end, so that a kill leaves nothing in between. */
+  /** Stores a run that a provider batch has answered together with its end, so that a kill leaves nothing in between. */
   async #createAnswered(run: NewlyMade): Promise<Created | undefined> {
     const { batchAnswers } = this.#options;
     if (!run.idempotency || !batchAnswers.has(run.idempotency.key)) return undefined;
@@ -120,7 +120,7 @@ export class CommandRunner implements Runner {
     return { runId, ending: Promise.resolve(outcome) };
   }
 
-  /** The fault is known here before the end of the run is on disk. */
+  /** Carries out a run and remembers its fault before the run's end is stored. */
   readonly #execute: Executor = async (run, signal) => {
     const outcome = await this.#options.executor(run, signal);
     if (outcome?.fault) this.#faults.set(run.id, outcome.fault);

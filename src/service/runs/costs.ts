@@ -13,30 +13,30 @@ import type { Store } from '../store/store.ts';
 import { checkInputs, requireRunnable } from './run-request.ts';
 
 interface Tokens {
-  /** Of the prompt, cached ones among them. */
+  /** Tokens of the prompt, cached ones included. */
   readonly input: number;
   readonly output: number;
   readonly cached: number;
 }
 
-/** What an ended run cost. */
+/** The cost of an ended run. */
 export interface RunCost {
   readonly model: string;
   /** 0 for a free run. */
   readonly credits: number;
-  /** null if its provider did not count, or it has none. */
+  /** null if the provider reported none. */
   readonly tokens: Tokens | null;
-  /** null if nobody knows. */
+  /** null if unknown. */
   readonly cost: Money | null;
-  /** Whether the cost comes from the kept table of prices. */
+  /** True if the cost comes from the bundled price table. */
   readonly estimated: boolean;
-  /** How many answers it asked for. */
+  /** The number of answers that the run asked for. */
   readonly answers: number;
 }
 
-/** What runs of this machine's own service cost. */
+/** Costs of runs of the embedded service. */
 export type Costs = ReturnType<typeof createCosts>;
-/** What a run is expected to cost. */
+/** The estimated cost of a run. */
 export type CostEstimate = Awaited<ReturnType<Costs['estimate']>>;
 
 export interface CostsOptions {
@@ -48,21 +48,21 @@ export interface CostsOptions {
 }
 
 const PAGE = 500;
-/** What a model is expected to write if the prompt sets no limit, in tokens. */
+/** Estimated tokens of an answer if the prompt sets no limit. */
 const EXPECTED_OUTPUT = 1000;
 const CHARACTERS_A_TOKEN = 4;
 
 export function createCosts({ store, userId, definitions, models, tasks }: CostsOptions) {
   return {
-    /** When the kept table of prices was published, as 2026-11-30. */
+    /** The date of the bundled price table, such as 2026-11-30. */
     tableDate: PRICE_TABLE_DATE,
-    /** Why the model of a version can't be asked as things stand; undefined if it can, or its creation says why not. */
+    /** Explains why a version's model can't be asked; undefined if it can, or if the creation reports the reason. */
     async accessFault(promptVersionId: string): Promise<AccessFault | undefined> {
       const version = await store.prompts.runnable(promptVersionId.toLowerCase());
       const model = version && models.get((await definitions.ofRun(version.id)).model);
       return model && models.accessFault(model);
     },
-    /** By run id; a run that has not ended is not in it. */
+    /** Returns costs by run id, without runs that have not ended. */
     async of(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>> {
       const ended = new Map<string, RunCost>();
       for (let start = 0; start < runIds.length; start += PAGE) {
@@ -74,9 +74,9 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
       return ended;
     },
     /**
-     * What a creation is expected to cost. Creates nothing and asks no provider.
+     * Estimates the cost of a creation. Creates nothing and asks no provider.
      *
-     * @throws {Refusal} with what the creation would be refused with
+     * @throws {Refusal} as the creation would
      */
     async estimate({ providerBatch, ...body }: CreateRunRequest & Pick<PricingOptions, 'providerBatch'>) {
       const lookup = { store, definitions, models, tasks };
@@ -98,17 +98,17 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
         modality: model.modality,
         /** null if the price of the model is unknown. */
         cost: pricing?.cost(expected, images) ?? null,
-        /** True if only answers say what a run costs. */
+        /** True if only answers show what a run costs. */
         ...(pricing === undefined && model.declared?.cost !== undefined && { learns: true }),
-        /** The part of it that the prompt's own tokens make, which the run costs at least. */
+        /** The cost of the prompt's own tokens, which the run costs at least. */
         promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
-        /** How many answers it asks for; the cost of a run is compared by the answer. */
+        /** The number of requested answers; costs are compared per answer. */
         answers,
-        /** An option that multiplies the cost by a number that the estimate does not know. */
+        /** An option that multiplies the cost by an unknown number. */
         multiplier: unknownMultiplier(options),
         tokens: { input, output: expected.output },
         images,
-        /** Whether the price comes from the kept table. */
+        /** True if the price comes from the bundled price table. */
         estimated: pricing?.estimated ?? false,
         ...(pricing?.estimated && { tableDate: PRICE_TABLE_DATE }),
       };
@@ -118,7 +118,7 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
 
 const BUILT_IN = new Set(BUILT_IN_MODELS.map(({ model }) => model));
 
-/** What a user's runs used, by id, as the list tells it: the cost in US dollars. */
+/** Returns the usage of a user's runs by id, as the list shows it, with costs in US dollars. */
 export async function usageOfRuns(store: Store, userId: number, runIds: readonly string[]) {
   const runs = await store.runs.usage(userId, runIds);
   return new Map(
@@ -130,7 +130,7 @@ export async function usageOfRuns(store: Store, userId: number, runIds: readonly
   );
 }
 
-/** undefined for a run that has not ended. */
+/** Returns the cost of a run; undefined if it has not ended. */
 function costOf({ usage, promptModel, status, credits }: UsedRun): RunCost | undefined {
   if (status !== 'succeeded' && status !== 'failed') return undefined;
   if (!usage) {

@@ -11,39 +11,39 @@ import type { InputFiles } from './input-files.ts';
 import { checkInputs, type RunLookup, requireAccess, requireRunnable } from './run-request.ts';
 import { type NewlyMade, outcomeOf, type Runner } from './run-work.ts';
 
-/** What creating a run takes. */
+/** The services that creating a run needs. */
 export interface RunServices extends RunLookup {
   readonly runner: Runner;
   readonly limits: UserLimits;
   readonly inputs: InputFiles;
   readonly clock: Clock;
   readonly syncWindowMs: number;
-  /** Checks and reads the pictures of a creation; throws Refusal, and what `onBytes` throws for those fetched. */
+  /** Checks and loads the pictures of a creation. @throws {Refusal}, and what `onBytes` throws for fetched ones */
   readonly loadImages: (images: ImageInput[], onBytes: (count: number) => void) => Promise<LoadedImage[]>;
 }
 
-/** A run that was created, now or before; without an outcome while it goes on. */
+/** A run that was created now or earlier; it has no outcome until it ends. */
 interface CreatedRun {
   id: string;
   outcome: Pick<Outcome, 'status' | 'outputs' | 'tokens' | 'warnings'> | undefined;
 }
 
-/** How long a caller whose queue is full should wait before the next try, in seconds. */
+/** Wait for a caller whose queue is full, in seconds. */
 const FULL_QUEUE_RETRY_S = 5;
 
 interface CreationOptions {
   readonly idempotencyKey: string | undefined;
-  /** Goes on to whoever is asked for the run. */
+  /** Passed on to the model's provider, address or program. */
   readonly traceparent?: string | undefined;
-  /** Returns the digest of the body as it was sent. */
+  /** Returns the digest of the body as sent. */
   readonly digest: () => string;
-  /** Counts the pictures fetched; freed once those that came are no longer needed in memory. */
+  /** Counts fetched pictures; released once the sent ones are no longer needed in memory. */
   readonly memory: RequestMemory;
 }
 
 /**
- * Checks a creation, puts it on disk, and waits for its end as long as the window is open. One whose
- * key was used before gives that run, as it is by now.
+ * Checks a creation, stores the run, and waits for its end within the sync window. A creation whose key was used before
+ * returns that run in its current state.
  */
 export async function createRun(
   services: RunServices,
@@ -63,7 +63,7 @@ export async function createRun(
     if (former && former.digest !== idempotency.digest) throw otherBody();
     return former && (await repeated(former.run.id));
   };
-  // Creating it finds the former run as well; what is fetched or refused before that must not stand in its way.
+  // Looked up first, because fetching or refusing pictures must not prevent a repeated creation from finding its run.
   const former = (body.inputs.imageInputs ?? []).length > 0 ? await repeatedRun() : undefined;
   if (former) return former;
   const checked = await checkedRun(services, caller, body, memory).catch(async (error: unknown) => {
@@ -80,7 +80,7 @@ export async function createRun(
     ...(await inputs.putApart(run.id, run.request)),
     ...(traceparent !== undefined && { traceparent }),
   };
-  // The answer may be minutes away, and what was sent is on disk: memory need not hold it as long.
+  // The run is stored, and the answer may take minutes, so the request need not stay in memory.
   const sent: { inputs: CreateRunRequest['inputs'] } = body;
   sent.inputs = {};
   images.length = 0;
@@ -99,7 +99,7 @@ export async function createRun(
   return await repeated(runId);
 }
 
-/** A creation as it is kept, with its pictures. @throws {Refusal} for one that is refused */
+/** Checks a creation and returns the run to store, with its pictures. @throws {Refusal} if it is refused */
 export async function checkedRun(
   services: RunServices,
   { userId, keyId }: Pick<Caller, 'userId'> & Partial<Caller>,
@@ -161,7 +161,7 @@ function refusal(
   return otherBody();
 }
 
-/** The key or the plan has gone since it was looked up. */
+/** Returns the refusal for a key or plan that has been removed since it was looked up. */
 async function callerRefused({ store }: RunServices, userId: number): Promise<Refusal> {
   const user = await store.accounts.user(userId);
   if (user?.plan === 'none') return new Refusal('NO_PLAN', 'the account has no paid plan');
@@ -174,7 +174,7 @@ function otherBody(): Refusal {
 
 const MAX_KEY_LENGTH = 255;
 
-/** What the store keeps of a creation's `Idempotency-Key`; undefined where none was sent. */
+/** Returns the stored form of a creation's `Idempotency-Key`; undefined if none was sent. */
 function idempotencyOf(key: string | undefined, digest: () => string): Idempotency | undefined {
   if (key === undefined) return undefined;
   if (key === '' || key.length > MAX_KEY_LENGTH) {

@@ -9,27 +9,27 @@ import { stoppedRun } from './stopped-run.ts';
 
 const BY_KILL = 'the end of its command, which was killed or lost its power';
 
-/** A run of a command that died has failed: nobody else carries it out. */
+/** A run of a dead command has failed: no other process carries it out. */
 const OF_COMMAND: Abandonment = { maxDeaths: 1, reason: runId => stoppedRun(runId, BY_KILL) };
 
-/** A run of a `serve` that died is run once more. */
+/** A run of a dead `serve` is carried out once more. */
 const OF_SERVE: Abandonment = {
   maxDeaths: 2,
   reason: () => 'the service stopped unexpectedly twice while this run was running',
 };
 
-/** With `--no-rerun` a second bill is worse than a lost answer. */
+/** For `--no-rerun`: a second bill is worse than a lost answer. */
 export const NEVER_RERUN: Abandonment = {
   maxDeaths: 1,
   reason: runId => stoppedRun(runId, 'the end of its service', true),
 };
 
-/** Fails the runs of commands that have died. Whoever reads runs does this before. */
+/** Fails the runs of dead commands. Called before runs are read. */
 export async function settleDeadCommands(store: Store): Promise<void> {
   if (!store.shared) await takeFromDead(store, worker => store.workers.kindOf(worker) === 'command');
 }
 
-/** Queues again what dead processes were carrying out, or fails it; `rerun` is about those of `serve`. */
+/** Queues runs of dead processes again, or fails them; `rerun` applies to runs of a `serve`. */
 export async function settleDeadWorkers(store: Store, { rerun }: { rerun: boolean }): Promise<void> {
   await takeFromDead(store, () => true, rerun ? OF_SERVE : NEVER_RERUN);
 }
@@ -46,7 +46,7 @@ async function takeFromDead(
   }
 }
 
-/** A run of a user as it is now: where the command that carried it out has died, it has failed. */
+/** Returns a user's run in its current state; a run of a dead command has failed. */
 export async function findRun(store: Store, userId: number, id: string): Promise<StoredRun | undefined> {
   const run = await store.runs.find(userId, id);
   if (!run || outcomeOf(run)) return run;
@@ -54,7 +54,7 @@ export async function findRun(store: Store, userId: number, id: string): Promise
   return await store.runs.find(userId, id);
 }
 
-/** The same. @throws {Refusal} NOT_FOUND if the user has no such run */
+/** Like `findRun`. @throws {Refusal} NOT_FOUND if the user has no such run */
 export async function requireRun(store: Store, userId: number, runId: string): Promise<StoredRun> {
   const id = runId.toLowerCase();
   const run = isUuid(id) ? await findRun(store, userId, id) : undefined;
@@ -65,7 +65,7 @@ export async function requireRun(store: Store, userId: number, runId: string): P
 const WHY_NOT_KEPT = 'it failed before a model was asked, or an earlier version made it';
 
 /**
- * The body that created a run.
+ * Returns the body that created a run.
  *
  * @throws {Refusal} NOT_FOUND if it is not kept, GONE if its pictures are no longer
  */

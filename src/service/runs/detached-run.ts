@@ -3,32 +3,31 @@ import { once } from 'node:events';
 import { forkBuilt } from '../../files/start-built.ts';
 import type { QueuedRun } from '../store/run-records.ts';
 
-/** A process in a session of its own that carries out one run and ends with it. */
+/** A process in a session of its own that carries out one run and then exits. */
 export interface DetachedRun {
-  /** The worker that it is known to be alive as. */
+  /** The worker id under which the process is known to be alive. */
   readonly worker: string;
-  /** Hands over a run that is on disk as this worker's; resolves once the process has it. */
+  /** Hands over a stored run of this worker; resolves once the process has it. */
   carryOut(run: QueuedRun): Promise<void>;
-  /** Ends the process, which has nothing to do. */
+  /** Ends the process if it has no run. */
   end(): void;
 }
 
-/** What the process needs to know to open the service. */
+/** The settings with which the process opens the service. */
 export interface DetachedPlace {
   readonly dataDir: string;
-  /** A file with more models, absolute. */
+  /** The absolute path of a further models file. */
   readonly modelsFile: string | undefined;
-  /** As CommonOptions has it. */
+  /** See `CommonOptions`. */
   readonly allowPrivate: boolean | undefined;
 }
 
 const FILE = 'run-process.cjs';
 
 /**
- * Starts the process, which is told the data directory, and answers with the worker that it is. What it is to do goes
- * to it through a pipe, and never stands among its arguments.
+ * Starts the process and returns it with its worker id. Its run is sent through a pipe, never as arguments.
  *
- * @throws where it does not start
+ * @throws if it does not start
  */
 export async function startDetached(place: DetachedPlace): Promise<DetachedRun> {
   const child = forkBuilt(FILE, { detached: true });
@@ -51,7 +50,7 @@ async function answerOf<T>(child: ChildProcess, message: object): Promise<T> {
   const gone = once(child, 'exit').then(([code]) => {
     throw new Error(`the process for the run ended (exit code ${code})`);
   });
-  // It ends with its run, when nobody waits for an answer any more.
+  // It exits after its run, when nothing waits for an answer.
   gone.catch(() => {});
   child.send(message);
   const [reply] = (await Promise.race([once(child, 'message'), gone])) as [T];

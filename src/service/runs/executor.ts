@@ -36,33 +36,33 @@ export interface ExecutorOptions {
   models: { get(name: string): ModelEntry | undefined };
   engines: Engines;
   inputs: InputFiles;
-  /** Describes pictures for engines that only know text. */
+  /** Describes pictures for engines that take only text. */
   describeImage: (image: LoadedImage) => string | Promise<string>;
-  /** What providers answered in batches, by the keys of the creations that take it. */
+  /** Answers from provider batches, by the keys of their creations. */
   batchAnswers: ReadonlyMap<string, BatchAnswer>;
   media: Media;
   results: HeldResults;
   texts: TextFeed;
   clock: Clock;
-  /** True to keep no request of a run that failed before its model was asked, which cost nothing. */
+  /** True to drop the request of a run that failed before its model was asked, and so cost nothing. */
   forgetsUnasked: boolean;
-  /** As RunLookup has it, for failed runs. */
+  /** See `RunLookup`; for failed runs. */
   toOperator?: ((line: string) => void) | undefined;
-  /** Returns false if programs may not be run, because several users share a service. */
+  /** Returns false if programs must not run, because several users share the service. */
   allowsPrograms: () => Promise<boolean>;
-  /** The runs whose programs are running: none of them is started again. */
+  /** The runs whose programs are running, which must not be started again. */
   programs: Set<string>;
-  /** Called with what a user should know besides how runs end; one line each. */
+  /** Called with notices for users, one line each. */
   onNotice: (line: string) => void;
 }
 
 /**
- * Carries a run out: its inputs, its prompt, its model's engine, its outputs. Gives undefined if the signal stopped it or
- * the database went away first; every other fault is an outcome.
+ * Carries out a run: reads its inputs, renders its prompt, asks its model's engine and stores its outputs. Returns undefined
+ * if the signal stopped it or the database went away first; every other fault is an outcome.
  */
 export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<Outcome | undefined>;
 
-/** A run as it was created here, or as the queue has it. */
+/** A run that was created here or comes from the queue. */
 type ExecutedRun = QueuedRun & { readonly idempotency?: Idempotency | undefined };
 
 export function createExecutor(options: ExecutorOptions): Executor {
@@ -88,7 +88,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   };
 }
 
-/** Returns true for a run that lacked a key, or whose provider let nobody in or was not reached. */
+/** Returns true if the run had no key, or its provider refused the key or was not reached. */
 function reachedNoModel({ isRefused = false, fault }: EngineResult): boolean {
   return isRefused && (fault === 'unauthorised' || fault === 'unreachable');
 }
@@ -131,7 +131,7 @@ async function runEngine(
     prompt,
     runOptions: settings,
     json,
-    // An answer that is checked may come out otherwise than it was said.
+    // A checked answer may differ from the streamed text.
     onText: changesAnswer(output) ? undefined : texts.of(run),
     signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
@@ -162,7 +162,7 @@ async function jobInputs(
   return { texts, values };
 }
 
-/** Why a program is not started; undefined if it may be. */
+/** Explains why a program must not start; undefined if it may. */
 async function programFault(
   { allowsPrograms }: Pick<ExecutorOptions, 'allowsPrograms'>,
   { id, deaths = 0 }: ExecutedRun,
@@ -173,7 +173,7 @@ async function programFault(
   return refusedWith(`programs are not run here: ${why}`, 'unfit');
 }
 
-/** What came of a run whose model was asked in a batch of its provider. */
+/** Returns the result of a run that a provider batch answered. */
 async function batchedResult(engines: Engines, job: EngineJob, answer: BatchAnswer): Promise<EngineResult> {
   if ('body' in answer) {
     return (await engines[job.model.engine].read?.(job, answer.body)) ?? failedWith('no answer');
@@ -184,12 +184,12 @@ async function batchedResult(engines: Engines, job: EngineJob, answer: BatchAnsw
   };
 }
 
-/** What an engine made, with what it cost. */
+/** The result of an engine, with its cost. */
 interface Charged extends EngineResult {
   readonly charge?: RunUsage | undefined;
 }
 
-/** A text that is not what the prompt wants back, or takes too long to check, stays as it came before the fault. */
+/** Checks the text of a result. On a mismatch, or if the check takes too long, the text stays as it came, before the fault. */
 async function checked(
   result: EngineResult,
   check: (text: string) => Promise<CheckedOutput>,
@@ -224,7 +224,7 @@ function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
   };
 }
 
-/** The outcome of a run whose outputs are kept; a failed one if the database is away for too long. */
+/** Stores the outputs and returns the outcome, which is a failure if the database is away for too long. */
 async function heldOutcome(
   options: Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator' | 'results'>,
   runId: string,
@@ -267,7 +267,7 @@ async function keepOutputs(
   };
 }
 
-/** Not every store keeps the character NUL. */
+/** Replaces NUL, which PostgreSQL can't store. */
 function withoutNul(text: string): string {
   return text.replaceAll('\0', '\uFFFD');
 }
@@ -285,7 +285,7 @@ async function keepOutput(
     return { output: { type: 'error', data: withoutNul(toOperator ? plain : message) } };
   }
   const { type, bytes, mediaType } = output;
-  // It may have cost money: it is kept until the database is back, within bounds.
+  // The output may have cost money, so it is held until the database is back, within limits.
   const made = await retryForever(() => media.save(runId, bytes, mediaType), {
     clock,
     signal,

@@ -1,42 +1,42 @@
 import type { Clock } from '../core/clock.ts';
 import { DatabaseUnavailableError } from '../store/errors.ts';
 
-/** How long a result waits for the database, in milliseconds, and how much all of them may hold, in bytes. */
+/** Maximum time that a result waits for the database, in milliseconds, and maximum size of all waiting results, in bytes. */
 const MAX_HELD_MS = 10 * 60_000;
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
 
-/** What a run says whose answer is lost. */
+/** The error of a run whose answer is lost. */
 export const RESULT_LOST =
   'the answer came while the database of the service was away, and could not be kept; it may have been paid for';
 
-/** The result of a run can't be kept any longer: the run has failed. */
+/** The result of a run can't be held any longer, so the run has failed. */
 export class ResultLost extends Error {}
 
-/** A result that is to be written down. */
+/** A result that waits to be stored. */
 export interface HeldResult {
   /**
-   * Takes in why it could not be written down.
+   * Records why it could not be stored.
    *
-   * @throws {ResultLost} if it has waited for the database too long, or there is no room for it
+   * @throws {ResultLost} if it has waited too long, or there is no room for it
    */
   check(error: unknown): void;
-  /** Gives its room back. */
+  /** Releases its room. */
   release(): void;
 }
 
-/** The results of runs that wait until the database is back, bounded over all runs. */
+/** Limits the results that wait in memory until the database is back. */
 export class HeldResults {
   readonly #clock: Clock;
   readonly #onFault: (error: unknown) => void;
   #bytes = 0;
 
-  /** @param options.onFault is called for each result that is lost, once */
+  /** @param options.onFault called once for each lost result */
   constructor({ clock, onFault }: { clock: Clock; onFault: (error: unknown) => void }) {
     this.#clock = clock;
     this.#onFault = onFault;
   }
 
-  /** @param sizeOf gives the bytes of the result; called once it has to wait */
+  /** @param sizeOf returns the size of the result in bytes; called once it has to wait */
   hold(runId: string, sizeOf: () => number): HeldResult {
     let since: number | undefined;
     let counted = 0;

@@ -13,7 +13,7 @@ interface HousekeepingOptions {
 
 const EVERY_MS = 60 * 60 * 1000;
 
-/** Clears away what has expired or was left behind, now and every hour until `stop` is aborted. */
+/** Removes expired and orphaned data, now and every hour until `stop` is aborted. */
 export async function runHousekeeping(options: HousekeepingOptions, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     await clearAway(options).catch(options.onFault);

@@ -4,14 +4,14 @@ import type { Clock } from '../core/clock.ts';
 import type { StoredRequest } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 
-/** The input pictures of runs, kept for a day so that a run can be made once more, and their large texts. */
+/** The input pictures of runs, kept for a day so that a run can be repeated, and their large texts. */
 export type InputFiles = ReturnType<typeof inputFiles>;
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
-/** Longer than any creation takes from its first file to its run, in milliseconds. */
+/** Longer than a creation takes from its first file to its run, in milliseconds. */
 const SETTLED_MS = 60 * 60 * 1000;
 
-/** Texts that are larger together don't go into the row of a run: writing it would keep everybody waiting; in characters. */
+/** Maximum length of texts in the row of a run, in characters; writing a larger row would delay all users. */
 const LARGE_TEXTS = 256 * 1024;
 
 export function inputFiles(
@@ -27,14 +27,14 @@ export function inputFiles(
     async save(runId: string, images: readonly LoadedImage[]): Promise<void> {
       await Promise.all(images.map((image, index) => blobs.write(nameOf(runId, index), image.bytes)));
     },
-    /** Returns the request as it is to be kept; large texts are on disk then. */
+    /** Writes large texts to disk and returns the request to store. */
     async putApart(runId: string, request: StoredRequest): Promise<StoredRequest> {
       const size = Object.values(request.textInputs).reduce((sum, text) => sum + text.length, 0);
       if (size <= LARGE_TEXTS) return request;
       await texts.write(runId, Buffer.from(JSON.stringify(request.textInputs)));
       return { ...request, textsApart: true };
     },
-    /** Returns the texts of a run, wherever they are. */
+    /** Returns the texts of a run, from its row or from disk. */
     async textsOf(
       runId: string,
       { textInputs, textsApart }: StoredRequest,
@@ -44,7 +44,7 @@ export function inputFiles(
       if (!bytes) throw new Error('its texts are no longer there');
       return JSON.parse((await buffer(bytes)).toString()) as StoredRequest['textInputs'];
     },
-    /** @throws where one is no longer there */
+    /** @throws if a picture is no longer available */
     load: async (runId: string, mediaTypes: readonly string[]): Promise<LoadedImage[]> =>
       await Promise.all(
         mediaTypes.map(async (mediaType, index) => {
@@ -57,13 +57,13 @@ export function inputFiles(
       await blobs.remove(runId);
       await texts.remove(runId);
     },
-    /** Makes room for a user's pictures; false where none of their ended runs takes any up. */
+    /** Makes room for a user's pictures; returns false if no ended run of the user has any. */
     async makeRoom(userId: number): Promise<boolean> {
       const freed = await runs.forgetImages({ userId });
       await removeAll(freed);
       return freed.length > 0;
     },
-    /** Deletes what is older than a day, and what was left behind. */
+    /** Deletes files that are older than a day, and orphaned ones. */
     async sweep(): Promise<void> {
       await removeAll(await runs.forgetImages({ before: clock.now() - KEPT_MS }));
       const old = await blobs.writtenBefore(clock.now() - SETTLED_MS);

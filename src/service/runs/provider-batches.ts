@@ -19,7 +19,7 @@ import { UNCOUNTED } from '../core/request-memory.ts';
 import { checkedRun, type RunServices } from './create-run.ts';
 import { requireAccess, requireRunnable } from './run-request.ts';
 
-/** Runs whose models are asked in batches of their providers. */
+/** Runs that are answered by provider batches. */
 export type ProviderBatches = ReturnType<typeof createProviderBatches>;
 
 export interface ProviderBatchesOptions {
@@ -35,9 +35,9 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
   const sleep: EngineJob['sleep'] = (ms, stopped) => services.clock.sleep(ms, stopped);
   return {
     /**
-     * The batches of the provider that a version's model has.
+     * Returns the batch interface of the provider of a version's model.
      *
-     * @throws {Refusal} for a model without a provider, or whose provider has no batches or can't be asked
+     * @throws {Refusal} if the model has no provider, or the provider has no batches or can't be asked
      */
     async of(promptVersionId: string): Promise<BatchProvider> {
       const { model } = await requireRunnable(services, promptVersionId);
@@ -55,7 +55,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const batches = provider.engine === 'anthropic' ? anthropicBatches(access) : openAiBatches(access);
       return patient(batches, access, { model, sleep });
     },
-    /** What the provider is to be asked for a creation. @throws {Refusal} with what the creation would be refused with */
+    /** Returns the provider request for a creation. @throws {Refusal} as the creation would */
     async prepare(creation: CreateRunRequest): Promise<object> {
       const { definition, model } = await requireRunnable(services, creation.promptVersionId);
       const { run, images } = await checkedRun(services, { userId }, creation, UNCOUNTED);
@@ -77,13 +77,13 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const { body } = await buildRequest(job, { provider, key: keyOf(provider, env), env });
       return JSON.parse(Buffer.from(body ?? []).toString('utf8')) as object;
     },
-    /** Until `withdraw` a creation under this key takes the answer instead of asking the provider. */
+    /** Makes a creation with this key take the answer instead of asking the provider, until `withdraw`. */
     offer: (key: string, answer: BatchAnswer) => void answers.set(key, answer),
     withdraw: (key: string) => void answers.delete(key),
   };
 }
 
-/** Asks again while the provider is busy, and after any passing fault if nothing can be made twice by it. */
+/** Retries while the provider is busy, and after any temporary fault if a retry can't create anything twice. */
 function patient(
   batches: BatchProvider,
   access: Access,
@@ -105,7 +105,7 @@ function patient(
     find: (key, requests, signal) => ask(signal, true, () => batches.find(key, requests, signal)),
     look: (id, signal) => ask(signal, true, () => batches.look(id, signal)),
     cancel: (id, signal) => ask(signal, true, () => batches.cancel(id, signal)),
-    /** What was given before a fault is given once more. */
+    /** Yields results again that were yielded before a fault. */
     async *collect(id, signal) {
       let answers = batches.collect(id, signal);
       try {

@@ -12,11 +12,11 @@ import {
 import { stoppedRun } from './stopped-run.ts';
 
 export interface QueueRunnerOptions extends RunWorkOptions {
-  /** The models that runs can be carried out with here; asked on a shared store only. */
+  /** Returns the models that this instance has; called only on a shared store. */
   readonly models: () => string[];
-  /** Runs at a time; the rest is queued. Default 32: an engine mostly waits for somebody else. */
+  /** Maximum number of concurrent runs; default 32, because an engine mostly waits. */
   readonly parallel?: number | undefined;
-  /** Whether a run that its process did not survive is run once more; default true. */
+  /** True to carry out a run once more if its process died; default true. */
   readonly rerun?: boolean | undefined;
 }
 
@@ -114,7 +114,7 @@ export class QueueRunner implements Runner {
     }
   }
 
-  /** Whether a new run is started at once: if there is room, and beyond it if its user has none in hand. */
+  /** Returns true if a new run starts immediately: if there is room, or if its user has no other run in progress. */
   #takeTurn({ id, userId }: NewlyMade): boolean {
     const hasRoom = this.#inHand.size < this.#parallel && !this.#moreQueued;
     const isStarted = hasRoom || !this.#byUser().has(userId);
@@ -128,7 +128,7 @@ export class QueueRunner implements Runner {
     if (this.#moreQueued) this.#claim();
   }
 
-  /** How many runs of each user are in hand. */
+  /** Counts the runs in progress by user. */
   #byUser(): Map<number, number> {
     const counts = new Map<number, number>();
     for (const userId of this.#inHand.values()) counts.set(userId, (counts.get(userId) ?? 0) + 1);
@@ -172,13 +172,13 @@ export class QueueRunner implements Runner {
       models: store.shared ? models() : undefined,
     });
     this.#moreQueued = moreLeft;
-    // Of what was claimed while closing, nothing is started: it is let go of at the end.
+    // Runs that were claimed while closing are not started; they are released at the end.
     if (this.#closing) return;
     for (const run of runs) this.#inHand.set(run.id, run.userId);
     for (const run of runs) void this.#work.pending.track(this.#run(run));
   }
 
-  /** Lets go of runs that the store has as this process's and that it has not: the answer to their claim was lost. */
+  /** Releases runs that the store assigns to this process but whose claim was never answered. */
   async #releaseStrays(): Promise<void> {
     const { store } = this.#options;
     const worker = await store.workers.register();
@@ -199,7 +199,7 @@ export class QueueRunner implements Runner {
     }
   }
 
-  /** Reports the ends of those of these runs that others have carried out or ended. */
+  /** Reports the ends of these runs that other processes have carried out or ended. */
   async #noticeEnded(runIds: readonly string[]): Promise<void> {
     const awaited = runIds.filter(id => this.#waiting.has(id) && !this.#inHand.has(id));
     for (const run of await this.#options.store.runs.ended(awaited)) this.#report(run.id, outcomeOf(run));

@@ -10,17 +10,17 @@ import { invalid, notFound, Refusal } from '../core/refusal.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { Store } from '../store/store.ts';
 
-/** What checking a creation takes. */
+/** The services that checking a creation needs. */
 export interface RunLookup {
   readonly store: Store;
   readonly definitions: Definitions;
   readonly models: ModelTable;
   readonly tasks: PromptTasks;
-  /** Called with what only the operator can do about a refusal; undefined if the caller is the operator. */
+  /** Called with remedies for a refusal that only the operator can apply; undefined if the caller is the operator. */
   readonly toOperator?: ((line: string) => void) | undefined;
 }
 
-/** A prompt version that can be run, with what it says and the model that it has here. @throws {Refusal} */
+/** Returns a prompt version that can be run, with its definition and model. @throws {Refusal} */
 export async function requireRunnable(lookup: RunLookup, promptVersionId: string) {
   const { definitions, models, toOperator } = lookup;
   const version = await definitions.runnable(promptVersionId.toLowerCase());
@@ -35,7 +35,7 @@ export async function requireRunnable(lookup: RunLookup, promptVersionId: string
   return { version, definition, model };
 }
 
-/** @throws {Refusal} for a model that can't be asked, such as one whose key is not set */
+/** @throws {Refusal} if the model can't be asked, for example because its key is not set */
 export function requireAccess(
   { models, toOperator }: Pick<RunLookup, 'models' | 'toOperator'>,
   model: ModelEntry,
@@ -50,7 +50,7 @@ export function requireAccess(
   throw fault.kind === 'key' ? new Refusal('NO_ACCESS', fault.message) : invalid(fault.message);
 }
 
-/** The inputs of a run that its prompt and its model accept. @throws {Refusal} that names the field and the rule it breaks */
+/** Returns the inputs that the prompt and its model accept. @throws {Refusal} that names the field and the broken rule */
 export async function checkInputs(
   { tasks }: Pick<RunLookup, 'tasks'>,
   { inputs, runOptions = {} }: CreateRunRequest,
@@ -64,7 +64,7 @@ export async function checkInputs(
     if (error instanceof InvalidInputs || error instanceof PastBound) throw invalid(error.message);
     throw error;
   }
-  // Keys that the prompt does not have are ignored.
+  // Unknown keys are ignored.
   const keys = textInputs.map(({ key }) => key).filter(key => Object.hasOwn(texts, key));
   return {
     textInputs: Object.fromEntries(keys.map(key => [key, texts[key] ?? ''])),
@@ -95,7 +95,7 @@ export function checkRunOptions(
 ): Record<string, string> {
   for (const [key, value] of Object.entries(settings)) {
     const option = runOptions.find(option => option.key === key);
-    // What an endpoint takes is known to nobody but itself.
+    // Only the endpoint knows which options it takes.
     if (!option && (provider ?? declared) && PROVIDER_SETTINGS.has(key)) {
       const fault = optionFault(key, value);
       if (fault === undefined) continue;

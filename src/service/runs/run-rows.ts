@@ -3,17 +3,17 @@ import type { MediaOutput } from '../media/media.ts';
 import type { StoredOutput, StoredRun } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where the media of an output is to be had; `origin` is the request's. */
+/** Returns the URL of an output's media; `origin` is the request's. */
 export type MediaUrl = (output: MediaOutput, origin: string) => string;
 
-/** Of the outputs on a page that has more than one row. */
+/** Maximum size of the outputs on a page with more than one row. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 
 /**
- * The rows of these runs as far as a page can hold them: at least the first one's.
+ * Returns the rows of these runs up to the maximum size of a page, but at least the first.
  *
- * @param options.withTimes whether rows tell when runs ended
- * @param options.onBytes is told how much is about to be read, and may throw
+ * @param options.withTimes true to include the times at which runs ended
+ * @param options.onBytes called with the number of bytes about to be read; may throw
  */
 export async function runRows(
   { store, mediaUrl }: { readonly store: Store; readonly mediaUrl: MediaUrl },
@@ -27,7 +27,7 @@ export async function runRows(
   }));
 }
 
-/** A run as the list gives it; one that was free has no credits. */
+/** Returns the list row of a run; a free run has no credits. */
 function runRow(run: StoredRun, outputs: OutputItem[]): RunRow {
   return {
     runId: run.id,
@@ -40,7 +40,7 @@ function runRow(run: StoredRun, outputs: OutputItem[]): RunRow {
   };
 }
 
-/** Outputs with the URLs under which this process gives their media. */
+/** Returns outputs with the URLs under which this process serves their media. */
 export function outputItems(outputs: StoredOutput[], mediaUrl: MediaUrl, origin: string): OutputItem[] {
   return outputs.map(output =>
     'media' in output

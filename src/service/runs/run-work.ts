@@ -15,30 +15,30 @@ import type { Executor } from './executor.ts';
 import { type HeldResults, RESULT_LOST, ResultLost } from './held-results.ts';
 import type { InputFiles } from './input-files.ts';
 
-/** A run that is neither started nor queued yet. */
+/** A new run that is neither started nor queued. */
 export type NewlyMade = Omit<NewRun, 'status' | 'worker' | 'outcome'>;
 
 export interface Created {
-  /** The run's own id, or that of the one which the same creation made before. */
+  /** The id of the run, or of the run that the same creation made before. */
   readonly runId: string;
-  /** How the run ends; undefined where this process will not see it. */
+  /** The end of the run; undefined if this process will not see it. */
   readonly ending: Promise<Outcome | undefined> | undefined;
 }
 
-/** Sees to new runs, in its own way: a command carries out its own at once, `serve` queues them. */
+/** Takes new runs: a command carries its own out immediately, `serve` queues them. */
 export interface Runner {
-  /** Puts a run on disk, and has it carried out; throws CreationRefused. */
+  /** Stores a run and has it carried out. @throws {CreationRefused} */
   create(run: NewlyMade): Promise<Created>;
-  /** Ends a run that has not ended as failed, whoever carries it out. */
+  /** Fails a run that has not ended, whichever process carries it out. */
   cancel(runId: string): Promise<void>;
 }
 
-/** How a run ended that this process carried out. */
+/** The end of a run that this process carried out. */
 export interface RunEnd {
   readonly runId: string;
   readonly userId: number;
   readonly status: Outcome['status'];
-  /** From its start, in milliseconds. */
+  /** Milliseconds since its start. */
   readonly durationMs: number;
 }
 
@@ -48,22 +48,22 @@ export interface RunWorkOptions {
   readonly inputs: InputFiles;
   readonly clock: Clock;
   readonly results: HeldResults;
-  /** What providers answered in batches, by the keys of the creations that take it. */
+  /** Answers from provider batches, by the keys of their creations. */
   readonly batchAnswers: ReadonlyMap<string, BatchAnswer>;
-  /** The runs whose programs are running: none of them is started again. */
+  /** The runs whose programs are running, which must not be started again. */
   readonly programs: Set<string>;
   readonly meter?: Meter | undefined;
-  /** Called for each run that ended here and was written down. */
+  /** Called for each run that ended here, after its end was stored. */
   readonly onEnd?: ((run: RunEnd) => void) | undefined;
-  /** Faults that no caller hears of. */
+  /** Called with faults that no caller sees. */
   readonly onFault: (error: unknown) => void;
   readonly limits: UserLimits;
 }
 
-/** What a run says that its user has ended. */
+/** The error of a run that its user has cancelled. */
 export const CANCELLED = 'cancelled';
 
-/** Carries runs out in this process, and writes down how they end. */
+/** Carries out runs in this process and stores how they end. */
 export class RunWork {
   readonly pending = new PendingWork();
   readonly #options: RunWorkOptions;
@@ -74,12 +74,12 @@ export class RunWork {
     this.#options = options;
   }
 
-  /** The runs that are being carried out. */
+  /** The ids of the runs that are being carried out. */
   get running(): readonly string[] {
     return [...this.#running.keys()];
   }
 
-  /** Puts a run on disk; pictures of the user's former runs make room for it. */
+  /** Stores a run; pictures of the user's earlier runs are deleted if necessary to make room. */
   async keep(run: NewRun): Promise<string> {
     const { store, inputs, clock, limits, meter } = this.#options;
     const create = async (): Promise<string> => {
@@ -94,17 +94,17 @@ export class RunWork {
     });
   }
 
-  /** Gives how a run on disk ended; undefined where it was stopped on the way and stays as it is. Never rejects. */
+  /** Carries out a stored run and returns its end; undefined if it was stopped and stays unfinished. Never rejects. */
   carryOut(run: QueuedRun): Promise<Outcome | undefined> {
     return this.pending.track(this.#carryOut(run));
   }
 
-  /** Stops a run here that has ended otherwise; its late answer is dropped. */
+  /** Stops a run here that has already ended in the store; a late answer is dropped. */
   drop(runId: string): void {
     this.#running.get(runId)?.abort(new Error('the run has ended'));
   }
 
-  /** Drops what was ended by others. */
+  /** Drops runs that other processes have ended. */
   async dropEnded(): Promise<void> {
     const { store } = this.#options;
     const { running } = this;
@@ -113,7 +113,7 @@ export class RunWork {
     for (const id of running) if (!ours.has(id)) this.drop(id);
   }
 
-  /** Stops every run; resolves once nothing is being carried out. */
+  /** Stops every run; resolves once none is being carried out. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the service is stopping'));
     for (const run of this.#running.values()) run.abort(this.#stop.signal.reason);
@@ -147,8 +147,8 @@ export class RunWork {
   }
 
   /**
-   * Writes down how a run ended, and gives it; undefined if it had ended otherwise, or the signal stopped it. The result may
-   * have cost money: it is kept until it can be written down, unless the database is away for too long.
+   * Stores how a run ended and returns it; undefined if it had already ended, or the signal stopped it. The result may have
+   * cost money, so it is held until it can be stored, unless the database is away for too long.
    */
   async #settle(run: QueuedRun, executed: Outcome, signal: AbortSignal): Promise<Outcome | undefined> {
     const { store, clock, onFault, results } = this.#options;
@@ -173,12 +173,12 @@ export class RunWork {
   }
 }
 
-/** What any process can carry out needs no model by name. */
+/** Returns the model for metrics; a run that any process can carry out has none. */
 function meterModel({ model = '' }: { readonly model?: string | undefined }): string {
   return model === '' ? 'any' : model;
 }
 
-/** The outcome of a run that was read; undefined while it is unfinished. */
+/** Returns the outcome of a stored run; undefined if it has not ended. */
 export function outcomeOf(run: StoredRun | undefined): Outcome | undefined {
   if (run?.status !== 'succeeded' && run?.status !== 'failed') return undefined;
   const { status, outputs, tokens, warnings } = run;

@@ -1,7 +1,7 @@
 /**
- * What a user is told of a run that was stopped, and may have been paid for.
+ * Returns the error of a run that was stopped and may have been paid for.
  *
- * @param served whether it is of a `serve`; one of a command is found on this machine, whatever service is configured
+ * @param served true for a run of a `serve`; a run of a command is on this machine, whatever service is configured
  */
 export function stoppedRun(runId: string, by: string, served = false): string {
   const again = `promptrun runs rerun ${runId}${served ? '' : ' --profile local'}`;

@@ -1,17 +1,17 @@
 import { EventEmitter } from 'node:events';
 import type { NewRun } from '../store/run-records.ts';
 
-/** A piece of a run's text, as its model produces it. */
+/** A piece of a run's text while its model produces it. */
 export interface TextPiece {
   readonly runId: string;
-  /** The key its creation was sent with, by which its caller knows it before the creation is answered. */
+  /** The creation's key, by which the caller knows the run before the creation is answered. */
   readonly idempotencyKey: string | undefined;
   readonly text: string;
 }
 
-/** Gives out the text of runs while it is made, once somebody listens. */
+/** Emits the text of runs while models produce it, if anything listens. */
 export class TextFeed extends EventEmitter<{ text: [TextPiece] }> {
-  /** Where the pieces of a run's text go; undefined where nobody listens. */
+  /** Returns a function that emits pieces of a run's text; undefined if nothing listens. */
   of({ id: runId, idempotency }: Pick<NewRun, 'id' | 'idempotency'>): ((text: string) => void) | undefined {
     if (this.listenerCount('text') === 0) return undefined;
     return text => this.emit('text', { runId, idempotencyKey: idempotency?.key, text });

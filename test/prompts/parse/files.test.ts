@@ -153,7 +153,7 @@ describe('a watched directory', () => {
       '/g.prompt is left out: it is not a regular file',
       ...(process.platform === 'win32' ? [] : ['/h.prompt is left out: it is not a regular file']),
     ]);
-    await watched.lookAgain();
+    await watched.rescan();
     expect(news).toEqual([]);
     await rm(outside, { recursive: true });
   });
@@ -197,11 +197,11 @@ describe('a watched directory', () => {
       onError: error => tell(error.message),
     });
     await watched.ready;
-    await watched.lookAgain();
+    await watched.rescan();
     expect(news.splice(0)).toEqual(['a is refused']);
     refused.clear();
-    await watched.lookAgain();
-    await watched.lookAgain();
+    await watched.rescan();
+    await watched.rescan();
     expect(news).toEqual(['a']);
   });
 
