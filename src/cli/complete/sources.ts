@@ -106,7 +106,7 @@ const runs: Source = async ({ ctx, known }) =>
 const models: Source = async ({ known }) =>
   (await known.models()).map(({ model, modality }) => ({ value: model, description: modality }));
 
-/** `key=`, then `key=value` for the values the prompt lists; a file after `key=@`. */
+/** `key=`, then `key=value` for the values the prompt lists; a file after `key=@`, and for a picture with a name. */
 const inputs: Source = async request => {
   const { call, known, typed } = request;
   const [key, value] = splitPair(typed);
@@ -114,12 +114,20 @@ const inputs: Source = async request => {
     const paths = await files({ ...request, typed: value.slice(1) });
     return paths.map(file => ({ ...file, value: `${key}=@${file.value}` }));
   }
-  const fields = describeConfig((await known.prompt(call.operands[0]))?.config).text;
+  const { text, images } = describeConfig((await known.prompt(call.operands[0]))?.config);
   if (key !== undefined) {
-    const { choices = [] } = fields.find(field => field.key === key) ?? {};
+    if (images.some(({ name }) => name === key)) {
+      const paths = await files({ ...request, typed: value });
+      return paths.map(file => ({ ...file, value: `${key}=${file.value}` }));
+    }
+    const { choices = [] } = text.find(field => field.key === key) ?? {};
     return choices.map(choice => ({ value: `${key}=${choice}` }));
   }
-  return keysLeft(call, '--input', new Map(fields.map(field => [field.key, field.description])));
+  const pictures = images.flatMap(({ name, description }) =>
+    name === undefined ? [] : [[name, description] as const],
+  );
+  const keys = new Map([...text.map(field => [field.key, field.description] as const), ...pictures]);
+  return keysLeft(call, '--input', keys);
 };
 
 /** `key=`, then `key=value`, of the model that the line names or the chosen prompt uses; of any where none is known. */
@@ -136,15 +144,26 @@ const runOptions: Source = async ({ call, known, typed }) => {
 const settingKeys: Source = () =>
   SETTING_KEYS.map(value => ({ value, description: SETTINGS[value].description }));
 
-const settingValues: Source = ({ call }) => {
-  const key = SETTING_KEYS.find(one => one === call.operands[0]);
+const settingValues: Source = request => {
+  const key = SETTING_KEYS.find(one => one === request.call.operands[0]);
+  if (key === 'model' || key === 'judge') return models(request);
   return key !== undefined && typeof SETTINGS[key].default === 'boolean'
     ? [{ value: 'true' }, { value: 'false' }]
     : [];
 };
 
 /** What `help` explains besides commands; guides that a command gives its name to come with that. */
-const TOPICS = ['environment', 'exit-codes', 'flags', 'prompt-files', 'services', 'tests'];
+const TOPICS = [
+  'agents',
+  'environment',
+  'exit-codes',
+  'flags',
+  'how-sure',
+  'moving',
+  'prompt-files',
+  'services',
+  'tests',
+];
 
 const helpTopics: Source = ({ call: { operands }, table }) => {
   const [group] = operands;

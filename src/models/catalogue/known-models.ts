@@ -17,6 +17,7 @@ interface KnownModelsOptions {
 /** Returns what a check of a prompt file has to know of the models. */
 export function knownModels(models: Table, { nowMs = Date.now(), withRemedy }: KnownModelsOptions = {}) {
   return {
+    settings: [...PROVIDER_SETTINGS],
     explainMissing: (name: string) => models.explainMissing(name, withRemedy),
     get(name: string) {
       const entry = models.get(name);

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { messageOf } from '../../files/error-utils.ts';
-import { didYouMean } from '../../files/nearest.ts';
+import { didYouMean, nearest } from '../../files/nearest.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import { type Declared, variablesOf } from '../declared.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../entry.ts';
@@ -108,7 +108,11 @@ class WatchedModels {
         return `${missing}: models.yaml describes the provider \`${prefix}\` in a way that can't be used`;
       }
       const providers = this.#providers().map(({ name }) => name);
-      return `${missing}, and no provider \`${prefix}\`: there are ${providers.join(', ')}; ${alias}`;
+      const meant = nearest(prefix, providers);
+      const list = `are ${providers.join(', ')}; ${alias}`;
+      const suggestion =
+        meant === undefined ? ': there' : `; did you mean ${[meant, ...rest].join('/')}? There`;
+      return `${missing}, and no provider \`${prefix}\`${suggestion} ${list}`;
     }
     const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
     const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];

@@ -1,5 +1,6 @@
 import type { Place } from '../../files/file-fault.ts';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { didYouMean } from '../../files/nearest.ts';
 import type { RunOption } from '../../wire/index.ts';
 import type { PromptDefinition } from '../definition.ts';
 import type { Finding, Findings } from '../findings.ts';
@@ -92,6 +93,8 @@ export interface KnownModels {
   get(name: string): KnownModel | undefined;
   /** Explains in one line why a model is missing and how to get it. */
   explainMissing(name: string): string;
+  /** The options that providers share. */
+  readonly settings: readonly string[];
 }
 
 /** One model that a check knows. */
@@ -121,6 +124,7 @@ export function checkModel(
   const model = models.get(name);
   if (!model) {
     const what = models.explainMissing(name);
+    for (const key of Object.keys(config)) noteOption(definition, key, models.settings, findings);
     return mayLackModel ? findings.note(places.model, what) : findings.fault(places.model, what);
   }
   if (model.note !== undefined) findings.note(places.model, model.note);
@@ -142,8 +146,28 @@ export function checkModel(
         `\`${key}\` of the model \`${model.model}\` is one of ${choices}, not \`${setting}\``,
       );
     }
-    if (!option && model.ignores(key)) findings.note(place, ignoredOption(key, model));
+    const ignored = !option && model.ignores(key) ? ignoredOption(key, model) : undefined;
+    noteOption(
+      definition,
+      key,
+      [...model.runOptions.map(({ key }) => key), ...models.settings],
+      findings,
+      ignored,
+    );
   }
+}
+
+/** Notes an option of `config` that has no effect, or that is near one there is, and not one itself. */
+function noteOption(
+  { places }: Definition,
+  key: string,
+  options: readonly string[],
+  findings: Findings,
+  ignored?: string,
+): void {
+  const meant = options.includes(key) ? '' : didYouMean(key, options);
+  const note = ignored ?? (meant === '' ? undefined : `\`${key}\` is not an option that providers share`);
+  if (note !== undefined) findings.note(places.config[key] ?? places.model, note + meant);
 }
 
 function ignoredOption(key: string, { model, runOptions }: KnownModel): string {

@@ -263,6 +263,15 @@ describe('what it never does', () => {
     ).toEqual([VERSION.replace('0', 'a'), 'just-run']);
   });
 
+  it('offers pictures by their names, and files for them', async () => {
+    const text =
+      '---\nmodel: echo\ninput: {schema: {photo: string, note: string}}\n---\n{{note}} {{media url=photo}}\n';
+    const at = home({ 'pic.prompt': text, 'cat.png': 'x' });
+    const options = { home: at, local: localService };
+    expect(await complete(['run', 'pic.prompt', '-i', ''], options)).toEqual(['note=', 'photo=']);
+    expect(await complete(['run', 'pic.prompt', '-i', 'photo=c'], options)).toEqual(['photo=cat.png']);
+  });
+
   it('in files are offered as files, in no version, with their inputs and options', async () => {
     const directory = home({
       'note.prompt':

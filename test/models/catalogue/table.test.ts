@@ -101,6 +101,9 @@ describe('the models of the service', () => {
     expect(table?.explainMissing('meta-llama/llama-9')).toMatch(
       /no provider `meta-llama`: there are openai, anthropic, .*vllm; .*models\.yaml: modelAliases: \{meta-llama\/llama-9: <model>\}$/,
     );
+    expect(table?.explainMissing('opnai/gpt-9/mini')).toMatch(
+      /^there is no model `opnai\/gpt-9\/mini`, and no provider `opnai`; did you mean openai\/gpt-9\/mini\? There are openai, /,
+    );
   });
 
   it('are also found by their aliases', async () => {

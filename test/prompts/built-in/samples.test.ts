@@ -13,6 +13,7 @@ import { png } from '../../support/pictures.ts';
 const models = {
   list: () => BUILT_IN_MODELS,
   get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),
+  settings: ['temperature', 'topP'],
   explainMissing: (name: string) => `there is no model \`${name}\``,
 };
 const sample = (slug: string): ReturnType<typeof parsePromptFile> =>

@@ -78,6 +78,17 @@ describe('checking the options of a prompt', () => {
     expect(await noted('ollama/llama3.2', ...lines, 'topP:')).toEqual([]);
   });
 
+  it('names the option that was probably meant, whatever becomes of the one that stands there', async () => {
+    const misspelt = 'note 4 `temprature` is not an option that providers share; did you mean temperature?';
+    expect(await noted('openai/gpt-4.1', 'temprature: 1', 'style: formal')).toEqual([misspelt]);
+    expect(await found('---', 'model: nobody-knows', 'config:', '  temprature: 1', '---', 'x')).toContain(
+      'note 4:3 `temprature` is not an option that providers share; did you mean temperature?',
+    );
+    expect(await found('---', 'model: sandbox', 'config:', '  outcom: failed', '---', 'x')).toEqual([
+      'note 4:3 the model `sandbox` ignores `outcom`: it has delaySeconds, outcome; did you mean outcome?',
+    ]);
+  });
+
   it('notes what a known model does not take, or takes less of', async () => {
     expect(await noted('openai/gpt-5.6', 'temperature: 0.5', 'seed: 7')).toEqual([
       'note 4 gpt-5.6 does not take temperature: left out',
