@@ -10,13 +10,13 @@ import type { ImageField, InputFields, TextField } from './input-fields.ts';
 import { inputText } from './literal.ts';
 import { collectInputs } from './text-inputs.ts';
 
-/** What a person answered, as the command line takes it. */
+/** A person's answers, in the form of the command line. */
 export interface Answers {
   readonly text: readonly (readonly [key: string, value: string])[];
   readonly images: readonly string[];
 }
 
-/** Asks for what the prompt wants and was not given, each by its type. What was given is never asked for again. */
+/** Asks for each input that was not given, by its type. */
 export async function askForInputs(
   ctx: Context,
   fields: InputFields,
@@ -87,7 +87,7 @@ const ASK: Readonly<Record<Kind, Ask>> = {
     const offered = Array.isArray(parsed) ? parsed.map(item => inputText(item) ?? '') : undefined;
     const answers = await prompter.list({ ...question, default: offered }, signal);
     if (answers.length === 0 && !question.required) return undefined;
-    // An item as JSON holds it: a number or a boolean where the list is one of those.
+    // Items of a list of numbers or booleans become JSON values.
     return JSON.stringify(answers.map(text => (items === undefined ? text : (parseJson(text) ?? text))));
   },
   choice(prompter, field, question, signal) {
@@ -137,14 +137,14 @@ function namedChoices({ choices = [], labels }: TextField): Choice<string>[] {
   return choices.map(value => ({ value, name: labels?.get(value) ?? value }));
 }
 
-/** The bounds as far as the choices can meet them, so that the impossible is never asked for. */
+/** Returns the minimum and maximum number of choices, limited to the choices that exist. */
 function bounds({ required, choices = [], multiple = {} }: TextField): { min: number; max: number } {
   const { min = required ? 1 : 0, max = Number.POSITIVE_INFINITY } = multiple;
   const least = Math.min(min, choices.length);
   return { min: least, max: Math.max(max, least, 1) };
 }
 
-/** What the prompts of the service take as images, by their names; any other may be typed as well. */
+/** File names to suggest as images; any other name may be typed. */
 const IMAGE_NAME = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?|heic|heif|svg|ico|jxl)$/i;
 
 async function askForImage(
@@ -162,7 +162,7 @@ async function askForImage(
   return prompter.path({ message, description, proposes, check }, ctx.signal);
 }
 
-/** Takes `key=value` pairs, as `--input` does, until an empty line. */
+/** Reads `key=value` pairs like `--input`, until an empty line. */
 async function askFreely(ctx: Context): Promise<[key: string, value: string][]> {
   const prompter = await ctx.prompter();
   const text = new Map<string, string>();
@@ -185,13 +185,13 @@ async function readPairs(ctx: Context, pairs: string): Promise<ReadonlyMap<strin
   return (await collectInputs(ctx, { inputs: pairsIn(pairs), images: [] })).text;
 }
 
-/** Several pairs pasted at once, or one whose value has several lines. */
+/** Splits a pasted answer into pairs, unless it is one pair whose value has several lines. */
 function pairsIn(answer: string): readonly string[] {
   const lines = answer.split('\n');
   return lines.every(line => /^[^=\s][^=]*=/u.test(line)) ? lines : [answer];
 }
 
-/** What `--input` would say of it. */
+/** Explains why `--input` would refuse a pair. */
 async function pairProblem(ctx: Context, pair: string): Promise<string | undefined> {
   if (pair === '') return undefined;
   if (pairsIn(pair).some(one => one.endsWith('=@-'))) {
@@ -200,7 +200,7 @@ async function pairProblem(ctx: Context, pair: string): Promise<string | undefin
   return problemOf(() => readPairs(ctx, pair), '--input ');
 }
 
-/** Why an answer can't be used, without the name of the flag that would say so; undefined where it can. */
+/** Explains why an answer can't be used, without the name of the flag; undefined if it can. */
 async function problemOf(use: () => Promise<unknown>, flag: string): Promise<string | undefined> {
   try {
     await use();

@@ -4,28 +4,28 @@ import type { ImageField, InputFields } from './input-fields.ts';
 
 interface Inputs {
   readonly text: ReadonlyMap<string, string>;
-  /** In their places. */
+  /** The images in the prompt's order. */
   readonly images: readonly unknown[];
 }
 
-/** The first thing that a prompt's config refuses; undefined if it refuses nothing, or is not known. */
+/** Returns the first fault of inputs by the prompt's config; undefined if there is none or the config is unknown. */
 export function inputFault(fields: InputFields, inputs: Inputs): CliError | undefined {
   return suppliedInputFault(fields, inputs) ?? (fields.known ? missing(fields, inputs) : undefined);
 }
 
-/** The same without what is missing: that can still be asked for. */
+/** Like `inputFault`, but ignores missing inputs, which can still be asked for. */
 export function suppliedInputFault(fields: InputFields, inputs: Inputs): CliError | undefined {
   if (!fields.known) return undefined;
   return unknownKey(fields, inputs.text) ?? wrongChoice(fields, inputs.text) ?? tooManyImages(fields, inputs);
 }
 
-/** Throws what `inputFault` finds. */
+/** Throws the result of `inputFault`, if any. */
 export function checkInputs(fields: InputFields, inputs: Inputs): void {
   const fault = inputFault(fields, inputs);
   if (fault !== undefined) throw fault;
 }
 
-/** What an image input is called. */
+/** Returns the name of an image input for messages. */
 export function imageName({ name, description }: ImageField, at: number): string {
   const called = name ?? `image ${at + 1}`;
   return description === undefined ? called : `${called} (${description})`;
@@ -82,7 +82,7 @@ function missing(fields: InputFields, { text, images }: Inputs): CliError | unde
 
 function tooManyImages(fields: InputFields, { images }: Inputs): CliError | undefined {
   const wanted = fields.images.length;
-  // A config that names no image may only be silent about them; that is for the service to say.
+  // A config without images may only omit them, so the service decides.
   if (wanted === 0 || images.length <= wanted) return undefined;
   return usageError(`the prompt takes ${count(wanted)}, not ${images.length}`);
 }

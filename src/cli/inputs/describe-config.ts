@@ -21,21 +21,21 @@ import {
   UnknownShape,
 } from './input-fields.ts';
 
-/** More images than any prompt asks for. */
+/** More images than any prompt needs. */
 const MOST_IMAGES = 100;
 const UNKNOWN: InputFields = { known: false, text: [], images: [] };
 
 /**
- * What a prompt's config says that it asks for, in any of three shapes: (a) keyed objects under `textInputs` and a list
- * under `imageInputs`; (b) JSON Type Definition under `inputsJTD`, or in place of the config or its texts; (c) `variables`
- * and `images`. A row of a search may hold a list of such configs. A shape is only taken for known if every part of it is.
- * Never throws, whatever the config holds.
+ * Returns the inputs that a prompt's config describes, in any of three shapes: (a) keyed objects under `textInputs` and a
+ * list under `imageInputs`; (b) JSON Type Definition under `inputsJTD`, or in place of the config or its texts;
+ * (c) `variables` and `images`. A search row may have a list of configs. A shape counts as known only if every part of it
+ * does. Never throws.
  */
 export function describeConfig(config: unknown): InputFields {
   return Array.isArray(config) ? describeList(listOf(config)) : describeOne(config);
 }
 
-/** All texts of the configs, and the images of the first that has any. */
+/** Merges the texts of all configs, and takes the images of the first that has any. */
 function describeList(configs: readonly unknown[]): InputFields {
   const all = configs.map(describeOne);
   if (all.length === 0 || all.some(({ known }) => !known)) return UNKNOWN;
@@ -72,7 +72,7 @@ function textsIn(config: unknown): TextField[] | undefined {
   return Object.entries(part(texts)).map(([key, input]) => describeKeyed(key, part(input)));
 }
 
-/** Shape (a): `{type, description, required, default, enum}`. */
+/** Reads shape (a): `{type, description, required, default, enum}`. */
 function describeKeyed(key: string, input: JsonObject): TextField {
   const type = optional(own(input, 'type'), scalarText);
   const listed = own(input, 'enum') ?? own(input, 'options') ?? own(own(input, 'items'), 'enum');
@@ -87,10 +87,10 @@ function describeKeyed(key: string, input: JsonObject): TextField {
   });
 }
 
-/** Keys that only distinguish variables, so that the name is inside. */
+/** Matches keys that only number variables, whose names are inside. */
 const IDENTIFIER = /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
-/** Shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with `options` it is a choice. */
+/** Reads shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with `options` it is a choice. */
 function describeVariable(key: string, variable: JsonObject): TextField {
   optional(own(variable, 'type'), scalarText);
   const several = own(variable, 'multiple');
@@ -99,7 +99,7 @@ function describeVariable(key: string, variable: JsonObject): TextField {
   const name = IDENTIFIER.test(key) ? (textUnder(variable, 'name', 'key') ?? key) : key;
   return field(name, own(variable, 'allowEmpty') !== true, own(variable, 'options'), {
     description: textUnder(variable, 'description', 'label', 'title'),
-    // A list of nothing but empty texts is a form left blank, not a default.
+    // A list of only empty texts is a blank form, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
     multiple: isMultiple ? boundsOf(several) : undefined,
   });
@@ -111,10 +111,10 @@ function boundsOf(multiple: unknown): TextField['multiple'] {
 }
 
 const JTD_KEYWORDS = ['properties', 'optionalProperties', 'additionalProperties', 'definitions', 'metadata'];
-/** Definitions that refer to each other are followed no further than this. */
+/** Maximum number of references to follow between definitions. */
 const MOST_REFERENCES = 10;
 
-/** The JSON Type Definition of the inputs, and not an input that happens to be called so. */
+/** Returns the JSON Type Definition of the inputs, but not an input that happens to have that name. */
 function jtdIn(config: unknown): JsonObject | undefined {
   const texts = own(config, 'textInputs');
   const hasForm = (value: unknown): boolean =>
@@ -135,7 +135,7 @@ function jtdIn(config: unknown): JsonObject | undefined {
   return jtd === undefined ? undefined : part(jtd);
 }
 
-/** Shape (b): RFC 8927, with `description` and `default` in the metadata. */
+/** Reads shape (b): RFC 8927, with `description` and `default` in the metadata. */
 function describeJtd(schema: JsonObject): TextField[] {
   const definitions = own(schema, 'definitions');
   const describe = (form: string, required: boolean): TextField[] =>
@@ -178,7 +178,7 @@ function resolve(form: unknown, definitions: unknown): JsonObject {
   throw new UnknownShape();
 }
 
-/** The images from the first place that names any; undefined if none does. */
+/** Returns the images from the first place that names any; undefined if none does. */
 function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefined {
   const inputs = own(config, 'imageInputs');
   const places = [

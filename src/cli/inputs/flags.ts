@@ -5,7 +5,7 @@ import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { withLocalStore } from '../targets/prompt-file.ts';
 
-/** Splits at the first `=`; everything after it belongs to the value. */
+/** Splits at the first `=`; everything after it is the value. */
 export function parseKeyValue(text: string, flag: string): { readonly key: string; readonly value: string } {
   const at = text.indexOf('=');
   if (at < 1) {
@@ -14,13 +14,13 @@ export function parseKeyValue(text: string, flag: string): { readonly key: strin
   return { key: text.slice(0, at), value: text.slice(at + 1) };
 }
 
-/** Where the value of an `--input` comes from. */
+/** The source of the value of an `--input`. */
 export type ValueSource =
   | { readonly from: 'argument'; readonly value: string }
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'stdin' };
 
-/** `@file` reads a file, `@-` standard input, `@@x` is the literal `@x`; anything else is the value itself. */
+/** Parses a value: `@file` is a file, `@-` standard input, `@@x` the literal `@x`; anything else is the value itself. */
 export function parseValueSource(value: string): ValueSource {
   if (value.startsWith('@@')) return { from: 'argument', value: value.slice(1) };
   if (value === '@-') return { from: 'stdin' };
@@ -28,33 +28,33 @@ export function parseValueSource(value: string): ValueSource {
   return { from: 'argument', value };
 }
 
-/** The inverse of `parseValueSource`: how a value is written so that it arrives as it is. */
+/** Escapes a literal value for `--input`: the inverse of `parseValueSource`. */
 export function literalValue(value: string): string {
   return value.startsWith('@') ? `@${value}` : value;
 }
 
-/** Whether a `key=value` takes its value from standard input. */
+/** Returns true if a `key=value` reads standard input. */
 export function readsStandardInput(keyValue: string): boolean {
   return keyValue.slice(keyValue.indexOf('=') + 1) === '@-';
 }
 
-/** The models of `-m`, which may be repeated and may name several separated by commas; each once. */
+/** Returns the models of `-m`, which is repeatable and takes several separated by commas, without duplicates. */
 export function modelList(values: readonly string[]): string[] {
   const models = values.flatMap(value => value.split(',')).map(model => model.trim());
   return [...new Set(models.filter(model => model !== ''))];
 }
 
-/** `-o key=value`, as often as it is there; a later one of the same key wins. */
+/** Parses all `-o key=value`; the last one of a key wins. */
 export function parseOptions(pairs: readonly string[]): Map<string, string> {
   const options = pairs.map(pair => parseKeyValue(pair, '--option'));
   return new Map(options.map(({ key, value }) => [key, value]));
 }
 
 /**
- * Refuses a run option that the prompt's model does not accept. Which that is only this machine's own service knows; of
- * another, what any of its models lists may be right, after one refresh of the cached ones.
+ * Refuses a run option that the prompt's model does not accept. Only the embedded service knows the prompt's model; for
+ * others, an option that any model lists is accepted, after one refresh of the cache.
  *
- * @throws {CliError} USAGE_ERROR that names what is accepted
+ * @throws {CliError} USAGE_ERROR that names the accepted options
  */
 export async function checkOptions(
   ctx: Context,
@@ -77,7 +77,7 @@ export async function checkOptions(
   if (fault !== undefined) throw fault;
 }
 
-/** The first option that no model accepts; undefined where all of them are accepted. */
+/** Returns the error for the first option that no model accepts; undefined if all are accepted. */
 function optionFault(models: readonly Model[], options: ReadonlyMap<string, string>): CliError | undefined {
   const accepted = acceptedOptions(models);
   for (const [key, value] of options) {
@@ -88,7 +88,7 @@ function optionFault(models: readonly Model[], options: ReadonlyMap<string, stri
   return undefined;
 }
 
-/** The values that any of the models takes, by option. */
+/** Returns the values that any of the models accepts, by option. */
 export function acceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
   const accepted = new Map<string, Set<string>>();
   for (const { key, options } of models.flatMap(model => model.availableRunOptions)) {
@@ -111,7 +111,7 @@ function unknownValue(key: string, value: string, values: readonly string[]): Cl
   return refusal(message, `Accepted values: ${values.join(', ')}`, values);
 }
 
-// The JSON form of an error has no hints, so what is accepted is its data as well.
+// The JSON form of an error has no hints, so the accepted values are its data too.
 function refusal(message: string, listed: string, accepted: readonly string[]): CliError {
   return new CliError(message, {
     status: 'USAGE_ERROR',

@@ -1,49 +1,49 @@
 import { isObject, type JsonObject, listOf, scalarText, textUnder } from '../core/json-value.ts';
 
-/** A value that a prompt asks for; on the wire every value is a text. */
+/** A text input of a prompt; on the wire every value is text. */
 export interface TextField {
   readonly key: string;
   readonly description?: string;
-  /** False if there is a default or it may be left empty. */
+  /** False if it has a default or may be empty. */
   readonly required: boolean;
-  /** What the service takes if nothing is given; several choices are joined with `, `. */
+  /** The service's default; several choices are joined with `, `. */
   readonly default?: string;
-  /** What the text stands for; a text of any kind if undefined. Lists and objects are JSON. */
+  /** The type of the value that the text represents; undefined for plain text. Lists and objects are JSON. */
   readonly type?: 'number' | 'integer' | 'boolean' | 'array' | 'object';
-  /** What the items of a list are, if they are no texts. */
+  /** The type of a list's items, unless they are texts. */
   readonly items?: TextField['type'];
-  /** The only values accepted; anything if undefined. */
+  /** The accepted values; undefined accepts any. */
   readonly choices?: readonly string[];
-  /** What choices are called, for those that have a name besides their value. */
+  /** The labels of choices that have a label besides their value. */
   readonly labels?: ReadonlyMap<string, string>;
-  /** Several choices may be taken, between `min` and `max` of them; one if undefined. */
+  /** The number of choices that may be selected; undefined means exactly one. */
   readonly multiple?: { readonly min?: number; readonly max?: number };
 }
 
-/** An image that a prompt asks for; all of them are required, in order. */
+/** An image input of a prompt; all are required, in order. */
 export interface ImageField {
   readonly name?: string;
   readonly description?: string;
 }
 
-/** What a prompt asks for, as far as its config says. */
+/** The inputs of a prompt as far as its config describes them. */
 export interface InputFields {
-  /** False if the config describes nothing that is known: any input may be right. */
+  /** False if the config has an unknown shape, so that any input may be valid. */
   readonly known: boolean;
   readonly text: readonly TextField[];
   readonly images: readonly ImageField[];
 }
 
-/** A part of a config that has the form of no known shape; then nothing is known of the whole. */
+/** A part of a config has no known shape, so the whole config counts as unknown. */
 export class UnknownShape extends Error {}
 
-/** A part that must be an object. @throws {UnknownShape} */
+/** Returns a part that must be an object. @throws {UnknownShape} if it is not */
 export function part(value: unknown): JsonObject {
   if (isObject(value)) return value;
   throw new UnknownShape();
 }
 
-/** A part that may be left out, but must be of its form otherwise. @throws {UnknownShape} */
+/** Reads an optional part. @throws {UnknownShape} if it is present but has another form */
 export function optional<T>(value: unknown, read: (value: unknown) => T | undefined): T | undefined {
   if (value === undefined || value === null) return undefined;
   const content = read(value);
@@ -74,10 +74,10 @@ export const TYPES: Readonly<Record<string, TextField['type']>> = {
 
 type Facts = { [K in 'description' | 'default' | 'type' | 'items' | 'multiple']?: TextField[K] | undefined };
 
-/** A field without what the config leaves out; `listed` are its choices as `choicesOf` takes them. */
+/** Returns a field without the properties that the config omits; `listed` are its choices in a form for `choicesOf`. */
 export function field(key: string, required: boolean, listed: unknown, facts: Facts): TextField {
   const { choices = [], labels } = optional(listed, choicesOf) ?? {};
-  // A choice is asked for as such, whatever it stands for.
+  // A choice is asked as a choice, whatever type it represents.
   const isChoice = choices.length > 0;
   const all = {
     ...facts,
@@ -91,7 +91,7 @@ export function field(key: string, required: boolean, listed: unknown, facts: Fa
   };
 }
 
-/** `["a", "b"]`, a list of objects, or an object from what is sent to what is shown. */
+/** Reads choices: `["a", "b"]`, a list of objects, or an object from values to labels. */
 function choicesOf(listed: unknown): Pick<TextField, 'choices' | 'labels'> | undefined {
   if (!isObject(listed) && !Array.isArray(listed)) return undefined;
   const pairs = isObject(listed)

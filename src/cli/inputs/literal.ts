@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../core/json-value.ts';
 
-/** A number or boolean of JSON or YAML, as it was written there: `1.50` is not `1.5`, and no digit is lost. */
+/** A number or boolean of JSON or YAML as written: `1.50` is not `1.5`, and no digit is lost. */
 export class Literal {
   readonly source: string;
 
@@ -9,19 +9,19 @@ export class Literal {
     this.source = source;
   }
 
-  /** As JavaScript has it. */
+  /** The value in JavaScript. */
   get value(): number | boolean {
     const number = Number(this.source);
     return Number.isNaN(number) ? this.source.toLowerCase() === 'true' : number;
   }
 }
 
-/** More values than any inputs have: aliases of aliases in a few lines of YAML stand for more. */
+/** More values than any inputs have; aliases of aliases in a few lines of YAML can expand to more. */
 const MOST_VALUES = 100_000;
 
 /**
- * A value as the text it is sent as: texts as they are, numbers and booleans as written, lists and objects as JSON.
- * Undefined for null, and for a value of more than 100,000 parts.
+ * Returns the text to send for a value: numbers and booleans as written, lists and objects as JSON. Undefined for null, and
+ * for a value of more than 100,000 parts.
  */
 export function inputText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
@@ -48,13 +48,13 @@ function jsonText(value: unknown, values: { left: number }): string | undefined 
   return `{${parts.join(',')}}`;
 }
 
-/** YAML writes some numbers and booleans as JSON does not: `0x1F`, `+1`, `True`. */
+/** Returns the JSON form of a literal; YAML also has `0x1F`, `+1` and `True`. */
 function jsonLiteral({ source, value }: Literal): string {
   if (/^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/u.test(source)) return source;
   return String(Number.isFinite(value) || typeof value === 'boolean' ? value : false);
 }
 
-/** JSON with every number and boolean as a `Literal`; undefined where the source is not JSON. */
+/** Parses JSON with every number and boolean as a `Literal`; undefined if the source is not JSON. */
 export function parseJsonAsWritten(source: string): unknown {
   try {
     JSON.parse(source);
@@ -71,9 +71,9 @@ function literalOf(value: unknown, mark: string): Literal | undefined {
   return new Literal(String((value as Record<string, unknown>)[mark]));
 }
 
-/** Wraps the numbers and booleans of valid JSON, which stand anywhere but inside strings. */
+/** Marks the numbers and booleans of valid JSON, outside strings. */
 function markLiterals(json: string, mark: string): string {
-  // Once the quotes within strings are written otherwise, every second part between quotes is the content of a string.
+  // With escaped quotes rewritten, every second part between quotes is the content of a string.
   const parts = json.replace(/\\["\\]/gu, escape => (escape === '\\"' ? '\\u0022' : '\\u005c')).split('"');
   const markedParts = parts.map((part, at) =>
     at % 2 === 1 ? part : part.replace(/-?\d[\d.eE+-]*|true|false/gu, `{${mark}:"$&"}`),

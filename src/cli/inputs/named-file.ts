@@ -12,25 +12,25 @@ import { CaseFault, usageError } from '../errors.ts';
 import { REVISION_MARK } from '../targets/named-prompt-file.ts';
 import { type ImageFinder, isImageUrl, openImage } from './images/image-source.ts';
 
-/** Where a file that may be a stranger's stands, and what it may name. */
+/** The folder of a file that may be a stranger's, and which files it may name. */
 export interface NamingFolder {
-  /** Absolute. */
+  /** The absolute path. */
   readonly cwd: string;
-  /** Whether it may name files elsewhere. */
+  /** True if it may name files outside the folder. */
   readonly allowOutside: boolean;
-  /** Counts the files that one file names; what rows name is not counted. */
+  /** Counts the files that one file names; files named in rows are not counted. */
   readonly counted?: NamedFiles;
-  /** Told of each file that is named, absolute. */
+  /** Called with the absolute path of each named file. */
   readonly onNamed?: (file: string) => void;
 }
 
-/** In bytes. */
+/** Maximum size of a named file, in bytes. */
 const LARGEST = 20 * 1024 * 1024;
 
 /**
- * Checks a file that another file names, by its real path, before it is opened.
+ * Checks the real path of a file that another file names, before it is opened.
  *
- * @throws {CaseFault} for a git revision, and for a file that lies elsewhere, is not a regular file, or is larger than 20 MiB
+ * @throws {CaseFault} for a git revision, and for a file that is outside the folder, not a regular file, or larger than 20 MiB
  */
 export function checkNamedFile(folder: NamingFolder, file: string): void {
   const { cwd, allowOutside, counted, onNamed } = folder;
@@ -59,12 +59,12 @@ function namedFileFault(file: string, folder: string | undefined, counted?: Name
   try {
     return lookAtNamedFile(file, folder, LARGEST, counted).fault;
   } catch {
-    // What isn't there is said by who reads it.
+    // The reader reports a missing file.
     return undefined;
   }
 }
 
-/** Images that a file names, found from its folder. Opening one throws as `checkNamedFile` and `openImage` do. */
+/** Returns a finder for images that a file names. Opening one throws like `checkNamedFile` and `openImage`. */
 export function imagesNamedIn(ctx: Context, folder: NamingFolder): ImageFinder {
   const { cwd } = folder;
   return {

@@ -3,18 +3,18 @@ import type { Connection, Context } from '../context.ts';
 import type { Choice } from '../questions/types.ts';
 import { acceptedOptions } from './flags.ts';
 
-/** How long a person is kept waiting for something that is not needed, in milliseconds. */
+/** Maximum wait for something optional, in milliseconds. */
 const LONGEST_WAIT_MS = 5000;
 
-/** What the search results say of a prompt; undefined where not known. */
+/** Facts from a prompt's search result; undefined if unknown. */
 interface ChosenPrompt {
   /** 0 text, 1 image. */
   readonly modality?: number;
-  /** The place of its model among the models. */
+  /** The index of its model among the models. */
   readonly model?: number;
 }
 
-/** Lets a person set run options one after the other, as `key=value`; nothing to choose where no model has any. */
+/** Lets a person choose run options one by one, and returns them as `key=value`; empty if no model has any. */
 export async function pickOptions(
   ctx: Context,
   connection: Connection,
@@ -34,7 +34,7 @@ export async function pickOptions(
   return pairs(chosen);
 }
 
-/** Options are never needed, so a service that can't list them stops nothing. */
+/** Returns the models; empty if the service can't list them, because options are optional. */
 async function modelsOf(ctx: Context, connection: Connection): Promise<readonly Model[]> {
   const { resources } = connection;
   const { signal } = ctx;
@@ -48,7 +48,7 @@ async function modelsOf(ctx: Context, connection: Connection): Promise<readonly 
   }
 }
 
-/** Whether the prompt uses the model, as far as is known: what the index counts is certain of our own service only. */
+/** Returns true if the prompt may use the model. The index is reliable only on a local service. */
 function mayBeUsed(
   { embedded }: Connection,
   { model: index, modality }: ChosenPrompt,
@@ -59,7 +59,7 @@ function mayBeUsed(
   return modality === undefined || model.modality === MODALITIES[modality];
 }
 
-/** Undefined once there is nothing more to set. */
+/** Asks for the next option; undefined once the person is done. */
 async function pickKey(
   ctx: Context,
   models: readonly Model[],

@@ -7,17 +7,17 @@ import { matching } from '../questions/choices.ts';
 import type { Choice } from '../questions/types.ts';
 import { pickOptions } from './pick-options.ts';
 
-/** What a person chose to run. */
+/** The target and options that a person chose. */
 interface Picked {
   /** An alias or a prompt version. */
   readonly target: string;
-  /** What a person would write for it. */
+  /** The name that a person would type for it. */
   readonly shownAs: string;
-  /** Run options as `--option` takes them. */
+  /** Run options in the form of `--option`. */
   readonly options: readonly string[];
 }
 
-/** Lets a person choose a prompt; with `ask` its version too, and run options where none were given. */
+/** Lets a person choose a prompt; with `ask` also its version, and run options if none were given. */
 export async function pickRun(
   ctx: Context,
   connection: Connection,
@@ -38,12 +38,12 @@ async function pickTarget(
   const { alias, slug } = prompt;
   if (alias !== undefined) return { target: alias, shownAs: alias };
   const { chosen, latest } = await versionOf(ctx, connection, prompt, ask);
-  // A slug is unique at the service of this machine, and stands for the latest version.
+  // On the embedded service a slug is unique and means the latest version.
   const isSlug = connection.embedded && slug !== undefined && chosen === latest;
   return { target: chosen, shownAs: isSlug ? slug : chosen };
 }
 
-/** The latest version, or the one that is chosen where there are several to be asked about. */
+/** Returns the latest version, or the chosen one if there are several and the user wants to be asked. */
 async function versionOf(
   ctx: Context,
   { client }: Connection,
@@ -82,24 +82,24 @@ function versionName(ctx: Context, version: PromptVersionEntry, isLatest: boolea
   return isLatest ? `the latest, published ${age}` : `published ${age}`;
 }
 
-/** A prompt that was found, or an alias. */
+/** A found prompt or an alias. */
 interface PickedPrompt {
   readonly alias?: string;
   readonly promptId: string;
-  /** A version of it, the latest as far as is known. */
+  /** Its latest known version. */
   readonly promptVersionId: string;
   readonly slug?: string;
-  /** Of the search results: 0 text, 1 image; undefined where not known. */
+  /** The modality in the search result: 0 text, 1 image; undefined if unknown. */
   readonly modality?: number;
-  /** Of the search results: the place of its model among the models of the service. */
+  /** The index of its model among the service's models, from the search result. */
   readonly model?: number;
 }
 
-/** How long typing must have paused before the service is asked, in milliseconds. */
+/** Pause in typing before the service is asked, in milliseconds. */
 const PAUSE_MS = 250;
 const MOST_RECENT = 20;
 
-/** Searches while the user types. Without words it offers the aliases, and the local prompts or those used before. */
+/** Searches while the user types. Without words, offers aliases and the local prompts or those used before. */
 async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
   const offered = await offeredPrompts(ctx, connection);
   const refused = new AbortController();
@@ -111,7 +111,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
       const { rows } = await connection.client.prompts.search(query, { signal });
       return [...matching(offered, query).filter(({ value }) => value.alias), ...rows.map(foundPrompt)];
     } catch (error) {
-      // No other words would do better: the question ends with this error.
+      // Other words would not help, so the question ends with this error.
       if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) refused.abort(error);
       throw error;
     }
@@ -124,7 +124,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
   );
 }
 
-/** The aliases, and every prompt of the local service; of another one the prompts used before. */
+/** Returns the aliases and every prompt of the local service, or the prompts used before on another service. */
 async function offeredPrompts(
   ctx: Context,
   connection: Connection,

@@ -6,8 +6,8 @@ import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 
 /**
- * The text of a file, byte for byte. Refuses what is missing, not valid UTF-8 or larger than `most` bytes, naming the
- * flag.
+ * Reads the exact text of a file. Refuses a file that is missing, not valid UTF-8 or larger than `most` bytes, and names
+ * the flag.
  */
 export async function readTextFile(
   file: string,
@@ -28,7 +28,7 @@ export async function readTextFile(
   }
 }
 
-/** Bytes as text, exactly; a byte order mark stays. */
+/** Decodes UTF-8 exactly, including a byte order mark. */
 export function decodeUtf8(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -40,7 +40,7 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   }
 }
 
-/** Says in one line why a file can't be used. */
+/** Returns a one-line error that explains why a file can't be used. */
 export function fileFault(error: unknown, file: string, flag: string): CliError {
   const code = codeOf(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: there is no file ${file}`);
@@ -50,12 +50,12 @@ export function fileFault(error: unknown, file: string, flag: string): CliError 
   return usageError(`${flag}: ${file} can't be read (${code})`);
 }
 
-/** Reads standard input to its end, as `readUpTo` does. */
+/** Reads standard input to its end, like `readUpTo`. */
 export function readStandardInput(ctx: Context, limit = Number.POSITIVE_INFINITY): Promise<Buffer> {
   return readUpTo(ctx.io.stdin.stream, limit, ctx.signal);
 }
 
-/** Reads a stream to its end; stops as soon as more than `limit` bytes came, or the signal is aborted. */
+/** Reads a stream to its end. Stops if it exceeds `limit` bytes or the signal is aborted. */
 export async function readUpTo(stream: Readable, limit: number, signal: AbortSignal): Promise<Buffer> {
   signal.throwIfAborted();
   const giveUp = (): unknown => stream.destroy(signal.reason as Error);

@@ -4,34 +4,34 @@ import { byKey } from '../core/json-value.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
 import type { ImageSource } from './images/image-source.ts';
 
-/** A run to create, with everything that is sent. */
+/** A run to create. */
 export interface RunRequest {
   readonly promptVersionId: string;
   readonly text: ReadonlyMap<string, string>;
   readonly images: readonly ImageSource[];
   readonly options: ReadonlyMap<string, string>;
-  /** The model given in place of the prompt's own; part of what recordings know a run by, never sent. */
+  /** The model in place of the prompt's own. Part of the recording's key; never sent. */
   readonly model?: string;
-  /** SHA-256 of the schema that the output is checked against; likewise. */
+  /** SHA-256 of the output's schema. Part of the recording's key; never sent. */
   readonly schema?: string;
-  /** Which of several equal requests it is, from 1; counted by whoever records where absent. */
+  /** The number among equal requests, from 1; if omitted, the recorder counts. */
   readonly repetition?: number;
 }
 
-/** The body of `POST /runs`, whose images are read from disk while it is sent. */
+/** The body of `POST /runs`. Its images are read from disk while it is sent. */
 export interface RunBody {
   readonly promptVersionId: string;
   readonly body: RequestBody;
-  /** SHA-256 of texts, images and options, hexadecimal. */
+  /** Hexadecimal SHA-256 of texts, images and options. */
   readonly digest: string;
-  /** As recordings know it. */
+  /** The request in the form of recordings. */
   readonly recorded: UncountedRequest;
 }
 
-/** A piece of the body: text as it is, or an image that becomes base64. */
+/** A piece of the body: text, or an image to encode as base64. */
 type Part = string | Extract<ImageSource, { kind: 'bytes' }>;
 
-/** Encodes a request; what is empty is left out. */
+/** Encodes a request and omits empty fields. */
 export function buildRunBody(request: RunRequest): RunBody {
   const parts = partsOf(request);
   return {
@@ -81,7 +81,7 @@ function joined(groups: readonly Part[][]): Part[] {
   return groups.flatMap((group, at) => (at === 0 ? group : [',', ...group]));
 }
 
-/** Every key is a name like any other, `__proto__` too. */
+/** Serialises a map, in which `__proto__` is a key like any other. */
 function mapJson(map: ReadonlyMap<string, string>): string {
   return JSON.stringify(Object.fromEntries(map));
 }
@@ -97,7 +97,7 @@ async function* encode(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Encodes bytes as they come: three make four characters, and what is left over waits for the next piece. */
+/** Encodes bytes as base64 while they arrive. Three bytes make four characters; a remainder waits for the next piece. */
 async function* base64Of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
   let rest = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -109,7 +109,7 @@ async function* base64Of(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Arr
   if (rest.length > 0) yield Buffer.from(rest.toString('base64'), 'latin1');
 }
 
-/** SHA-256 of what a run is made from, hexadecimal: texts, images by their content, and options. */
+/** Returns the hexadecimal SHA-256 of a request: its texts, images by content, and options. */
 export function requestDigest({ text, images, options }: RunRequest): string {
   const content = [
     [...text].toSorted(byKey),

@@ -6,7 +6,7 @@ import { parseKeyValue, parseValueSource, readsStandardInput } from './flags.ts'
 import { inputText, Literal, parseJsonAsWritten } from './literal.ts';
 import { decodeUtf8, readStandardInput, readTextFile } from './read-text.ts';
 
-/** The input flags as they were given. */
+/** The input flags as given. */
 export interface InputFlags {
   /** `key=value`, `key=@file`, `key=@-`, `key=@@literal`. */
   readonly inputs: readonly string[];
@@ -16,19 +16,19 @@ export interface InputFlags {
   readonly images: readonly string[];
 }
 
-/** Texts, and images by name only: https URLs, data URLs, file names. */
+/** Texts and the sources of images: https URLs, data URLs, file names. */
 export interface CollectedInputs {
   readonly text: ReadonlyMap<string, string>;
   readonly images: readonly string[];
 }
 
-/** Merges the inputs of a command; `--input` wins over `--inputs`, and so do `--image`s over its images. */
+/** Merges the inputs of a command: `--input` and `--image` win over `--inputs`. */
 export async function collectInputs(ctx: Context, flags: InputFlags): Promise<CollectedInputs> {
   const { values, texts, images } = await collect(ctx, flags);
   return { text: new Map([...textsOf(values, fileName(flags)), ...texts]), images };
 }
 
-/** As `collectInputs`, with the values of `--inputs` as they are, apart from the texts of `--input`, which win over them. */
+/** Like `collectInputs`, but keeps the types of values in `--inputs`; the texts of `--input` win over them. */
 export async function collectTypedInputs(ctx: Context, flags: InputFlags) {
   const { values, texts, images } = await collect(ctx, flags);
   return { values: typedFields(values), texts: Object.fromEntries(texts), images };
@@ -53,12 +53,12 @@ async function readInputsFile(ctx: Context, flags: InputFlags): Promise<InputsDo
   return documentOf(await parseInputs(source, `--inputs ${file}`), fileName(flags));
 }
 
-/** How errors in the file of `--inputs` begin. */
+/** Returns the beginning of messages about the file of `--inputs`. */
 function fileName({ inputsFile = '' }: InputFlags): string {
   return `--inputs ${inputsFile}: `;
 }
 
-/** JSON or YAML, numbers and booleans as `Literal`s. @throws {CliError} USAGE_ERROR */
+/** Parses JSON or YAML, with numbers and booleans as `Literal`s. @throws {CliError} USAGE_ERROR */
 export async function parseInputs(source: string, what: string): Promise<unknown> {
   const text = source.replace(/^\uFEFF/u, '');
   const json = parseJsonAsWritten(text);
@@ -75,7 +75,7 @@ async function readValue(ctx: Context, key: string, value: string): Promise<stri
   return decodeUtf8(await readStandardInput(ctx), `--input ${key}: standard input`);
 }
 
-/** Standard input ends once; who comes second would wait for nothing. @throws {CliError} USAGE_ERROR */
+/** Refuses two inputs from standard input, which can be read only once. @throws {CliError} USAGE_ERROR */
 function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
   const readers = [
     ...(inputsFile === '-' ? ['--inputs -'] : []),
@@ -90,14 +90,14 @@ function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
   }
 }
 
-/** The inputs that a value of `parseInputs` holds, nested as in the interface or a flat map; `where` begins every error. */
+/** Returns the inputs in a value of `parseInputs`, nested as in the interface or as a flat map; `where` begins every message. */
 export function jsonInputs(value: unknown, where: string): CollectedInputs {
   const { values, images } = documentOf(value, where);
   return { text: textsOf(values, where), images };
 }
 
 interface InputsDocument extends Pick<CollectedInputs, 'images'> {
-  /** As they are, numbers and booleans as `Literal`s. */
+  /** The values with their types, numbers and booleans as `Literal`s. */
   readonly values: JsonObject;
 }
 
@@ -117,7 +117,7 @@ function documentOf(value: unknown, where: string): InputsDocument {
   return { values: textInputs, images: imageInputs.map((image, at) => imageOf(image, at, where)) };
 }
 
-/** A flat map may well have an input called `textInputs`; only a map or a list tells the two apart. */
+/** Returns true for the nested form. A flat map may have an input called `textInputs`, so the value's type decides. */
 export function isNested({ textInputs, imageInputs }: JsonObject): boolean {
   return isMap(textInputs) || Array.isArray(imageInputs);
 }

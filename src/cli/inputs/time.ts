@@ -3,15 +3,15 @@ import { usageError } from '../errors.ts';
 const AGE = /^(\d+)(s|m|h|d|w)$/u;
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 const ISO_8601 = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/iu;
-// Unix seconds reach this in the year 5138: whatever is larger was meant as milliseconds.
+// Unix seconds reach this in the year 5138, so a larger number was meant as milliseconds.
 const MOST_SECONDS = 100_000_000_000;
 
 /**
- * A time as Unix seconds, from Unix seconds, ISO 8601 or an age such as `2h`.
+ * Parses a time to Unix seconds, from Unix seconds, ISO 8601 or an age such as `2h`.
  *
  * @param now milliseconds since the Unix epoch
- * @param round how a time between two seconds is rounded, so that nothing asked for is left out
- * @throws {CliError} USAGE_ERROR naming the flag
+ * @param round the direction in which fractions of a second are rounded, so that no requested row is left out
+ * @throws {CliError} USAGE_ERROR that names the flag
  */
 export function parseTime(text: string, flag: string, now: number, round: 'down' | 'up'): number {
   const whole = round === 'down' ? Math.floor : Math.ceil;
@@ -28,7 +28,7 @@ export function parseTime(text: string, flag: string, now: number, round: 'down'
   return whole(time / 1000);
 }
 
-/** Whether it is written as ISO 8601 and its day exists: `Date.parse` takes 30 February for a day in March. */
+/** Returns true for ISO 8601 with an existing day: `Date.parse` reads 30 February as a day in March. */
 function isDate(text: string): boolean {
   const day = text.slice(0, 'yyyy-mm-dd'.length);
   const time = ISO_8601.test(text) ? Date.parse(day) : Number.NaN;

@@ -2,7 +2,7 @@ import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocum
 import { usageError } from '../errors.ts';
 import { Literal } from './literal.ts';
 
-/** YAML with every number and boolean as a `Literal`. @throws {CliError} USAGE_ERROR for what is not YAML */
+/** Parses YAML with every number and boolean as a `Literal`. @throws {CliError} USAGE_ERROR if the source is not YAML */
 export function parseYamlAsWritten(source: string, what: string): unknown {
   const lines = new LineCounter();
   const document = parseDocument(source, { schema: 'core', lineCounter: lines, prettyErrors: false });
@@ -14,14 +14,14 @@ export function parseYamlAsWritten(source: string, what: string): unknown {
   return written(document.contents, { document, known: new Map(), what }, 0);
 }
 
-/** Deeper than any inputs go; an alias that holds itself is refused here. */
+/** Maximum depth, deeper than any inputs; it also refuses an alias that contains itself. */
 const DEEPEST = 64;
 
 interface Reading {
   readonly document: Document.Parsed;
-  /** What aliases stand for is read once each: a few lines of aliases of aliases would fill the memory. */
+  /** The values of aliases, each read once: a few lines of aliases of aliases would fill the memory. */
   readonly known: Map<unknown, unknown>;
-  /** How errors begin. */
+  /** The beginning of messages. */
   readonly what: string;
 }
 

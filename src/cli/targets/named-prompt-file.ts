@@ -1,12 +1,12 @@
-/** Stands between a file and its revision. */
+/** The separator between a file and its revision. */
 export const REVISION_MARK = '@git:';
 
 /** A prompt file that a target names. */
 export interface PromptFile {
-  /** As the command line names it, for messages. */
+  /** The file as the command line names it, for messages. */
   readonly name: string;
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
-  /** The git revision whose state of the file is meant; the file as it is if undefined. */
+  /** The git revision of the file; undefined for the working copy. */
   readonly revision: string | undefined;
 }

@@ -4,16 +4,16 @@ import type { DatabaseFlags } from '../core/shared-flags.ts';
 import type { Env } from '../core/types.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 
-/** The database that was asked for; undefined is the file in the data directory. */
+/** Returns the requested database URL; undefined means the file in the data directory. */
 export function databaseUrl({ env }: { readonly env: Env }, flag: string | undefined): string | undefined {
   return flag ?? (env['PROMPTRUN_DATABASE_URL'] || undefined);
 }
 
 /**
- * Opens the store whose keys and users an operator sees to, for as long as `use` takes.
+ * Opens the store whose keys and users an operator manages, and closes it after `use`.
  *
- * @param what the command, for the refusal if another service is configured
- * @throws {CliError} USAGE_ERROR then
+ * @param what the command, for the error message
+ * @throws {CliError} USAGE_ERROR if another service is configured
  */
 export async function withOperatorStore(
   ctx: Context,

@@ -3,9 +3,9 @@ import type { Context } from '../context.ts';
 import { asTyped, withLocalStore } from './prompt-file.ts';
 
 /**
- * What a prompt file says; partials may lie outside its folder only with `--allow-outside`.
+ * Reads a prompt file. Its partials may lie outside its folder only with `--allow-outside`.
  *
- * @throws {CliError} of the first fault, with its line
+ * @throws {CliError} for the first fault, with its line
  */
 export async function definitionOfFile(ctx: Context, file: string): Promise<PromptDefinition> {
   return await readDefinition(ctx, file).catch((error: unknown) => {
@@ -13,7 +13,7 @@ export async function definitionOfFile(ctx: Context, file: string): Promise<Prom
   });
 }
 
-/** The same. @throws {InvalidPromptFile} with every fault */
+/** Reads a prompt file like `definitionOfFile`. @throws {InvalidPromptFile} with every fault */
 export async function readDefinition(ctx: Context, file: string): Promise<PromptDefinition> {
   const [{ readPromptFile }, { withTasks }] = await Promise.all([
     import('../../prompts/tasks/read-prompt.ts'),
@@ -23,7 +23,7 @@ export async function readDefinition(ctx: Context, file: string): Promise<Prompt
   return await withTasks(tasks => readPromptFile(file, { tasks, allowOutside }));
 }
 
-/** What a version in the local store says; undefined if it is not there. */
+/** Returns the definition of a version in the local store; undefined if there is none. */
 export function definitionOfVersion(
   ctx: Context,
   promptVersionId: string,

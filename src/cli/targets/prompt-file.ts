@@ -8,22 +8,22 @@ import { usageError } from '../errors.ts';
 import { shellOf, shellWord } from '../terminal/shell-word.ts';
 import { type PromptFile, REVISION_MARK } from './named-prompt-file.ts';
 
-/** What an alias stands for; any other name stands for itself. @throws {CliError} for an empty one */
+/** Returns the target of an alias; any other name is returned unchanged. @throws {CliError} for an empty name */
 export function aliasOrName(ctx: Context, target: string): string {
   const name = ctx.settings.aliases.get(target) ?? target;
   if (name.trim() !== '') return name;
   throw usageError('the target is empty', 'Give an alias, a prompt file, an id or a slug.');
 }
 
-/** What no slug has. */
+/** Matches characters of file names that no slug has. */
 const FILE = /[./\\]/u;
 
-/** Who wrote a target. Only what the user typed may name a revision: git reads what the file's folder configures. */
+/** The origin of a target. Only the user may name a revision, because git reads the configuration of the file's folder. */
 export type TargetSource = 'command line' | 'elsewhere';
 
 /**
- * Returns the prompt file that a target names: one that exists, or `file@git:<revision>`. What reads it refuses other
- * forms, and says what they are.
+ * Returns the prompt file that a target names: an existing file, or `file@git:<revision>`. Its reader refuses files of
+ * unknown forms.
  *
  * @throws {CliError} USAGE_ERROR for a revision that does not come from the command line
  */
@@ -47,15 +47,15 @@ function fileOrRevision(ctx: Context, target: string): PromptFile | undefined {
   return isFile ? { name, path: absolute, revision: undefined } : undefined;
 }
 
-/** The service that runs a target: a prompt file always runs on this machine. */
+/** Returns the service that runs a target. A prompt file always runs on this machine. */
 export function connectionFor(ctx: Context, target: string): Promise<Connection> {
   return fileOrRevision(ctx, target) === undefined ? ctx.connection() : ctx.localConnection();
 }
 
 /**
- * Opens the store of this machine's own service for as long as `use` takes.
+ * Opens the store of the embedded service, and closes it after `use`.
  *
- * @param onNotice called with each fault of models.yaml; the embedded service tells of them by itself
+ * @param onNotice called with each fault of models.yaml; the embedded service reports them itself
  */
 export async function withLocalStore<T>(
   ctx: Context,
@@ -72,7 +72,7 @@ export async function withLocalStore<T>(
   }
 }
 
-/** An error of the store; a prompt file's first fault with its path from here, and how to see the others. */
+/** Converts an error of the store. A prompt file's first fault gets its relative path and a hint to see the others. */
 export function asTyped(ctx: Context, error: unknown): unknown {
   if (codeOf(error) !== 'INVALID_PROMPT_FILE') return error;
   const { file, line, what, findings } = error as InvalidPromptFile;
@@ -86,13 +86,13 @@ export function asTyped(ctx: Context, error: unknown): unknown {
   return usageError(`${shown}:${line}: ${what}`, ...hints);
 }
 
-/** A file's path from the working directory where it lies below it. */
+/** Returns a file's path, relative if it is below the working directory. */
 export function shownPath({ cwd }: Context, file: string): string {
   const relative = path.relative(cwd, path.resolve(cwd, file));
   return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 }
 
-/** A version of a prompt file that can be run and read by its id, and is otherwise nowhere. */
+/** Returns an unlisted version of a prompt file, which can be run and read by its id. */
 export async function versionOfFile(
   ctx: Context,
   file: PromptFile,

@@ -15,23 +15,23 @@ import { type CliError, notFoundError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { aliasOrName, promptFileOf, versionOfFile } from './prompt-file.ts';
 
-/** A prompt that a name stands for. */
+/** The prompt that a name means. */
 export interface NamedPrompt {
   readonly promptId: string;
-  /** The version that the name says; undefined where it names the prompt, whose latest version is meant. */
+  /** The version in the name; undefined means the latest version. */
   readonly promptVersionId?: string;
-  /** True for a UUID that nobody has looked up: it may be a version's rather than a prompt's. */
+  /** True for a UUID that was not looked up: it may be a version's id, not a prompt's. */
   readonly mayBeVersion?: boolean;
 }
 
-/** What no id or slug is, since it would lead elsewhere as a segment of a path. */
+/** Matches names that would leave their segment of a path, which no id or slug does. */
 const LEAVES_ITS_SEGMENT = /[/\\]|^(?:\.|%2e){1,2}$/iu;
 
 /**
- * What a name stands for: an alias, a prompt file (nothing is published), a UUID, a slug, `slug@<label>` or
- * `slug@<beginning of a version id>`, tried in this order. Asks the service only for a slug.
+ * Resolves an alias, a prompt file (without publishing it), a UUID, a slug, `slug@<label>` or
+ * `slug@<beginning of a version id>`, in this order. Asks the service only for a slug.
  *
- * @throws {CliError} exit 4 where there is no such prompt
+ * @throws {CliError} exit 4 if there is no such prompt
  */
 export async function resolvePrompt(
   ctx: Context,
@@ -48,7 +48,7 @@ export async function resolvePrompt(
   return findByName(connection, target, ctx.signal);
 }
 
-/** Asks the service for something of a prompt; an id that turns out not to be a prompt's is taken for a version's. */
+/** Sends a request about a prompt. An id that turns out not to be a prompt's is taken for a version's. */
 export async function askOfPrompt<T>(
   { client }: Connection,
   prompt: NamedPrompt,
@@ -65,7 +65,7 @@ export async function askOfPrompt<T>(
   }
 }
 
-/** Whether a service is a promptrun's own, embedded or a `serve`: only these list their prompts. */
+/** Returns true for a local service, embedded or a `serve`: only these list their prompts. */
 export async function isLocalService(
   { client, embedded }: Connection,
   signal: AbortSignal,
@@ -73,7 +73,7 @@ export async function isLocalService(
   return embedded || (await unlessNotFound(client.prompts.list({ limit: 1 }, { signal }))) !== undefined;
 }
 
-/** The prompt of a slug with its latest config, or the version of `slug@…`. @throws {CliError} exit 4 if there is none */
+/** Returns the prompt of a slug with its latest config, or the version of `slug@…`. @throws {CliError} exit 4 if there is none */
 export async function findByName(
   connection: Connection,
   name: string,
@@ -97,7 +97,7 @@ export async function findByName(
   return { promptId, promptVersionId: version, latest, config, estimatedCredits };
 }
 
-/** The prompt whose slug is exactly this among the search results. */
+/** Returns the search result with exactly this slug. */
 async function findSlug(connection: Connection, slug: string, signal: AbortSignal): Promise<PromptSearchRow> {
   const words = slug.trim();
   if (words === '' || words.length > MAX_QUERY_LENGTH) throw noSuchPrompt(connection, slug, []);
@@ -113,12 +113,12 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   if (versions.length > 1) {
     throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${versions.join(', ')}`);
   }
-  // Those of the service of this machine can be asked for at any time.
+  // Slugs of the embedded service need no cache.
   if (!connection.embedded) connection.prompts.noteSlug(match.promptId, words);
   return match;
 }
 
-/** The search leaves out prompts that make videos; of this machine's own service every prompt can be listed. */
+/** Lists prompts that make videos, which the search omits; only a local service lists every prompt. */
 async function videoPrompts(
   { client, embedded }: Connection,
   signal: AbortSignal,
@@ -130,7 +130,7 @@ async function videoPrompts(
 }
 
 /**
- * The version of a prompt whose id begins so. The service lists the ten latest; an older one is found by its whole id.
+ * Returns the version of a prompt whose id begins like this. The service lists the latest ten; older ones need the whole id.
  *
  * @throws {CliError} exit 4 if there is none, exit 2 if there are several
  */
@@ -154,7 +154,7 @@ export async function versionByBeginning(
   return versionAmong(versions, beginning, slug);
 }
 
-/** The id among those listed that begins so. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
+/** Returns the listed id that begins like this. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
 export function versionAmong(
   versions: readonly PromptVersionEntry[],
   beginning: string,
@@ -177,7 +177,7 @@ export function versionAmong(
   );
 }
 
-/** What a request gives; undefined where the service answers 404. */
+/** Returns the answer of a request; undefined if the service answers 404. */
 export async function unlessNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
@@ -191,7 +191,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof NotFoundError && error.httpStatus === 404;
 }
 
-/** The version that a name stands for, or that of an id; else the latest. @throws {CliError} exit 4 if there is none */
+/** Returns the version that a name or an id means, else the latest. @throws {CliError} exit 4 if there is none */
 export async function readNamed(
   ctx: Context,
   connection: Connection,
@@ -203,7 +203,7 @@ export async function readNamed(
   return askOfPrompt(connection, prompt, ctx.signal, of => readPrompt(connection, of, ctx.signal));
 }
 
-/** The version that a prompt's name says, else the latest; kept for later, since a version never changes. */
+/** Returns the version in a prompt's name, else the latest, and caches it, because versions never change. */
 export async function readPrompt(
   connection: Connection,
   { promptId, promptVersionId: versionId }: NamedPrompt,
@@ -217,14 +217,14 @@ export async function readPrompt(
   return version;
 }
 
-/** The hint of a name that stands for no prompt. */
+/** Returns the hint for an unknown prompt name. */
 export function howToFind({ embedded, advise }: Connection): string {
   return embedded
     ? `The prompts there are: ${advise('prompts', 'list')}`
     : `Find prompts with: ${advise('prompts', 'search')} <words>`;
 }
 
-/** A service of another make may send anything. */
+/** Returns true for a valid label; other services may send anything. */
 function isLabel(value: unknown): value is PromptLabel {
   return (
     isObject(value) && typeof value['label'] === 'string' && typeof value['promptVersionId'] === 'string'

@@ -3,15 +3,15 @@ import type { Connection, Context } from '../context.ts';
 import { notFoundError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
-/** How much of a run id has to be given. */
+/** Minimum length of the beginning of a run id. */
 const FEWEST_CHARACTERS = 6;
 const BEGINNING = /^[0-9a-f][0-9a-f-]*$/iu;
 
 /**
- * The id of the run that a name stands for: a run id as it is, or a unique beginning of one among the runs of the
- * journal and the newest 50 of the service. What can't be the beginning of an id is left to the service to refuse.
+ * Returns the id of the run that a name means: a run id, or its unique beginning among the runs of the journal and the
+ * newest 50 of the service. The service refuses a name that can't begin an id.
  *
- * @throws {CliError} exit 4 where no run begins so, exit 2 where several do or it is too short
+ * @throws {CliError} exit 4 if no run begins like this, exit 2 if several do or the beginning is too short
  */
 export async function resolveRun(ctx: Context, connection: Connection, name: string): Promise<string> {
   if (isUuid(name) || !BEGINNING.test(name)) return name;
@@ -23,7 +23,7 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
   }
   const { own, others: elsewhere } = await listedRuns(ctx, connection);
   const fits = (id: string): boolean => id.toLowerCase().startsWith(name.toLowerCase());
-  // A run of another service is asked for all the same: that it is one is said then.
+  // A run of another service is requested too; the refusal then says that it belongs to another service.
   const fitting = [own, elsewhere].map(ids => ids.filter(fits)).find(ids => ids.length > 0) ?? [];
   const [only, ...others] = fitting;
   if (only === undefined) {
@@ -39,7 +39,7 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
   );
 }
 
-/** Of this service, and of others by the journal. */
+/** Lists the run ids of this service, and those of other services in the journal. */
 async function listedRuns(
   ctx: Context,
   { client, service }: Connection,

@@ -16,25 +16,25 @@ import {
 } from './prompt-file.ts';
 import { findByName, howToFind, readPrompt, unlessNotFound } from './prompt-name.ts';
 
-/** What a target stands for. */
+/** The prompt version of a target. */
 export interface ResolvedTarget {
   readonly promptVersionId: string;
-  /** True for a UUID that nobody has looked up: it may be a prompt's rather than a version's. */
+  /** True for a UUID that was not looked up: it may be a prompt's id, not a version's. */
   readonly mayBePrompt: boolean;
-  /** The config of the version, if the look-up has brought it. */
+  /** The config of the version, if the look-up returned it. */
   readonly config?: unknown;
-  /** What the search says that a run of it is expected to take; of a slug only. */
+  /** The estimate in the search row; only for a slug. */
   readonly estimatedCredits?: unknown;
 }
 
 /**
- * An alias, a prompt file, a UUID or a slug, tried in this order. Asks the service only for a slug, and publishes nothing:
- * a file, or another model, makes a version that can be run and is otherwise nowhere.
+ * Resolves an alias, a prompt file, a UUID or a slug, in this order. Asks the service only for a slug. Publishes nothing: a
+ * file, or another model, becomes an unlisted version.
  *
- * @param connection that of `connectionFor`
- * @param options.source of the target
- * @param options.model in place of the one that the prompt names
- * @throws {CliError} USAGE_ERROR for a model of another service than this machine's own; exit 4 if there is no such prompt
+ * @param connection the result of `connectionFor`
+ * @param options.source who wrote the target
+ * @param options.model the model in place of the prompt's own
+ * @throws {CliError} USAGE_ERROR if a model is given for a service other than the embedded one; exit 4 if there is no such prompt
  */
 export async function resolveTarget(
   ctx: Context,
@@ -58,7 +58,7 @@ export async function resolveTarget(
   return { promptVersionId, config: resolved.config, mayBePrompt: false };
 }
 
-/** Adds the prompt file that was probably meant to the refusal of a name that stands for nothing. */
+/** Adds the prompt file that was probably meant to the error for an unknown name. */
 function withLikelyFile({ cwd }: Context, target: string, error: unknown): unknown {
   if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) return error;
   const [, file = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
@@ -84,7 +84,7 @@ async function resolveName(ctx: Context, connection: Connection, name: string): 
   return { promptVersionId, mayBePrompt: false, estimatedCredits, ...(isLatest && { config }) };
 }
 
-/** The latest version of what turned out to be a prompt's id; says so. @throws {CliError} exit 4 where it is neither */
+/** Returns the latest version of an id that turned out to be a prompt's, and notes it. @throws {CliError} exit 4 if it is neither */
 export async function latestOfPrompt(
   ctx: Context,
   connection: Connection,
@@ -98,7 +98,7 @@ export async function latestOfPrompt(
   return version;
 }
 
-/** The version of a target with its config; asks the service only where it was never read. */
+/** Returns the version of a target with its config. Asks the service only if it was never read before. */
 export async function readVersion(
   ctx: Context,
   connection: Connection,

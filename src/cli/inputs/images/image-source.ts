@@ -7,44 +7,44 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { fileFault, readStandardInput, readUpTo } from '../read-text.ts';
 
-/** An image to send: a URL as it is, or bytes that are read again each time they are sent. */
+/** An image to send: a URL, or bytes that are read again each time they are sent. */
 export type ImageSource =
   | { readonly kind: 'url'; readonly url: string; readonly name: string }
   | {
       readonly kind: 'bytes';
-      /** Where it comes from, for messages. */
+      /** The name of the source, for messages. */
       readonly name: string;
-      /** Absolute; undefined for what was read once. */
+      /** The absolute path; undefined for bytes that could be read only once. */
       readonly file?: string;
       readonly size: number;
       /** Hexadecimal. */
       readonly sha256: string;
-      /** Reads them in pieces, each good until the next. @throws {CliError} USAGE_ERROR if they are no longer those that were checked */
+      /** Yields the bytes in pieces, each valid until the next. @throws {CliError} USAGE_ERROR if the file has changed since the check */
       chunks(): AsyncIterable<Buffer>;
     };
 
-/** How images are found that are named in one place. */
+/** Opens images that are named in one place. */
 export interface ImageFinder<Image = ImageSource> {
-  /** Absolute. */
+  /** The absolute path of the folder that names are relative to. */
   readonly cwd: string;
-  /** @throws {CliError} USAGE_ERROR for what is not an image */
+  /** @throws {CliError} USAGE_ERROR if the source is not an image */
   open(source: string): Promise<Image>;
 }
 
 const URL_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//iu;
 
-/** Whether an image is named by a URL of any kind, and not as a file. */
+/** Returns true if a source is a URL of any kind, not a file. */
 export function isImageUrl(source: string): boolean {
   return /^data:/iu.test(source) || URL_SCHEME.test(source);
 }
 
-/** Images as the command line names them. */
+/** Returns a finder for images named on the command line. */
 export function imagesHere(ctx: Context): ImageFinder {
   return { cwd: ctx.cwd, open: source => openImage(ctx, source) };
 }
 
 /**
- * An image from a file, an https URL, a data URL or `-` for standard input; checked before anything is sent.
+ * Opens an image from a file, an https URL, a data URL or `-` for standard input. Checks it before anything is sent.
  *
  * @throws {CliError} USAGE_ERROR
  */
@@ -76,7 +76,7 @@ function decodeDataUrl(source: string): Buffer {
   return Buffer.from(base64, 'base64');
 }
 
-/** Percent-encoded bytes as one character each. */
+/** Decodes percent-encoded bytes to one character each. */
 function decodePercent(data: string): string {
   return data.replace(/%([0-9a-f]{2})/giu, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
@@ -89,7 +89,7 @@ async function imageInFile(ctx: Context, source: string): Promise<ImageSource> {
     });
   const stats: Stats = await read(stat(file));
   if (stats.isDirectory()) throw usageError(`image ${source} is a directory`);
-  // A pipe or a device has no size, and can be read once only.
+  // A pipe or a device has no size and can be read only once.
   if (!stats.isFile()) {
     return imageInMemory(await read(readUpTo(createReadStream(file), MAX_IMAGE_BYTES, ctx.signal)), source);
   }
@@ -107,10 +107,10 @@ async function imageInFile(ctx: Context, source: string): Promise<ImageSource> {
   };
 }
 
-/** How much of a file is read at a time: a multiple of three, so that base64 of a piece ends with the piece. */
+/** Size of a piece of a file: a multiple of three, so that base64 pieces join. */
 const CHUNK_BYTES = 3 * 128 * 1024;
 
-/** Reads a file once, without holding it: its size, its digest, and enough of its beginning to know its type. */
+/** Reads a file's size, digest and the beginning that shows its type, without holding the file. */
 async function summarise(file: string): Promise<{ size: number; sha256: string; beginning: Buffer }> {
   const hash = createHash('sha256');
   let size = 0;
@@ -125,7 +125,7 @@ async function summarise(file: string): Promise<{ size: number; sha256: string; 
   return { size, sha256: hash.digest('hex'), beginning };
 }
 
-/** Reads a file again, and fails at its end if it is not the one that was checked. */
+/** Reads a file again, and throws at its end if it has changed since the check. */
 async function* unchangedBytes(file: string, source: string, sha256: string): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   try {
@@ -140,7 +140,7 @@ async function* unchangedBytes(file: string, source: string, sha256: string): As
   throw usageError(`image ${source} changed while it was being sent`, 'Nothing was started. Run it again.');
 }
 
-/** Gives a file in pieces, each overwritten by the next. */
+/** Yields a file in pieces; each is overwritten by the next. */
 async function* fileChunks(file: string): AsyncGenerator<Buffer> {
   const handle = await open(file);
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -155,7 +155,7 @@ async function* fileChunks(file: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** The whole of an image, in memory. @throws {CliError} as `chunks` does */
+/** Reads a whole image into memory. @throws {CliError} like `chunks` */
 export async function imageBytes(image: Extract<ImageSource, { kind: 'bytes' }>): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of image.chunks()) pieces.push(Buffer.from(piece));
@@ -185,12 +185,12 @@ function checkSize(size: number, name: string): void {
   }
 }
 
-/** How PNG, JPEG, GIF and WebP begin, in hexadecimal: what knows the other kinds takes long to load. */
+/** The beginnings of PNG, JPEG, GIF and WebP in hexadecimal; the library for other formats loads slowly. */
 const USUAL_BEGINNING = /^(?:89504e470d0a1a0a.{8}49484452|ffd8ff|474946383[79]61|52494646.{8}57454250)/u;
-/** How many bytes show what kind of file it is. */
+/** Number of bytes that show a file's type. */
 const SNIFFED_BYTES = 4100;
 
-/** Refuses bytes that are not an image, whatever the file is called. */
+/** Refuses bytes that are not an image, whatever the file's name. */
 async function checkContent(bytes: Buffer, name: string): Promise<void> {
   if (USUAL_BEGINNING.test(bytes.toString('hex', 0, 16))) return;
   const { fileTypeFromBuffer } = await import('file-type');

@@ -5,13 +5,13 @@ import { checkInputs } from '../check.ts';
 import type { InputFields } from '../input-fields.ts';
 import type { ImageFinder, ImageSource } from './image-source.ts';
 
-/** An image, by the name of its input if it was given so: only the prompt's config tells the place of that. */
+/** An image, with the name of its input if it has one; the prompt's config then decides its place. */
 export interface GivenImage<Image = ImageSource> {
   readonly name?: string;
   readonly image: Image;
 }
 
-/** Texts and images that were given in one place: on the command line, in a row, in a case. */
+/** Texts and images from one place: the command line, a row or a case. */
 export interface GivenInputs<Image = ImageSource> {
   readonly text: ReadonlyMap<string, string>;
   readonly images: readonly GivenImage<Image>[];
@@ -20,13 +20,13 @@ export interface GivenInputs<Image = ImageSource> {
 /** The inputs of a run. */
 export interface RunInputs<Image = ImageSource | undefined> {
   readonly text: ReadonlyMap<string, string>;
-  /** In the prompt's order; undefined in a place that nothing was given for. */
+  /** The images in the prompt's order; undefined if none was given for a place. */
   readonly images: readonly Image[];
 }
 
 const NAMED = /^(?<name>[^=/\\:]+)=(?<file>.+)$/su;
 
-/** Opens images in their order, `name=file` too; every one is checked before anything is sent. */
+/** Opens images in their order, also `name=file`. Checks each before anything is sent. */
 export async function openGivenImages<Image>(
   { cwd, open }: ImageFinder<Image>,
   sources: readonly string[],
@@ -44,7 +44,7 @@ export async function openGivenImages<Image>(
   return images;
 }
 
-/** Opens the images that texts name: those under the name of an image input. An empty text is none. */
+/** Opens the images that texts name under the name of an image input. An empty text names none. */
 export async function takeNamedImages<Image>(
   fields: InputFields,
   { text, images }: GivenInputs<Image>,
@@ -62,7 +62,7 @@ export async function takeNamedImages<Image>(
   return { text: texts, images: [...named, ...images] };
 }
 
-/** Adds what is the same for every run: it wins over what one has of its own, and its images stand before those. */
+/** Adds the inputs that all runs share. They win over a run's own inputs, and their images come first. */
 export function withCommonInputs(common: GivenInputs, own: GivenInputs): GivenInputs {
   const isCommon = ({ name }: GivenImage): boolean =>
     name !== undefined && common.images.some(image => image.name === name);
@@ -72,7 +72,7 @@ export function withCommonInputs(common: GivenInputs, own: GivenInputs): GivenIn
   };
 }
 
-/** Puts images in the places of their names, those without one in the first places that are free. */
+/** Puts named images in the places of their inputs, and the others in the first free places. */
 export function placeImages<Image>(
   fields: InputFields,
   { text, images }: GivenInputs<Image>,
@@ -104,7 +104,7 @@ function noSuchImage(name: string, names: readonly (string | undefined)[]): Erro
   );
 }
 
-/** The inputs of a run that nothing more is asked for. @throws {CliError} USAGE_ERROR for what the config refuses */
+/** Returns the complete inputs of a run. @throws {CliError} USAGE_ERROR if the config refuses them */
 export function checkedInputs(fields: InputFields, named: GivenInputs): RunInputs<ImageSource> {
   const { text, images } = placeImages(fields, named);
   checkInputs(fields, { text, images });

@@ -13,24 +13,24 @@ import {
 
 interface CsvRecord {
   readonly record: readonly string[];
-  /** The record's own text after the blank lines before it, with one character for each line's end. */
+  /** The record's text without preceding blank lines, with one character for each line end. */
   readonly raw: string;
 }
 
-/** Where records stop making sense. */
+/** The place where a file stops being valid CSV. */
 interface Break {
   readonly error: CsvError | undefined;
   readonly raw: string;
-  /** How many records stand before it. */
+  /** The number of records before it. */
   readonly after: number;
 }
 
 type Place = Pick<SourceRow, 'row' | 'line'>;
 
 /**
- * The rows of a CSV file with a header, one at a time, however long the file is.
+ * Yields the rows of a CSV file with a header, however long the file is.
  *
- * @param delimiter what separates cells; by default what separates most in the header: a comma, a semicolon or a tab
+ * @param delimiter the separator of cells; default: the most frequent of comma, semicolon and tab in the header
  */
 export async function* readCsv(text: AsyncIterable<string>, delimiter?: string): AsyncGenerator<SourceRow> {
   const [separator, whole] = delimiter === undefined ? await delimiterOf(text) : [delimiter, text];
@@ -59,7 +59,7 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
 
 const DELIMITERS = [',', ';', '\t'] as const;
 
-/** What separates the names of a header, and the text with what was read of it. */
+/** Returns the separator in the header, and the text including the part that was read. */
 async function delimiterOf(text: AsyncIterable<string>): Promise<[string, AsyncIterable<string>]> {
   const pieces = text[Symbol.asyncIterator]();
   let beginning = '';
@@ -101,10 +101,10 @@ function parseRecords(
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
-    // Otherwise the rows that were read already would be lost with the one that can't be.
+    // Otherwise rows that were already parsed would be lost with the faulty one.
     skip_records_with_error: true,
   } as Options);
-  // Faults of either end reach who reads the parser.
+  // The reader of the parser sees faults of either end.
   pipeline(Readable.from(text), parser, () => {});
   return { records: parser as AsyncIterable<CsvRecord>, broken: () => broken };
 }
@@ -115,7 +115,7 @@ function cellsOf({ names }: CsvHeader, record: readonly string[]): Record<string
   );
 }
 
-/** Every record of a table, its header first. */
+/** Returns every record of a table, the header first. */
 export async function readTable(text: AsyncIterable<string>): Promise<(readonly string[])[]> {
   const table: (readonly string[])[] = [];
   for await (const { record } of parseRecords(text, ',').records) table.push(record);
@@ -133,7 +133,7 @@ function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: Place)
   if (stray !== undefined) return faultyRow(place, `a value in column ${stray + 1}, which has no name`);
   const id = header.id === undefined ? '' : value(header.id);
   return readableRow(place, id === '' ? undefined : id, {
-    // An empty cell gives nothing, so that the prompt's own default holds.
+    // An empty cell leaves the input out, so that the prompt's default applies.
     text: new Map(header.texts.map(([key, column]) => [key, value(column)] as const).filter(isGiven)),
     images: header.images.map(value).filter(image => image !== ''),
   });
@@ -151,12 +151,12 @@ function brokenRecord({ error }: Break, place: Place): FaultyRow {
   return faultyRow(place, message);
 }
 
-/** How a value is written in quotes. */
+/** Returns a value in quotes. */
 function quoted(value: string): string {
   return `"${value.replaceAll('"', '""')}"`;
 }
 
-/** A line of nothing but spaces is as blank as an empty one. */
+/** Returns true for a record that is empty or has only spaces. */
 function isBlank(raw: string): boolean {
   return raw.trim() === '';
 }
@@ -169,10 +169,10 @@ function countLines(raw: string): number {
   return raw.match(/\r\n|\r|\n/gu)?.length ?? 0;
 }
 
-/** What the columns of a CSV file hold, each by its place from 0. */
+/** The columns of a CSV file by their index, from 0. */
 export type CsvHeader = ReturnType<typeof readCsvHeader>;
 
-/** @throws {CliError} where two columns share a name */
+/** @throws {CliError} if two columns have the same name */
 export function readCsvHeader(fields: readonly string[]) {
   const names = fields.map(field => field.trim());
   const twin = names.find((name, column) => name !== '' && names.indexOf(name) !== column);
@@ -191,12 +191,12 @@ export function readCsvHeader(fields: readonly string[]) {
     texts: columns
       .filter(({ name, order }) => name !== '' && name !== ID_COLUMN && order === undefined)
       .map(({ name, column }) => [name, column] as const),
-    /** In the order of the row's images. */
+    /** The image columns in the order of the images. */
     images: columns
       .flatMap(({ column, order }) => (order === undefined ? [] : [{ column, order }]))
       .sort((one, other) => one.order - other.order)
       .map(({ column }) => column),
-    /** Columns without a name, as spreadsheets leave them; they must stay empty. */
+    /** Columns without a name, which spreadsheets leave behind; their cells must be empty. */
     unnamed: columns.filter(({ name }) => name === '').map(({ column }) => column),
   };
 }

@@ -5,7 +5,7 @@ import { type CollectedInputs, isNested, jsonInputs } from '../text-inputs.ts';
 import { faultyRow, ID_COLUMN, imageColumnOrder, readableRow, type SourceRow } from './row.ts';
 import { textLines } from './text-lines.ts';
 
-/** The rows of a file with one JSON object a line, one at a time; blank lines are left out. */
+/** Yields the rows of a file with one JSON object per line; skips blank lines. */
 export async function* readJsonl(text: AsyncIterable<string>): AsyncGenerator<SourceRow> {
   let row = 0;
   for await (const { text: source, line } of textLines(text)) {
@@ -42,7 +42,7 @@ function cellsOf(id: string | undefined, { text, images }: CollectedInputs): Rec
   ]);
 }
 
-/** In a flat map `image`, `image1` and so on are images, as they are in a CSV file. */
+/** Moves `image`, `image1` and so on of a flat map to the images, as in a CSV file. */
 function imagesApart(fields: JsonObject, inputs: CollectedInputs): CollectedInputs {
   if (isNested(fields)) return inputs;
   const images = [...inputs.text]

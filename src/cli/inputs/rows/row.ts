@@ -1,26 +1,26 @@
 import { usageError } from '../../errors.ts';
 import type { CollectedInputs } from '../text-inputs.ts';
 
-/** Where a row stands in its file and what it is called. */
+/** The place and the id of a row. */
 export interface RowPlace {
   /** From 1; a CSV header and blank lines are not counted. */
   readonly row: number;
-  /** The line of the file its record starts at, from 1. */
+  /** The line on which its record starts, from 1. */
   readonly line: number;
-  /** What the row calls itself, else its number. */
+  /** The row's own id, else its number. */
   readonly id: string;
-  /** Its own columns by their names, as a table of results repeats them; undefined where they are not known. */
+  /** Its columns by name, which CSV results repeat; undefined if unknown. */
   readonly cells?: Readonly<Record<string, string>>;
 }
 
 /** A row that can be read. */
 export interface ReadableRow extends RowPlace {
-  /** Whether the row brought its id itself. */
+  /** True if the row has an id of its own. */
   readonly named: boolean;
   readonly inputs: CollectedInputs;
 }
 
-/** A row that can't be run, and why. */
+/** A row that can't be run, and the reason. */
 export interface FaultyRow extends RowPlace {
   readonly fault: string;
 }
@@ -31,7 +31,7 @@ export function isFaulty(row: SourceRow): row is FaultyRow {
   return 'fault' in row;
 }
 
-/** A row under the id it brought, else under its number. */
+/** Returns a row with its own id, else with its number. */
 export function readableRow(
   place: { readonly row: number; readonly line: number },
   id: string | undefined,
@@ -51,20 +51,20 @@ export function faultyRow(
 /** The column or field that names a row. */
 export const ID_COLUMN = 'id';
 
-/** The place of an image column among the row's images: `image` first, then by number; undefined for a text. */
+/** Returns the order of an image column: `image` first, then by number; undefined for a text column. */
 export function imageColumnOrder(name: string): number | undefined {
   const [, number] = /^image(\d*)$/u.exec(name) ?? [];
   if (number === undefined) return undefined;
   return number === '' ? -1 : Number(number);
 }
 
-/** Notices when two rows go by one id; holds nothing while rows go by their numbers alone. */
+/** Detects rows with equal ids; holds nothing while rows have only numbers. */
 export class RowIds {
-  /** Rows up to here go by their numbers. */
+  /** Rows up to this one have only numbers. */
   #numbered = 0;
   readonly #rows = new Map<string, number>();
 
-  /** Takes an id for a row; gives the row that has it already, if one has. */
+  /** Records the id of a row; returns the row that already has it, if any. */
   take({ row, id, named }: { row: number; id: string; named: boolean }): number | undefined {
     if (!named && this.#rows.size === 0) {
       this.#numbered = row;
@@ -84,12 +84,12 @@ export class RowIds {
 
 /** One of several equal parts of a batch. */
 export interface Shard {
-  /** From 1. */
+  /** The number of the part, from 1. */
   readonly index: number;
   readonly of: number;
 }
 
-/** @throws {CliError} for anything but `i/n` with i from 1 to n */
+/** Parses `i/n` with i from 1 to n. @throws {CliError} for anything else */
 export function parseShard(text: string): Shard {
   const [, index, of] = /^(\d{1,9})\/(\d{1,9})$/u.exec(text) ?? [];
   const shard = { index: Number(index), of: Number(of) };
@@ -102,7 +102,7 @@ export function parseShard(text: string): Shard {
   return shard;
 }
 
-/** Whether a row is this shard's; every row is exactly one's. */
+/** Returns true if a row belongs to the shard; every row belongs to exactly one. */
 export function isInShard(shard: Shard | undefined, row: number): boolean {
   return shard === undefined || (row - 1) % shard.of === shard.index - 1;
 }

@@ -12,27 +12,27 @@ import { decodeUtf8Stream } from './text-lines.ts';
 export const FORMATS = ['csv', 'jsonl'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Where the rows of a batch come from. */
+/** The source of the rows of a batch. */
 export interface RowSource {
-  /** For messages: the file as it was named, or standard input. */
+  /** The name for messages: the file as given, or standard input. */
   readonly name: string;
   readonly format: Format;
-  /** What separates the cells of CSV; what its header has if undefined. */
+  /** The separator of CSV cells; undefined to detect it in the header. */
   readonly delimiter: string | undefined;
-  /** Whether it can be read from its start more than once. */
+  /** True if it can be read from its start more than once. */
   readonly repeatable: boolean;
-  /** Its bytes from the start, until `signal` is aborted. */
+  /** Yields the bytes from the start, until `signal` is aborted. */
   open(signal: AbortSignal): AsyncIterable<Uint8Array | string>;
 }
 
-/** Where rows are read from, as flags name it. */
+/** The flags that name the source of rows. */
 export interface SourceFlags {
   readonly from: string;
   readonly format: Format | undefined;
   readonly delimiter: string | undefined;
 }
 
-/** @throws {CliError} where the file can't be read, or its format is not known */
+/** @throws {CliError} if the file can't be read, or its format is unknown */
 export async function openSource(ctx: Context, flags: SourceFlags): Promise<RowSource> {
   const { from, format } = flags;
   const delimiter = flags.delimiter === undefined ? undefined : parseDelimiter(flags.delimiter);
@@ -52,7 +52,7 @@ export async function openSource(ctx: Context, flags: SourceFlags): Promise<RowS
   };
 }
 
-/** Where rows find the files they name: beside their own file, or in the working directory. */
+/** Returns the folder for files named in rows: that of the rows file, or the working directory. */
 export function rowsFolder({ cwd }: Context, from: string, allowOutside: boolean): NamingFolder {
   return { cwd: from === '-' ? cwd : path.dirname(path.resolve(cwd, from)), allowOutside };
 }
@@ -89,7 +89,7 @@ function formatOf(file: string): Format {
   }
 }
 
-/** Ends at once when aborted, though nothing more may ever come. */
+/** Yields standard input, and ends immediately if aborted, even if no more input ever comes. */
 function standardInput(ctx: Context, signal: AbortSignal): AsyncIterable<Uint8Array | string> {
   const { stream } = ctx.io.stdin;
   const giveUp = (): unknown => stream.destroy(signal.reason as Error);
@@ -99,8 +99,8 @@ function standardInput(ctx: Context, signal: AbortSignal): AsyncIterable<Uint8Ar
 }
 
 /**
- * A source that can be read more than once: one that can't is read to its end and held in memory, so that nothing of
- * it is left on disk.
+ * Returns a source that can be read more than once. Reads any other source into memory, so that nothing of it stays on
+ * disk.
  */
 export async function repeatableSource(source: RowSource, signal: AbortSignal): Promise<RowSource> {
   if (source.repeatable) return source;
@@ -116,9 +116,9 @@ export async function repeatableSource(source: RowSource, signal: AbortSignal): 
 }
 
 /**
- * The rows of a source, one at a time. What is wrong with one row is a fault of that row.
+ * Yields the rows of a source. A fault in one row is a fault of that row alone.
  *
- * @throws {CliError} for what is wrong with all of them: an encoding, a header
+ * @throws {CliError} for a fault of the whole source, such as its encoding or header
  */
 export async function* readRows(source: RowSource, signal: AbortSignal): AsyncGenerator<SourceRow> {
   const text = decodeUtf8Stream(openedWhenRead(source, signal), source.name);
@@ -128,7 +128,7 @@ export async function* readRows(source: RowSource, signal: AbortSignal): AsyncGe
   }
 }
 
-/** A stream that nobody reads yet would end the process if it failed. */
+/** Opens the source only when it is read: a stream without a reader would end the process if it failed. */
 async function* openedWhenRead(source: RowSource, signal: AbortSignal): AsyncGenerator<Uint8Array | string> {
   yield* source.open(signal);
 }
@@ -147,7 +147,7 @@ function imageFault(row: ReadableRow): SourceRow | undefined {
     : undefined;
 }
 
-/** The second of two rows with one id goes by another, or its result would be taken for the first one's. */
+/** Gives the second of two rows with the same id another one, so that its result isn't taken for the first one's. */
 function twinFault(row: ReadableRow, ids: RowIds): SourceRow | undefined {
   const holder = ids.take(row);
   return holder === undefined

@@ -1,13 +1,13 @@
 import { usageError } from '../../errors.ts';
 
-/** A line of a text, without its end. */
+/** A line of a text, without its line end. */
 export interface TextLine {
   readonly text: string;
-  /** From 1. */
+  /** The line number, from 1. */
   readonly line: number;
 }
 
-/** The lines of a text that comes in pieces; `\n` and `\r\n` end one. An empty rest after the last end is not a line. */
+/** Yields the lines of a text in pieces. Lines end with `\n` or `\r\n`; an empty rest after the last one is not a line. */
 export async function* textLines(chunks: AsyncIterable<string>): AsyncGenerator<TextLine> {
   let pending: string[] = [];
   let line = 0;
@@ -29,7 +29,7 @@ export async function* textLines(chunks: AsyncIterable<string>): AsyncGenerator<
   if (pending.some(text => text !== '')) yield take('');
 }
 
-/** Bytes as text, without a byte order mark. Refuses what is not UTF-8: other encodings would arrive garbled. */
+/** Decodes UTF-8 and drops a byte order mark. Refuses other encodings, which would arrive garbled. */
 export async function* decodeUtf8Stream(
   chunks: AsyncIterable<Uint8Array | string>,
   what: string,

@@ -6,20 +6,20 @@ import { usageError } from '../../errors.ts';
 import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { isSafeDirectory } from './safe-directories.ts';
 
-/** A repository that git may be started in. */
+/** A repository in which git may be started. */
 export interface Repository {
-  /** The folder with `.git`, by its real path. */
+  /** The real path of the folder with `.git`. */
   readonly top: string;
-  /** The file's path from there, with `/`. */
+  /** The file's path relative to it, with `/`. */
   readonly file: string;
 }
 
-/** A `.git` file holds one path. */
+/** Maximum size of a `.git` file, which holds one path, in bytes. */
 const MOST_BYTES = 64 * 1024;
 
 /**
- * Finds the repository of a file, which need not exist any more. What a stranger may have planted on the way is refused
- * here, since older versions of git would take its configuration for the user's.
+ * Finds the repository of a file, which need not exist any more. Refuses what a stranger may have planted on the way,
+ * because older versions of git would trust its configuration.
  *
  * @throws {CliError} USAGE_ERROR that names the folder at fault
  */
@@ -40,7 +40,7 @@ export function findRepository(file: string, env: Env): Repository {
   }
 }
 
-/** The real path of a folder of which some levels may be missing. */
+/** Returns the real path of a folder; some of its levels may be missing. */
 function realPathOf(folder: string): string {
   try {
     return realpathSync(folder);
@@ -51,13 +51,13 @@ function realPathOf(folder: string): string {
   }
 }
 
-/** Git takes any folder with these names for a repository of its own. */
+/** Returns true if git would take a folder for a bare repository. */
 function looksBare(folder: string): boolean {
   const has = (name: string): boolean => isThere(path.join(folder, name));
   return has('HEAD') && ((has('objects') && has('refs')) || has('commondir'));
 }
 
-/** @throws {CliError} for a `.git` that leads to no repository, and for one of somebody else */
+/** @throws {CliError} if `.git` leads to no repository, or belongs to another user */
 function checkRepository(top: string, env: Env): void {
   const git = path.join(top, '.git');
   const directory = statSync(git).isDirectory() ? git : linkedDirectory(git);
@@ -73,14 +73,14 @@ function checkRepository(top: string, env: Env): void {
   );
 }
 
-/** Where the `.git` file of a linked worktree or a submodule leads. */
+/** Returns the directory that the `.git` file of a linked worktree or a submodule names. */
 function linkedDirectory(file: string): string {
   const [, target] = /^gitdir: (.+?)[\r\n]*$/u.exec(readSmallFile(file)) ?? [];
   if (target === undefined) throw leadsNowhere(file);
   return path.resolve(path.dirname(file), target);
 }
 
-/** The directory that a linked worktree shares with its repository; any other's own. */
+/** Returns the directory that a linked worktree shares with its repository; otherwise the directory itself. */
 function commonDirectory(directory: string): string {
   const file = path.join(directory, 'commondir');
   return isThere(file) ? path.resolve(directory, readSmallFile(file).trim()) : directory;
@@ -97,7 +97,7 @@ function readSmallFile(file: string): string {
 function isOwn(file: string, env: Env): boolean {
   const user = process.geteuid?.();
   if (user === undefined) return true;
-  // As git has it: root by sudo may use what belongs to who called it.
+  // Like git: root through sudo may use repositories of the calling user.
   const users = user === 0 && /^\d+$/u.test(env['SUDO_UID'] ?? '') ? [0, Number(env['SUDO_UID'])] : [user];
   return [lstatSync(file), statSync(file)].every(({ uid }) => users.includes(uid));
 }

@@ -12,15 +12,15 @@ import { oneLine } from '../../terminal/sanitise.ts';
 import type { PromptFile } from '../named-prompt-file.ts';
 import { findRepository } from './repository.ts';
 
-/** How long one call of git may take, in milliseconds. */
+/** Time limit of one call of git, in milliseconds. */
 const PATIENCE_MS = 30_000;
-/** Partials beside one file, and the bytes of all of them and of the file. */
+/** Maximum number of partials in a file's folder, and total size of the file and its partials in bytes. */
 const MOST_PARTIALS = 1000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
- * Passes on the path of a prompt file's content. That of a revision is checked out, with the partials beside it, into a
- * directory that exists for as long as `use` takes.
+ * Calls `use` with the path of a prompt file's content. A revision is checked out, with the partials of its folder, into a
+ * directory that is removed after `use`.
  *
  * @throws {CliError} USAGE_ERROR for a file or a revision that git does not know, and a repository that is not used
  */
@@ -34,7 +34,7 @@ export async function withPromptFile<T>(
   try {
     return await use(await checkOut(ctx, file, file.revision, checkout));
   } catch (error) {
-    // What is wrong with it stands in a file that is about to be gone.
+    // The message names a file that is about to be removed.
     const isInCheckout = error instanceof Error && error.message.startsWith(checkout);
     throw isInCheckout ? usageError(`${file.name}: ${error.message.slice(checkout.length + 1)}`) : error;
   } finally {
@@ -71,20 +71,20 @@ async function checkOut(
 }
 
 async function commitOf(git: Git, revision: string): Promise<string> {
-  // Older versions of git know no `--end-of-options`.
+  // Older versions of git lack `--end-of-options`.
   if (revision.startsWith('-')) throw new Error(`${JSON.stringify(revision)} is not a revision`);
   const commit = String(await git(['rev-parse', '--verify', `${revision}^{commit}`])).trim();
   if (!/^[0-9a-f]{40,64}$/u.test(commit)) throw new Error(`${JSON.stringify(revision)} is not a revision`);
   return commit;
 }
 
-/** A file of a commit. */
+/** A file in a commit. */
 interface CommittedFile {
   readonly mode: string;
   readonly id: string;
 }
 
-/** The files of a commit in the folder of one of them, by their names. */
+/** Returns the files of a commit in the folder of one of them, by name. */
 async function filesBeside(git: Git, commit: string, file: string): Promise<Map<string, CommittedFile>> {
   const folder = path.posix.dirname(file);
   const paths = folder === '.' ? [] : [`${folder}/`];
@@ -98,10 +98,10 @@ async function filesBeside(git: Git, commit: string, file: string): Promise<Map<
   );
 }
 
-/** Git's mode of a link. */
+/** Git's file mode of a link. */
 const LINK = '120000';
 
-/** The names and ids of the prompt file and of the partials beside it. @throws {Error} if it is not there */
+/** Returns names and blob ids of the prompt file and the partials in its folder. @throws {Error} if it doesn't exist */
 function filesToCheckOut(files: ReadonlyMap<string, CommittedFile>, prompt: string): [string, string][] {
   const own = files.get(prompt);
   if (own === undefined) throw new Error(`${prompt} is not in that revision`);
@@ -113,7 +113,7 @@ function filesToCheckOut(files: ReadonlyMap<string, CommittedFile>, prompt: stri
   return [[prompt, own.id], ...partials.map(([name, { id }]): [string, string] => [name, id])];
 }
 
-/** Nothing that a repository configures is started or fetched. An older git ignores the settings that it does not know. */
+/** Settings that keep git from starting or fetching anything that a repository configures. Older versions ignore some. */
 const INERT = [
   '--no-pager',
   '-c',
@@ -150,7 +150,7 @@ function gitIn(top: string, env: Record<string, string>, signal: AbortSignal): G
   };
 }
 
-/** The user's variables that say where his own configuration of git is, or are part of it. Any other could redirect git. */
+/** The variables that locate or extend the user's own git configuration. Any other GIT_ variable could redirect git. */
 const KEPT = /^GIT_CONFIG_(?:NOSYSTEM|GLOBAL|SYSTEM|COUNT|KEY_\d+|VALUE_\d+)$/u;
 
 async function gitEnvironment(ctx: Context, top: string): Promise<Record<string, string>> {
@@ -163,7 +163,7 @@ async function gitEnvironment(ctx: Context, top: string): Promise<Record<string,
   );
   return {
     ...environmentWithoutKeys(harmless, await keyVariables(ctx)),
-    // The configuration of a repository overrides protocol.allow, but not this.
+    // A repository's configuration can override protocol.allow, but not this.
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
     GIT_OPTIONAL_LOCKS: '0',

@@ -3,13 +3,13 @@ import { readIfReadable } from '../../../files/read-text.ts';
 import type { Env } from '../../core/types.ts';
 
 /**
- * Returns true if the user's own configuration of git lists a folder under `safe.directory`: the global files and the
- * variables GIT_CONFIG_*, as git itself takes them. The repository's configuration has no say.
+ * Returns true if the user's own git configuration lists a folder under `safe.directory`: the global files and the
+ * GIT_CONFIG_* variables. As in git itself, the repository's configuration doesn't count.
  */
 export function isSafeDirectory(folder: string, env: Env): boolean {
   let isSafe = false;
   for (const value of [...globalFiles(env).flatMap(valuesIn), ...valuesOfEnvironment(env)]) {
-    // An empty value takes back those before it.
+    // An empty value resets the list.
     if (value === '') isSafe = false;
     else if (fits(value, folder, env)) isSafe = true;
   }
@@ -42,7 +42,7 @@ function valuesOfEnvironment(env: Env): string[] {
   );
 }
 
-/** The values of `safe.directory` in a file of git's configuration; what it includes is not read. */
+/** Returns the values of `safe.directory` in a git configuration file, without its includes. */
 function valuesIn(file: string): string[] {
   const values: string[] = [];
   let isSafe = false;
@@ -55,7 +55,7 @@ function valuesIn(file: string): string[] {
   return values;
 }
 
-/** A value without its quotes, escapes and comment. */
+/** Removes quotes, escapes and the comment from a value. */
 function unquoted(value: string): string {
   const [, quoted] = /^"((?:[^"\\]|\\.)*)"/u.exec(value) ?? [];
   return quoted === undefined
