@@ -1,7 +1,10 @@
+import { cpSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Run } from '../../src/wire/index.ts';
-import type { CommandOutcome, RunningCommand } from '../support/command.ts';
+import { COMMAND, type CommandOutcome, type RunningCommand, runCommand } from '../support/command.ts';
+import { temporaryDirectory } from '../support/context.ts';
 import { said } from '../support/fake-provider.ts';
 import { PaidModel } from '../support/paid-model.ts';
 
@@ -103,6 +106,20 @@ it('a batch that is dropped has failed rows, which only --retry-failed pays for 
 });
 
 describe('with --no-wait the run', () => {
+  it('fails and says why if its process ends before it has begun', async () => {
+    const copy = temporaryDirectory();
+    for (const part of ['bin', 'dist', 'package.json']) {
+      cpSync(path.resolve(path.dirname(COMMAND), '..', part), path.join(copy, part), { recursive: true });
+    }
+    writeFileSync(path.join(copy, 'dist/run-process.cjs'), 'process.exit(3);\n');
+    const { code, stdout, stderr } = await runCommand(['run', 'hello', '-i', 'name=Ada', '--no-wait'], {
+      command: path.join(copy, 'bin/promptrun.js'),
+    });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('the process for the run ended (exit code 3)');
+    expect(stderr).not.toMatch(/^ {4}at /mu);
+  });
+
   it('is carried out by a process of its own, whose end runs wait sees', async () => {
     const { stdout, code } = await command('run', 'ask.prompt', '-i', 'who=Ada', '--no-wait');
     expect(code).toBe(0);

@@ -47,12 +47,15 @@ export async function startDetached(place: DetachedPlace): Promise<DetachedRun> 
 }
 
 async function answerOf<T>(child: ChildProcess, message: object): Promise<T> {
-  const gone = once(child, 'exit').then(([code]) => {
-    throw new Error(`the process for the run ended (exit code ${code})`);
+  const gone = new Promise<never>((_, reject) => {
+    child.once('exit', code => reject(new Error(`the process for the run ended (exit code ${code})`)));
+    // Stays, as one that has gone may be written to: that it has gone says more.
+    child.on('error', reject);
   });
   // It exits after its run, when nothing waits for an answer.
   gone.catch(() => {});
-  child.send(message);
+  // How it ends says why the message could not be sent.
+  child.send(message, () => {});
   const [reply] = (await Promise.race([once(child, 'message'), gone])) as [T];
   return reply;
 }
