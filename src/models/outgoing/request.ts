@@ -1,4 +1,5 @@
 import { isIP, type LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { openAgent, proxyAuthorization, proxyRefusal } from '../../net/agent.ts';
@@ -17,13 +18,20 @@ export interface HttpAnswer {
   discard(): void;
 }
 
+/** A body that is put together while it is sent, because it is too large to be held twice. */
+export interface PiecewiseBody {
+  /** Bytes in all. */
+  readonly length: number;
+  readonly pieces: Iterable<Uint8Array>;
+}
+
 export interface HttpRequest {
   readonly url: URL;
   readonly signal: AbortSignal;
   /** Default GET. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array | undefined;
+  readonly body?: Uint8Array | PiecewiseBody | undefined;
   /** The proxy to go through; undefined goes straight. */
   readonly proxy?: URL | undefined;
   /** The only addresses the host may be reached at, so that its name is not looked up again; not used with a proxy. */
@@ -57,7 +65,7 @@ export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
     const answer = await send.call(agent, {
       ...(isForwarded ? forwardedBy(proxy, request) : target(request)),
       method,
-      body,
+      body: body && 'pieces' in body ? Readable.from(body.pieces) : body,
       signal,
       reset: true,
       headersTimeout: 0,

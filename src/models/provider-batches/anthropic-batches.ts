@@ -1,13 +1,15 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { countAt } from '../providers/answer.ts';
-import { exchange, exchangeJson } from '../providers/exchange.ts';
+import { type EncodedBody, exchange, exchangeJson } from '../providers/exchange.ts';
 import { statusIn } from '../providers/fault.ts';
 import { ProviderFault, reasonOf } from '../providers/refusal.ts';
 import {
   type BatchAnswer,
   type BatchProvider,
+  type BatchRequest,
   type BatchState,
+  bodyOf,
   resultsIn,
   rethrowExpired,
 } from './batch-provider.ts';
@@ -46,11 +48,7 @@ export function anthropicBatches(access: Access): BatchProvider {
     interface: '/v1/messages',
     limits: { requests: 100_000, bytes: 250_000_000 },
     async create(requests, _key, _upload, signal) {
-      const parameters = requests.map(({ customId, parameters }) => ({
-        custom_id: customId,
-        params: parameters,
-      }));
-      return idOf(await ask(BATCHES, signal, { requests: parameters }));
+      return idOf(await ask(BATCHES, signal, listOf(requests)));
     },
     /** By the first answer of each batch of the same size. */
     async find(key, requests, signal) {
@@ -76,6 +74,19 @@ export function anthropicBatches(access: Access): BatchProvider {
 
 function pathOf(id: string): string {
   return `${BATCHES}/${encodeURIComponent(id)}`;
+}
+
+/** The requests as the JSON that creates a batch. */
+function listOf(requests: readonly BatchRequest[]): EncodedBody {
+  return bodyOf('application/json', function* () {
+    yield '{"requests":[';
+    for (const [at, { customId, parameters }] of requests.entries()) {
+      yield `${at === 0 ? '' : ','}{"custom_id":${JSON.stringify(customId)},"params":`;
+      yield parameters;
+      yield '}';
+    }
+    yield ']}';
+  });
 }
 
 /** @throws {ProviderFault} for a batch without one */

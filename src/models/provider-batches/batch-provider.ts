@@ -1,13 +1,38 @@
 import { isJsonObject, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
+import type { EncodedBody } from '../providers/exchange.ts';
 import { ProviderFault } from '../providers/refusal.ts';
 import { MAX_ANSWER_BYTES } from '../providers/send.ts';
 
 /** One request of a batch, by the name that its answer carries. */
 export interface BatchRequest {
   readonly customId: string;
-  /** What the provider is asked, as its interface has it. */
-  readonly parameters: object;
+  /** What the provider is asked, as its interface has it: JSON on one line. */
+  readonly parameters: Uint8Array;
+}
+
+/** Small pieces are sent together, at least so many bytes at a time. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Returns a body of pieces, none of which is copied before it is sent. */
+export function bodyOf(contentType: string, pieces: () => Iterable<string | Uint8Array>): EncodedBody {
+  let length = 0;
+  for (const piece of pieces()) length += Buffer.byteLength(piece);
+  return { contentType, length, pieces: gathered(pieces()) };
+}
+
+function* gathered(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {
+  let small: Uint8Array[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    const next = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    small.push(next);
+    bytes += next.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield* small.length === 1 ? small : [Buffer.concat(small)];
+    [small, bytes] = [[], 0];
+  }
+  if (bytes > 0) yield Buffer.concat(small);
 }
 
 /** How far a batch is. */

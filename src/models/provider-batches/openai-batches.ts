@@ -1,13 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { countAt } from '../providers/answer.ts';
-import { exchange, exchangeJson } from '../providers/exchange.ts';
+import { type EncodedBody, exchange, exchangeJson } from '../providers/exchange.ts';
 import { ProviderFault, reasonOf } from '../providers/refusal.ts';
 import {
   type BatchAnswer,
   type BatchProvider,
   type BatchRequest,
   type BatchState,
+  bodyOf,
   resultsIn,
   rethrowExpired,
 } from './batch-provider.ts';
@@ -40,10 +42,7 @@ export function openAiBatches(access: Access): BatchProvider {
     limits: { requests: 50_000, bytes: 195_000_000 },
     async create(requests, key, upload, signal) {
       if (upload.id === undefined) {
-        const form = new FormData();
-        form.set('purpose', 'batch');
-        form.set('file', fileOf(requests, endpoint));
-        upload.id = idOf(await ask('/files', signal, form));
+        upload.id = idOf(await ask('/files', signal, formOf(requests, endpoint)));
         await upload.onUploaded(upload.id);
       }
       const batch = {
@@ -93,12 +92,20 @@ function idOf(made: Json): string {
   return id;
 }
 
-function fileOf(requests: readonly BatchRequest[], url: string): File {
-  const lines = requests.map(
-    ({ customId, parameters }) =>
-      `${JSON.stringify({ custom_id: customId, method: 'POST', url, body: parameters })}\n`,
-  );
-  return new File(lines, 'promptrun.jsonl', { type: 'application/jsonl' });
+/** The form that uploads requests as a file. */
+function formOf(requests: readonly BatchRequest[], url: string): EncodedBody {
+  const boundary = `promptrun-${randomUUID()}`;
+  return bodyOf(`multipart/form-data; boundary=${boundary}`, function* () {
+    yield `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n`;
+    yield `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="promptrun.jsonl"\r\n`;
+    yield 'content-type: application/jsonl\r\n\r\n';
+    for (const { customId, parameters } of requests) {
+      yield `{"custom_id":${JSON.stringify(customId)},"method":"POST","url":${JSON.stringify(url)},"body":`;
+      yield parameters;
+      yield '}\n';
+    }
+    yield `\r\n--${boundary}--\r\n`;
+  });
 }
 
 function stateOf(batch: Json): BatchState {

@@ -1,5 +1,5 @@
 import { isJsonObject, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
-import { type HttpAnswer, readBody, USER_AGENT } from '../outgoing/request.ts';
+import { type HttpAnswer, type PiecewiseBody, readBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { withoutTrailingSlash } from './provider-address.ts';
 import { ProviderFault } from './refusal.ts';
@@ -9,9 +9,14 @@ import { MAX_ANSWER_BYTES, send } from './send.ts';
 export interface PlainRequest {
   readonly path: string;
   readonly method?: 'GET' | 'POST';
-  /** Sent as JSON, or as a form. */
-  readonly body?: object;
+  /** A value is sent as JSON; one that is encoded already, as it is. */
+  readonly body?: object | EncodedBody;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A body that is encoded already. */
+export interface EncodedBody extends PiecewiseBody {
+  readonly contentType: string;
 }
 
 /**
@@ -26,9 +31,7 @@ export async function exchange(
 ): Promise<HttpAnswer> {
   const base = withoutTrailingSlash(access.provider.baseUrl);
   const isUrl = /^https?:\/\//.test(path);
-  const encoded =
-    body === undefined ? undefined : new Response(body instanceof FormData ? body : JSON.stringify(body));
-  const type = body instanceof FormData ? encoded?.headers.get('content-type') : 'application/json';
+  const encoded = body && encode(body);
   return await send(
     {
       url: new URL(isUrl ? path : `${base}${path}`),
@@ -36,14 +39,20 @@ export async function exchange(
       headers: {
         accept: 'application/json',
         'user-agent': USER_AGENT,
-        ...(encoded && { 'content-type': type ?? '' }),
+        ...(encoded && { 'content-type': encoded.contentType }),
         ...headers,
       },
-      body: encoded && new Uint8Array(await encoded.arrayBuffer()),
+      body: encoded,
     },
     access,
     signal,
   );
+}
+
+function encode(body: object | EncodedBody): EncodedBody {
+  if ('pieces' in body && 'contentType' in body) return body;
+  const bytes = Buffer.from(JSON.stringify(body));
+  return { contentType: 'application/json', length: bytes.length, pieces: [bytes] };
 }
 
 /**

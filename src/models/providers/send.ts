@@ -1,5 +1,5 @@
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
-import { type HttpAnswer, openHttp, readBody, TooLong } from '../outgoing/request.ts';
+import { type HttpAnswer, openHttp, type PiecewiseBody, readBody, TooLong } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { ProviderFault, refusal } from './refusal.ts';
 
@@ -16,6 +16,10 @@ export interface ProviderRequest {
   readonly body?: Uint8Array | undefined;
 }
 
+interface SentRequest extends Omit<ProviderRequest, 'body'> {
+  readonly body?: Uint8Array | PiecewiseBody | undefined;
+}
+
 /** Headers that a client fills in even where there is no key to send. */
 const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']);
 
@@ -26,7 +30,7 @@ const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 
  * @throws {ProviderFault} for an answer that is not a success
  */
 export async function send(
-  { url, method, headers, body }: ProviderRequest,
+  { url, method, headers, body }: SentRequest,
   { provider, key, env, traceparent }: Access,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
@@ -55,7 +59,7 @@ export async function send(
  * @throws {ProviderFault} for an answer that is not a success
  */
 export async function sendOnce(
-  { url, method, headers, body }: ProviderRequest,
+  { url, method, headers, body }: SentRequest,
   env: Env,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {

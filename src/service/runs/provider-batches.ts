@@ -55,8 +55,8 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const batches = provider.engine === 'anthropic' ? anthropicBatches(access) : openAiBatches(access);
       return patient(batches, access, { model, sleep });
     },
-    /** Returns the provider request for a creation. @throws {Refusal} as the creation would */
-    async prepare(creation: CreateRunRequest): Promise<object> {
+    /** Returns the provider request for a creation, as JSON on one line. @throws {Refusal} as the creation would */
+    async prepare(creation: CreateRunRequest): Promise<Uint8Array> {
       const { definition, model } = await requireRunnable(services, creation.promptVersionId);
       const { run, images } = await checkedRun(services, { userId }, creation, UNCOUNTED);
       const { textInputs, runOptions } = run.request;
@@ -75,7 +75,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const { provider } = model;
       if (!provider) throw invalid(`the model ${model.model} has no provider`);
       const { body } = await buildRequest(job, { provider, key: keyOf(provider, env), env });
-      return JSON.parse(Buffer.from(body ?? []).toString('utf8')) as object;
+      return body ?? new Uint8Array();
     },
     /** Makes a creation with this key take the answer instead of asking the provider, until `withdraw`. */
     offer: (key: string, answer: BatchAnswer) => void answers.set(key, answer),

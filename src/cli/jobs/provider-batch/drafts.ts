@@ -25,7 +25,8 @@ export interface ProviderBatchParts extends DeskParts {
 /** A row as its model is to be asked. */
 export interface Draft extends Expected {
   readonly inputsDigest: string;
-  readonly parameters: object;
+  /** JSON. */
+  readonly parameters: Uint8Array;
 }
 
 /** A row that a batch answers. */
@@ -67,7 +68,7 @@ export class Drafts {
     this.#reportPreparing();
     const draft = await this.draft(job, true);
     if (!draft) return [];
-    const bytes = Buffer.byteLength(JSON.stringify(draft.parameters)) + 200;
+    const bytes = draft.parameters.length + 200;
     const isFull = this.#chunk.length >= limits.requests || this.#chunkBytes + bytes > limits.bytes;
     const full = isFull ? this.rest() : [];
     this.#chunk.push(draft);
