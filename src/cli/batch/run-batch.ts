@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
+import { doubtHints } from '../creation/in-doubt.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
@@ -13,7 +14,6 @@ import { handedRows } from '../jobs/provider-batch/handed-over.ts';
 import { throughProvider } from '../jobs/provider-batch/through-provider.ts';
 import type { JobState } from '../jobs/read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from '../jobs/recall-jobs.ts';
-import type { Settlement } from '../jobs/settle-doubts.ts';
 import { Stop } from '../jobs/stop.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
@@ -134,7 +134,7 @@ async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGener
     if (plan.kind === 'leave') {
       tally.before[plan.because] += 1;
       if (plan.because === 'in doubt') {
-        reportDoubt(ctx, source.name, row, known.settlements.get(row.id));
+        reportDoubt(running, row, known);
       }
     } else if (plan.kind === 'give') {
       const { error: text, mayHaveRun } = plan;
@@ -173,13 +173,20 @@ function planOf(
 }
 
 /** Names the runs that a row may have whose creation was not answered in an earlier start of the batch. */
-function reportDoubt(ctx: Context, source: string, row: SourceRow, settlement: Settlement | undefined): void {
+function reportDoubt(
+  { ctx, source, batch: { connection } }: RunningBatch,
+  row: SourceRow,
+  { states, settlements }: KnownJobs,
+): void {
+  const settlement = settlements.get(row.id);
+  const entry = states.get(row.id)?.entry;
+  const candidates = settlement?.kind === 'in doubt' ? settlement.candidates : undefined;
   const error = new CliError('the creation was never answered', {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
+    hints: entry === undefined ? [] : doubtHints(connection, entry, candidates),
   });
-  const candidates = settlement?.kind === 'in doubt' ? settlement.candidates : [];
-  reportRow(ctx, source, row, { error, candidates });
+  reportRow(ctx, source.name, row, { error, candidates: candidates ?? [] });
 }
 
 /** Says how many runs may be paid for twice, before they are. */

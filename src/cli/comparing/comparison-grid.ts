@@ -33,12 +33,14 @@ export async function comparisonGrid(
 ): Promise<Grid> {
   const verdicts = rows.map(verdictOn);
   const count = (verdict: Verdict): string => `${verdicts.filter(one => one === verdict).length} ${verdict}`;
+  const inDoubt = rows.filter(({ results }) => results.some(({ isInDoubt }) => isInDoubt)).length;
   const gridRows: GridRow[] = [];
   for (const row of rows) gridRows.push(await gridRow(ctx, row, budget, judgements?.get(row.row)));
   return {
     title: variants.map(({ name }) => name).join(' · '),
     facts: [
       ...(['same', 'changed', 'failed'] as const).map(count),
+      ...(inDoubt > 0 ? [`${inDoubt} of them in doubt`] : []),
       ...(verdicts.includes('not run') ? [count('not run')] : []),
     ],
     reasons: rows.flatMap(({ id, results }) =>

@@ -159,7 +159,7 @@ class Creation {
     }
     this.#note({ outcome: 'lost' });
     const { ctx, connection, entry, options } = this.#parts;
-    if (options.search === false) throw new CreationInDoubt(error, [], entry, connection);
+    if (options.search === false) throw new CreationInDoubt(error, undefined, entry, connection);
     const { io, signal } = ctx;
     io.note('note: the answer to the creation was lost; looking for the run it may have made');
     const keptKeys = this.#keepsKeys;
@@ -174,10 +174,11 @@ class Creation {
     throw new CreationInDoubt(error, candidates, entry, connection);
   }
 
-  async #search(signal: AbortSignal): Promise<Pick<Search, 'run' | 'candidates'>> {
+  /** Gives no candidates if the list could not be read. */
+  async #search(signal: AbortSignal): Promise<Partial<Pick<Search, 'run' | 'candidates'>>> {
     const { ctx, connection, entry } = this.#parts;
     const [search] = await searchRuns(ctx, connection, [entry], { signal }).catch(() => []);
-    return search ?? { run: undefined, candidates: [] };
+    return search ?? {};
   }
 
   /** What to say once the signal is aborted. */

@@ -13,14 +13,18 @@ export class CreationInDoubt extends CliError {
   readonly candidates: readonly RunRow[];
   readonly entry: JournalEntry;
 
-  constructor(cause: unknown, candidates: readonly RunRow[], entry: JournalEntry, connection: Advising) {
+  /** @param runs those that fit; undefined if nobody has looked for them */
+  constructor(
+    cause: unknown,
+    runs: readonly RunRow[] | undefined,
+    entry: JournalEntry,
+    connection: Advising,
+  ) {
+    const candidates = runs ?? [];
     super(`the answer to the creation was lost: ${messageOf(cause)}`, {
       status: statusOf(cause),
       exitCode: EXIT.fault,
-      hints:
-        candidates.length === 0
-          ? [NOTHING_FITS, laterHint(connection, entry)]
-          : [...describeCandidates(connection, candidates), ANYBODYS],
+      hints: doubtHints(connection, entry, runs),
       data: {
         candidates: candidates.map(({ runId, runStatus, createdAt }) => ({ runId, runStatus, createdAt })),
       },
@@ -31,11 +35,26 @@ export class CreationInDoubt extends CliError {
   }
 }
 
+const NOT_SEEN = 'A run may have been made all the same; it is not sent again, since it may cost credits.';
 const NOTHING_FITS =
   'No run that fits was found, but one may still appear; it is not sent again, since it may cost credits.';
 const ANYBODYS =
   'A list shows no inputs: a run that fits may also be one of somebody else with the same key. Look before you use it.';
 const MOST_NAMED = 10;
+
+/**
+ * Returns how to go on after a creation whose run is not known.
+ *
+ * @param runs those that fit; undefined if nobody has looked for them
+ */
+export function doubtHints(
+  connection: Advising,
+  entry: JournalEntry,
+  runs: readonly RunRow[] | undefined,
+): string[] {
+  if (runs !== undefined && runs.length > 0) return [...describeCandidates(connection, runs), ANYBODYS];
+  return [runs === undefined ? NOT_SEEN : NOTHING_FITS, laterHint(connection, entry)];
+}
 
 /** How to look for the run of a creation later: by its key if the service keeps it, else among the runs since then. */
 function laterHint({ advise, client }: Advising, { time, clockOffsetMs = 0 }: JournalEntry): string {
@@ -45,10 +64,7 @@ function laterHint({ advise, client }: Advising, { time, clockOffsetMs = 0 }: Jo
 }
 
 /** A line for each run that may be the one, with how to take it up. */
-export function describeCandidates(
-  { advise }: Pick<Advising, 'advise'>,
-  candidates: readonly RunRow[],
-): string[] {
+function describeCandidates({ advise }: Pick<Advising, 'advise'>, candidates: readonly RunRow[]): string[] {
   const named = candidates
     .slice(0, MOST_NAMED)
     .map(

@@ -76,5 +76,5 @@ async function lookFor(ctx: Context, connection: Connection, entry: JournalEntry
     await ctx.journal.outcome(entry.id, { outcome: 'none' });
   }
   const cause = new Error(`the creation of ${entry.time} was never answered`);
-  throw new CreationInDoubt(cause, search?.candidates ?? [], entry, connection);
+  throw new CreationInDoubt(cause, search?.candidates, entry, connection);
 }

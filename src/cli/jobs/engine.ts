@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { failedOutcome, type InDoubt, type Job, type JobOutcome, type JobPlan, noRunFault } from './job.ts';
 import { type JobWork, runJob } from './run-job.ts';
-import { recordSettlement, type Settlement, settleDoubts } from './settle-doubts.ts';
+import { recordSettlement, type Settlement, settleDoubts, withCandidates } from './settle-doubts.ts';
 import type { Stop } from './stop.ts';
 
 /** Jobs that are started and have not ended, those that are only polled included. */
@@ -145,7 +145,7 @@ class Engine {
   }
 
   async #applySettlement(job: Job, outcome: InDoubt, settlement: Settlement): Promise<void> {
-    const { ctx, journal } = this.#parts.work;
+    const { ctx, connection, journal } = this.#parts.work;
     const { entry } = outcome;
     await recordSettlement(ctx, journal, { job, creation: entry }, settlement);
     switch (settlement.kind) {
@@ -156,7 +156,7 @@ class Engine {
       case 'none':
         return this.#settle(job, failedOutcome(ctx, noRunFault()));
       case 'in doubt':
-        return this.#settle(job, { ...outcome, candidates: settlement.candidates });
+        return this.#settle(job, withCandidates(outcome, settlement.candidates, connection));
     }
   }
 

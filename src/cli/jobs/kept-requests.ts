@@ -214,7 +214,7 @@ function planOf(
   if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
   if (retryUnknown) return { kind: 'create' };
   const cause = new Error('the command was interrupted');
-  const error = new CreationInDoubt(cause, settlement?.candidates ?? [], state.entry, connection);
+  const error = new CreationInDoubt(cause, settlement?.candidates, state.entry, connection);
   return { ...notRun(error), isInDoubt: true };
 }
 

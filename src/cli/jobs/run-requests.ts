@@ -2,7 +2,6 @@ import type { Connection, Context } from '../context.ts';
 import { type Failure, failureOf } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation.ts';
-import { CreationInDoubt } from '../creation/in-doubt.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type PlannedJob, runJobs } from './engine.ts';
@@ -62,7 +61,7 @@ export async function runRequests<J extends Job>(
   const ended = new Set<string>();
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
     ended.add(job.id);
-    if (!ctx.signal.aborted) await onResult(job as J, resultOf(outcome, connection), outcome);
+    if (!ctx.signal.aborted) await onResult(job as J, resultOf(outcome), outcome);
     job.batched?.settled();
   };
   const onAbort = (): void => stop.drop(ctx.signal.reason as Error);
@@ -83,8 +82,7 @@ export async function runRequests<J extends Job>(
   if (error === undefined) return;
   const left = { kind: 'put off', error } as const;
   for (const { job } of jobs) {
-    if (!ended.has(job.id) && (job.isWanted?.() ?? true))
-      await onResult(job, resultOf(left, connection), left);
+    if (!ended.has(job.id) && (job.isWanted?.() ?? true)) await onResult(job, resultOf(left), left);
   }
 }
 
@@ -96,10 +94,10 @@ function leftAtProvider(): CliError {
   });
 }
 
-function resultOf(outcome: JobOutcome, connection: Connection): RequestResult {
+function resultOf(outcome: JobOutcome): RequestResult {
   const seconds = 'facts' in outcome ? (secondsOf(outcome.facts) ?? 0) : 0;
   if (outcome.kind === 'ended') return { run: outcome.run, seconds, fault: undefined };
-  const error = errorOf(outcome, connection);
+  const error = errorOf(outcome);
   const isLeft = outcome.kind === 'put off' && !isAtCap(error);
   const isInDoubt = outcome.kind === 'in doubt';
   return {
@@ -111,11 +109,16 @@ function resultOf(outcome: JobOutcome, connection: Connection): RequestResult {
   };
 }
 
-function errorOf(outcome: Exclude<JobOutcome, { kind: 'ended' }>, connection: Connection): unknown {
+function errorOf(outcome: Exclude<JobOutcome, { kind: 'ended' }>): unknown {
   if (outcome.kind === 'dropped') return new Error('it was let go of');
-  if (outcome.kind !== 'in doubt') return outcome.error;
-  // The same error with the runs that it may have made.
-  const { error, candidates, entry } = outcome;
-  const cause = error instanceof CreationInDoubt ? error.cause : error;
-  return new CreationInDoubt(cause, candidates, entry, connection);
+  return outcome.error ?? resultsGone();
+}
+
+/** Why a job has no answer whose provider no longer has it; the batch as a whole is reported elsewhere. */
+function resultsGone(): CliError {
+  return new CliError('its result at the provider is gone, and may have been paid for', {
+    status: 'NETWORK_ERROR',
+    exitCode: EXIT.fault,
+    hints: ['Hand it over once more with --resume --retry-unknown.'],
+  });
 }

@@ -1,7 +1,8 @@
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { type Doubt, type Search, type SearchOptions, searchRuns } from '../creation/find-run.ts';
-import type { JobJournal, JobName } from './job.ts';
+import { CreationInDoubt } from '../creation/in-doubt.ts';
+import type { InDoubt, JobJournal, JobName } from './job.ts';
 
 /** A service that keeps idempotency keys keeps them for a day; this leaves time to use them. */
 const KEY_LIFETIME_MS = 23 * 3_600_000;
@@ -14,7 +15,8 @@ export type Settlement =
   | { readonly kind: 'wait'; readonly runId: string }
   /** It made no run. */
   | { readonly kind: 'none' }
-  | { readonly kind: 'in doubt'; readonly candidates: readonly RunRow[] };
+  /** Its candidates are undefined if the list could not be read. */
+  | { readonly kind: 'in doubt'; readonly candidates: readonly RunRow[] | undefined };
 
 /** Returns true if a service that keeps idempotency keys still keeps that of a creation. */
 export function keyIsKept({ clock }: Pick<Context, 'clock'>, { time }: Pick<Doubt, 'time'>): boolean {
@@ -45,9 +47,21 @@ export async function settleDoubts<D extends Doubt>(
 }
 
 function settlementOf(search: Search | undefined): Settlement {
-  const { run, candidates = [], madeNone = false } = search ?? {};
+  const { run, candidates, madeNone = false } = search ?? {};
   if (run !== undefined) return { kind: 'wait', runId: run.runId };
   return madeNone ? { kind: 'none' } : { kind: 'in doubt', candidates };
+}
+
+/** Returns the doubt with the runs that fit, and with an error that names them. */
+export function withCandidates(
+  doubt: InDoubt,
+  candidates: readonly RunRow[] | undefined,
+  connection: Connection,
+): InDoubt {
+  const { error, entry } = doubt;
+  const cause = error instanceof CreationInDoubt ? error.cause : error;
+  const named = new CreationInDoubt(cause, candidates, entry, connection);
+  return { ...doubt, candidates: named.candidates, error: named };
 }
 
 /** Writes down what a creation was found to have come to. That the machine's journal lacks it is never a fault. */

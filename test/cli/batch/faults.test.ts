@@ -198,6 +198,36 @@ describe('a creation without an answer', () => {
     expect(stderr).toContain('--retry-unknown');
   });
 
+  test('names the runs that fit, and not beside them that none was found', async () => {
+    const runs = [randomUUID(), randomUUID()];
+    const row = { promptVersionId: VERSION, outputs: [], runStatus: 'running', credits: null, runName: '' };
+    const { stderr } = await batchAgainst([
+      creation('Ada', 'reset-after-body'),
+      {
+        expect: { method: 'GET', path: '/runs' },
+        answer: () => {
+          const createdAt = new Date().toISOString();
+          return success({ rows: runs.map(runId => ({ ...row, runId, createdAt })), hasMore: false });
+        },
+        times: 'any',
+      },
+      creation('Bo', succeeded()),
+    ]);
+    for (const runId of runs) expect(stderr).toContain(`promptrun runs wait ${runId}`);
+    expect(stderr).not.toContain('No run that fits was found');
+  });
+
+  test('does not say that no run was found if the list could not be read', async () => {
+    const { stderr, exitCode } = await batchAgainst([
+      creation('Ada', 'reset-after-body'),
+      { ...noRuns, answer: failure(400, 'VALIDATION_ERROR', 'no list') },
+      creation('Bo', succeeded()),
+    ]);
+    expect(exitCode).toBe(5);
+    expect(stderr).not.toContain('No run that fits was found');
+    expect(stderr).toContain('promptrun runs list --since');
+  });
+
   test('goes on with the one run that fits where nobody else uses the key', async () => {
     const runId = randomUUID();
     const row = {

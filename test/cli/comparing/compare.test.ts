@@ -1,7 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runInProcess } from '../../support/context.ts';
+import { scriptedServiceOf, success } from '../../support/scripted-service.ts';
+import { serviceEnv } from '../batch/support.ts';
 import { ECHO, Project } from '../testing/support.ts';
 
 const ROWS = 'id,text\none,hello\ntwo,"<script>alert(1)</script>"\n';
@@ -76,6 +80,41 @@ describe('compare', () => {
     const compare = ['compare', 'sandbox', 'sandbox', '--from', 'rows.jsonl', '-o', 'outcome=failed'];
     const { stdout, exitCode } = await new Project(files).run([...compare, '--fail-on', 'failed']);
     expect([exitCode, stdout().split('\t')[2]]).toEqual([5, 'failed']);
+  });
+
+  it('says of a creation that was not answered where its run may be', async () => {
+    const versionId = randomUUID();
+    const runId = randomUUID();
+    const row = { runId, promptVersionId: versionId, outputs: [], runStatus: 'running', credits: null };
+    const facts = { promptVersionId: versionId, promptId: randomUUID(), title: 't', publishedAt: '' };
+    const service = await scriptedServiceOf(
+      [
+        {
+          expect: { path: `/prompt-versions/${versionId}` },
+          answer: success({ ...facts, config: {} }),
+          times: 'any',
+        },
+        { expect: { method: 'POST', path: '/runs' }, answer: 'reset-after-body', times: 'any' },
+        {
+          expect: { method: 'GET', path: '/runs' },
+          answer: () =>
+            success({
+              rows: [{ ...row, runName: '', createdAt: new Date().toISOString() }],
+              hasMore: false,
+            }),
+          times: 'any',
+        },
+      ],
+      { ordered: false },
+    );
+    onTestFinished(() => service.close());
+    const { exitCode, stderr } = await runInProcess(['compare', versionId, versionId, '-i', 'text=hello'], {
+      env: serviceEnv(service.baseUrl),
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr()).toContain('note: 0 same, 0 changed, 1 failed, 1 of them in doubt\n');
+    expect(stderr()).toContain(`error: row 1 (${versionId}): the answer to the creation was lost`);
+    expect(stderr()).toContain(`promptrun runs wait ${runId}`);
   });
 
   it('compares models, which pictures are compared by their bytes', async () => {

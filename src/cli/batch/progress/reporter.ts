@@ -1,13 +1,12 @@
 import type { RunRow } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
-import { describeCandidates } from '../../creation/in-doubt.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { RowPlace } from '../../inputs/rows/row.ts';
 import { wantsJson } from '../../outputs/json.ts';
 import { reportFailure } from '../../terminal/report-failure.ts';
 
-/** One line on what is wrong with a row, and where the row stands; then the runs that may be its own. */
+/** Reports what is wrong with a row and where the row stands; as JSON, with the runs that may be its own. */
 export function reportRow(
   ctx: Context,
   source: string,
@@ -27,7 +26,7 @@ export function reportRow(
         ...(candidates.length > 0 && { candidates: candidates.map(({ runId }) => runId) }),
       },
       exitCode: EXIT.runFailed,
-      hints: [...failure.hints, ...describeCandidates(ctx, candidates)],
+      hints: failure.hints,
     },
     { json: wantsJson(ctx), debug: false, error, paint: ctx.io.paintErr },
   );

@@ -48,6 +48,7 @@ import { oneLine, visible } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
 import { allExpectations } from '../../testing/expectations/expectation.ts';
 import { needsJudge } from '../../testing/read-files.ts';
+import { reportFile } from '../../testing/report-end.ts';
 import { Judge } from '../../testing/run/judge.ts';
 import type { COMPARE } from './spec.ts';
 
@@ -142,6 +143,12 @@ export async function compare(
   const shown = wantsJson(ctx) ? lines : [];
   for (const line of [grid.facts.join(', '), ...shown, ...unjudgedRows, ...spent]) {
     ctx.io.note(`note: ${oneLine(line)}`);
+  }
+  for (const { row, results } of compared) {
+    for (const [at, { fault, isInDoubt }] of results.entries()) {
+      if (fault === undefined || isInDoubt !== true) continue;
+      reportFile(ctx, { ...fault, message: `row ${row} (${variants[at]?.name}): ${fault.message}` });
+    }
   }
   if (report !== undefined) {
     await writePage(
