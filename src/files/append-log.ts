@@ -25,6 +25,12 @@ export interface AppendLogOptions {
   readonly durable?: boolean;
 }
 
+/** How one line is written. */
+export interface LineOptions {
+  /** False if the line needs no flush of its own: it goes to the disk with the next that does, or when the log is closed. */
+  readonly durable?: boolean;
+}
+
 /**
  * A file that grows by lines of JSON, open already or opened at the first one, and kept open. Lines that come while
  * others are being written go to the disk together, with one flush.
@@ -36,6 +42,9 @@ export class AppendLog {
   #handle: FileHandle | undefined;
   #written = 0;
   #waiting: string[] = [];
+  /** Whether something that waits has to be flushed, and something that was written has not been. */
+  #isFlushWanted = false;
+  #isUnflushed = false;
   #group: Promise<void> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -56,8 +65,9 @@ export class AppendLog {
   }
 
   /** Resolves once the line is written, durably by default. Once a line could not be written, no other is. */
-  append(value: object): Promise<void> {
+  append(value: object, { durable = this.#durable }: LineOptions = {}): Promise<void> {
     this.#waiting.push(`${JSON.stringify(value)}\n`);
+    this.#isFlushWanted ||= durable;
     if (this.#group === undefined) {
       this.#group = this.#writing.then(untilTurnEnds).then(() => this.#writeGroup());
       this.#writing = this.#group;
@@ -74,24 +84,40 @@ export class AppendLog {
   /** Waits for what is being written, then closes the file; it may be opened again. Never rejects. */
   async close(): Promise<void> {
     await this.flush();
-    await this.#handle?.close().catch(() => {});
+    await this.#closeFile().catch(() => {});
+  }
+
+  async #closeFile(): Promise<void> {
+    const handle = this.#handle;
     this.#handle = undefined;
+    try {
+      if (handle !== undefined && this.#durable && this.#isUnflushed) await this.#flushNow(handle);
+    } finally {
+      await handle?.close();
+    }
   }
 
   async #writeGroup(): Promise<void> {
     const text = this.#waiting.join('');
-    this.#waiting = [];
+    const isFlushWanted = this.#isFlushWanted;
+    [this.#waiting, this.#isFlushWanted] = [[], false];
     this.#group = undefined;
     const handle = await this.#fresh();
     // A write ends in the system's memory, sooner than another thread could be asked for it; the flush takes time.
     appendFileSync(handle.fd, text);
     this.#written += text.length;
-    if (this.#durable) await flushData(handle);
+    this.#isUnflushed = true;
+    if (isFlushWanted) await this.#flushNow(handle);
+  }
+
+  async #flushNow(handle: FileHandle): Promise<void> {
+    this.#isUnflushed = false;
+    await flushData(handle);
   }
 
   async #fresh(): Promise<FileHandle> {
     if (this.#handle !== undefined && this.#written < this.#reopenAfter) return this.#handle;
-    await this.#handle?.close();
+    await this.#closeFile();
     this.#written = 0;
     this.#handle = await this.#open();
     return this.#handle;

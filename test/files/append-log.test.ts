@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import fs, { readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AppendLog, openForAppend } from '../../src/files/append-log.ts';
 import { fileIn } from '../../src/files/write-below.ts';
 import { temporaryDirectory } from '../support/context.ts';
@@ -20,6 +21,28 @@ describe('a file of lines', () => {
     const handle = await open(path.join(temporaryDirectory(), 'lines.jsonl'), 'a');
     await AppendLog.on(handle, options).close();
     expect(handle.fd).toBe(-1);
+  });
+
+  it('flushes what was not flushed with its line once it is closed', async () => {
+    const file = path.join(temporaryDirectory(), 'lines.jsonl');
+    const flushed: string[] = [];
+    vi.spyOn(fs, 'fdatasync').mockImplementation((_, callback) => {
+      flushed.push(readFileSync(file, 'utf8'));
+      callback(null);
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    const lines = new AppendLog(() => openForAppend(fileIn(file)));
+    await lines.append({ n: 1 }, { durable: false });
+    expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n');
+    expect(flushed).toEqual([]);
+    await lines.append({ n: 2 });
+    await lines.append({ n: 3 }, { durable: false });
+    await lines.close();
+    expect(flushed).toEqual(['{"n":1}\n{"n":2}\n', '{"n":1}\n{"n":2}\n{"n":3}\n']);
   });
 
   it('writes no line after one that could not be written', async () => {

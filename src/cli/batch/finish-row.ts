@@ -10,6 +10,7 @@ import { EXIT } from '../exit-codes.ts';
 import type { SourceRow } from '../inputs/rows/row.ts';
 import type { RowSource } from '../inputs/rows/source.ts';
 import { errorText, isAtCap, isRefusalOfAll, type JobOutcome, type RunFacts } from '../jobs/job.ts';
+import type { JobEnd } from '../jobs/job-journal.ts';
 import { NoMoreWanted, type Stop } from '../jobs/stop.ts';
 import { errorsOf } from '../outputs/provider-fault.ts';
 import { withPaths } from '../outputs/results.ts';
@@ -77,7 +78,7 @@ function reportEnd(
 
 /** The journal is written first: a result that is there has its row's end in the journal. */
 async function giveLine(
-  { options, journal, results, stop, budget }: RunningBatch,
+  { options, batch, journal, results, stop, budget }: RunningBatch,
   row: SourceRow,
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
 ): Promise<void> {
@@ -94,13 +95,14 @@ async function giveLine(
     ...(earlierRunIds.length > 0 && { earlierRunIds }),
     ...(options.withInputs && request !== undefined && { inputs: lineInputs(request) }),
   };
-  await journal.ended(row, {
+  const end: JobEnd = {
     step: runStatus === 'succeeded' ? 'succeeded' : 'failed',
     runId,
     error,
     ...(outcome.kind === 'failed' && outcome.mayHaveRun && { mayHaveRun: true }),
     ...(results.keptOf !== undefined && { result: results.keptOf(line, row) }),
-  });
+  };
+  await journal.ended(row, end, { durable: !batch.connection.embedded || runId === null });
   if (!(await results.give(line, row))) stop.readerHasGone();
 }
 

@@ -225,7 +225,11 @@ class Creation {
     const { io, journal } = ctx;
     const clockOffsetMs = entry.clockOffsetMs ?? connection.client.clock.offsetMs;
     journal
-      .outcome(entry.id, { ...outcome, ...(clockOffsetMs !== undefined && { clockOffsetMs }) })
+      .outcome(
+        entry.id,
+        { ...outcome, ...(clockOffsetMs !== undefined && { clockOffsetMs }) },
+        { durable: !connection.embedded },
+      )
       .catch((error: unknown) => {
         io.note(`note: the journal ${journal.file} can't be written: ${messageOf(error)}`);
       });

@@ -1,6 +1,6 @@
 import { type FileHandle, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { AppendLog, openForAppend } from '../../files/append-log.ts';
+import { AppendLog, type LineOptions, openForAppend } from '../../files/append-log.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { type FileBelow, isDirectory, PathFault, syncDirectory } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
@@ -105,9 +105,13 @@ export class BatchJournal implements JobJournal {
     return this.append({ kind: 'step', job, step: 'running', runId, recovered });
   }
 
-  /** The job has ended; its result may be given from now on. */
-  ended(job: JobName, end: JobEnd): Promise<void> {
-    return this.append({ kind: 'step', job, ...end });
+  /**
+   * The job has ended; its result may be given from now on.
+   *
+   * @param options not durable if the service gives the same run again to a creation that is sent once more
+   */
+  ended(job: JobName, end: JobEnd, options?: LineOptions): Promise<void> {
+    return this.append({ kind: 'step', job, ...end }, options);
   }
 
   /** The runs that a creation in doubt may have made. */
@@ -143,10 +147,10 @@ export class BatchJournal implements JobJournal {
     this.#lines = AppendLog.on(await openFile(this.#place));
   }
 
-  /** Resolves once the event would survive a power cut. */
-  async append(event: JournalEvent): Promise<void> {
+  /** Resolves once the event would survive a power cut, by default. */
+  async append(event: JournalEvent, options?: LineOptions): Promise<void> {
     try {
-      await this.#lines.append(lineOf(event));
+      await this.#lines.append(lineOf(event), options);
     } catch (error) {
       throw unwritable(this.file, error);
     }

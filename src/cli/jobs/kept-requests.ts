@@ -114,7 +114,7 @@ export class KeptRequests {
       stop,
       ...(groups && { through: (_, settle) => throughProviders(groups, this.#handing(settle)) }),
       onResult: async (job, result, outcome) => {
-        await keep(journal, job, result, outcome);
+        await keep(this.#options.journal, this.#connection, { job, result, outcome });
         await onResult(job, result, false);
       },
     });
@@ -170,16 +170,22 @@ function endedRuns({ states }: BatchJournal): EarlierRun[] {
   });
 }
 
+interface Kept {
+  readonly job: Job;
+  readonly result: RequestResult;
+  readonly outcome: JobOutcome;
+}
+
 /** Writes how a job ended; a paid run is never made again when the command is resumed. */
 async function keep(
   journal: BatchJournal,
-  job: Job,
-  { run, seconds }: RequestResult,
-  outcome: JobOutcome,
+  { embedded }: Connection,
+  { job, result: { run, seconds }, outcome }: Kept,
 ): Promise<void> {
   if (run !== undefined) {
     const step = run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
-    await journal.ended(job, { step, runId: run.runId, error: null, result: { run, seconds } });
+    const end = { step, runId: run.runId, error: null, result: { run, seconds } } as const;
+    await journal.ended(job, end, { durable: !embedded });
   } else if (outcome.kind === 'failed') {
     const { runId = null, mayHaveRun, error } = outcome;
     await journal.ended(job, { step: 'failed', runId, error: errorText(error), mayHaveRun });

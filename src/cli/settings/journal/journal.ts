@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { AppendLog, linesBackwards, openForAppend } from '../../../files/append-log.ts';
+import { AppendLog, type LineOptions, linesBackwards, openForAppend } from '../../../files/append-log.ts';
 import { codeOf } from '../../../files/error-utils.ts';
 import { renameOver } from '../../../files/rename.ts';
 import { fileIn } from '../../../files/write-below.ts';
@@ -64,8 +64,8 @@ export class Journal {
   }
 
   /** Adds what became of a creation. */
-  async outcome(id: string, outcome: JournalOutcome): Promise<void> {
-    await this.#append({ id, noted: this.#now(), ...outcome });
+  async outcome(id: string, outcome: JournalOutcome, options?: LineOptions): Promise<void> {
+    await this.#append({ id, noted: this.#now(), ...outcome }, options);
   }
 
   /**
@@ -122,8 +122,8 @@ export class Journal {
     return new Date(this.#clock.now()).toISOString();
   }
 
-  async #append(line: object): Promise<void> {
-    if (this.#isWritten) await this.#lines.append(line);
+  async #append(line: object, options?: LineOptions): Promise<void> {
+    if (this.#isWritten) await this.#lines.append(line, options);
   }
 
   async #newest(isMeant: (entry: JournalEntry) => boolean): Promise<JournalEntry | undefined> {

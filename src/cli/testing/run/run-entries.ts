@@ -55,13 +55,17 @@ export async function runEntries(
     else await check({ job, result, isEarlier });
   });
   if (kept.handsOver) await checkTogether(ctx, kept, held, check);
-  const results: EntryResult[] = [];
-  for (const prepared of entries) {
+  const results = entries.map(prepared => {
     const own = repetitionIds(prepared).flatMap(id => repetitions.get(id) ?? []);
-    const result = resultOf(prepared.entry, own);
-    await journal.append({ kind: 'verdict', id: repetitionId(prepared), verdict: result.status });
-    results.push(result);
-  }
+    return resultOf(prepared.entry, own);
+  });
+  // Together they cost one flush.
+  await Promise.all(
+    results.map(({ status: verdict }, at) => {
+      const prepared = entries[at];
+      return prepared && journal.append({ kind: 'verdict', id: repetitionId(prepared), verdict });
+    }),
+  );
   return results;
 }
 
