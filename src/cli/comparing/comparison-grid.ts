@@ -20,10 +20,10 @@ import {
 import type { RowJudgement } from './expectations.ts';
 import type { Variant } from './variants.ts';
 
-/** What of a variant is told in all, in the order of its totals. */
+/** Column totals of a variant, in display order. */
 const MEASURES = ['succeeded', 'failed', 'time', ...spentTitles(true)];
 
-/** Rows by variants: what each made, and how it differs from the first. */
+/** Returns a grid of rows by variants, with the differences from the first variant. */
 export async function comparisonGrid(
   ctx: Context,
   rows: readonly ComparedRow[],
@@ -88,7 +88,7 @@ async function gridRow(
   return { name: row.id, state: verdictOn(row), inputs: Object.entries(row.inputs), cells };
 }
 
-/** Time, tokens and what it cost, where that is known. */
+/** Returns time, tokens and cost, as far as known. */
 function factsOf({ run, seconds }: VariantResult, budget: Budget): string[] {
   const { credits, cost } = budget.factsOf(run?.runId ?? '');
   return [
@@ -99,7 +99,7 @@ function factsOf({ run, seconds }: VariantResult, budget: Budget): string[] {
   ];
 }
 
-/** The first variant's answer as it is, the others' with what differs from it. */
+/** Returns the first variant's answer unchanged, the others' with their differences from it. */
 async function partsOf(
   ctx: Context,
   result: VariantResult,

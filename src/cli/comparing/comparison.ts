@@ -7,24 +7,24 @@ import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
 import type { Variant } from './variants.ts';
 
-/** What one variant made of a row. */
+/** The result of a row with one variant. */
 export interface VariantResult extends RequestResult {
-  /** Pictures and videos, by their URLs. */
+  /** Pictures and videos by URL. */
   readonly media: ReadonlyMap<string, MediaContent>;
 }
 
-/** A row of the input with what each variant made of it, in the order of the variants. */
+/** A row with the results of the variants, in their order. */
 export interface ComparedRow {
   readonly row: number;
   readonly id: string;
-  /** As the row and the command line give them. */
+  /** The inputs from the row and the command line. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly results: readonly VariantResult[];
 }
 
 /**
- * `failed` if a run failed or could not be made; else `not run` if a run was left undone; else `changed` if the outputs
- * are not all equal.
+ * Returns `failed` if a run failed or could not be created, else `not run` if a run was left undone, else `changed` if the
+ * outputs differ.
  */
 export type Verdict = 'same' | 'changed' | 'failed' | 'not run';
 
@@ -36,12 +36,12 @@ export function verdictOn({ results }: ComparedRow): Verdict {
   return others.every(content => content === first) ? 'same' : 'changed';
 }
 
-/** Returns true if the cap, or a fault that every row would meet, left it undone. */
+/** Returns true if the cap, or a fault that every row would meet, left the run undone. */
 export function isNotRun({ fault, isLeft = false }: RequestResult): boolean {
   return isLeft || fault?.exitCode === EXIT.capReached;
 }
 
-/** Pictures are compared by their bytes: each run has URLs of its own. */
+/** Returns the content to compare. Pictures are compared by bytes, because each run has its own URLs. */
 function contentOf({ run, media }: VariantResult): string {
   return JSON.stringify(
     run?.outputs.map(({ type, data }) => {
@@ -51,7 +51,7 @@ function contentOf({ run, media }: VariantResult): string {
   );
 }
 
-/** The text of a variant's answer, or why there is none. */
+/** Returns the text of a variant's answer, or why there is none. */
 export function shownText({ run, fault }: VariantResult): string {
   if (fault !== undefined) {
     return `${fault.message} (${fault.status})`;
@@ -62,7 +62,7 @@ export function shownText({ run, fault }: VariantResult): string {
     .join('\n');
 }
 
-/** What the case of a row says of the answer of each variant. */
+/** The verdicts of the rows' cases, by row number. */
 type Judged = ReadonlyMap<
   number,
   { readonly case: string; readonly passes: readonly (boolean | undefined)[] }
@@ -72,7 +72,7 @@ export function passedText(passes: boolean | undefined): 'passed' | 'failed' | u
   return passes === undefined ? undefined : passes ? 'passed' : 'failed';
 }
 
-/** A row as `--json` gives it. */
+/** Returns a row in the form of `--json`. */
 export function rowData(
   row: ComparedRow,
   variants: readonly Variant[],
@@ -106,8 +106,8 @@ export function rowData(
 }
 
 /**
- * Number, id, verdict, then of each variant: run id, status, seconds, tokens, credits, and whether it passed if there are
- * expectations.
+ * Returns the cells of a row: number, id, verdict, then for each variant run id, status, seconds, tokens, credits and, with
+ * expectations, if it passed.
  */
 export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): string[] {
   return [

@@ -21,14 +21,14 @@ import type { Variant } from './variants.ts';
 export interface ExpectedCases {
   readonly file: TestFile;
   readonly byRow: ReadonlyMap<number, TestCase>;
-  /** Ids of rows without a case. */
+  /** The ids of rows without a case. */
   readonly unjudged: readonly string[];
 }
 
 /**
- * Finds the case of each row: that with equal inputs, or else that whose name is the row's id.
+ * Finds the case of each row: the one with equal inputs, or else the one whose name is the row's id.
  *
- * @throws {CliError} USAGE_ERROR for a file that can't be read, and if no row has a case
+ * @throws {CliError} USAGE_ERROR if the file can't be read, or no row has a case
  */
 export async function readExpectedCases(
   ctx: Context,
@@ -64,17 +64,17 @@ export async function readExpectedCases(
   return { file, byRow, unjudged: rows.filter(({ row }) => !byRow.has(row)).map(({ id }) => id) };
 }
 
-/** The expectations of the rows' cases that a model judges. */
+/** Returns the expectations of the rows' cases that a model judges. */
 export function judgedExpectations({ byRow }: ExpectedCases): Expectation[] {
   return [...allExpectations([...byRow.values()].flatMap(({ expect }) => expect))].filter(needsJudge);
 }
 
-/** What a case says of the answers to a row, one for each variant. */
+/** The verdicts of a case on the answers to a row, one for each variant. */
 export interface RowJudgement {
   readonly case: string;
   /** undefined if there is no answer, or it could not be judged. */
   readonly passes: readonly (boolean | undefined)[];
-  /** What did not come as expected. */
+  /** The messages of failed expectations. */
   readonly messages: readonly (readonly string[])[];
   readonly faults: readonly Failure[];
 }
@@ -82,11 +82,11 @@ export interface RowJudgement {
 interface JudgingTools {
   readonly judge: Judge;
   readonly budget: Budget;
-  /** Set if questions to judges go through batches of their provider. */
+  /** Set if questions to judges go through provider batches. */
   readonly kept: KeptRequests | undefined;
 }
 
-/** Judges the answers to each row that has a case, by the number of the row. */
+/** Judges the answers to each row with a case; returns the verdicts by row number. */
 export async function judgeRows(
   ctx: Context,
   rows: readonly (CheckedRow & ComparedRow)[],
@@ -137,7 +137,7 @@ async function judgeRow(
   };
 }
 
-/** Questions of a comparison that is not resumed. */
+/** Returns the log of a comparison that can't be resumed. */
 function unkept(asker: string): JudgeLog {
   return { asker, asksAgain: false, take: () => undefined, begin: async () => {}, end: async () => {} };
 }
@@ -145,7 +145,7 @@ function unkept(asker: string): JudgeLog {
 /** The verdict on one variant against the first. */
 export interface VariantVerdict {
   readonly name: string;
-  /** undefined if no row was judged for both. */
+  /** undefined if no row was judged for both variants. */
   readonly rates: RateComparison | undefined;
 }
 
@@ -163,7 +163,7 @@ export function verdictsOn(
   });
 }
 
-/** Returns the name of each later variant with its verdict in one line. */
+/** Formats the verdict of each later variant in one line. */
 export function verdictTexts(
   verdicts: readonly VariantVerdict[],
   reference: string,
@@ -174,7 +174,7 @@ export function verdictTexts(
   ]);
 }
 
-/** Returns a line on the rows that are in no figure, if there are some. */
+/** Returns a line about the rows without a case, if there are any. */
 export function unjudgedText({ unjudged }: ExpectedCases): string[] {
   if (unjudged.length === 0) return [];
   const shown = unjudged.slice(0, MOST_IDS).join(', ');
@@ -184,7 +184,7 @@ export function unjudgedText({ unjudged }: ExpectedCases): string[] {
 
 const MOST_IDS = 5;
 
-/** Returns why answers could not be judged. */
+/** Returns the fault because of which answers could not be judged. */
 export function judgingFault(judgements: ReadonlyMap<number, RowJudgement>): Failure | undefined {
   return [...judgements.values()].flatMap(({ faults }) => faults)[0];
 }

@@ -25,22 +25,21 @@ import type { TestCase } from '../testing/cases/test-case.ts';
 import type { ComparedRow, VariantResult } from './comparison.ts';
 import type { Variant } from './variants.ts';
 
-/** What every row has in common. */
+/** The inputs that all rows share. */
 export interface CommonInputs extends GivenInputs {
   readonly options: ReadonlyMap<string, string>;
 }
 
-/** A row that every variant takes. */
+/** A row that every variant accepts. */
 export interface CheckedRow extends Omit<ComparedRow, 'results'> {
-  /** What each variant is sent, in their order. */
+  /** The request to each variant, in order. */
   readonly requests: readonly RunRequest[];
 }
 
 /**
- * Reads every row and checks it against every variant; nothing is sent. Without `from`, what all rows have in common
- * is the only row.
+ * Reads every row and checks it against every variant. Sends nothing. Without `from`, the shared inputs are the only row.
  *
- * @throws {CliError} USAGE_ERROR with the line of the first row that does not fit
+ * @throws {CliError} USAGE_ERROR with the line of the first invalid row
  */
 export async function readCheckedRows(
   ctx: Context,
@@ -70,16 +69,16 @@ export async function readCheckedRows(
   return rows;
 }
 
-/** Inputs of the command line alone. */
+/** The only row if all inputs come from the command line. */
 const ONLY_ROW = readableRow({ row: 1, line: 1 }, undefined, { text: new Map(), images: [] });
 
-/** Returns what tells a row's inputs from others', whatever its options. */
+/** Returns the digest of a row's inputs, without its options. */
 export function inputsDigest({ requests }: CheckedRow): string | undefined {
   const [request] = requests;
   return request && requestDigest({ ...request, options: new Map() });
 }
 
-/** The same of a case's inputs. @throws {CliError} for inputs that the variant does not take */
+/** Returns the digest of a case's inputs. @throws {CliError} if the variant does not accept them */
 export async function caseDigest(
   ctx: Context,
   variant: Variant,
@@ -90,7 +89,7 @@ export async function caseDigest(
   return requestDigest(await requestOf(variant, { text, images }, nothing, { common: own, own }));
 }
 
-/** Where images are found: those of the command line, and those that a row names. */
+/** The finders of images on the command line and in rows. */
 interface Finders {
   readonly common: ImageFinder;
   readonly own: ImageFinder;
@@ -128,16 +127,16 @@ async function requestOf(
 }
 
 export interface ComparisonOptions {
-  /** Open creations at a time, at each service; as many as it takes if undefined. */
+  /** Maximum number of open creations at each service; undefined for the service's default. */
   readonly concurrency: number | undefined;
   readonly budget: Budget;
-  /** Whether pictures are kept for a page. */
+  /** True to keep pictures for a page. */
   readonly keepMedia: boolean;
-  /** Keeps and batches what is asked; undefined if nothing is handed over to a provider. */
+  /** Set if requests go through provider batches. */
   readonly kept: KeptRequests | undefined;
 }
 
-/** Runs every row with every variant; the rows come back in their order. @throws {CliError} INTERRUPTED */
+/** Runs every row with every variant and returns the rows in order. @throws {CliError} INTERRUPTED */
 export async function runComparison(
   ctx: Context,
   rows: readonly CheckedRow[],
@@ -158,7 +157,7 @@ export async function runComparison(
     );
     const onResult = async ({ id }: Job, result: RequestResult): Promise<void> => {
       const runs = result.run === undefined ? [] : [result.run];
-      // What can't be fetched is compared by its URL, and so counts as changed.
+      // Media that can't be fetched are compared by URL, and so count as changed.
       const media = await mediaOf(connection, runs, { forPage: keepMedia, signal: ctx.signal });
       results.set(id, { ...result, media });
     };
@@ -176,7 +175,7 @@ export async function runComparison(
   }));
 }
 
-/** What all runs are expected to cost. */
+/** Estimates the cost of all runs. */
 export async function forecastComparison(
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
@@ -193,7 +192,7 @@ export async function forecastComparison(
   return forecast;
 }
 
-/** Names a job also when the comparison is resumed with other rows: by its number, what it runs and its inputs. */
+/** Returns the id of a job by its number, version and inputs, so that it stays the same if other rows are added. */
 function jobId({ row, requests }: CheckedRow, variant: number): string {
   const request = requests[variant];
   const digest = request && requestDigest(request);

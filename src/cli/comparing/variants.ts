@@ -3,26 +3,26 @@ import { checkModelAccess } from '../creation/creation.ts';
 import { usageError } from '../errors.ts';
 import { readVersion, resolveTarget } from '../targets/target.ts';
 
-/** One side of a comparison: a version, with the model it is run with. */
+/** One side of a comparison: a version and its model. */
 export interface Variant {
-  /** As the command line names it, such as `haiku.prompt [llama]`. */
+  /** The name on the command line, such as `haiku.prompt [llama]`. */
   readonly name: string;
-  /** To the service that runs it. */
+  /** The connection to the service that runs it. */
   readonly connection: Connection;
   readonly promptVersionId: string;
-  /** In place of the prompt's own; undefined where that is used. */
+  /** The model in place of the prompt's own; undefined uses the prompt's. */
   readonly model: string | undefined;
-  /** What the service's search says that a run is expected to take. */
+  /** The estimate in the search row. */
   readonly estimatedCredits: unknown;
-  /** What the version's config says of its inputs. */
+  /** The version's config. */
   readonly config: unknown;
 }
 
 /**
- * The variants that targets and models make: every target with every model. `file@git:<revision>` is the prompt file,
- * with its partials, as it was then.
+ * Returns the variants of targets and models: every target with every model. `file@git:<revision>` is the prompt file with
+ * its partials at that revision.
  *
- * @throws {CliError} USAGE_ERROR for fewer than two
+ * @throws {CliError} USAGE_ERROR if there are fewer than two
  */
 export async function variantsOf(
   ctx: Context,

@@ -2,21 +2,21 @@ import { type Interval, intervalText, percentText, wilsonInterval } from '../sta
 import { cohensKappa, type Kappa } from '../statistics/kappa.ts';
 import type { LabelledRow } from './labels.ts';
 
-/** What a judge said of a row, each time that it was asked. */
+/** A row with the judge's verdicts. */
 export interface JudgedRow extends LabelledRow {
-  /** At least one. */
+  /** At least one verdict, in the order of the questions. */
   readonly verdicts: readonly { readonly passes: boolean; readonly reason: string }[];
 }
 
-/** How well a judge agrees with labels, by its first answers. */
+/** The agreement of a judge's first answers with the labels. */
 export interface Agreement {
   readonly rows: number;
-  /** undefined if no row was judged. */
+  /** The share of equal verdicts; undefined if no row was judged. */
   readonly agreement: { readonly rate: number; readonly interval: Interval } | undefined;
   readonly kappa: Kappa | undefined;
-  /** How often each says pass. */
+  /** The share of `pass` of the labels and of the judge. */
   readonly passes: { readonly labels: number; readonly judge: number };
-  /** The share of pairs of answers to one row that are equal; undefined if each was asked once. */
+  /** The share of equal pairs among answers to the same row; undefined if each row was asked once. */
   readonly itself: number | undefined;
   readonly differ: readonly Difference[];
 }
@@ -74,7 +74,7 @@ export function agreementData({ rows, agreement, kappa, passes, itself, differ }
   };
 }
 
-/** Returns the agreement in lines for people. */
+/** Formats the agreement for people. */
 export function agreementLines({ rows, agreement, kappa, passes, itself, differ }: Agreement): string[] {
   if (agreement === undefined) return ['no row was judged'];
   const between = (interval: Interval): string =>

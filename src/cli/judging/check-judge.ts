@@ -29,11 +29,11 @@ export interface JudgeCheckOptions extends ResumeOptions {
   readonly rate: number | undefined;
 }
 
-/** What came of asking a judge. */
+/** The result of checking a judge. */
 export interface JudgeCheck {
-  /** Rows of which every answer came. */
+  /** The rows for which every answer came. */
   readonly judged: readonly JudgedRow[];
-  /** Why other rows are left out, in their order. */
+  /** The faults of the other rows, in order. */
   readonly faults: readonly { readonly id: string; readonly fault: Failure }[];
   readonly budget: Budget;
 }
@@ -43,9 +43,9 @@ interface QuestionJob extends Job {
 }
 
 /**
- * Asks a judge about answers that somebody has labelled.
+ * Asks a judge about labelled answers.
  *
- * @throws {CliError} USAGE_ERROR for labels that can't be read, and for a judge that is not there
+ * @throws {CliError} USAGE_ERROR if the labels can't be read, or the judge doesn't exist
  */
 export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Promise<JudgeCheck> {
   const { source, repeat } = options;
@@ -74,7 +74,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   return { ...verdictsOf(rows, jobs, results), budget };
 }
 
-/** The questions, each `repeat` times; equal ones are told apart by their number, in recordings too. */
+/** Returns the questions, each `repeat` times. Equal ones are numbered, in recordings too. */
 async function jobsOf(judge: Judge, rows: readonly LabelledRow[], repeat: number): Promise<QuestionJob[]> {
   const asked = new Map<string, number>();
   const jobs: QuestionJob[] = [];
@@ -118,7 +118,7 @@ function verdictIn(result: RequestResult | undefined): ReturnType<typeof rubricV
   throw fault ? new CliError(fault.message, fault) : new Error('a question was not answered');
 }
 
-/** The fault that ends the command: that of the time or the cap before others; undefined if there is none. */
+/** Returns the fault that ends the command, a timeout or cap before others; undefined if there is none. */
 export function worstFault({ faults }: JudgeCheck): CliError | undefined {
   const first = faults[0]?.fault;
   if (first === undefined) return undefined;

@@ -3,21 +3,21 @@ import { usageError } from '../errors.ts';
 import { isFaulty, type ReadableRow } from '../inputs/rows/row.ts';
 import { openSource, readRows, type SourceFlags } from '../inputs/rows/source.ts';
 
-/** An answer that somebody has judged. */
+/** An answer with a label. */
 export interface LabelledRow {
   readonly row: number;
   readonly id: string;
   readonly output: string;
   readonly rubric: string;
-  /** True for one that passes. */
+  /** True if the answer passes. */
   readonly label: boolean;
 }
 
 /**
- * Reads answers with their labels.
+ * Reads labelled answers.
  *
- * @param rubric of rows that have none of their own
- * @throws {CliError} USAGE_ERROR with the line of the first row that can't be used
+ * @param rubric the rubric of rows without their own
+ * @throws {CliError} USAGE_ERROR with the line of the first invalid row
  */
 export async function readLabels(
   ctx: Context,

@@ -4,7 +4,7 @@ import type { DiffPart } from './checks/tasks.ts';
 
 const FIRST_LINES = 50;
 
-/** The differences of two texts. If more than 2,000 lines differ, or it takes too long, their number and the first 50. */
+/** Returns the differences of two texts; if more than 2,000 lines differ or it takes too long, their number and the first 50. */
 export async function differences(
   ctx: Pick<Context, 'checks'>,
   one: string,
@@ -19,7 +19,7 @@ export async function differences(
   return parts ?? countedDifferences(one, other);
 }
 
-/** Line by line, from where the texts begin to differ to where they are the same up to their ends. */
+/** Compares line by line, between the common beginning and the common end of the texts. */
 function countedDifferences(one: string, other: string): DiffPart[] {
   const [removed, added] = [one.split('\n'), other.split('\n')];
   while (removed.length > 0 && added.length > 0 && removed.at(-1) === added.at(-1)) {

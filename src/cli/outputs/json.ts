@@ -1,25 +1,25 @@
 import type { Context } from '../context.ts';
 import { visible, withoutHiddenControls } from '../terminal/sanitise.ts';
 
-/** What printing JSON takes. */
+/** The part of the context that printing JSON needs. */
 type Printing = Pick<Context, 'checks' | 'globals' | 'io'>;
 
-/** Whether results are wanted as JSON: `--json`, or `--query`, which implies it. */
+/** Returns true if results are requested as JSON, by `--json` or `--query`. */
 export function wantsJson(ctx: Pick<Context, 'globals'>): boolean {
   return ctx.globals.json || ctx.globals.query !== undefined;
 }
 
-/** Prints a value as JSON, or what `--query` selects of it; a selected string is printed bare. */
+/** Prints a value as JSON, or what `--query` selects from it; a selected string is printed bare. */
 export async function printValue(ctx: Printing, value: unknown): Promise<void> {
   await ctx.io.out(await shownJson(ctx, value, 2));
 }
 
-/** One of many rows, as `printValue` on a line of its own. False once the reader has gone. */
+/** Prints one of many rows like `printValue`, on a line of its own. Returns false once the reader is gone. */
 export async function printRow(ctx: Printing, row: unknown): Promise<boolean> {
   return ctx.io.out(await jsonLine(ctx, row));
 }
 
-/** The line that `printRow` prints. */
+/** Returns the line that `printRow` prints. */
 export function jsonLine(ctx: Printing, row: unknown): Promise<string> {
   return shownJson(ctx, row, 0);
 }
@@ -34,7 +34,7 @@ async function shownJson(ctx: Printing, value: unknown, indent: number): Promise
   return `${isTerminal ? withoutHiddenControls(json) : json}\n`;
 }
 
-/** Indented JSON; on a terminal with everything escaped that could drive it, equal in value all the same. */
+/** Returns indented JSON; for a terminal with control characters escaped, which doesn't change the value. */
 export function toJson(value: unknown, terminal: boolean, indent = 2): string {
   const text = JSON.stringify(value ?? null, undefined, indent);
   return terminal ? withoutHiddenControls(text) : text;

@@ -5,34 +5,34 @@ import type { RunRequest } from '../inputs/request-body.ts';
 import { safeFileName } from '../terminal/sanitise.ts';
 import { type WrittenFile, writeWhole } from './write-file.ts';
 
-/** What is known of how a run was made; little where it was made elsewhere. */
+/** Facts about a run's creation; incomplete if it was created elsewhere. */
 export interface RunFacts {
   readonly request?: RunRequest;
   readonly promptVersionId?: string;
-  /** Milliseconds since the Unix epoch, by this machine's clock. */
+  /** The start by this machine's clock, in milliseconds since the Unix epoch. */
   readonly startedAt?: number;
-  /** When its end was learned. */
+  /** The time at which this machine learned of the end, in the same form. */
   readonly endedAt?: number;
 }
 
-/** Where the outputs of a run are saved. */
+/** Options for saving the outputs of a run. */
 export interface SaveOptions {
-  /** As the user gave it, relative to the working directory. */
+  /** The directory as the user gave it, relative to the working directory. */
   readonly directory: string;
-  /** Overwrites files that exist. */
+  /** True to overwrite existing files. */
   readonly force: boolean;
   readonly facts: RunFacts;
 }
 
 export interface SavedFile extends WrittenFile {
-  /** From 1, counting all outputs. */
+  /** The number of the output, from 1. */
   readonly output: number;
   readonly type: string;
-  /** Of media. */
+  /** The URL of media. */
   readonly sourceUrl?: string;
 }
 
-/** Writes `<runId>.json`: where the files beside it come from, and what they hold. */
+/** Writes the manifest `<runId>.json`: the origin and the content of the files next to it. */
 export async function writeManifest(
   ctx: Context,
   baseUrl: string,
@@ -77,7 +77,7 @@ function fileOf({ name, output, type, sourceUrl, sha256, size }: SavedFile, ende
   };
 }
 
-/** As a signed URL says it, else 24 hours after the run's end; undefined where neither is known. */
+/** Returns the expiry in a signed URL, else 24 hours after the run's end; undefined if neither is known. */
 function expiryOf(url: string, endedAt: number | undefined): number | undefined {
   const query = URL.canParse(url) ? new URL(url).searchParams : new URLSearchParams();
   const seconds = Number(query.get('expires') ?? query.get('Expires') ?? Number.NaN);

@@ -3,18 +3,18 @@ import { readFile, stat } from 'node:fs/promises';
 import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 
-/** Larger pictures and videos are not part of a page. */
+/** Larger pictures and videos are left out of pages, in bytes. */
 export const MOST_ON_PAGE = 8 * 1024 * 1024;
 
-/** A picture or video of an output. */
+/** The content of a picture or video output. */
 export interface MediaContent {
-  /** Hexadecimal. */
+  /** The digest in hexadecimal. */
   readonly sha256: string;
-  /** For a page; undefined if it is too large for one, or nothing that a browser shows. */
+  /** For pages; undefined if it is too large, or a type that browsers don't show. */
   readonly dataUrl?: string;
 }
 
-/** What the media of runs hold, by their URLs; without those that can't be fetched. */
+/** Fetches the media of runs, by URL, without those that can't be fetched. */
 export async function mediaOf(
   { client }: Connection,
   runs: readonly Run[],
@@ -40,7 +40,7 @@ async function fetched(
   return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
 }
 
-/** The bytes of a medium; undefined if there are more than `most`, which `hash` is given all the same. */
+/** Reads a medium into `hash` and returns its bytes; undefined if there are more than `most`. */
 export async function readMedia(
   client: Connection['client'],
   url: string,
@@ -58,13 +58,13 @@ export async function readMedia(
   return size <= most ? Buffer.concat(chunks) : undefined;
 }
 
-/** A saved file as a `data:` URL; undefined if it is not a picture or video, or too large for a page. */
+/** Returns a saved file as a `data:` URL; undefined if it is not a picture or video, or too large for a page. */
 export async function fileDataUrl(file: string): Promise<string | undefined> {
   const stats = await stat(file);
   return stats.isFile() && stats.size <= MOST_ON_PAGE ? dataUrlOf(await readFile(file)) : undefined;
 }
 
-/** By the bytes: what somebody calls a picture may be anything. */
+/** Returns a `data:` URL whose type is detected from the bytes, because a stated type may be wrong. */
 async function dataUrlOf(bytes: Buffer): Promise<string | undefined> {
   const { fileTypeFromBuffer } = await import('file-type');
   const { mime = '' } = (await fileTypeFromBuffer(bytes)) ?? {};

@@ -7,9 +7,9 @@ import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 
 /**
- * Writes the bytes of a run's only output to standard output, as they are: a text, or what a URL leads to.
+ * Writes the exact bytes of a run's only output to standard output: its text, or the media at its URL.
  *
- * @throws {CliError} where there are several outputs or none (exit 2), or the download fails (exit 1)
+ * @throws {CliError} if there are several outputs or none (exit 2), or the download fails (exit 1)
  */
 export async function writeOutputBytes(ctx: Context, connection: Connection, run: Run): Promise<void> {
   const [only, ...others] = run.outputs.filter(({ type }) => type !== 'error');

@@ -11,17 +11,17 @@ import { CaseFault, usageError } from '../errors.ts';
 import { readTextFile } from '../inputs/read-text.ts';
 
 /**
- * Checks a value against a schema; undefined where it matches.
+ * Checks a value against a schema; returns undefined if it matches.
  *
- * @throws {PastBound} where that takes too long
+ * @throws {PastBound} if that takes too long
  */
 export type SchemaCheck = (value: unknown) => Promise<SchemaMismatch | undefined>;
 
 /**
- * Reads a JSON Schema for checking outputs. Fetches nothing: a `$ref` that leads out of the file is refused.
+ * Reads a JSON Schema for outputs. Fetches nothing: a `$ref` to anything outside the file is refused.
  *
- * @param where what named the file, as errors say it: a flag or a place in a file
- * @throws {CliError} USAGE_ERROR for a file that can't be read or is not a JSON Schema
+ * @param where the flag or the place that names the file, for messages
+ * @throws {CliError} USAGE_ERROR if the file can't be read or is not a JSON Schema
  */
 export async function readSchema(
   ctx: Pick<Context, 'checks' | 'cwd'>,
@@ -31,7 +31,7 @@ export async function readSchema(
   return schemaCheck(ctx, await readJsonFile(ctx, file, where), `${where}: ${file}`);
 }
 
-/** The value in a JSON file. @throws {CliError} USAGE_ERROR for a file that can't be read or is not JSON */
+/** Reads a JSON file. @throws {CliError} USAGE_ERROR if it can't be read or is not JSON */
 export async function readJsonFile(
   { cwd }: Pick<Context, 'cwd'>,
   file: string,
@@ -46,18 +46,18 @@ export async function readJsonFile(
   }
 }
 
-/** SHA-256 of a schema file, hexadecimal, which recordings know a run by. */
+/** Returns the hexadecimal SHA-256 of a schema file, which is part of a recording's key. */
 export async function schemaDigest(file: string, cwd: string, where: string): Promise<string> {
   return createHash('sha256')
     .update((await readTextFile(file, cwd, where)).replaceAll('\r\n', '\n'))
     .digest('hex');
 }
 
-/** A reference of a schema that leads back to itself. */
+/** A schema has a reference that leads back to itself. */
 export class SchemaLoop extends CaseFault {
   constructor(
     message: string,
-    /** A JSON Pointer. */
+    /** The JSON Pointer of the reference. */
     readonly pointer: string,
   ) {
     super(message);
@@ -65,11 +65,11 @@ export class SchemaLoop extends CaseFault {
 }
 
 /**
- * The check of a schema that was read already.
+ * Returns the check for a parsed schema.
  *
- * @throws {CliError} USAGE_ERROR where it is not a JSON Schema
- * @throws {SchemaLoop} for a schema that no check would come to the end of
- * @throws {PastBound} for a schema that takes too long to read
+ * @throws {CliError} USAGE_ERROR if it is not a JSON Schema
+ * @throws {SchemaLoop} if checking against it would never end
+ * @throws {PastBound} if compiling it takes too long
  */
 export async function schemaCheck(
   ctx: Pick<Context, 'checks'>,
@@ -91,7 +91,7 @@ export async function schemaCheck(
   return value => checks.perform('schemaMismatch', schema, value);
 }
 
-/** The text of a run's outputs: every text item, in order, a line break between two. */
+/** Joins the text outputs of a run with line breaks. */
 export function textOfOutputs(outputs: readonly OutputItem[]): string {
   return outputs
     .filter(({ type }) => type === 'text')
@@ -99,7 +99,7 @@ export function textOfOutputs(outputs: readonly OutputItem[]): string {
     .join('\n');
 }
 
-/** Where the text output of a run does not match a schema; undefined where it does. */
+/** Returns the first mismatch of a run's text output with a schema; undefined if it matches. */
 export async function outputMismatch(
   outputs: readonly OutputItem[],
   check: SchemaCheck,
@@ -114,7 +114,7 @@ export async function outputMismatch(
   }
 }
 
-/** A mismatch as people read it. */
+/** Formats a mismatch for people. */
 export function mismatchText({ pointer, message }: SchemaMismatch): string {
   return `the output does not match the schema at ${JSON.stringify(pointer)}: ${message}`;
 }

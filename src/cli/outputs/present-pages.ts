@@ -6,21 +6,21 @@ import { type Cell, plainRow } from '../terminal/table.ts';
 import { jsonLine, printValue, toJson, wantsJson } from './json.ts';
 import { type ListForm, plainCells, presentList } from './present.ts';
 
-/** Pages of a list as they arrive; returns what there is to say once they are shown. */
+/** Yields the pages of a list as they arrive; returns a value for after the last one. */
 export type Pages<T, R = void> = AsyncGenerator<readonly T[], R>;
 
 interface PagesForm<T> extends ListForm<T> {
-  /** What is listed, for messages. */
+  /** The plural noun of the rows, for messages. */
   readonly of: string;
-  /** True for one JSON row a line. Default false. */
+  /** True for one JSON row per line; default false. */
   readonly ndjson?: boolean | undefined;
 }
 
 /**
- * Shows a list as `presentList` does, but each row as soon as its page is there. A table and `--query` need the whole
- * list, which is bounded then.
+ * Shows a list like `presentList`, but each row as soon as its page arrives. A table and `--query` need the whole list,
+ * whose size is then limited.
  *
- * @returns what `pages` returns; undefined if the reader has gone before
+ * @returns what `pages` returns; undefined if the reader was gone before
  */
 export async function presentPages<T, R>(
   ctx: Context,
@@ -75,7 +75,7 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
     await printValue(ctx, held.rows);
     return value;
   }
-  // A row may hold far more than its cells show.
+  // Keeps only the cells, because a row may hold far more.
   const held = heldRows<Cell[]>(of);
   const cellsOf = (row: T): Cell[] => columns.map(({ cell }) => cell(row));
   const value = await withSpinner(
@@ -98,21 +98,21 @@ async function collect<T, R>(pages: Pages<T, R>, add: (rows: readonly T[]) => vo
   return page.value;
 }
 
-/** Of the rows that are held, as JSON; as values they take two to three times as much memory. */
+/** Maximum size of held rows as JSON, in bytes; as values they take two to three times the memory. */
 const MOST_HELD = 64 * 1024 * 1024;
 
-/** Rows that can't be shown before all of them are there. */
+/** Rows that are shown only after all have arrived. */
 export interface HeldRows<T> {
   readonly rows: readonly T[];
-  /** @throws {CliError | ProtocolError} if all of them are too large to be held */
+  /** Adds rows. @throws {CliError | ProtocolError} if together they are too large to hold */
   readonly add: (rows: readonly T[]) => void;
 }
 
 /**
- * Starts to collect rows of a list.
+ * Starts to collect the rows of a list.
  *
- * @param of what is listed
- * @param flag what needs the whole list; a table on a terminal by default
+ * @param of the plural noun of the rows
+ * @param flag the flag that needs the whole list; default: a table on a terminal
  */
 export function heldRows<T>(of: string, flag?: string): HeldRows<T> {
   const rows: T[] = [];

@@ -4,17 +4,17 @@ import { oneLine, visible } from '../terminal/sanitise.ts';
 import { type Cell, type Column, plainRows, terminalTable } from '../terminal/table.ts';
 import { printValue, wantsJson } from './json.ts';
 
-/** The forms of one result; each is made only when it is the one asked for. */
+/** The forms of one result; only the requested one is made. */
 export interface Forms {
-  /** For programs: tab-separated lines without a header. */
+  /** Returns tab-separated lines without a header, for programs. */
   readonly plain: () => string | Promise<string>;
-  /** For people: tables, words. Must be sanitised. By default the same as for programs, made inert. */
+  /** Returns sanitised text for people; default: the plain form, made inert. */
   readonly terminal?: () => string | Promise<string>;
-  /** Whether a result longer than the screen goes through the pager. Default false. */
+  /** True to page a result that is longer than the screen; default false. */
   readonly paged?: boolean;
 }
 
-/** Shows a result: JSON if asked for, the terminal's form on a terminal, else the plain form. */
+/** Shows a result: as JSON if requested, in the terminal's form on a terminal, else in the plain form. */
 export async function present(ctx: Context, value: unknown, forms: Forms): Promise<void> {
   if (wantsJson(ctx)) return printValue(ctx, value);
   if (!ctx.io.stdout.isTerminal) {
@@ -30,23 +30,23 @@ export async function present(ctx: Context, value: unknown, forms: Forms): Promi
   await page(ctx, text, ctx.settings.get('pager'));
 }
 
-/** A column of a list, and its cell of an item. */
+/** A column of a list. */
 export interface ListColumn<T> extends Column {
   readonly cell: (item: T) => Cell;
-  /** The cell for programs if it is another one; null leaves the column to people. */
+  /** Returns the cell for programs if it differs; null shows the column only to people. */
   readonly plain?: ((item: T) => Cell) | null;
 }
 
-/** How a list is shown to people and to programs. */
+/** The form of a list for people and for programs. */
 export interface ListForm<T> {
   readonly columns: readonly ListColumn<T>[];
-  /** Of an item, for programs; the columns' own by default. */
+  /** Returns the cells of an item for programs; default: those of the columns. */
   readonly cells?: (item: T) => readonly Cell[];
-  /** What a terminal shows if there are no items; the header alone by default. */
+  /** The text on a terminal for an empty list; default: the header alone. */
   readonly nothing?: string;
 }
 
-/** Shows a list: JSON, a table on a terminal, else a line an item. @param value what JSON shows in place of the items */
+/** Shows a list: as JSON, as a table on a terminal, else one line per item. @param value shown as JSON in place of the items */
 export function presentList<T>(
   ctx: Context,
   items: readonly T[],
@@ -68,7 +68,7 @@ export function plainCells<T>(columns: readonly ListColumn<T>[]): (item: T) => C
   return item => columns.flatMap(({ cell, plain = cell }) => (plain === null ? [] : [plain(item)]));
 }
 
-/** Shows one thing: labelled lines for people, without those that have no text, its fields for programs. */
+/** Shows one thing: as labelled lines for people, without empty ones, and as fields for programs. */
 export function presentFacts(
   ctx: Context,
   facts: object,
@@ -86,7 +86,7 @@ function ended(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-/** Confirms that something was done: a note for people, the facts as JSON where that is asked for. */
+/** Confirms an action: with a note for people, with the facts as JSON if requested. */
 export async function confirm(ctx: Context, facts: object, note: string): Promise<void> {
   if (wantsJson(ctx)) await printValue(ctx, facts);
   else ctx.io.note(note);

@@ -5,12 +5,12 @@ import type { Connection, Context } from '../context.ts';
 import { graphicsOf } from '../terminal/pictures/graphics.ts';
 import { readMedia } from './media-content.ts';
 
-/** Larger pictures are not fetched for a preview, in bytes. */
+/** Maximum size of a picture to fetch for a preview, in bytes. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** A preview that takes longer than this is left out, in milliseconds. */
+/** Time limit of a preview, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
-/** Shows a small picture where the terminal can; whatever goes wrong only means that there is none. */
+/** Shows a small picture if the terminal can. After any fault there is just no preview. */
 export async function preview(
   ctx: Context,
   connection: Connection,

@@ -6,14 +6,14 @@ import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 
 export interface PrintOptions {
-  /** Where each output was saved. */
+  /** The path of each saved output. */
   readonly paths: readonly (string | undefined)[];
   readonly preview: boolean;
-  /** What was printed of the first text while it was made. */
+  /** The part of the first text that was already streamed. */
   readonly printed?: string | undefined;
 }
 
-/** Prints results to standard output, in order, and everything else about them to standard error. */
+/** Prints results to standard output, in order, and everything else about the run to standard error. */
 export async function printOutputs(
   ctx: Context,
   connection: Connection,
@@ -35,20 +35,20 @@ export async function printOutputs(
   printFailure(ctx, run);
 }
 
-/** Prints what went wrong in a run to standard error: its `error` items, and that it failed. */
+/** Prints a run's faults to standard error: its `error` items, and that it failed. */
 export function printFaults(ctx: Context, run: Run): void {
   for (const item of run.outputs.filter(({ type }) => type === 'error')) printFault(ctx, run, item);
   printFailure(ctx, run);
 }
 
-/** Red is for runs that failed. */
+/** Prints an `error` item; in red only if the run failed. */
 function printFault({ io }: Context, { runStatus }: Run, item: OutputItem): void {
   const data = fieldText(item.data);
   const paint = runStatus === 'succeeded' ? io.paintErr.yellow : io.paintErr.red;
   io.error(`${paint('error:')} ${io.stderr.isTerminal ? visible(data) : data}`);
 }
 
-/** Says how a run with errors ended. A failed one names its id, so that it can be looked at later. */
+/** Prints how a run with errors ended, with the id of a failed run, so that it can be shown later. */
 function printFailure({ io }: Context, { runStatus, runId, outputs }: Run): void {
   const errors = outputs.filter(item => item.type === 'error').length;
   if (runStatus === 'succeeded' && errors > 0 && io.stderr.isTerminal) {
@@ -82,8 +82,8 @@ function noteUnknownType({ io }: Context, { type }: OutputItem, number: number):
 const KNOWN_TYPES: ReadonlySet<string> = new Set(OUTPUT_TYPES);
 
 /**
- * Exactly as it came when piped, with a newline at the end where it lacks one. Of a text that was printed while it was
- * made only the rest, unless it came out otherwise.
+ * Prints a text: piped, its exact bytes, plus a newline at the end if it lacks one. Of a streamed text, prints only the
+ * rest, unless the final text differs.
  */
 async function printText({ io }: Context, text: string, printed: string): Promise<void> {
   const isSame = text.startsWith(printed);

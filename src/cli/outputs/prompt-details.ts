@@ -18,9 +18,9 @@ const INPUT_COLUMNS: readonly Column[] = [
 ];
 
 /**
- * Shows a version of a prompt, the inputs it expects, how to run it, and of the local service its template.
+ * Shows a version of a prompt, its inputs, how to run it and, on a local service, its template.
  *
- * @param target what `run` takes for it; by default its id
+ * @param target the target for `run`; default: the version's id
  */
 export function presentPromptVersion(
   ctx: Context,
@@ -44,7 +44,7 @@ export function presentPromptVersion(
   });
 }
 
-/** A command line that runs the version, with the inputs it can't do without; safe to paste whatever the names are. */
+/** Returns a command line that runs the version with its required inputs, quoted so that it is safe to paste. */
 function exampleCommand(advise: Advise, target: string, fields: InputFields): string {
   const texts = fields.text
     .filter(field => field.required)
@@ -88,7 +88,7 @@ async function inputsPart(ctx: Context, fields: InputFields): Promise<string> {
   return rows.length === 0 ? 'It takes no inputs.\n' : terminalTable(ctx.io, INPUT_COLUMNS, rows);
 }
 
-/** For each input: name, whether it is needed, default, choices, description. */
+/** Returns a row for each input: name, required or not, default, choices, description. */
 function inputRows({ text, images }: InputFields): string[][] {
   return [
     ...text.map(field => [

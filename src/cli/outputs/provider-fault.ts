@@ -5,7 +5,7 @@ import { fieldText, listOf } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode, PROVIDER_FAULTS } from '../exit-codes.ts';
 
-/** A run of this command that its provider refused, or that reached no provider: it cost nothing. */
+/** A run of this command was refused by its provider or reached none, so that it cost nothing. */
 export class ProviderFault extends CliError {
   override readonly name = 'ProviderFault';
 
@@ -17,7 +17,7 @@ export class ProviderFault extends CliError {
   }
 }
 
-/** Returns undefined for a run that ended in any other way. */
+/** Returns the provider's fault of a run; undefined if it ended in any other way. */
 export function providerFaultOf(
   { faultOf }: Pick<Connection, 'faultOf'>,
   run: Run,
@@ -26,23 +26,23 @@ export function providerFaultOf(
   return kind && new ProviderFault(kind, run);
 }
 
-/** The exit code of the command that gives this run. */
+/** Returns the exit code of the command that prints this run. */
 export function exitCodeOfRun({ faultOf }: Pick<Connection, 'faultOf'>, { runId, runStatus }: Run): ExitCode {
   if (runStatus !== 'failed') return EXIT.ok;
   const kind = faultOf(runId);
   return kind === undefined ? EXIT.runFailed : PROVIDER_FAULTS[kind].exitCode;
 }
 
-/** The error items of a failed run as one text. */
+/** Joins the error items of a failed run. */
 export function errorsOf({ outputs }: Run): string {
   const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => fieldText(data));
   return errors.join('; ') || 'the run failed';
 }
 
-/** More warnings of one run are not shown. */
+/** Maximum number of warnings to show for a run. */
 const MOST_WARNINGS = 50;
 
-/** What was left out of a run's request to its model, one sentence each. */
+/** Returns the warnings of a run: the options left out of its request to the model, one sentence each. */
 export function warningsOf({ warnings }: Run): string[] {
   return listOf(warnings)
     .filter(warning => typeof warning === 'string')

@@ -5,13 +5,13 @@ import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
-/** In bytes. */
+/** Maximum length of an expression, in bytes. */
 const LONGEST_EXPRESSION = 16 * 1024;
 
 /**
- * Reports what is wrong with a JMESPath expression, and where; undefined if it can be evaluated.
+ * Returns the fault of a JMESPath expression and its place; undefined if it can be evaluated.
  *
- * @throws {PastBound} if it is too long, or reading it takes too much time or memory
+ * @throws {PastBound} if it is too long, or parsing it takes too much time or memory
  */
 export async function expressionFault(
   ctx: Pick<Context, 'checks'>,
@@ -23,7 +23,7 @@ export async function expressionFault(
   return await (await ctx.checks()).perform('expressionFault', expression);
 }
 
-/** Refuses a `--query` that can't be evaluated, showing where it goes wrong. Sends nothing. */
+/** Refuses a `--query` that can't be evaluated, and shows the place of the fault. Sends nothing. */
 export async function checkQuery(ctx: Pick<Context, 'checks'>, expression: string): Promise<void> {
   const fault = await expressionFault(ctx, expression).catch((error: unknown) => {
     throw refused(error);
@@ -31,7 +31,7 @@ export async function checkQuery(ctx: Pick<Context, 'checks'>, expression: strin
   if (fault !== undefined) throw usageError(`--query: ${fault.message}`, ...pointAt(expression, fault));
 }
 
-/** What a checked expression selects of `value`. @throws {CliError} (exit 2) where a function gets what it can't take */
+/** Returns what a checked expression selects from `value`. @throws {CliError} (exit 2) if a function gets an invalid argument */
 export async function applyQuery(
   ctx: Pick<Context, 'checks'>,
   expression: string,
@@ -45,14 +45,14 @@ export async function applyQuery(
 }
 
 function refused(error: unknown): Error {
-  // What ended the command says so itself.
+  // The error that ended the command explains itself.
   if (error instanceof CliError) return error;
   return usageError(`--query: ${messageOf(error)}`, HINT);
 }
 
 const HINT = 'JMESPath is described at https://jmespath.site';
 
-/** Hints that show where an expression goes wrong. */
+/** Returns hints that show the place of an expression's fault. */
 export function pointAt(expression: string, { at }: ExpressionFault): string[] {
   if (expression === '' || at === undefined) return [HINT];
   return [oneLine(expression), `${' '.repeat(oneLine(expression.slice(0, at)).length)}^`, HINT];

@@ -12,11 +12,11 @@ import { exitCodeOfRun } from './provider-fault.ts';
 import type { SavedOutputs, SaveFailure } from './save.ts';
 
 /**
- * How outputs are to be given, once the facts of their run are known. Settings and the schema are read at once, and
- * the directory is looked at, so that nothing that is wrong with them costs a run.
+ * Returns a function from the facts of a run to the form of its outputs. Reads settings and schema and checks the directory
+ * immediately, so that a fault in them doesn't cost a run.
  *
- * @param flag that names the directory
- * @throws {CliError} USAGE_ERROR for a schema or a directory that can't be used, and for flags that exclude each other
+ * @param flag the flag that names the directory
+ * @throws {CliError} USAGE_ERROR for an unusable schema or directory, and for flags that exclude each other
  */
 export async function outputPlan(
   ctx: Context,
@@ -43,7 +43,7 @@ export async function outputPlan(
   });
 }
 
-/** The bytes are all that may stand on standard output, and a terminal would read them as commands. */
+/** Refuses bytes together with other output, and on a terminal, which would interpret them. */
 function checkBytesWanted(ctx: Context, flag: string): void {
   if (wantsJson(ctx)) {
     throw usageError(`${flag} - and --${ctx.globals.json ? 'json' : 'query'} exclude each other`);
@@ -63,23 +63,23 @@ async function schemaOf(ctx: Context, file: string | undefined): Promise<SchemaC
 }
 
 export interface PresentOptions {
-  /** Writes the outputs to files as well. */
+  /** Set to save the outputs to files too. */
   readonly save?: SaveOptions;
-  /** Writes the bytes of the only output to standard output, and nothing else. */
+  /** True to write only the bytes of the single output. */
   readonly bytes?: boolean;
-  /** Opens the outputs with the system's viewer. */
+  /** True to open the outputs with the system's viewer. */
   readonly open?: boolean;
-  /** Whether pictures may be shown on a terminal that can. */
+  /** True if pictures may be shown on a capable terminal. */
   readonly preview: boolean;
-  /** What was printed of the text while it was made; nothing by default. */
+  /** The part of the text that was already streamed; default none. */
   readonly printed?: string;
-  /** What the text output must match. */
+  /** The schema check for the text output. */
   readonly schema?: SchemaCheck;
 }
 
 const NOTHING_SAVED: SavedOutputs = { paths: [], failures: [] };
 
-/** Gives a run's outputs in the form asked for; its exit code is the run's, whatever the form. */
+/** Prints a run's outputs in the requested form and returns its exit code, which doesn't depend on the form. */
 export async function presentRun(
   ctx: Context,
   connection: Connection,
@@ -95,7 +95,7 @@ export async function presentRun(
   return conclude(ctx, connection, run, options, failures);
 }
 
-/** The exit code of a run whose outputs are out. @throws {CliError} if it succeeded, and they are not what was wanted */
+/** Returns the exit code of a run after printing it. @throws {CliError} if it succeeded but its outputs don't match */
 async function conclude(
   ctx: Context,
   connection: Connection,
@@ -127,7 +127,7 @@ async function presentBytes(
   return EXIT.ok;
 }
 
-/** Opens saved files, web addresses, and the files of this process's own service; nothing else that a service names. */
+/** Opens saved files, web URLs, and files of the embedded service, but nothing else that a service names. */
 async function openOutputs(
   ctx: Context,
   connection: Connection,
@@ -143,16 +143,16 @@ async function openOutputs(
   }
 }
 
-/** A run and how it is to be given. */
+/** A run and the form of its outputs. */
 export interface PresentedRun {
   readonly run: Run;
   readonly options: PresentOptions;
 }
 
 /**
- * Gives several runs in their order, as one array with `--json`. A download that fails stops none of the others.
+ * Prints several runs in order, as one array with `--json`. A failed download doesn't stop the others.
  *
- * @throws the first fault, once all are out; a link in the way before any other
+ * @throws the first fault after all are printed; a link in the way before any other
  */
 export async function presentRuns(
   ctx: Context,
@@ -196,7 +196,7 @@ function isUsage(error: unknown): boolean {
   return error instanceof CliError && error.exitCode === EXIT.usage;
 }
 
-/** A query that turns out not to fit what came must not cost the result: the error names the run. */
+/** Prints a run as JSON. If the query doesn't fit the result, the error names the run, so that the result isn't lost. */
 async function printJson(ctx: Context, { advise }: Connection, run: Run): Promise<void> {
   try {
     await printValue(ctx, run);
@@ -209,7 +209,7 @@ async function printJson(ctx: Context, { advise }: Connection, run: Run): Promis
   }
 }
 
-/** A run that succeeded with an output that is not what was asked for. */
+/** Throws if a run succeeded with an output that doesn't match the schema. */
 async function refuseMismatch(run: Run, schema: SchemaCheck | undefined): Promise<void> {
   if (schema === undefined || run.runStatus !== 'succeeded') {
     return;
@@ -225,7 +225,7 @@ async function refuseMismatch(run: Run, schema: SchemaCheck | undefined): Promis
   }
 }
 
-/** A link in place of a file that was to be saved: the results are out already. @throws {CliError} exit 2 */
+/** Throws if a link was in the way of a file to save, after the results were printed. @throws {CliError} exit 2 */
 function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
   const first = failures.find(({ link }) => link !== undefined);
   if (first === undefined) return;
@@ -234,7 +234,7 @@ function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
   throw new CliError(messageFor(first), { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints, data });
 }
 
-/** A download that failed after a good run: the results are out already. */
+/** Throws if a download failed after a good run, after the results were printed. */
 function refuseFailures({ advise }: Connection, run: Run, failures: readonly SaveFailure[]): void {
   const [first, ...others] = failures.map(messageFor);
   if (first === undefined) return;
@@ -261,7 +261,7 @@ async function save(
   return saveOutputs(ctx, connection, run, options);
 }
 
-/** Adds to each output of a run the path where it was saved. */
+/** Adds to each output of a run the path of its saved file. */
 export function withPaths(run: Run, paths: readonly (string | undefined)[] = []): Run {
   if (paths.every(path => path === undefined)) return run;
   const outputs = run.outputs.map((output, index) => {

@@ -5,9 +5,9 @@ import { type WrittenFile, writeWhole } from './write-file.ts';
 /**
  * Downloads the media of an output, without the key.
  *
- * @param directory absolute
+ * @param directory the absolute path of the directory
  * @param stem the file's name without its extension
- * @throws an Error that says what is wrong in one line
+ * @throws an Error whose message is one line
  */
 export async function saveMedia(
   ctx: Context,
@@ -17,7 +17,7 @@ export async function saveMedia(
 ): Promise<WrittenFile> {
   const { contentType, body } = await connection.client.download(item.data, { signal: ctx.signal });
   const mediaType = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  if (!UNTOLD.has(mediaType) && !mediaType.startsWith(`${item.type}/`)) {
+  if (!GENERIC_TYPES.has(mediaType) && !mediaType.startsWith(`${item.type}/`)) {
     await body[Symbol.asyncIterator]().return?.();
     throw new Error(`its URL gives ${mediaType}, not ${item.type === 'image' ? 'an image' : 'a video'}`);
   }
@@ -35,19 +35,19 @@ async function* neverEmpty(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   if (empty) throw new Error('its URL gave no bytes');
 }
 
-/** By the content type; where that says nothing, by the bytes. */
+/** Returns the extension for the content type or, if that is generic, for the bytes. */
 async function extensionFor(mediaType: string, item: OutputItem, beginning: Uint8Array): Promise<string> {
   const known = extensionOf(mediaType);
   if (known !== undefined) return known;
   const { fileTypeFromBuffer } = await import('file-type');
   const sniffed = await fileTypeFromBuffer(beginning);
   if (sniffed?.mime.startsWith(`${item.type}/`) === true) return sniffed.ext;
-  if (!UNTOLD.has(mediaType)) return 'bin';
+  if (!GENERIC_TYPES.has(mediaType)) return 'bin';
   if (sniffed !== undefined) throw new Error(`its URL gives ${sniffed.mime}, not ${item.type}`);
   return 'bin';
 }
 
-/** Of types that are not named as their files are. */
+/** The extensions of types that differ from the type's name. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpg',
   'image/svg+xml': 'svg',
@@ -58,10 +58,10 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'video/ogg': 'ogv',
 };
 
-/** Types that say nothing about what the bytes are. */
-const UNTOLD = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/binary']);
+/** Generic types that don't describe the bytes. */
+const GENERIC_TYPES = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/binary']);
 
-/** The extension files of a type usually have, without a dot; undefined where the type is not known. */
+/** Returns the usual extension of a type, without a dot; undefined if the type is unknown. */
 function extensionOf(mediaType: string): string | undefined {
   const [, own] =
     /^(?:image|video)\/(png|webp|gif|avif|apng|bmp|tiff|heic|jxl|mp4|webm)$/u.exec(mediaType) ?? [];

@@ -11,20 +11,20 @@ import { saveMedia } from './save-media.ts';
 import { writeWhole } from './write-file.ts';
 
 export interface SaveFailure {
-  /** From 1, counting all outputs; 0 where it is of none alone. */
+  /** The number of the output, from 1; 0 if the fault concerns no single output. */
   readonly output: number;
   readonly message: string;
-  /** The link that it would have been written through, if there is one. */
+  /** The link in the way, if there is one. */
   readonly link?: string;
 }
 
 export interface SavedOutputs {
-  /** The path of each output's file, as the user gave the directory; undefined where there is none. */
+  /** The path of each output's file below the directory as given; undefined if it has none. */
   readonly paths: readonly (string | undefined)[];
   readonly failures: readonly SaveFailure[];
 }
 
-/** Writes every output of a run to a file of its own, and what they are into `<runId>.json` beside them. */
+/** Writes every output of a run to a file of its own, and a manifest `<runId>.json` to the same directory. */
 export async function saveOutputs(
   ctx: Context,
   connection: Connection,
@@ -73,7 +73,7 @@ function whyNoDirectory(directory: string): string | undefined {
   }
 }
 
-/** The run is over, only its outputs are not here yet. */
+/** Throws if the user interrupted the download of outputs of a run that has ended. */
 function stopIfInterrupted({ signal }: Context, { advise }: Connection, { runId, runStatus }: Run): void {
   const reason: unknown = signal.reason;
   const hints = [`Save them with: ${advise('runs', 'save', runId)}`];

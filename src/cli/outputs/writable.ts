@@ -6,9 +6,9 @@ import { checkNamedForWriting } from '../../files/write-file.ts';
 import { type CliError, usageError } from '../errors.ts';
 
 /**
- * Refuses a directory that no file can be written to, before anything is paid for. One that is missing is not made yet.
+ * Refuses a directory that can't be written to, before anything is paid for. Does not create a missing one.
  *
- * @param flag that names it
+ * @param flag the flag that names it
  * @throws {CliError} USAGE_ERROR
  */
 export function checkDirectory(cwd: string, chosen: string, flag: string): void {
@@ -20,7 +20,7 @@ export function checkDirectory(cwd: string, chosen: string, flag: string): void 
   }
   if (!isDirectory(directory)) throw usageError(`${flag}: ${directory} is not a directory`);
   try {
-    // Permissions alone do not tell of file systems that are read-only or make no files.
+    // Permissions alone don't reveal read-only file systems, so a directory is created and removed.
     rmdirSync(mkdtempSync(path.join(directory, '.promptrun-')));
   } catch (error) {
     throw unwritable(directory, flag, error);
@@ -28,10 +28,9 @@ export function checkDirectory(cwd: string, chosen: string, flag: string): void 
 }
 
 /**
- * Refuses a file that can't be written, before anything is paid for; its directory has to be there. Devices and pipes
- * are taken as they are.
+ * Refuses a file that can't be written, before anything is paid for. Its directory has to exist. Devices and pipes pass.
  *
- * @param flag that names it
+ * @param flag the flag that names it
  * @throws {CliError} USAGE_ERROR
  * @throws {LinkFault} for a link to anything else
  */

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { type Content, writeUnderFreeName } from '../../files/write-file.ts';
 
 export interface WrittenFile {
-  /** The name it got in its directory. */
+  /** The file's final name. */
   readonly name: string;
   readonly size: number;
-  /** Hexadecimal. */
+  /** The digest in hexadecimal. */
   readonly sha256: string;
 }
 
 const BEGINNING_BYTES = 4100;
 
 /**
- * Writes a file whole or not at all. A file that exists is kept, and the new one gets a suffix, unless `force`.
+ * Writes a file whole or not at all. An existing file is kept, and the new one gets a suffix, unless `force`.
  *
- * @param nameFor the name, once the first bytes (at most 4100) are known
+ * @param nameFor returns the name; called with the first bytes (at most 4100)
  */
 export async function writeWhole(
   directory: string,

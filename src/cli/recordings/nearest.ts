@@ -1,18 +1,18 @@
 import type { RecordedRequest } from '../core/recorder.ts';
 import type { Recording } from './recording.ts';
 
-/** The recording that is most like a request. */
+/** The recording that is most similar to a request. */
 interface Nearest {
   readonly file: string;
   readonly difference: string;
-  /** False if the prompt has another content, or is another one. */
+  /** False if the prompt's content differs, or it is another prompt. */
   readonly isOfVersion: boolean;
 }
 
 const IMAGE = 'image ';
 const VERSION = 'the prompt version';
 
-/** The recording most like a request, and in what it differs; undefined if there is none at all. */
+/** Returns the recording that is most similar to a request, and the differences; undefined if there are no recordings. */
 export async function nearestRecording(
   request: RecordedRequest,
   recordings: AsyncIterable<{ readonly file: string; readonly recording: Recording }>,
@@ -36,7 +36,7 @@ export async function nearestRecording(
   return nearest;
 }
 
-/** How much a field sets two requests apart; 1 by default. */
+/** The weight of a field's difference; default 1. */
 const WEIGHTS: Readonly<Record<string, number>> = { [VERSION]: 4, 'the repetition': 0.5 };
 
 function fieldsOf(request: RecordedRequest): Map<string, string | null> {
@@ -56,7 +56,7 @@ function fieldsOf(request: RecordedRequest): Map<string, string | null> {
 
 type Fields = ReadonlyMap<string, string | null>;
 
-/** The differences that are named; a recording may be a stranger's, and differ in any number of inputs. */
+/** Maximum number of differences to name; a stranger's recording may differ in any number of inputs. */
 const MOST_NAMED = 20;
 const LONGEST_NAME = 100;
 
@@ -68,7 +68,7 @@ function difference(names: readonly string[], there: Fields, here: Fields): stri
   return [...texts, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
 }
 
-/** A picture's digest tells nobody anything. */
+/** Describes a difference. Leaves out digests of pictures, which mean nothing to people. */
 function comparison(name: string, there: string | null = null, here: string | null = null): string {
   if (!name.startsWith(IMAGE)) return `${short(there)} there, ${short(here)} here`;
   return there === null ? 'none there' : here === null ? 'none here' : 'another one';

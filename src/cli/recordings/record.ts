@@ -24,30 +24,30 @@ import {
 
 export interface RecordOptions {
   readonly directory: string;
-  /** Of the service; what lies elsewhere is not recorded as an answer. */
+  /** The service's base URL; answers from elsewhere are not recorded. */
   readonly baseUrl: string;
   /** Fetches generated media without the key. */
   readonly download: (url: string, limits: { readonly signal: AbortSignal }) => Promise<Download>;
-  /** Ends what is still being fetched. */
+  /** Aborts downloads. */
   readonly signal: AbortSignal;
   readonly note: (line: string) => void;
-  /** Why a run failed before a model answered, which its answer does not say. */
+  /** Returns why a run failed before a model answered, which its answer doesn't say. */
   readonly faultOf: (runId: string) => EngineFault | undefined;
-  /** What a run that has ended cost, in US dollars; undefined if it is not known. */
+  /** Returns the cost of an ended run in US dollars; undefined if unknown. */
   readonly costOf: (runId: string) => Promise<number | undefined>;
 }
 
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
-/** The media of one run are fetched for so long, in milliseconds. */
+/** Time limit for fetching the media of a run, in milliseconds. */
 const LONGEST_FETCH_MS = 120_000;
-/** Answers that are being written at a time; the next request waits. */
+/** Maximum number of answers being written; further requests wait. */
 const MOST_PENDING = 8;
 
 /**
- * Keeps every creation with its end, what else was asked, and generated media; wherever the key stands, it is masked.
+ * Records every creation with its end, answers to other requests, and generated media. The key is masked everywhere.
  *
- * A link where a recording would be written stops the request before it is sent. One that is found only with the answer
- * ends the command: closing the transport throws it.
+ * A link in the path of a recording stops the request before it is sent. A link found only after the answer is thrown when
+ * the transport is closed.
  *
  * @throws {LinkFault} for a link in place of one of the directory's own folders
  */
@@ -56,7 +56,7 @@ export function recordTo(options: RecordOptions): Recorder {
   const kept = new RecordingDirectory(options.directory);
   for (const folder of RecordingDirectory.folders) kept.check(folder);
   const counter = new RequestCounter();
-  /** Creations whose runs have not ended, by the runs. */
+  /** Creations whose runs have not ended, by run id. */
   const running = new Map<string, RecordedRequest>();
   const pending = new Set<Promise<void>>();
   let link: LinkFault | undefined;
@@ -123,18 +123,18 @@ export function recordTo(options: RecordOptions): Recorder {
   };
 }
 
-/** Whether the answer is kept beside the runs. */
+/** Returns true if an answer is recorded in `answers/`. */
 function isKeptAsAnswer({ method }: TransportRequest, place: string): boolean {
   return method === 'GET' && !/^\/runs(?:[/?]|$)/u.test(place);
 }
 
-/** Sends a request; its answer is read by whoever asked for it, within their bounds, and copied meanwhile. */
+/** Sends a request. The caller reads the answer within its own limits, and the answer is copied meanwhile. */
 async function recordedRequest(
   transport: Transport,
   request: TransportRequest,
   keep: (answer: RecordedAnswer) => void,
 ): ReturnType<Transport['request']> {
-  // What is compressed could not be kept in a form that people read.
+  // Uncompressed, so that recordings are readable.
   const headers = { ...request.headers, 'accept-encoding': 'identity' };
   const response = await transport.request({ ...request, headers });
   return { ...response, body: readThrough(response, copied()) };
@@ -149,7 +149,7 @@ async function recordedRequest(
     }
     const body = size <= MOST_ANSWER_BYTES ? envelopeOf(Buffer.concat(chunks)) : undefined;
     const httpStatus = response.status;
-    // What is not an answer to the request itself: too many requests, and what stands between here and the service.
+    // 429, 502 and 503 are not answers to the request itself.
     if (body !== undefined && ![429, 502, 503].includes(httpStatus)) keep({ httpStatus, body });
   }
 }
@@ -163,13 +163,13 @@ function envelopeOf(bytes: Buffer): JsonObject | undefined {
   }
 }
 
-/** Masks the key that a request was sent with, in whatever came back. */
+/** Returns a function that masks the request's key in its answer. */
 function maskedFor({ headers }: TransportRequest): <T>(value: T) => T {
   const redaction = new Redaction((headers['authorization'] ?? '').replace(/^Bearer /u, ''));
   return value => redaction.value(value);
 }
 
-/** The id of a run that has not ended: it is kept once a poll gives its end. */
+/** Returns the id of a run that has not ended; it is recorded once a poll returns its end. */
 function runThatGoesOn({ httpStatus, body }: RecordedAnswer): string | undefined {
   const [runId, runStatus] = ['runId', 'runStatus'].map(key => own(own(body, 'data'), key));
   const hasEnded =
@@ -200,7 +200,7 @@ async function recordingOf(
   };
 }
 
-/** A run with the types that the interface gives its fields: no replay takes others. */
+/** Returns a run with the types of the interface, because a replay refuses others. */
 function typedRun(data: unknown): unknown {
   if (!isObject(data)) return data;
   return {

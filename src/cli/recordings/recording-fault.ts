@@ -1,15 +1,15 @@
 import { isObject } from '../core/json-value.ts';
 import { PROVIDER_FAULTS } from '../exit-codes.ts';
 
-/** What is wrong with a value of some field; undefined where nothing is. */
+/** Explains the fault of a field's value; undefined if there is none. */
 type Check = (value: unknown, name: string) => string | undefined;
 
-/** What is wrong with a recording, which anybody may have written: the first field that is not of its type. */
+/** Explains the first field of a recording that has the wrong type; recordings may be a stranger's. */
 export function recordingFault(value: unknown): string | undefined {
   return RECORDING(value, 'it');
 }
 
-/** Likewise with an answer to another request than a creation. */
+/** Explains the first fault of a recorded answer to a request other than a creation. */
 export function answerFault(value: unknown): string | undefined {
   return OTHER_ANSWER(value, 'it');
 }
@@ -84,7 +84,7 @@ const ENVELOPE: Check = (value, name) =>
 
 const ANSWER = fields({ httpStatus: count, body: ENVELOPE });
 
-/** Fields of the interface that may be left out, or null. */
+/** Checks fields of the interface that may be omitted or null. */
 function known(checks: Readonly<Record<string, Check>>): Check {
   return fields(
     Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optional(orNull(check))])),
@@ -103,7 +103,7 @@ const NAMES = {
   publishedAt: text,
 };
 
-/** What lists, prompts, versions and models hold, by the names that the interface gives it. */
+/** The checks for the fields of lists, prompts, versions and models, by their names in the interface. */
 const DATA = known({
   ...NAMES,
   hasMore: flag,
@@ -130,7 +130,7 @@ const DATA = known({
   }),
 });
 
-/** An answer to another request than a creation: what succeeded is checked, a fault is shown whatever its data. */
+/** Checks an answer to a request other than a creation. Only successes are checked; a fault is shown whatever its data. */
 const OTHER_ANSWER: Check = (value, name) =>
   fields({ request: optional(text) })(value, name) ??
   ANSWER(value, name) ??

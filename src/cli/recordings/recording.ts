@@ -13,35 +13,35 @@ import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
 import { type CliError, configError } from '../errors.ts';
 import { answerFault, recordingFault } from './recording-fault.ts';
 
-/** What a service answered. */
+/** An answer of the service. */
 export interface RecordedAnswer {
   readonly httpStatus: number;
   /** The envelope. */
   readonly body: JsonObject;
 }
 
-/** A picture or video of a run's outputs. */
+/** A picture or video output of a run. */
 export interface RecordedMedia {
   readonly url: string;
-  /** Its name among the media: 64 hexadecimal digits. */
+  /** The file's name in `media/`: 64 hexadecimal digits. */
   readonly sha256: string;
   readonly contentType: string | null;
 }
 
-/** One creation and how it ended. */
+/** A creation and its end. */
 export interface Recording {
   readonly request: RecordedRequest;
   readonly answer: RecordedAnswer;
   readonly media: readonly RecordedMedia[];
-  /** URLs of media that were too big to keep. */
+  /** URLs of media that were too large to keep. */
   readonly notKept: readonly string[];
-  /** Why the run failed before a model answered; left out for any other end. */
+  /** Why the run failed before a model answered; omitted for any other end. */
   readonly fault?: EngineFault;
-  /** In US dollars; left out if it is not known. */
+  /** The cost in US dollars; omitted if unknown. */
   readonly cost?: number;
 }
 
-/** Identifies a request among recordings. */
+/** Returns the key of a request's recording. */
 export function recordingKey(request: RecordedRequest): string {
   const { promptVersionId, textInputs, imageInputs, runOptions, model, schema, repetition } = request;
   const content = [
@@ -56,12 +56,12 @@ export function recordingKey(request: RecordedRequest): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 
-/** Path and query of a URL below the base URL; undefined for any other. */
+/** Returns the path and query of a URL below the base URL; undefined for any other URL. */
 export function pathBelow(baseUrl: string, url: string): string | undefined {
   return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
 }
 
-/** Distinguishes equal requests by counting them; one that is sent again under its key stays the one it was. */
+/** Counts equal requests to tell them apart; a retry with the same idempotency key keeps its number. */
 export class RequestCounter {
   readonly #counts = new Map<string, number>();
   readonly #byKey = new Map<string, RecordedRequest>();
@@ -72,7 +72,7 @@ export class RequestCounter {
     return counted;
   }
 
-  /** The request that was added with this key. */
+  /** Returns the request that was added with this key. */
   get(idempotencyKey: string | undefined): RecordedRequest | undefined {
     return this.#byKey.get(idempotencyKey ?? '');
   }
@@ -85,33 +85,33 @@ export class RequestCounter {
   }
 }
 
-/** Data that goes past the bound on what is kept. */
+/** Media exceed the size limit. */
 export class TooBig extends Error {
   override readonly name = 'TooBig';
 }
 
-/** Media of one run. */
+/** Maximum number of media of a run. */
 export const MOST_MEDIA = 64;
-/** Bytes of the media of one run. */
+/** Maximum total size of the media of a run, in bytes. */
 export const MOST_MEDIA_BYTES = 256 * 1024 * 1024;
 const MOST_RECORDING_BYTES = 64 * 1024 * 1024;
-/** More than the largest answer, with what was asked. */
+/** Larger than the largest answer together with its request. */
 const MOST_RECORDED = { levels: LARGEST_JSON.levels + 10, values: 2 * LARGEST_JSON.values };
 const TOO_LARGE = `it is larger than ${MOST_RECORDING_BYTES / 1024 / 1024} MiB`;
 
-/** A directory of recordings: `runs/`, `answers/` to what else was asked, and `media/` by SHA-256. */
+/** A directory of recordings: `runs/`, `answers/` to other requests, and `media/` by SHA-256. */
 export class RecordingDirectory {
   static readonly folders = ['runs', 'answers', 'media'];
 
   constructor(readonly directory: string) {}
 
-  /** The file of a recording, relative to the directory. */
+  /** Returns the file of a recording, relative to the directory. */
   static fileOf(request: RecordedRequest): string {
     const version = request.promptVersionId.toLowerCase().replace(/[^0-9a-f-]/gu, '_');
     return path.join('runs', `${version.slice(0, 8)}-${recordingKey(request).slice(0, 16)}.json`);
   }
 
-  /** The file of the answer to a GET request. */
+  /** Returns the file of the answer to a GET request. */
   static answerFileOf(place: string): string {
     const request = `GET ${place}`;
     const readable = request.replace(/[^\w.-]+/gu, '-').slice(0, 60);
@@ -119,37 +119,37 @@ export class RecordingDirectory {
     return path.join('answers', `${readable}-${digest}.json`);
   }
 
-  /** Refuses a link where a file or a folder would be written. @throws {LinkFault} */
+  /** Refuses a link in the path of a file to write. @throws {LinkFault} */
   check(file: string): void {
     checkBelow({ folder: this.directory, name: file });
   }
 
   /**
-   * Writes a recording that `read` takes again.
+   * Writes a recording that `read` accepts.
    *
-   * @param file as `fileOf` names it: what is written may differ from what names it, where the key is masked
-   * @throws Error for a recording that `read` would refuse
+   * @param file the result of `fileOf`; the content may differ from its request, because the key is masked
+   * @throws {Error} if `read` would refuse the recording
    */
   async write(file: string, recording: Recording): Promise<void> {
     await this.#writeJson(file, recording, recordingFault);
   }
 
-  /** Writes the answer to a GET request. @throws as `write` does */
+  /** Writes the answer to a GET request. Throws like `write`. */
   async writeAnswer(file: string, place: string, answer: RecordedAnswer): Promise<void> {
     await this.#writeJson(file, { request: `GET ${place}`, ...answer }, answerFault);
   }
 
   /**
-   * The recording in a file; undefined where there is none.
+   * Reads the recording in a file; undefined if there is none.
    *
-   * @throws {CliError} CONFIG_ERROR naming it, for one that is not what `write` writes
+   * @throws {CliError} CONFIG_ERROR that names a recording that `write` can't have written
    */
   async read(file: string): Promise<Recording | undefined> {
     const recording = await this.#readJson(file, recordingFault);
     return recording && { notKept: [], ...(recording as Omit<Recording, 'notKept'>) };
   }
 
-  /** Every recording with its file, one at a time. @throws as `read` does */
+  /** Yields every recording with its file. Throws like `read`. */
   async *all(): AsyncGenerator<{ readonly file: string; readonly recording: Recording }> {
     const runs = path.join(this.directory, 'runs');
     for (const name of existsSync(runs) ? (await readdir(runs)).toSorted() : []) {
@@ -159,12 +159,12 @@ export class RecordingDirectory {
     }
   }
 
-  /** The answer in a file. @throws as `read` does */
+  /** Reads the answer in a file. Throws like `read`. */
   async readAnswer(file: string): Promise<RecordedAnswer | undefined> {
     return (await this.#readJson(file, answerFault)) as RecordedAnswer | undefined;
   }
 
-  /** Checks every answer to a GET request. @throws as `read` does */
+  /** Checks every recorded answer to a GET request. Throws like `read`. */
   async checkAnswers(): Promise<void> {
     const answers = path.join(this.directory, 'answers');
     for (const name of existsSync(answers) ? await readdir(answers) : []) {
@@ -172,7 +172,7 @@ export class RecordingDirectory {
     }
   }
 
-  /** Keeps media under their SHA-256. @throws {TooBig} past `most` bytes */
+  /** Stores a medium under its SHA-256. @throws {TooBig} beyond `most` bytes */
   async writeMedia(body: AsyncIterable<Uint8Array>, most: number): Promise<{ sha256: string; size: number }> {
     const directory = { folder: this.directory, name: 'media' };
     const hash = createHash('sha256');
@@ -190,10 +190,10 @@ export class RecordingDirectory {
   }
 
   /**
-   * Checks that the media of a recording are what it says.
+   * Checks the digests of a recording's media.
    *
-   * @param checked digests of files that need no second look; adds to it
-   * @throws {CliError} CONFIG_ERROR naming the recording
+   * @param checked digests that were already checked; adds to it
+   * @throws {CliError} CONFIG_ERROR that names the recording
    */
   async checkMedia(file: string, media: readonly RecordedMedia[], checked: Set<string>): Promise<void> {
     if (media.length > MOST_MEDIA) throw this.#damaged(file, `it names more than ${MOST_MEDIA} media`);

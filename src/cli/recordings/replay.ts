@@ -21,9 +21,9 @@ export interface ReplayOptions {
 }
 
 /**
- * Answers from recordings and sends nothing. All of them are checked before the first is used: they may be a stranger's.
+ * Answers from recordings and sends nothing. Checks all of them before the first is used, because they may be a stranger's.
  *
- * @throws {CliError} USAGE_ERROR where there is no such directory; CONFIG_ERROR naming a recording that is damaged
+ * @throws {CliError} USAGE_ERROR if there is no such directory; CONFIG_ERROR that names a damaged recording
  */
 export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise<Recorder> {
   if (!isDirectory(directory)) {
@@ -49,15 +49,15 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
   };
 }
 
-/** Where runs and media are found that are asked for by what an answer named. */
+/** An index of recorded runs and media by the ids and URLs in answers. */
 interface Index {
-  /** The file by the run's id. */
+  /** Files by run id. */
   readonly runs: ReadonlyMap<string, string>;
-  /** By URL. */
+  /** Media by URL. */
   readonly media: ReadonlyMap<string, RecordedMedia>;
-  /** Why a run failed before a model answered, by its id. */
+  /** Faults of runs that failed before a model answered, by run id. */
   readonly faults: ReadonlyMap<string, EngineFault>;
-  /** What a run cost, in US dollars, by its id. */
+  /** Costs in US dollars by run id. */
   readonly costs: ReadonlyMap<string, number>;
 }
 
@@ -81,7 +81,7 @@ async function checkedIndex(kept: RecordingDirectory): Promise<Index> {
   return { runs, media, faults, costs };
 }
 
-/** The file that holds the answer to a creation. @throws {CliError} USAGE_ERROR if there is none, or it is not whole */
+/** Returns the file with the answer to a creation. @throws {CliError} USAGE_ERROR if there is none, or it is incomplete */
 async function recordedFile(kept: RecordingDirectory, request: RecordedRequest): Promise<string> {
   const file = RecordingDirectory.fileOf(request);
   const recording = await kept.read(file);

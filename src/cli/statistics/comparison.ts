@@ -3,7 +3,7 @@ import { meanOf } from './mean.ts';
 import { type CasePair, comparePairs, LEAST_PAIRS, type PairedDifference } from './paired.ts';
 import { type CaseRuns, intervalOf, rateOf } from './rates.ts';
 
-/** The rates of the same cases before and after a change, and what their difference shows. */
+/** The mean rates of the same cases before and after a change, and their difference. */
 export interface RateComparison extends PairedDifference {
   readonly pairs: number;
   /** The mean rate of the cases. */
@@ -11,7 +11,7 @@ export interface RateComparison extends PairedDifference {
   readonly after: number;
 }
 
-/** Returns undefined if there is no pair. */
+/** Compares paired rates; undefined if there are no pairs. */
 export function compareRates(pairs: readonly CasePair[]): RateComparison | undefined {
   if (pairs.length === 0) return undefined;
   return {
@@ -25,7 +25,7 @@ export function compareRates(pairs: readonly CasePair[]): RateComparison | undef
 /**
  * Returns the verdict in one line, with how sure it is.
  *
- * @param reference what the cases are compared with, such as `in the baseline`
+ * @param reference the other side of the comparison, such as `in the baseline`
  */
 export function verdictText(comparison: RateComparison, reference: string): string {
   const { verdict, before, after, difference, interval, pairs, p, smallest } = comparison;

@@ -4,17 +4,17 @@ import type { Interval } from './interval.ts';
 // Robbins' mixture with a uniform prior over the rate: a test that may be looked at after each answer. S. R. Howard et
 // al., "Time-uniform, nonparametric, nonasymptotic confidence sequences", 2021 (https://doi.org/10.1214/20-AOS1991).
 
-/** A rate is ruled out once the answers speak this strongly against it: one true rate in twenty ever is. */
+/** A rate is ruled out once the evidence against it is this strong, which happens to at most one true rate in twenty. */
 const RULED_OUT = Math.log(20);
 
 /** More answers than anyone would wait for. */
 const MOST_FURTHER = 10_000;
 
 /**
- * Returns how strongly answers speak against a true rate, whichever way they differ from it, as a logarithm: that of
- * 1/((n+1)·C(n,s)·rˢ·(1−r)ⁿ⁻ˢ) for s of n answers and the rate r.
+ * Returns the logarithm of the evidence against a true rate r, in either direction: of 1/((n+1)·C(n,s)·rˢ·(1−r)ⁿ⁻ˢ) for
+ * s of n answers.
  *
- * @param passed may be a fraction, for an expected number of answers
+ * @param passed the number of passed answers; may be a fraction, for an expected number
  */
 function evidenceAgainst(rate: number, passed: number, runs: number): number {
   return (
@@ -34,19 +34,19 @@ function logChoices(all: number, some: number): number {
   return jStat.gammaln(all + 1) - jStat.gammaln(some + 1) - jStat.gammaln(all - some + 1);
 }
 
-/** Returns true if the answers rule out that the true rate is just the required one. */
+/** Returns true if the answers rule out that the true rate equals the required one. */
 export function isDecided(required: number, passed: number, runs: number): boolean {
   return required === 0 ? runs > 0 : evidenceAgainst(required, passed, runs) >= RULED_OUT;
 }
 
-/** Returns the rates that are not ruled out: an interval that holds at whatever answer one stops. */
+/** Returns the interval of rates that are not ruled out, which is valid at any stopping time. */
 export function sequenceInterval(passed: number, runs: number): Interval {
   const observed = passed / runs;
   const isOut = (rate: number) => evidenceAgainst(rate, passed, runs) >= RULED_OUT;
   return [isOut(0) ? edgeBetween(0, observed, isOut) : 0, isOut(1) ? edgeBetween(1, observed, isOut) : 1];
 }
 
-/** Finds where rates that are ruled out end, going from one that is to one that isn't. */
+/** Finds the edge between a rate that is ruled out and one that is not. */
 function edgeBetween(outside: number, inside: number, isOut: (rate: number) => boolean): number {
   let [out, ok] = [outside, inside];
   for (let step = 0; step < 60; step++) {
@@ -57,19 +57,19 @@ function edgeBetween(outside: number, inside: number, isOut: (rate: number) => b
   return ok;
 }
 
-/** Returns the highest rate that so many answers can show if all of them are good. */
+/** Returns the highest rate that this number of answers can prove if all are good. */
 export function highestReachable(runs: number): number {
   return Math.exp(-(RULED_OUT + Math.log(runs + 1)) / runs);
 }
 
-/** Returns how many answers show a rate if all of them are good; Infinity for a rate of 1. */
+/** Returns how many good answers prove a rate; Infinity for a rate of 1. */
 export function goodRunsNeeded(required: number): number {
   if (required === 1) return Number.POSITIVE_INFINITY;
   return firstFrom(1, runs => isDecided(required, runs, runs));
 }
 
 /**
- * Returns how many more answers would probably decide if they pass as often as those before.
+ * Returns how many more answers would probably decide the case at the observed rate.
  *
  * @returns undefined if it would be more than 10,000
  */

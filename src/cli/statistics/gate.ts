@@ -1,13 +1,13 @@
 import { usageError } from '../errors.ts';
 import type { RateComparison } from './comparison.ts';
 
-/** What makes a comparison of rates fail: that it is worse, or that it leaves more than a margin open. */
+/** The condition that fails a comparison: a worse verdict, or an interval that reaches below the margin. */
 export type VerdictGate =
   | { readonly failOn: 'worse' }
   /** The margin is a share from 0 to 1. */
   | { readonly failOn: 'unsure'; readonly margin: number };
 
-/** What makes a test fail: its cases, whatever they are compared with, or the verdict. */
+/** The condition that fails a test: its failed cases, or the verdict of a comparison. */
 export type Gate = VerdictGate | { readonly failOn: 'failed' };
 
 export function failsGate(gate: VerdictGate, comparison: RateComparison | undefined): boolean {
@@ -19,7 +19,7 @@ export function failsGate(gate: VerdictGate, comparison: RateComparison | undefi
 const DEFAULT_MARGIN = '5%';
 
 /**
- * Reads `--margin`.
+ * Parses `--margin`.
  *
  * @throws {CliError} USAGE_ERROR for anything but a percentage with its sign
  */

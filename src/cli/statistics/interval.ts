@@ -1,10 +1,10 @@
-/** The low and the high end of a range that probably holds a true value. */
+/** The ends of a range that probably contains the true value. */
 export type Interval = readonly [low: number, high: number];
 
-/** The 97.5 % quantile of the normal distribution: how many standard errors a 95 % interval reaches to each side. */
+/** The 97.5 % quantile of the normal distribution: half the width of a 95 % interval in standard errors. */
 export const Z_95 = 1.959963984540054;
 
-/** Cuts an interval to what is possible. */
+/** Limits an interval to possible values. */
 export function cutTo([low, high]: Interval, least: number, most: number): Interval {
   return [Math.max(least, low), Math.min(most, high)];
 }
@@ -24,17 +24,17 @@ export function wilsonInterval(rate: number, trials: number): Interval {
   return cutTo([rate === 0 ? 0 : middle - reach, rate === 1 ? 1 : middle + reach], 0, 1);
 }
 
-/** Returns a share as a percentage of at most two digits behind the point, such as `92.5 %`. */
+/** Formats a share as a percentage with at most two decimals, such as `92.5 %`. */
 export function percentText(share: number): string {
   return `${Number((share * 100).toFixed(2))} %`;
 }
 
-/** Returns an interval in whole percent, such as `40–89 %`. */
+/** Formats an interval in whole percent, such as `40–89 %`. */
 export function intervalText([low, high]: Interval): string {
   return `${Math.round(low * 100)}–${Math.round(high * 100)} %`;
 }
 
-/** Returns passed runs with the interval of their rate, such as `7 of 10 (40–89 %)`. */
+/** Formats passed runs with the interval of their rate, such as `7 of 10 (40–89 %)`. */
 export function rateText(passed: number, runs: number, interval: Interval): string {
   return `${passed} of ${runs} (${intervalText(interval)})`;
 }

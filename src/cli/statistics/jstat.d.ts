@@ -1,4 +1,4 @@
-// The part of jstat that is used; the package brings no types.
+// The part of jstat that is used; the package has no types.
 
 declare module 'jstat' {
   const jStat: {

@@ -1,12 +1,12 @@
 import { cutTo, type Interval, Z_95 } from './interval.ts';
 
-/** What a label and a judge say of one answer. */
+/** The verdicts of a label and a judge on one answer. */
 export interface Judgements {
   readonly label: boolean;
   readonly judge: boolean;
 }
 
-/** How far two agree beyond what chance would give: 1 is always, 0 is no more than chance. */
+/** The agreement beyond chance: 1 is perfect, 0 is the level of chance. */
 export interface Kappa {
   readonly value: number;
   readonly interval: Interval;
@@ -16,7 +16,7 @@ export interface Kappa {
  * Returns Cohen's κ (1960, https://doi.org/10.1177/001316446002000104), with the error of J. L. Fleiss, J. Cohen and
  * B. S. Everitt, "Large sample standard errors of kappa and weighted kappa", 1969 (https://doi.org/10.1037/h0028106).
  *
- * @returns undefined if both always say the same one thing: chance agrees as well then
+ * @returns undefined if both always give the same single verdict, because chance would agree too
  */
 export function cohensKappa(rows: readonly Judgements[]): Kappa | undefined {
   const share = (label: boolean, judge: boolean) =>
@@ -37,7 +37,7 @@ export function cohensKappa(rows: readonly Judgements[]): Kappa | undefined {
   const rest = 1 - value;
   const onAgreed =
     bothPass * (1 - (labels + judge) * rest) ** 2 + bothFail * (1 - (2 - labels - judge) * rest) ** 2;
-  // A row on which they differ counts by how often the judge gives the label's verdict and the label the judge's.
+  // Each disagreement is weighted by how often the judge gives the label's verdict and the label the judge's.
   const onDiffering =
     rest ** 2 * (labelOnly * (judge + 1 - labels) ** 2 + judgeOnly * (1 - judge + labels) ** 2);
   const variance =

@@ -6,28 +6,28 @@ import { type CaseRuns, rateOf } from './rates.ts';
 
 export type Verdict = 'worse' | 'better' | 'no difference shown';
 
-/** One case, before and after a change. */
+/** The rates of one case before and after a change. */
 export interface CasePair {
   readonly before: CaseRuns;
   readonly after: CaseRuns;
 }
 
-/** How the rate of the same cases changed, and how sure that is. */
+/** The change of the mean rate of the same cases, with its certainty. */
 export interface PairedDifference {
   readonly verdict: Verdict;
-  /** The chance of a difference at least this large, either way, if nothing had changed. */
+  /** The two-sided p: the chance of a difference at least this large if nothing had changed. */
   readonly p: number;
-  /** Of the mean rates: after less before. */
+  /** The mean rate after the change minus the one before. */
   readonly difference: number;
   readonly interval: Interval;
-  /** The smallest difference that so many pairs would show four times out of five. */
+  /** The smallest difference that this number of pairs would show with 80 % power. */
   readonly smallest: number;
 }
 
-/** A difference is shown if chance alone gives one as large less often than this. */
+/** A difference counts as shown if p is below this. */
 const SIGNIFICANT = 0.05;
 
-/** Fewer pairs cannot show any difference: five that all point one way come by chance too often (1 in 16). */
+/** Fewer pairs can't show any difference: five that all agree occur by chance too often (1 in 16). */
 export const LEAST_PAIRS = 6;
 
 /** @param pairs at least one */
@@ -77,7 +77,7 @@ function mcNemarP(differences: readonly number[]): number {
   return Math.min(1, 2 * tail);
 }
 
-/** Up to so many pairs, every way to flip the signs is tried. */
+/** Up to this number of pairs, every combination of signs is tried. */
 const MOST_EXACT = 16;
 const DRAWS = 100_000;
 /** Fixed, so that the same reports have the same verdict. */
@@ -92,7 +92,7 @@ function signFlipP(differences: readonly number[]): number {
   return differences.length <= MOST_EXACT ? exactP(differences, observed) : drawnP(differences, observed);
 }
 
-/** Goes through all ways in the order of a Gray code: one sign changes at each step. */
+/** Tries all combinations in the order of a Gray code, in which one sign changes at each step. */
 function exactP(differences: readonly number[], observed: number): number {
   const ways = 2 ** differences.length;
   const signed = [...differences];

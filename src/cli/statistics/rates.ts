@@ -3,21 +3,21 @@ import { cutTo, type Interval, wilsonInterval } from './interval.ts';
 import { meanInterval, meanOf } from './mean.ts';
 import { areAllEqual } from './nearly.ts';
 
-/** How often a case ran, and how many of its runs passed. */
+/** The number of runs of a case, and how many of them passed. */
 export interface CaseRuns {
   readonly passed: number;
   /** At least 1. */
   readonly runs: number;
-  /** True if it ran until it was decided, so that its number of runs depends on the answers. */
+  /** True if the case ran until it was decided, so that the number of runs depends on the answers. */
   readonly isSequential?: true;
 }
 
-/** The rate of several cases, and how sure it is. */
+/** The rate of several cases with its interval. */
 export interface RateSummary {
   /** The mean of the cases' rates. */
   readonly rate: number;
   readonly interval: Interval;
-  /** For each number of tries, the chance that all of them pass. */
+  /** For each k, the chance that k tries all pass. */
   readonly passK: ReadonlyMap<number, number>;
 }
 
@@ -35,7 +35,7 @@ export function intervalOf(counted: CaseRuns): Interval {
   return isSequential ? sequenceInterval(passed, runs) : wilsonInterval(rateOf(counted), runs);
 }
 
-/** Returns undefined if there is no case. */
+/** Summarises the rates of cases; undefined if there are none. */
 export function summarizeRates(cases: readonly CaseRuns[]): RateSummary | undefined {
   const [only, ...others] = cases;
   if (only === undefined) return undefined;
@@ -45,7 +45,7 @@ export function summarizeRates(cases: readonly CaseRuns[]): RateSummary | undefi
   return { rate, interval, passK: passK(cases) };
 }
 
-/** Repetitions of a case are one cluster: they say more about the case, and nothing about other cases. */
+/** Returns the interval of the mean rate. Repetitions of a case are one cluster: they say nothing about other cases. */
 function intervalOver(cases: readonly CaseRuns[], rates: readonly number[], rate: number): Interval {
   const repeats = cases.some(({ runs }) => runs > 1);
   if (!repeats || areAllEqual(rates)) return wilsonInterval(rate, cases.length);

@@ -2,8 +2,8 @@ import { BoundedProcess } from '../../../files/bounds/bounded-process.ts';
 import { type CheckName, type CheckTasks, type CheckWork, LIMITS } from './tasks.ts';
 
 /**
- * Checks of what a stranger wrote against what a stranger wrote: an expression, a pattern or a schema can be made to
- * take for ever. Processes do them, one for all expressions and one for everything else, each begun with its first task.
+ * Checks strangers' texts against strangers' rules: an expression, pattern or schema can be made to run forever. They run
+ * in processes, one for all expressions and one for everything else, each started with its first task.
  */
 export class Checks {
   readonly #expressions = new BoundedProcess({ file: 'check-worker.cjs', memoryMiB: 256 });
@@ -11,16 +11,16 @@ export class Checks {
   readonly #signal: AbortSignal;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @param signal gives up the task that is being done, and all that follow */
+  /** @param signal aborts the running task and all later ones */
   constructor(signal: AbortSignal) {
     this.#signal = signal;
   }
 
   /**
-   * Does a task; one at a time.
+   * Runs a task; tasks run one at a time.
    *
    * @throws {PastBound} if it takes more than 2 s, or too much memory
-   * @throws an Error with the message of whatever the task throws, and the signal's reason
+   * @throws an Error with the message of whatever the task throws, and the signal's reason if aborted
    */
   perform<N extends CheckName>(
     name: N,
@@ -31,7 +31,7 @@ export class Checks {
     return done as Promise<ReturnType<CheckTasks[N]>>;
   }
 
-  /** Ends the processes, whatever they are doing. */
+  /** Kills the processes. */
   close(): void {
     this.#expressions.end();
     this.#others.end();

@@ -8,16 +8,16 @@ import {
 import { PastBound } from '../../../files/bounds/past-bound.ts';
 import { type JsonValue, readJson } from '../../../files/json.ts';
 
-/** Code of a test that looks at an answer, or changes it. */
+/** Code of a test that checks or transforms an answer. */
 export interface JavaScript {
   readonly code: string;
-  /** True for the text of a file, which exports a function; else an expression, or lines that return. */
+  /** True if the code is a file that exports a function; else it is an expression, or lines that return. */
   readonly isFile: boolean;
-  /** The function that a file exports by this name; default the one that it exports. */
+  /** The name of the exported function; default: the only export. */
   readonly exported?: string;
 }
 
-/** What code is called with. */
+/** The arguments of the code. */
 export interface JavaScriptInput {
   readonly output: JsonValue;
   readonly context: {
@@ -27,13 +27,13 @@ export interface JavaScriptInput {
   };
 }
 
-/** What code came to; undefined as `value` if it gives nothing that JSON can say. */
+/** The result of code; `value` is undefined if it is not representable in JSON. */
 export type JavaScriptResult = { readonly value: JsonValue | undefined } | { readonly fault: string };
 
 const MEMORY_BYTES = 64 * 1024 * 1024;
 const STACK_BYTES = 128 * 1024;
 
-/** Loads an engine that has no files, no network, no processes and no clock but `Date`. */
+/** Loads an engine without files, network, processes or any clock but `Date`. */
 export async function loadJavaScript(): Promise<
   (script: JavaScript, input: JavaScriptInput) => JavaScriptResult
 > {
@@ -42,7 +42,7 @@ export async function loadJavaScript(): Promise<
     try {
       return runIn(engine.newRuntime(), script, input);
     } catch {
-      // The engine gave up in its own code and is of no more use; a bound ends the process that has it.
+      // The engine failed in its own code and can't be used again; PastBound ends its process.
       throw new PastBound('the JavaScript takes more than its engine can hold');
     }
   };
@@ -79,7 +79,7 @@ function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): Ja
 
 type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
 
-/** Several lines are a function's body; one line is an expression, or declarations before one. */
+/** Compiles code: several lines are a function's body; one line is an expression, perhaps after declarations. */
 function written(vm: QuickJSContext, code: string): Callable {
   const line = code.trim();
   const declares = !code.includes('\n') && /^(?:const|let|var)\s/u.test(line);
@@ -113,7 +113,7 @@ function exportedBy(vm: QuickJSContext, { code, exported }: JavaScript): Callabl
   return { fault: `it exports no function${exported === undefined ? '' : ` ${exported}`}` };
 }
 
-/** The value of a result once its promise has settled. */
+/** Returns the value of a result, after its promise has settled. */
 function settled(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
   const jobs = vm.runtime.executePendingJobs();
   if (jobs.error) return scriptFault(vm, jobs.error);

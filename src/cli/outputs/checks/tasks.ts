@@ -6,40 +6,40 @@ import type { SchemaMismatch } from '../../../prompts/schemas/mismatch.ts';
 import { LARGEST_JSON, parseBoundedJson } from '../../../wire/bounded-json.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from './javascript.ts';
 
-/** Why a schema can't be used. */
+/** The reason that a schema can't be used. */
 export interface SchemaFault {
   readonly message: string;
-  /** A JSON Pointer, if a reference leads back to itself. */
+  /** The JSON Pointer of a reference that leads back to itself, if that is the reason. */
   readonly loop?: string;
 }
 
-/** A piece of two texts: in both, only in the first, or only in the second; or what is said about all of them. */
+/** A piece of two texts: in both, only in the first, or only in the second; or a summary of all of them. */
 export interface DiffPart {
   readonly kind: 'same' | 'removed' | 'added' | 'note';
   readonly text: string;
 }
 
-/** What is done in a process of its own: work on a text and a rule that may both be a stranger's. */
+/** The tasks that run in a process of their own, because the text and the rule may both be a stranger's. */
 export interface CheckTasks {
-  /** Why a schema can't be used; undefined if it can. */
+  /** Explains why a schema can't be used; undefined if it can. */
   readonly schemaFault: (schema: object | boolean) => SchemaFault | undefined;
-  /** Where a value does not match a schema that can be used; undefined where it does. */
+  /** Returns the first mismatch of a value with a valid schema; undefined if it matches. */
   readonly schemaMismatch: (schema: object | boolean, value: unknown) => SchemaMismatch | undefined;
-  /** Whether a text is or contains a JSON value that matches a schema; any object or array without one. */
+  /** Returns true if a text contains a JSON value that matches the schema; without a schema, any object or array. */
   readonly containsJson: (text: string, schema: object | boolean | undefined) => boolean;
   readonly matches: (source: string, flags: string, text: string) => boolean;
-  /** What is wrong with a JMESPath expression; undefined if it can be evaluated. */
+  /** Returns the fault of a JMESPath expression; undefined if it can be evaluated. */
   readonly expressionFault: (expression: string) => ExpressionFault | undefined;
-  /** What a JMESPath expression selects. */
+  /** Evaluates a JMESPath expression. */
   readonly select: (expression: string, value: unknown, indent: number) => Selection;
-  /** What code makes of an answer. */
+  /** Runs JavaScript on an answer. */
   readonly javascript: (script: JavaScript, input: JavaScriptInput) => JavaScriptResult;
-  /** The differences of two texts; undefined if more than 2,000 lines differ. */
+  /** Returns the differences of two texts; undefined if more than 2,000 lines differ. */
   readonly differences: (one: string, other: string, by: 'words' | 'lines') => DiffPart[] | undefined;
 }
 
 export type CheckName = keyof CheckTasks;
-/** A task and what it works on. */
+/** A task and its arguments. */
 export type CheckWork = {
   [N in CheckName]: { readonly name: N; readonly args: Parameters<CheckTasks[N]> };
 }[CheckName];
@@ -48,7 +48,7 @@ const LONGEST_MS = 2000;
 const CHECK = { what: 'the check', timeMs: LONGEST_MS, isExpression: false };
 const EXPRESSION = { what: 'the expression', timeMs: LONGEST_MS, isExpression: true };
 
-/** What each task may take, and what begins the message if that is not enough. */
+/** The limits of each task, and the beginning of the message if they are exceeded. */
 export const LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
   schemaFault: CHECK,
   schemaMismatch: CHECK,
@@ -60,7 +60,7 @@ export const LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
   javascript: { ...CHECK, what: 'the JavaScript' },
 };
 
-/** Each task with what it needs loaded, so that loading takes nothing from its time. */
+/** Loads each task with its dependencies, so that loading doesn't count against its time. */
 export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]> } = {
   schemaFault: async () => {
     const { REFERENCE_LOOP, referenceLoop } = await import('../../../prompts/schemas/reference-loop.ts');
@@ -120,7 +120,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
   },
 };
 
-/** Above it, differences are counted, not shown: finding the fewest takes the square of them. */
+/** Above this number, differing lines are counted, not shown: finding the fewest takes quadratic time. */
 const MOST_LINES = 2000;
 /** Longer texts are compared by lines. */
 const MOST_CHARACTERS_BY_WORDS = 50_000;
@@ -136,12 +136,12 @@ async function schemaCompiler(): Promise<(schema: object | boolean) => ValidateF
     formats.default(ajv);
     return ajv.compile(schema);
   };
-  // The first compiles the dialect itself, which is nobody's fault.
+  // The first compilation compiles the dialect itself, which must not count against the schema.
   compile({ type: 'object', properties: { a: { type: 'string', format: 'date' } } });
   return compile;
 }
 
-/** The JSON values of a text: all of it, then every object and array in it, those inside others too. */
+/** Yields the JSON values in a text: the whole text, then every object and array, nested ones too. */
 function* jsonWithin(text: string): Generator {
   const starts = [...text.matchAll(/[[{]/gu)].map(({ index }) => index);
   for (const [start, end] of [
@@ -151,12 +151,12 @@ function* jsonWithin(text: string): Generator {
     try {
       yield parseBoundedJson(text.slice(start, end), LARGEST_JSON);
     } catch {
-      // It is not JSON, or too much of it.
+      // Not JSON, or above the limits.
     }
   }
 }
 
-/** Where the object or array that begins at `start` ends; `start` itself if it does not. */
+/** Returns the end of the object or array that begins at `start`; `start` itself if it never ends. */
 function endOfValue(text: string, start: number): number {
   const pieces = /"(?:[^"\\]|\\.)*"?|[[\]{}]/gsu;
   pieces.lastIndex = start;

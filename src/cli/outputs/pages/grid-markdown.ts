@@ -13,10 +13,10 @@ const ICONS = {
 } as const;
 
 /**
- * A grid for a comment or a summary on GitHub: a table of all rows, then what is wrong. Blocks of HTML, in which nothing
- * is Markdown; what does not fit is counted.
+ * Formats a grid for a GitHub comment or summary: a table of all rows, then the faults. Uses blocks of HTML, in which
+ * nothing is Markdown, and counts what doesn't fit.
  *
- * @param most characters
+ * @param most the maximum number of characters
  */
 export function gridMarkdown(grid: Grid, most: number): string {
   const rows = worstFirst(grid.rows);
@@ -68,7 +68,7 @@ function differenceText({ kind, text }: DiffPart): string {
   return kind === 'added' ? `{+${text}+}` : text;
 }
 
-/** Text inside HTML inside Markdown: an empty line would end the block of HTML, and an @ mention somebody. */
+/** Escapes text for HTML inside Markdown: an empty line would end the block of HTML, and an @ would mention a user. */
 function plain(text: string): string {
   const more = text.length - LONGEST_TEXT;
   const shown = more > 0 ? `${text.slice(0, LONGEST_TEXT)}… (${more} more characters)` : text;
@@ -77,7 +77,7 @@ function plain(text: string): string {
 
 const LONGEST_TEXT = 10_000;
 
-/** The first of these texts, as many as fit. */
+/** Returns as many of the first texts as fit. */
 function fitting(texts: readonly string[], most: number): string[] {
   let left = most;
   const kept = texts.findIndex(text => {

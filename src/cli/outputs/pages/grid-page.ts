@@ -11,7 +11,7 @@ import {
 } from './grid.ts';
 import { type Html, html, htmlPage } from './html.ts';
 
-/** A grid as one page: totals of each column, then the rows, what is wrong first and open. */
+/** Formats a grid as a page: totals of each column, then the rows, faulty ones first and open. */
 export function gridPage(grid: Grid): string {
   const rows = worstFirst(grid.rows);
   const columns = grid.columns.map(({ name }) => name);
@@ -38,7 +38,7 @@ function totals({ measures, columns }: Grid): Html | undefined {
   )}</table></div>`;
 }
 
-/** What is wrong at a glance: what a stranger reads first. */
+/** Returns a summary of the faults for the top of the page. */
 function reasonsHtml({ reasons }: Grid): Html[] {
   if (reasons.length === 0) return [];
   const more = reasons.length - MOST_REASONS;
@@ -102,7 +102,7 @@ function classOf(state: GridRow['state']): string {
   return isBad(state) ? 'tag bad' : 'tag good';
 }
 
-/** A column for the inputs and one for each of the grid, side by side where there is room. */
+/** Returns the column widths: one for the inputs and one for each column of the grid. */
 function widths(columns: number): string {
   const track = columns > 1 ? `minmax(14rem,1fr) repeat(${columns},minmax(18rem,2fr))` : '1fr 2fr';
   return `@media(min-width:50rem){.cells{display:grid;gap:1rem;grid-template-columns:${track}}}`;

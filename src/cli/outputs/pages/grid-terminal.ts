@@ -8,19 +8,19 @@ import { type Grid, type GridCell, type GridPart, type GridState, isBad } from '
 
 const WIDEST_NAME = 24;
 const STATE = 7;
-/** Columns that would be narrower than this stand one below the other. */
+/** Columns that would be narrower are stacked. */
 const NARROWEST = 24;
-/** Lines of a cell that are shown at most: of what all made the same of, only what it begins with. */
+/** Maximum number of lines of a cell: of equal cells, only the beginning. */
 const MOST_LINES = { same: 3, other: 40 };
-/** Between rows. */
+/** The line between rows. */
 const LINES = { mid: '─', 'mid-mid': '──' };
-/** Characters that are shown on either side of a difference. */
+/** Number of characters shown on either side of a difference. */
 const CONTEXT = 200;
 
 /**
- * A grid on a terminal: what every column made of each row, with what differs marked in its place.
+ * Formats a grid for a terminal: every cell of each row, with differences marked.
  *
- * @param isWhole whether long texts are shown to their ends
+ * @param isWhole true to show long texts to their ends
  */
 export async function gridTable(
   { stdout, paint }: Pick<Io, 'stdout' | 'paint'>,
@@ -65,7 +65,7 @@ export async function gridTable(
   });
 }
 
-/** Over several lines, which keeps its indentation; no line but the first begins with the blank it is broken at. */
+/** Wraps a line and keeps its indentation; drops the blank at which it breaks. */
 function wrap(line: string, width: number): string {
   // oxlint-disable-next-line no-control-regex -- colours
   return wrapAnsi(line, width, { hard: true, trim: false }).replace(/\n((?:\u001b\[[\d;]*m)*) /gu, '\n$1');
@@ -105,9 +105,9 @@ function stateColour(state: GridState, paint: ChalkInstance): ChalkInstance {
 }
 
 /**
- * Differences in colours; without colours with the marks of `git diff --word-diff`.
+ * Formats differences in colours or, without colours, with the marks of `git diff --word-diff`.
  *
- * @param context characters that are shown of what is the same on either side of a difference; all by default
+ * @param context number of equal characters shown on either side of a difference; default all
  */
 export function marked(
   parts: readonly DiffPart[],

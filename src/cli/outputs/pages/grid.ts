@@ -1,40 +1,40 @@
 import type { DiffPart } from '../checks/tasks.ts';
 
-/** What a page or a comment shows: what each of several models, revisions or runs made of the same rows. */
+/** The content of a page or comment: the results of several models, revisions or runs for the same rows. */
 export interface Grid {
   readonly title: string;
-  /** What it came to, in a few words each. */
+  /** The overall results, in a few words each. */
   readonly facts: readonly string[];
-  /** What is known of each column in all, such as `tokens`. */
+  /** The names of the columns' totals, such as `tokens`. */
   readonly measures: readonly string[];
   readonly columns: readonly GridColumn[];
   readonly rows: readonly GridRow[];
-  /** What went wrong, in a line each. */
+  /** The faults, one line each. */
   readonly reasons: readonly string[];
 }
 
 export interface GridColumn {
   readonly name: string;
-  /** In the order of the measures. */
+  /** The totals in the order of the measures. */
   readonly totals: readonly string[];
 }
 
-/** How a row or a cell ended. */
+/** The state of a row or cell. */
 export type GridState = 'passed' | 'succeeded' | 'same' | 'changed' | 'failed' | 'undecided' | 'not run';
 
 export interface GridRow {
   readonly name: string;
-  /** Where it comes from, such as a file. */
+  /** The origin, such as a file. */
   readonly place?: string;
   readonly state: GridState;
   readonly inputs: readonly (readonly [name: string, value: string])[];
-  /** One for each column; undefined if the row has none there. */
+  /** The cells by column; undefined if the row has none there. */
   readonly cells: readonly (GridCell | undefined)[];
 }
 
 export interface GridCell {
   readonly state: GridState;
-  /** Time, tokens, cost. */
+  /** Such as time, tokens and cost. */
   readonly facts: readonly string[];
   readonly parts: readonly GridPart[];
 }
@@ -55,17 +55,17 @@ const SEVERITY: Readonly<Record<GridState, number>> = {
   same: 4,
 };
 
-/** What is wrong. */
+/** Returns true for a faulty state. */
 export function isBad(state: GridState): boolean {
   return SEVERITY[state] < 3;
 }
 
-/** The rows with what is wrong first. */
+/** Returns the rows with the faulty ones first. */
 export function worstFirst(rows: readonly GridRow[]): GridRow[] {
   return rows.toSorted((one, other) => SEVERITY[one.state] - SEVERITY[other.state]);
 }
 
-/** The states that rows have, with how many; the worst first. */
+/** Counts the rows by state, worst first. */
 export function statesOf(rows: readonly GridRow[]): (readonly [GridState, number])[] {
   const states = Object.keys(SEVERITY) as GridState[];
   return states

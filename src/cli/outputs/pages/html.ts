@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { visible } from '../../terminal/sanitise.ts';
 
-/** HTML of this program's own, with everything else in it escaped; made by `html` alone. */
+/** HTML with all foreign text escaped; only `html` makes it. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type HtmlValue = string | number | Html | readonly Html[] | undefined;
 
-/** HTML from a template: whatever is put into it is text, numbers too, unless it is HTML that `html` made. */
+/** Makes HTML from a template. Every value is escaped as text, numbers too, unless it is `Html`. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return new Html(String.raw({ raw: parts }, ...values.map(escaped)));
 }
@@ -19,7 +19,7 @@ function escaped(value: HtmlValue): string {
   return (value ?? []).map(escaped).join('');
 }
 
-/** A text as text of a page or the value of an attribute, whatever is in it. */
+/** Escapes a text for a page or an attribute. */
 export function htmlText(text: string): string {
   return visible(text)
     .replaceAll('&', '&amp;')
@@ -33,12 +33,12 @@ export function htmlText(text: string): string {
 export interface PageParts {
   readonly title: string;
   readonly body: Html;
-  /** CSS and JavaScript of this program's own: nothing that came from elsewhere. */
+  /** The program's own CSS and JavaScript, never foreign text. */
   readonly style: string;
   readonly script: string;
 }
 
-/** A page of one file that loads nothing, sends nothing and runs no script but its own. */
+/** Returns a self-contained page that loads nothing, sends nothing and runs only its own script. */
 export function htmlPage({ title, style, body, script }: PageParts): string {
   const policy = [
     "default-src 'none'",
