@@ -167,12 +167,12 @@ class Run {
     const job = this.#job;
     try {
       const answer = await take();
+      answer.check();
       for (const reason of answer.unknownReasons) {
         this.#warnings.push(
           `${this.#access.provider.name} ended its answer for a reason that is not known (${reason}): it counts as whole`,
         );
       }
-      answer.check();
       const pictures = await picturesOf(answer.pictures, { signal: this.#signal }, this.#access);
       return {
         ...this.#told(),

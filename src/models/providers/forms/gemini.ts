@@ -13,6 +13,7 @@ export const GEMINI: Form = {
     blocklist: 'filter',
     spii: 'filter',
     image_recitation: 'filter',
+    malformed_response: 'broken',
     malformed_function_call: 'whole',
     unexpected_tool_call: 'whole',
     too_many_tool_calls: 'whole',

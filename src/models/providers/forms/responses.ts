@@ -20,6 +20,8 @@ export const RESPONSES: Form = {
     max_tokens: 'length',
     context_window_exceeded: 'context',
     content_filter: 'filter',
+    max_messages: 'broken',
+    steered: 'broken',
     incomplete: 'broken',
     in_progress: 'broken',
     queued: 'broken',
@@ -53,8 +55,8 @@ function readEnd(response: unknown, answer: Answer, { withText }: { withText: bo
   answer.tier = textAt(response, 'service_tier') ?? answer.tier;
   const error = valueAt(response, 'error') ?? undefined;
   if (error !== undefined) answer.fail(reasonOf(error) ?? 'it does not say which');
-  const reason = textAt(response, 'incomplete_details', 'reason');
-  answer.stop(reason ?? textAt(response, 'status'));
+  answer.stop(textAt(response, 'incomplete_details', 'reason'));
+  answer.stop(textAt(response, 'status'));
   for (const item of listAt(response, 'output')) readItem(item, answer, withText);
 }
 
