@@ -67,6 +67,13 @@ export function causeOf(error: unknown): string {
   return isOfClient(code) ? cause : `${cause} (${code})`;
 }
 
+/** Returns the same without the address that some of Node's own messages repeat. */
+export function causeWithoutAddress(error: unknown): string {
+  const code = faultCode(error);
+  const isKnown = code !== undefined && (UNTRUSTED.has(code) || code in CAUSES);
+  return isKnown ? causeOf(error) : (code ?? 'connection failed');
+}
+
 /** Returns true for a code of the HTTP client, which means nothing to users. */
 function isOfClient(code: string): boolean {
   return code.startsWith('UND_ERR_');

@@ -42,6 +42,8 @@ export interface ServiceOptions extends CommonOptions {
   database?: string | undefined;
   /** A directory that all instances on that database share, for media and inputs; default the database itself. */
   mediaDir?: string | undefined;
+  /** A place in an object store for media and input pictures, such as `s3://bucket/prefix`; default none. */
+  media?: string | undefined;
   /** Keeps the store that is there under another name, and begins a new one; default false. */
   newStore?: boolean | undefined;
   /** Where `GET /metrics` is served; default nowhere. */

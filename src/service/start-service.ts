@@ -34,6 +34,8 @@ const UNLIMITED_RATE = 1000;
  * @throws {DataDirectoryError} where the data directory can't be used
  * @throws {InvalidModelsFile} for a models.yaml with a fault
  * @throws {ListenError} if the address can't be listened on
+ * @throws {MediaUrlError} if the place for media is not one of an object store
+ * @throws {MediaUnavailableError} if the object store refuses
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = systemClock } = options;
@@ -42,7 +44,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     await endLeftPrograms(options.dataDir, options.env ?? {});
     await checkModelsFile({ dataDir: options.dataDir, env: options.env ?? {} });
-    if (options.database !== undefined) await checkMediaPlace(store, options.mediaDir);
+    await checkMediaPlace(store, { ...options, clock });
     return await serveFrom(store, { ...options, clock }, metrics);
   } catch (error) {
     await store.close();

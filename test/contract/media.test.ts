@@ -50,6 +50,41 @@ describe('§2, §8: an image output is a URL that is public and expires after 24
     expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(1000);
   });
 
+  test.each([
+    ['bytes=0-7', 0, 8],
+    ['bytes=100-', 100, undefined],
+    ['bytes=-16', -16, undefined],
+    ['bytes=1000-99999999', 1000, undefined],
+  ])('%s gives that part', async (range, from, to) => {
+    const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
+    const wanted = whole.subarray(from, to);
+    const answer = await fetch(url, { headers: { range } });
+    expect(answer.status).toBe(206);
+    const first = whole.length - whole.subarray(from).length;
+    expect(answer.headers.get('content-range')).toBe(
+      `bytes ${first}-${first + wanted.length - 1}/${whole.length}`,
+    );
+    expect(Buffer.from(await answer.arrayBuffer()).equals(wanted)).toBe(true);
+  });
+
+  test.each([
+    { range: 'bytes=5-1' },
+    { range: 'bytes=0-1,4-5' },
+    { range: 'lines=1-2' },
+    { range: 'bytes=0-1', 'if-range': '"x"' },
+  ])('%j gives the whole', async headers => {
+    const answer = await fetch(url, { headers: headers as Record<string, string> });
+    expect(answer.status).toBe(200);
+    expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(1000);
+  });
+
+  test.each(['bytes=99999999-', 'bytes=-0'])('%s is refused with the length', async range => {
+    const answer = await fetch(url, { headers: { range } });
+    expect(answer.status).toBe(416);
+    expect(answer.headers.get('content-range')).toMatch(/^bytes \*\/\d+$/);
+    expect(await answer.json()).toMatchObject({ status: 'RANGE_NOT_SATISFIABLE_ERROR', data: null });
+  });
+
   test('is the same wherever the run is read', async () => {
     expect((await service.data<Run>(`/runs/${run.runId}`)).outputs).toEqual(run.outputs);
     expect((await service.data<RunPage>('/runs?limit=1')).rows[0]?.outputs).toEqual(run.outputs);

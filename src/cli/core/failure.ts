@@ -97,7 +97,9 @@ const CODED_ERRORS: Readonly<Record<string, CodedError | undefined>> = {
   DISK_FULL: { status: 'FILE_ERROR', exitCode: EXIT.fault },
   UNUSABLE_STORE: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
   INVALID_DATABASE_URL: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
+  INVALID_MEDIA_URL: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   DATABASE_UNAVAILABLE: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
+  MEDIA_UNAVAILABLE: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
   CANNOT_LISTEN: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
 };
 

@@ -36,6 +36,8 @@ export interface HttpRequest {
   readonly proxy?: URL | undefined;
   /** The only addresses the host may be reached at, so that its name is not looked up again; not used with a proxy. */
   readonly addresses?: readonly string[] | undefined;
+  /** How long the next piece of the answer may take once its head is there, in milliseconds; default for ever. */
+  readonly idleMs?: number;
   /** PEM certificates to trust in place of the system's, for tests. */
   readonly ca?: string;
 }
@@ -50,7 +52,7 @@ const CONNECT_TIMEOUT_MS = 30_000;
  * @throws {Error} for any other fault on the way; the signal's reason once it is aborted
  */
 export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
-  const { url, signal, method = 'GET', body, proxy, addresses, ca } = request;
+  const { url, signal, method = 'GET', body, proxy, addresses, idleMs = 0, ca } = request;
   signal.throwIfAborted();
   const isForwarded = proxy !== undefined && url.protocol === 'http:';
   const agent = await openAgent({
@@ -69,7 +71,7 @@ export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
       signal,
       reset: true,
       headersTimeout: 0,
-      bodyTimeout: 0,
+      bodyTimeout: idleMs,
     });
     if (answer.statusCode === 407 && isForwarded) {
       answer.body.on('error', () => {}).destroy();

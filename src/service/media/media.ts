@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { MEDIA_LIFETIME_MS } from '../../wire/index.ts';
 import type { Clock } from '../core/clock.ts';
+import type { ByteRange } from '../store/blobs.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { StoredOutput } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
@@ -14,7 +15,7 @@ export type MediaOutput = Extract<StoredOutput, { media: string }>;
 export interface FoundMedia {
   readonly media: StoredMedia;
   /** The bytes; undefined where they are gone. */
-  open(): Promise<Readable | undefined>;
+  open(range?: ByteRange): Promise<Readable | undefined>;
 }
 
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -40,12 +41,12 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
   const urlOf = (media: MediaName): string => pathToFileURL(path.join(directory, mediaFileName(media))).href;
   const find = async (id: string): Promise<FoundMedia | undefined> => {
     const media = await store.media.find(id);
-    return media && { media, open: () => bytes.open(mediaFileName(media)) };
+    return media && { media, open: range => bytes.open(mediaFileName(media), range) };
   };
   return {
     async save(runId: string, content: Uint8Array, mediaType: string): Promise<StoredMedia> {
       const id = randomUUID();
-      await bytes.write(mediaFileName({ id, mediaType }), content);
+      await bytes.write(mediaFileName({ id, mediaType }), content, mediaType);
       return { id, runId, mediaType, size: content.byteLength, createdAt: clock.now() };
     },
     /** Where the bytes are; undefined for media that is not there any more. */

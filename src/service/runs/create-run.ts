@@ -89,13 +89,13 @@ export async function createRun(
     .create({ ...run, request, idempotency })
     .catch(async (error: unknown) => {
       if (!(error instanceof CreationRefused)) throw error;
-      await inputs.remove(run.id);
+      await inputs.remove(run.id, request);
       if (error.reason === 'version') services.definitions.forgetRunnable(run.promptVersionId);
       if (error.reason === 'caller') throw await callerRefused(services, userId);
       throw refusal(error.reason, run.credits, limits);
     });
   if (runId === run.id) return { id: runId, outcome: await within(syncWindowMs, clock, ending) };
-  await inputs.remove(run.id);
+  await inputs.remove(run.id, request);
   return await repeated(runId);
 }
 

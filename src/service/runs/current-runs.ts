@@ -1,5 +1,6 @@
 import { type CreateRunRequest, type ImageInput, isUuid } from '../../wire/index.ts';
 import { notFound, Refusal } from '../core/refusal.ts';
+import { isStoreAway } from '../store/errors.ts';
 import type { Abandonment } from '../store/run-queue.ts';
 import type { StoredRun } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
@@ -95,6 +96,7 @@ export async function creationOf(
   };
 }
 
-function gone(): never {
+function gone(error: unknown): never {
+  if (isStoreAway(error)) throw error;
   throw new Refusal('GONE', 'the pictures that the run was created from are no longer kept');
 }

@@ -22,10 +22,10 @@ import { retryForever } from '../core/background-work.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Media } from '../media/media.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import { DatabaseUnavailableError } from '../store/errors.ts';
+import { isStoreAway } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { Idempotency, Outcome, QueuedRun, RunUsage, StoredOutput } from '../store/run-records.ts';
-import { type HeldResult, type HeldResults, RESULT_LOST, ResultLost } from './held-results.ts';
+import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
 import type { InputFiles } from './input-files.ts';
 import { stoppedRun } from './stopped-run.ts';
 import type { TextFeed } from './text-feed.ts';
@@ -58,7 +58,7 @@ export interface ExecutorOptions {
 
 /**
  * Carries out a run: reads its inputs, renders its prompt, asks its model's engine and stores its outputs. Returns undefined
- * if the signal stopped it or the database went away first; every other fault is an outcome.
+ * if the signal stopped it, or the database or the object store went away first; every other fault is an outcome.
  */
 export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<Outcome | undefined>;
 
@@ -81,7 +81,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     try {
       return await kept(await runEngine({ ...noting, onAsked }, run, signal));
     } catch (error) {
-      if (signal.aborted || error instanceof DatabaseUnavailableError) return undefined;
+      if (signal.aborted || isStoreAway(error)) return undefined;
       const result = failedWith(`the run could not be carried out: ${messageOf(error)}`);
       return await kept(result);
     }
@@ -224,7 +224,7 @@ function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
   };
 }
 
-/** Stores the outputs and returns the outcome, which is a failure if the database is away for too long. */
+/** Stores the outputs and returns the outcome, which is a failure if the database or object store is away for too long. */
 async function heldOutcome(
   options: Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator' | 'results'>,
   runId: string,
@@ -238,7 +238,7 @@ async function heldOutcome(
     return await keepOutputs({ ...options, held }, runId, result, signal);
   } catch (error) {
     if (!(error instanceof ResultLost)) throw error;
-    const failed = { ...failedWith(RESULT_LOST), tokens: result.tokens, charge: result.charge };
+    const failed = { ...failedWith(error.shown), tokens: result.tokens, charge: result.charge };
     return await keepOutputs({ ...options, held }, runId, failed, signal);
   } finally {
     held.release();
@@ -285,7 +285,7 @@ async function keepOutput(
     return { output: { type: 'error', data: withoutNul(toOperator ? plain : message) } };
   }
   const { type, bytes, mediaType } = output;
-  // The output may have cost money, so it is held until the database is back, within limits.
+  // The output may have cost money, so it is held until it can be stored, within limits.
   const made = await retryForever(() => media.save(runId, bytes, mediaType), {
     clock,
     signal,
@@ -299,5 +299,5 @@ async function keepOutput(
 }
 
 function unlessAway(error: unknown): void {
-  if (!(error instanceof DatabaseUnavailableError)) throw error;
+  if (!isStoreAway(error)) throw error;
 }

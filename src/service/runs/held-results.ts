@@ -1,16 +1,33 @@
 import type { Clock } from '../core/clock.ts';
-import { DatabaseUnavailableError } from '../store/errors.ts';
+import { DatabaseUnavailableError, MediaUnavailableError } from '../store/errors.ts';
 
-/** Maximum time that a result waits for the database, in milliseconds, and maximum size of all waiting results, in bytes. */
-const MAX_HELD_MS = 10 * 60_000;
+/** Maximum size of all waiting results, in bytes. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
 
-/** The error of a run whose answer is lost. */
-export const RESULT_LOST =
-  'the answer came while the database of the service was away, and could not be kept; it may have been paid for';
+/** Maximum time that a result waits for what stores it, in milliseconds, and the error of its run if it is lost. */
+const DATABASE = {
+  name: 'the database',
+  maxMs: 10 * 60_000,
+  period: '10 minutes',
+  lost: 'the answer came while the database of the service was away, and could not be kept; it may have been paid for',
+};
+const OBJECTS: typeof DATABASE = {
+  name: 'the object store',
+  maxMs: 60_000,
+  period: 'a minute',
+  lost: 'the output could not be kept because the object store of the service was away for a minute; it may have been paid for',
+};
 
 /** The result of a run can't be held any longer, so the run has failed. */
-export class ResultLost extends Error {}
+export class ResultLost extends Error {
+  constructor(
+    message: string,
+    /** The error that the run shows. */
+    readonly shown: string,
+  ) {
+    super(message);
+  }
+}
 
 /** A result that waits to be stored. */
 export interface HeldResult {
@@ -24,7 +41,7 @@ export interface HeldResult {
   release(): void;
 }
 
-/** Limits the results that wait in memory until the database is back. */
+/** Limits the results that wait in memory until the database or the object store is back. */
 export class HeldResults {
   readonly #clock: Clock;
   readonly #onFault: (error: unknown) => void;
@@ -45,30 +62,40 @@ export class HeldResults {
       this.#bytes -= counted;
       counted = 0;
     };
-    const lose = (why: string): ResultLost => {
+    const lose = (why: string, shown: string): ResultLost => {
       release();
-      lost = new ResultLost(`the result of run ${runId} is lost, which may have been paid for: ${why}`);
+      lost = new ResultLost(
+        `the result of run ${runId} is lost, which may have been paid for: ${why}`,
+        shown,
+      );
       this.#onFault(lost);
       return lost;
     };
     return {
       check: error => {
         if (lost) throw lost;
-        if (!(error instanceof DatabaseUnavailableError)) return;
+        const keeper = keeperOf(error);
+        if (keeper === undefined) return;
         const now = this.#clock.now();
         if (since === undefined) {
           const bytes = sizeOf();
           if (this.#bytes + bytes > MAX_HELD_BYTES) {
-            throw lose('the database is away, and 256 MiB of other results wait for it');
+            throw lose(`${keeper.name} is away, and 256 MiB of other results wait`, keeper.lost);
           }
           since = now;
           counted = bytes;
           this.#bytes += bytes;
-        } else if (now - since >= MAX_HELD_MS) {
-          throw lose('the database has been away for 10 minutes');
+        } else if (now - since >= keeper.maxMs) {
+          throw lose(`${keeper.name} has been away for ${keeper.period}`, keeper.lost);
         }
       },
       release,
     };
   }
+}
+
+/** What a fault says is away; undefined for a fault of another kind. */
+function keeperOf(error: unknown): typeof DATABASE | undefined {
+  if (error instanceof DatabaseUnavailableError) return DATABASE;
+  return error instanceof MediaUnavailableError ? OBJECTS : undefined;
 }

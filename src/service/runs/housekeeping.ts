@@ -16,14 +16,15 @@ const EVERY_MS = 60 * 60 * 1000;
 /** Removes expired and orphaned data, now and every hour until `stop` is aborted. */
 export async function runHousekeeping(options: HousekeepingOptions, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
-    await clearAway(options).catch(options.onFault);
+    await clearAway(options);
     await options.clock.sleep(EVERY_MS, stop).catch(() => {});
   }
 }
 
-async function clearAway({ store, media, inputs, clock }: HousekeepingOptions): Promise<void> {
-  await media.sweep();
-  await inputs.sweep();
-  await store.runs.forgetKeys(clock.now());
-  await store.workers.sweep();
+/** What can't be cleared away keeps nothing else from it. */
+async function clearAway({ store, media, inputs, clock, onFault }: HousekeepingOptions): Promise<void> {
+  await media.sweep().catch(onFault);
+  await inputs.sweep().catch(onFault);
+  await store.runs.forgetKeys(clock.now()).catch(onFault);
+  await store.workers.sweep().catch(onFault);
 }

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import type { Clock } from '../core/clock.ts';
+import { isStoreAway } from '../store/errors.ts';
 import type { StoredRequest } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 
@@ -20,18 +21,21 @@ export function inputFiles(
   clock: Clock,
 ) {
   const nameOf = (runId: string, index: number): string => `${runId}/${index}`;
+  // What can't be removed while the object store is away is found by the next sweep.
   const removeAll = async (runIds: readonly string[]): Promise<void> => {
-    for (const runId of runIds) await blobs.remove(runId);
+    for (const runId of runIds) await blobs.remove(runId).catch(unlessAway);
   };
   return {
     async save(runId: string, images: readonly LoadedImage[]): Promise<void> {
-      await Promise.all(images.map((image, index) => blobs.write(nameOf(runId, index), image.bytes)));
+      await Promise.all(
+        images.map((image, index) => blobs.write(nameOf(runId, index), image.bytes, image.mediaType)),
+      );
     },
     /** Writes large texts to disk and returns the request to store. */
     async putApart(runId: string, request: StoredRequest): Promise<StoredRequest> {
       const size = Object.values(request.textInputs).reduce((sum, text) => sum + text.length, 0);
       if (size <= LARGE_TEXTS) return request;
-      await texts.write(runId, Buffer.from(JSON.stringify(request.textInputs)));
+      await texts.write(runId, Buffer.from(JSON.stringify(request.textInputs)), 'application/json');
       return { ...request, textsApart: true };
     },
     /** Returns the texts of a run, from its row or from disk. */
@@ -53,9 +57,10 @@ export function inputFiles(
           return { mediaType, bytes: await buffer(bytes) };
         }),
       ),
-    async remove(runId: string): Promise<void> {
-      await blobs.remove(runId);
-      await texts.remove(runId);
+    /** Removes what a request that was not kept has. */
+    async remove(runId: string, { images, textsApart }: StoredRequest): Promise<void> {
+      if (images.length > 0) await removeAll([runId]);
+      if (textsApart) await texts.remove(runId);
     },
     /** Makes room for a user's pictures; returns false if no ended run of the user has any. */
     async makeRoom(userId: number): Promise<boolean> {
@@ -74,4 +79,8 @@ export function inputFiles(
       for (const runId of oldTexts) if (!wanted.has(runId)) await texts.remove(runId);
     },
   };
+}
+
+function unlessAway(error: unknown): void {
+  if (!isStoreAway(error)) throw error;
 }

@@ -170,6 +170,8 @@ export class QueueRunner implements Runner {
       room: this.#parallel - this.#inHand.size,
       running: this.#byUser(),
       models: store.shared ? models() : undefined,
+      // They wait in the queue until the object store is back.
+      withPictures: store.objects?.isAway !== true,
     });
     this.#moreQueued = moreLeft;
     // Runs that were claimed while closing are not started; they are released at the end.

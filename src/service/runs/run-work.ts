@@ -12,7 +12,7 @@ import {
 } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 import type { Executor } from './executor.ts';
-import { type HeldResults, RESULT_LOST, ResultLost } from './held-results.ts';
+import { type HeldResults, ResultLost } from './held-results.ts';
 import type { InputFiles } from './input-files.ts';
 
 /** A new run that is neither started nor queued. */
@@ -161,7 +161,7 @@ export class RunWork {
         held.check(error);
       } catch (fault) {
         if (!(fault instanceof ResultLost)) throw fault;
-        const outputs = [{ type: 'error', data: RESULT_LOST }] as const;
+        const outputs = [{ type: 'error', data: fault.shown }] as const;
         outcome = { ...executed, status: 'failed', outputs: [...outputs], media: [] };
       }
     };

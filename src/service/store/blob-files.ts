@@ -3,7 +3,7 @@ import path from 'node:path';
 import { codeOf } from '../../files/error-utils.ts';
 import { makeFolderBelow } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
-import type { Blobs } from './store.ts';
+import type { Blobs } from './blobs.ts';
 
 /** Bytes as files below a directory, which is made with the first. */
 export function blobFiles(directory: string): Blobs {
@@ -14,9 +14,10 @@ export function blobFiles(directory: string): Blobs {
       makeFolderBelow({ folder: directory, name: path.dirname(name) }, 0o700);
       await replaceFile(file, bytes, 0o600);
     },
-    async open(name) {
+    async open(name, range) {
       try {
-        return (await open(fileOf(name))).createReadStream();
+        const file = await open(fileOf(name));
+        return file.createReadStream(range && { start: range.from, end: range.to });
       } catch (error) {
         if (codeOf(error) === 'ENOENT') return undefined;
         throw error;

@@ -12,6 +12,34 @@ export class DatabaseUnavailableError extends Error {
   readonly code = 'DATABASE_UNAVAILABLE';
 }
 
+/** A place for media that is not one of an object store, or lacks a variable. The message repeats no variable. */
+export class MediaUrlError extends Error {
+  readonly code = 'INVALID_MEDIA_URL';
+}
+
+/** The object store of media can't be reached, or refuses. The message holds neither its address nor a key. */
+export class MediaUnavailableError extends Error {
+  readonly code = 'MEDIA_UNAVAILABLE';
+  /** True if the store itself refused, for a reason that does not pass. */
+  readonly isRefusal: boolean;
+  /** True if the same request may work a moment later. */
+  readonly mayPassSoon: boolean;
+
+  constructor(
+    message: string,
+    options: { readonly isRefusal?: boolean; readonly mayPassSoon?: boolean; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.isRefusal = options.isRefusal ?? false;
+    this.mayPassSoon = options.mayPassSoon ?? false;
+  }
+}
+
+/** Returns true for a fault of the database or the object store that passes by itself. */
+export function isStoreAway(error: unknown): boolean {
+  return error instanceof DatabaseUnavailableError || error instanceof MediaUnavailableError;
+}
+
 /** Less room than this is none: a database needs a few pages for anything; in bytes. */
 const NO_ROOM = 64 * 1024;
 

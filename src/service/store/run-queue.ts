@@ -12,6 +12,8 @@ export interface Claim {
   readonly running: ReadonlyMap<number, number>;
   /** The models it has; undefined takes up any. */
   readonly models?: readonly string[] | undefined;
+  /** False to leave runs with pictures in the queue; default true. */
+  readonly withPictures?: boolean | undefined;
 }
 
 /** What becomes of runs whose worker is gone. */
@@ -28,9 +30,9 @@ const queued = sql<boolean>`status = 'queued'`;
 
 /** The queue of `serve`: which runs wait, and which worker is carrying out the others. */
 export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
-  const take = async (db: Db, turns: ReadonlyMap<number, number>, { worker, models }: Claim) => {
+  const take = async (db: Db, turns: ReadonlyMap<number, number>, claim: Claim) => {
     const oldestOf = ([userId, count]: readonly [number, number]) =>
-      queuedRuns(db, models)
+      queuedRuns(db, claim)
         .select('id')
         .where('userId', '=', userId)
         .orderBy('createdAt')
@@ -44,7 +46,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
     const runs = await db
       .with('picked', () => others.reduce((all, one) => all.unionAll(one), first))
       .updateTable('runs')
-      .set({ status: 'running', worker })
+      .set({ status: 'running', worker: claim.worker })
       .where('id', 'in', ({ selectFrom }) => selectFrom('picked').select('picked.id'))
       .where(queued)
       .returning(['id', 'userId', 'promptVersionId', 'request', 'deaths', 'model', 'createdAt'])
@@ -69,7 +71,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
      * whether there may be more that this worker could take up later.
      */
     async claim(claim: Claim) {
-      const waiting = await queuedRuns(db, claim.models)
+      const waiting = await queuedRuns(db, claim)
         .select(({ fn }) => ['userId', fn.min('createdAt').as('oldest'), fn.countAll<number>().as('count')])
         .groupBy('userId')
         .execute();
@@ -80,7 +82,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
     },
     /** How many runs are queued that a worker with these models could take up. */
     queued: async (models: Claim['models']) => {
-      const counted = queuedRuns(db, models).select(({ fn }) => fn.countAll<number>().as('count'));
+      const counted = queuedRuns(db, { models }).select(({ fn }) => fn.countAll<number>().as('count'));
       return (await counted.executeTakeFirstOrThrow()).count;
     },
     /** The runs that a worker is carrying out, as far as the store knows. */
@@ -143,7 +145,11 @@ async function queueAgain(db: Db, worker: string, runs?: readonly string[]): Pro
     .execute();
 }
 
-function queuedRuns(db: Db, models: readonly string[] | undefined) {
-  const nobodys = db.selectFrom('runs').where(queued).where('worker', 'is', null);
-  return models === undefined ? nobodys : nobodys.where('model', 'in', ['', ...models]);
+function queuedRuns(db: Db, { models, withPictures = true }: Pick<Claim, 'models' | 'withPictures'>) {
+  return db
+    .selectFrom('runs')
+    .where(queued)
+    .where('worker', 'is', null)
+    .$if(models !== undefined, query => query.where('model', 'in', ['', ...(models ?? [])]))
+    .$if(!withPictures, query => query.where('inputBytes', '=', 0));
 }

@@ -1,9 +1,11 @@
-import type { Readable } from 'node:stream';
+import type { Env } from '../../models/outgoing/proxy.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RateLimiter } from '../core/rate-limiter.ts';
 import { accountsStore } from './accounts-store.ts';
+import type { Blobs, Collection } from './blobs.ts';
 import { labelsStore } from './labels-store.ts';
 import { mediaStore } from './media-store.ts';
+import type { ObjectStore } from './objects/object-store.ts';
 import { promptsStore } from './prompts-store.ts';
 import { runQueue } from './run-queue.ts';
 import type { RunWrites } from './run-records.ts';
@@ -19,6 +21,10 @@ export interface StoreOptions {
   database?: string | undefined;
   /** A directory that all instances on the database share, for media and inputs; default the database. */
   mediaDir?: string | undefined;
+  /** A place in an object store for media and input pictures, such as `s3://bucket/prefix`; default none. */
+  media?: string | undefined;
+  /** Names the object store, its key and the proxies; default empty. */
+  env?: Env | undefined;
   clock: Clock;
   /** Keeps the file that is there under another name, and begins a new one; default false. */
   newStore?: boolean | undefined;
@@ -59,6 +65,8 @@ export function storeOn({ db, ...backend }: Backend) {
     labels: labelsStore(db, writer),
     media: mediaStore(db, writer),
     settings: settingsStore(db, writer),
+    /** Where media and input pictures are kept if that is an object store. */
+    objects: undefined as ObjectStore | undefined,
     /** Rejects while the database is away. */
     ping: () => db.selectFrom('users').select('id').limit(1).execute(),
     /** Waits for what is being written, and closes the database. */
@@ -88,19 +96,4 @@ export interface Workers {
   /** Removes what died workers left. */
   sweep(): Promise<void>;
   release(): Promise<void>;
-}
-
-/** What bytes are kept of: generated media, input images for a day, and large input texts. */
-export type Collection = 'media' | 'inputs' | 'texts';
-
-/** Bytes by name; a name may have parts, separated by slashes. */
-export interface Blobs {
-  /** They are on disk once this resolves. */
-  write(name: string, bytes: Uint8Array): Promise<void>;
-  /** undefined where there are none of this name. */
-  open(name: string): Promise<Readable | undefined>;
-  /** Removes what has this name, or this first part of its name. */
-  remove(name: string): Promise<void>;
-  /** The first parts of the names of what was written before `time`, in milliseconds. */
-  writtenBefore(time: number): Promise<string[]>;
 }

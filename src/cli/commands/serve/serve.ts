@@ -22,6 +22,9 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   if (request.mediaDir !== undefined && database === undefined) {
     throw usageError('--media-dir goes with --database: without it media lies in the data directory');
   }
+  if (request.mediaDir !== undefined && request.media !== undefined) {
+    throw usageError('--media-dir and --media exclude each other: media lies in one place');
+  }
   const running = await ctx.local.serve({
     ...request,
     dataDir: ctx.dataDir,
@@ -93,13 +96,14 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
   if (flags.newStore && flags.database !== undefined) {
     throw usageError('--new-store is for the store in the data directory, --database for one in PostgreSQL');
   }
-  const { database, page, newStore, hideTemplates, allowPrograms, rerun } = flags;
+  const { database, media, page, newStore, hideTemplates, allowPrograms, rerun } = flags;
   const rateLimit =
     flags.rateLimit === undefined
       ? undefined
       : Number(matching(flags.rateLimit, ABOVE_ZERO, '--rate-limit', 'a number above 0'));
   return {
     database,
+    media,
     page,
     newStore,
     hideTemplates,

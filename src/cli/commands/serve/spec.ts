@@ -13,6 +13,7 @@ export const SERVE = {
     ['--max-queued <n>', 'runs of one user that may be queued; over it 429', { default: '10000' }],
     DATABASE_FLAG,
     ['--media-dir <dir>', 'with --database: keep media in a directory that all instances share'],
+    ['--media <url>', 'keep media in an object store that speaks S3, at s3://bucket/prefix'],
     ['--new-store', 'put the store aside, and begin a new one beside it'],
     ['--public-url <url>', 'where others reach it: media URLs begin with it'],
     ['--hide-templates', 'show the templates of prompts to the user local alone'],

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
-import type { Blobs, Collection } from '../store.ts';
+import type { Blobs, ByteRange, Collection } from '../blobs.ts';
 import type { Db } from '../writer.ts';
 
 /** How much is read and written at a time, in bytes. */
@@ -17,9 +17,10 @@ export function blobRows(db: Db, collection: Collection): Blobs {
             values (${collection}, ${name}, ${part}, ${piece})`.execute(db);
         }
       }),
-    async open(name) {
-      const first = await readPart(db, collection, name, 0);
-      return first && Readable.from(parts(db, collection, name, first), { objectMode: false });
+    async open(name, range = ALL) {
+      const at = Math.floor(range.from / PART_BYTES);
+      const first = await readPart(db, collection, name, at);
+      return first && Readable.from(parts(db, { collection, name, at, first }, range), { objectMode: false });
     },
     async remove(name) {
       await sql`delete from "blobs" where "collection" = ${collection}
@@ -35,11 +36,28 @@ export function blobRows(db: Db, collection: Collection): Blobs {
   };
 }
 
-async function* parts(db: Db, collection: Collection, name: string, first: Buffer): AsyncGenerator<Buffer> {
+const ALL: ByteRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
+
+interface PartRead {
+  readonly collection: Collection;
+  readonly name: string;
+  /** The number of the first part that is read, from 0. */
+  readonly at: number;
+  readonly first: Buffer;
+}
+
+async function* parts(
+  db: Db,
+  { collection, name, at, first }: PartRead,
+  { from, to }: ByteRange,
+): AsyncGenerator<Buffer> {
   let piece: Buffer | undefined = first;
-  for (let part = 1; piece; part += 1) {
-    yield piece;
-    piece = piece.length < PART_BYTES ? undefined : await readPart(db, collection, name, part);
+  for (let part = at; piece; ) {
+    const start = part * PART_BYTES;
+    yield piece.subarray(Math.max(0, from - start), to + 1 - start);
+    part += 1;
+    const isLast: boolean = piece.length < PART_BYTES || part * PART_BYTES > to;
+    piece = isLast ? undefined : await readPart(db, collection, name, part);
   }
 }
 

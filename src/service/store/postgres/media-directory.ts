@@ -5,27 +5,12 @@ import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { createFile } from '../../../files/write-file.ts';
 import type { SettingsStore } from '../settings-store.ts';
-import type { Blobs } from '../store.ts';
 
 /** Distinguishes one shared directory from another; the database knows which one its instances use. */
 const MARK = '.promptrun-media';
-const SETTING = 'mediaDirectory';
+/** The setting that has its mark. */
+export const MEDIA_DIRECTORY = 'mediaDirectory';
 const WRITABLE_BY_ALL = 0o002;
-
-/** Bytes as files that all instances share; what the database keeps from before is found and removed there. */
-export function sharedBlobs(files: Blobs, rows: Blobs): Blobs {
-  return {
-    write: (name, bytes) => files.write(name, bytes),
-    open: async name => (await files.open(name)) ?? (await rows.open(name)),
-    async remove(name) {
-      await files.remove(name);
-      await rows.remove(name);
-    },
-    async writtenBefore(time) {
-      return [...new Set([...(await files.writtenBefore(time)), ...(await rows.writtenBefore(time))])];
-    },
-  };
-}
 
 /**
  * Sees to it that all instances on a database keep media in one place: the database, or the directory that the first
@@ -37,7 +22,7 @@ export async function checkMediaDirectory(
   settings: SettingsStore,
   directory: string | undefined,
 ): Promise<void> {
-  const shared = await settings.get(SETTING);
+  const shared = await settings.get(MEDIA_DIRECTORY);
   if (directory === undefined) {
     if (shared === undefined) return;
     throw new DataDirectoryError(
@@ -48,7 +33,7 @@ export async function checkMediaDirectory(
     if (error instanceof DataDirectoryError) throw error;
     throw new DataDirectoryError(`the media directory ${directory} can't be used: ${messageOf(error)}`);
   });
-  const { value } = await settings.once(SETTING, () => mark);
+  const { value } = await settings.once(MEDIA_DIRECTORY, () => mark);
   if (value !== mark) throw anotherDirectory(directory);
 }
 

@@ -2,14 +2,14 @@ import path from 'node:path';
 import { Kysely, PostgresDialect } from 'kysely';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { blobFiles } from '../blob-files.ts';
+import { type Blobs, blobsAfter, type Collection } from '../blobs.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
-import { type Blobs, type Collection, MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
+import { MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { reasonOf } from './away.ts';
 import { blobRows } from './blob-rows.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { leases } from './leases.ts';
-import { sharedBlobs } from './media-directory.ts';
 import { migrate } from './migrate.ts';
 import { connectionPool } from './pool.ts';
 import { requestRates } from './request-rates.ts';
@@ -43,7 +43,7 @@ export async function openPostgresStore(
   }
   const blobs = (collection: Collection): Blobs => {
     const rows = blobRows(db, collection);
-    return mediaDir === undefined ? rows : sharedBlobs(blobFiles(path.join(mediaDir, collection)), rows);
+    return mediaDir === undefined ? rows : blobsAfter(rows, blobFiles(path.join(mediaDir, collection)));
   };
   return storeOn({
     db,

@@ -1,0 +1,182 @@
+import { AwsV4Signer } from 'aws4fetch';
+import { type HttpAnswer, openHttp, readBody, USER_AGENT } from '../../../models/outgoing/request.ts';
+import { causeWithoutAddress } from '../../../net/fault.ts';
+import { type RetryPolicy, waitBeforeRetry } from '../../../net/retry.ts';
+import type { Clock } from '../../core/clock.ts';
+import { MediaUnavailableError } from '../errors.ts';
+import type { ObjectPlace } from './media-url.ts';
+
+/** A request to a bucket; it is sent again after a passing fault, which no request here minds. */
+export interface BucketRequest {
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** undefined asks the bucket itself. */
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+}
+
+/** Of faults that pass in a moment; a store that says nothing is not asked again. */
+const RETRIES: RetryPolicy = { attempts: 3, firstWaitMs: 200, maxWaitMs: 1000, isUsualLeast: false };
+const PASSING = new Set([429, 500, 502, 503, 504]);
+/** How long an answer may take, or its next piece, in milliseconds, and how much is sent in one of them at least, in bytes. */
+const ANSWER_MS = 10_000;
+const BYTES_PER_MS = 512;
+/** No list of a page, and no fault, is longer. */
+const MAX_XML_BYTES = 4 * 1024 * 1024;
+const AWAY = 'the object store of media is away';
+const EMPTY = new Uint8Array();
+
+/** A bucket of an object store that speaks S3. */
+export class Bucket {
+  readonly #place: ObjectPlace;
+  readonly #clock: Clock;
+  /** Keys made of the secret, by the day. */
+  readonly #signingKeys = new Map<string, ArrayBuffer>();
+
+  constructor(place: ObjectPlace, clock: Clock) {
+    this.#place = place;
+    this.#clock = clock;
+  }
+
+  /**
+   * Sends a request and gives its answer, or undefined if there is no such object.
+   *
+   * @throws {MediaUnavailableError} if it is refused, or the store can't be reached
+   */
+  async send(request: BucketRequest): Promise<HttpAnswer | undefined> {
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await this.#attempt(request);
+      if (!(answer instanceof MediaUnavailableError)) return answer;
+      const waitMs = answer.mayPassSoon ? waitBeforeRetry(RETRIES, { attempt }) : undefined;
+      if (waitMs === undefined) throw answer;
+      await this.#clock.sleep(waitMs);
+    }
+  }
+
+  /** The same, for an answer that is XML; throws as well if it is not there. */
+  async read(request: BucketRequest): Promise<string> {
+    const answer = await this.send(request);
+    if (answer === undefined) throw new MediaUnavailableError(`${AWAY}: it has no such object`);
+    const text = await this.#textOf(answer);
+    // The last step of a large object answers 200 before it is known if it works.
+    if (/<Error>/.test(text)) throw this.#refusal(answer.status, text);
+    return text;
+  }
+
+  async #attempt(request: BucketRequest): Promise<HttpAnswer | MediaUnavailableError | undefined> {
+    const { body = EMPTY } = request;
+    const late = new AbortController();
+    const limitMs = ANSWER_MS + body.byteLength / BYTES_PER_MS;
+    const timer = setTimeout(() => late.abort(new Error('no answer in time')), limitMs);
+    try {
+      const answer = await this.#open(request, late.signal);
+      if (answer.status >= 200 && answer.status < 300) return answer;
+      const text = await this.#textOf(answer);
+      // Only a bucket that is not there says so here, too.
+      const isMissing = answer.status === 404 && request.key !== undefined;
+      if (isMissing && codeIn(text) !== 'NoSuchBucket') return undefined;
+      return this.#refusal(answer.status, text);
+    } catch (error) {
+      if (error instanceof MediaUnavailableError) return error;
+      const mayPassSoon = !late.signal.aborted;
+      return new MediaUnavailableError(
+        `${AWAY}: ${mayPassSoon ? causeWithoutAddress(error) : 'no answer in time'}`,
+        {
+          mayPassSoon,
+          cause: error,
+        },
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #open(
+    { method, key, query, headers, body }: BucketRequest,
+    signal: AbortSignal,
+  ): Promise<HttpAnswer> {
+    const { bucketUrl, region, accessKeyId, secretAccessKey, sessionToken, proxy } = this.#place;
+    const url = new URL(`${bucketUrl}/${key ?? ''}`);
+    for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
+    const signed = await new AwsV4Signer({
+      method,
+      url: url.href,
+      headers: {
+        'user-agent': USER_AGENT,
+        ...headers,
+        'x-amz-content-sha256': Buffer.from(await sha256(body ?? EMPTY)).toString('hex'),
+      },
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken !== undefined && { sessionToken }),
+      service: 's3',
+      region,
+      cache: this.#signingKeys,
+      datetime: new Date(this.#clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+    }).sign();
+    return await openHttp({
+      url: signed.url,
+      method,
+      headers: Object.fromEntries(signed.headers),
+      // Some stores refuse a PUT or POST without a length.
+      body: method === 'PUT' || method === 'POST' ? (body ?? EMPTY) : body,
+      signal,
+      proxy,
+      idleMs: ANSWER_MS,
+    });
+  }
+
+  async #textOf(answer: HttpAnswer): Promise<string> {
+    try {
+      return (await readBody(answer, MAX_XML_BYTES)).toString();
+    } catch (error) {
+      throw new MediaUnavailableError(`${AWAY}: ${causeWithoutAddress(error)}`, {
+        mayPassSoon: true,
+        cause: error,
+      });
+    }
+  }
+
+  /** The store's own words, without what is secret or says where it is. */
+  #refusal(status: number, text: string): MediaUnavailableError {
+    const { bucketUrl, accessKeyId, secretAccessKey, sessionToken } = this.#place;
+    const words = [codeIn(text), textIn(text, 'Message')].filter(word => word !== undefined);
+    const secret = [secretAccessKey, accessKeyId, sessionToken, new URL(bucketUrl).host];
+    const said = secret.reduce<string>(
+      (all, hidden) => (hidden === undefined ? all : all.replaceAll(hidden, '***')),
+      words.length === 0 ? 'it gives no reason' : words.join(': '),
+    );
+    const mayPassSoon = PASSING.has(status);
+    return new MediaUnavailableError(`${AWAY}: it answers ${status}, ${said}`, {
+      mayPassSoon,
+      isRefusal: status < 500 && !mayPassSoon,
+    });
+  }
+}
+
+function codeIn(xml: string): string | undefined {
+  return textIn(xml, 'Code');
+}
+
+/** The text of the first element of this name; undefined if there is none. */
+export function textIn(xml: string, name: string): string | undefined {
+  return textsIn(xml, name)[0];
+}
+
+/** The texts of all elements of this name. */
+export function textsIn(xml: string, name: string): string[] {
+  const pieces = xml.split(`<${name}>`).slice(1);
+  return pieces.map(piece => decoded(piece.split('<', 1)[0] ?? ''));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+
+function decoded(text: string): string {
+  return text.replaceAll(/&(lt|gt|quot|apos|amp);/g, (whole, name: string) => ENTITIES[name] ?? whole);
+}
+
+/** Returns the SHA-256 of bytes; a large one is not made on the thread that answers requests. */
+export async function sha256(bytes: Uint8Array): Promise<ArrayBuffer> {
+  return await crypto.subtle.digest('SHA-256', bytes);
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { DataDirectoryError } from '../../../files/data-directory.ts';
+import type { Clock } from '../../core/clock.ts';
+import { blobsAfter } from '../blobs.ts';
+import { MediaUnavailableError } from '../errors.ts';
+import { MEDIA_DIRECTORY } from '../postgres/media-directory.ts';
+import type { Store } from '../store.ts';
+import type { ObjectPlace } from './media-url.ts';
+import { ObjectStore } from './object-store.ts';
+
+/** The settings that say where the instances of a store keep media: by name, and at which address once it answered. */
+const PLACE = 'mediaObjects';
+const ADDRESS = 'mediaObjectsAt';
+/** The setting that has what all names begin with: two stores in one bucket have nothing in common. */
+const SPACE = 'mediaObjectsSpace';
+
+/** Keeps media and input pictures of a store in an object store; what it kept before is found until it expires. */
+export async function keepInObjects(store: Store, place: ObjectPlace, clock: Clock): Promise<Store> {
+  const { value: space } = await store.settings.once(SPACE, () => randomBytes(16).toString('hex'));
+  const objects = new ObjectStore({ place, space, clock });
+  const { media, inputs } = store.blobs;
+  return {
+    ...store,
+    objects,
+    blobs: {
+      ...store.blobs,
+      media: blobsAfter(media, objects.blobs('media')),
+      inputs: blobsAfter(inputs, objects.blobs('inputs')),
+    },
+    async close() {
+      objects.close();
+      await store.close();
+    },
+  };
+}
+
+/**
+ * Sees to it that all instances on a store keep media in the same place, if any of them keeps it in an object store.
+ *
+ * @param onNotice is called if the object store can't be reached, which passes
+ * @throws {DataDirectoryError} for an instance with another place
+ * @throws {MediaUnavailableError} if the object store refuses
+ */
+export async function checkObjectPlace(
+  { settings, objects }: Store,
+  onNotice: (line: string) => void,
+): Promise<void> {
+  const kept = await settings.get(PLACE);
+  if (!objects) {
+    if (kept === undefined) return;
+    throw new DataDirectoryError(
+      `the instances on this store keep media in ${kept}; give it to this one too, with --media ${kept}`,
+    );
+  }
+  if ((await settings.get(MEDIA_DIRECTORY)) !== undefined) {
+    throw new DataDirectoryError(
+      'the instances on this database keep media in a directory that they share; give it to this one, with --media-dir',
+    );
+  }
+  const { name, bucketUrl } = objects.place;
+  if (kept !== undefined && kept !== name) throw otherPlace(name, kept);
+  const address = await settings.get(ADDRESS);
+  if (address !== undefined && address !== bucketUrl) throw otherPlace(name, `${name} at another address`);
+  const isThere = await isReachable(objects, onNotice);
+  await settings.once(PLACE, () => name);
+  if (isThere) await settings.once(ADDRESS, () => bucketUrl);
+}
+
+async function isReachable(objects: ObjectStore, onNotice: (line: string) => void): Promise<boolean> {
+  try {
+    await objects.check();
+    return true;
+  } catch (error) {
+    if (!(error instanceof MediaUnavailableError)) throw error;
+    const { name } = objects.place;
+    if (error.isRefusal) {
+      throw new MediaUnavailableError(`${name} can't be used: ${error.message}`, {
+        isRefusal: true,
+        cause: error,
+      });
+    }
+    onNotice(`warning: ${error.message}; runs with pictures go on by themselves once it is back`);
+    return false;
+  }
+}
+
+function otherPlace(name: string, kept: string): DataDirectoryError {
+  return new DataDirectoryError(
+    `${name} is not where the instances on this store keep media, which is ${kept}; give this one the same --media, AWS_ENDPOINT_URL_S3 and AWS_REGION`,
+  );
+}

@@ -1,0 +1,82 @@
+import { type Env, proxyFor } from '../../../models/outgoing/proxy.ts';
+import { MediaUrlError } from '../errors.ts';
+
+/** A place in an object store that speaks S3, as `--media` and the environment name it. */
+export interface ObjectPlace {
+  /** Bucket and prefix as a URL, for messages; says nothing of where the store is. */
+  readonly name: string;
+  /** What keys are appended to, without a slash at its end. */
+  readonly bucketUrl: string;
+  /** What keys begin with: empty, or ending in a slash. */
+  readonly prefix: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken: string | undefined;
+  readonly proxy: URL | undefined;
+}
+
+const FORM = /^s3:\/\/([a-z0-9][\w.-]{1,61}[a-z0-9])((?:\/[\w.=-]+)*)\/?$/i;
+/** The region that stores of one's own take if none is named. */
+const ANY_REGION = 'us-east-1';
+
+/**
+ * Reads `s3://bucket/prefix` with the variables of the AWS tools.
+ *
+ * @throws {MediaUrlError} if it has another form or a variable is missing; the message repeats no variable
+ */
+export function readMediaUrl(text: string, env: Env): ObjectPlace {
+  const [, bucket, path = ''] = FORM.exec(text) ?? [];
+  if (bucket === undefined || /\.\.|\/\.(?:\/|$)/.test(`${bucket}${path}`)) {
+    throw new MediaUrlError(
+      '--media is not a place in an object store; it looks like s3://bucket/prefix, of letters, digits and - _ . =',
+    );
+  }
+  const region = env['AWS_REGION'] || undefined;
+  const endpoint = endpointIn(env);
+  if (endpoint === undefined && region === undefined) {
+    throw new MediaUrlError(
+      '--media needs AWS_REGION, or AWS_ENDPOINT_URL_S3 for a store that is not at AWS; set one',
+    );
+  }
+  const [accessKeyId, secretAccessKey] = [env['AWS_ACCESS_KEY_ID'], env['AWS_SECRET_ACCESS_KEY']];
+  if (!accessKeyId || !secretAccessKey) {
+    throw new MediaUrlError(
+      '--media needs the key of the object store; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+    );
+  }
+  const bucketUrl = endpoint === undefined ? urlAtAws(bucket, region ?? ANY_REGION) : `${endpoint}/${bucket}`;
+  return {
+    name: `s3://${bucket}${path}`,
+    bucketUrl,
+    prefix: path === '' ? '' : `${path.slice(1)}/`,
+    region: region ?? ANY_REGION,
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: env['AWS_SESSION_TOKEN'] || undefined,
+    proxy: proxyFor(new URL(bucketUrl), env),
+  };
+}
+
+/** A certificate of AWS is for one label before the region's name. */
+function urlAtAws(bucket: string, region: string): string {
+  if (!/^[a-z0-9-]+$/.test(region)) {
+    throw new MediaUrlError('AWS_REGION is not a region such as eu-central-1');
+  }
+  const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+  return bucket.includes('.') ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;
+}
+
+/** Where a store is that is not found by its region. */
+function endpointIn(env: Env): string | undefined {
+  const name = env['AWS_ENDPOINT_URL_S3'] ? 'AWS_ENDPOINT_URL_S3' : 'AWS_ENDPOINT_URL';
+  const text = env[name];
+  if (!text) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain =
+    url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
+  if (!isPlain) {
+    throw new MediaUrlError(`${name} is not the URL of an object store, such as https://storage.example.com`);
+  }
+  return url.href.replace(/\/+$/, '');
+}

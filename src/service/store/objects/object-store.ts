@@ -1,0 +1,199 @@
+import { Readable } from 'node:stream';
+import type { HttpAnswer } from '../../../models/outgoing/request.ts';
+import { causeWithoutAddress } from '../../../net/fault.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Blobs, ByteRange } from '../blobs.ts';
+import { MediaUnavailableError } from '../errors.ts';
+import { Bucket, type BucketRequest, sha256, textIn, textsIn } from './bucket.ts';
+import type { ObjectPlace } from './media-url.ts';
+
+/** What is larger goes in parts of this size, in bytes. */
+const PART_BYTES = 16 * 1024 * 1024;
+/** How often a store that was away is asked if it is back, in milliseconds. */
+const LOOK_EVERY_MS = 1000;
+
+/** Bytes in an object store. If that is away, it is asked again by itself; until it answers, everything else fails at once. */
+export class ObjectStore {
+  readonly place: ObjectPlace;
+  readonly #bucket: Bucket;
+  readonly #clock: Clock;
+  readonly #root: string;
+  readonly #closed = new AbortController();
+  #fault: MediaUnavailableError | undefined;
+
+  /** @param options.space the first part of its names after the prefix of the place, which nobody can guess */
+  constructor({ place, space, clock }: { place: ObjectPlace; space: string; clock: Clock }) {
+    this.place = place;
+    this.#bucket = new Bucket(place, clock);
+    this.#clock = clock;
+    this.#root = `${place.prefix}${space}`;
+  }
+
+  /** True from its first fault until it answers again. */
+  get isAway(): boolean {
+    return this.#fault !== undefined;
+  }
+
+  /** Asks it for anything; throws MediaUnavailableError. */
+  async check(): Promise<void> {
+    await this.#ask(() => this.#look());
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  /** Bytes by name, below a name of their own. */
+  blobs(collection: string): Blobs {
+    const folder = `${this.#root}/${collection}/`;
+    const list = async (name: string): Promise<ListedObject[]> =>
+      (await this.#list(`${folder}${name}`)).map(({ key, ...rest }) => ({
+        ...rest,
+        key: key.slice(folder.length),
+      }));
+    return {
+      write: (name, bytes, mediaType) => this.#ask(() => this.#write(folder + name, bytes, mediaType)),
+      open: (name, range) => this.#ask(() => this.#open(folder + name, range)),
+      remove: name =>
+        this.#ask(async () => {
+          const named = (await list(name)).filter(({ key }) => key === name || key.startsWith(`${name}/`));
+          for (const { key } of named) await this.#delete({ key: folder + key });
+        }),
+      writtenBefore: time =>
+        this.#ask(async () => {
+          const old = (await list('')).filter(({ writtenAt }) => writtenAt < time);
+          return [...new Set(old.map(({ key }) => key.split('/', 1)[0] ?? ''))];
+        }),
+    };
+  }
+
+  async #ask<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#fault) throw this.#fault;
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof MediaUnavailableError && !this.#closed.signal.aborted) this.#leave(error);
+      throw error;
+    }
+  }
+
+  #leave(fault: MediaUnavailableError): void {
+    if (this.#fault) return;
+    this.#fault = fault;
+    void this.#awaitReturn();
+  }
+
+  async #awaitReturn(): Promise<void> {
+    const { signal } = this.#closed;
+    while (this.#fault && !signal.aborted) {
+      await this.#clock.sleep(LOOK_EVERY_MS, signal).catch(() => {});
+      const isBack = await this.#look().then(
+        () => true,
+        () => false,
+      );
+      if (isBack) this.#fault = undefined;
+    }
+  }
+
+  async #look(): Promise<void> {
+    await this.#bucket.read({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } });
+  }
+
+  async #write(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
+    if (bytes.byteLength > PART_BYTES) return await this.#writeParts(key, bytes, mediaType);
+    const headers = { 'content-type': mediaType, 'x-amz-checksum-sha256': await checksum(bytes) };
+    (await this.#bucket.send({ method: 'PUT', key, headers, body: bytes }))?.discard();
+  }
+
+  async #writeParts(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
+    const headers = { 'content-type': mediaType, 'x-amz-checksum-algorithm': 'SHA256' };
+    const begun = await this.#bucket.read({ method: 'POST', key, query: { uploads: '' }, headers });
+    const uploadId = textIn(begun, 'UploadId') ?? '';
+    try {
+      const parts: string[] = [];
+      for (let from = 0; from < bytes.byteLength; from += PART_BYTES) {
+        const body = bytes.subarray(from, from + PART_BYTES);
+        const [partNumber, digest] = [String(parts.length + 1), await checksum(body)];
+        const query = { partNumber, uploadId };
+        const sent = {
+          method: 'PUT',
+          key,
+          query,
+          headers: { 'x-amz-checksum-sha256': digest },
+          body,
+        } as const;
+        const answer = await this.#bucket.send(sent);
+        answer?.discard();
+        const etag = (answer?.headers['etag'] ?? '').replace(/["&<>]/g, '');
+        parts.push(
+          `<Part><PartNumber>${partNumber}</PartNumber><ETag>"${etag}"</ETag><ChecksumSHA256>${digest}</ChecksumSHA256></Part>`,
+        );
+      }
+      const all = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`;
+      await this.#bucket.read({ method: 'POST', key, query: { uploadId }, body: Buffer.from(all) });
+    } catch (error) {
+      await this.#delete({ key, query: { uploadId } }).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #open(key: string, range: ByteRange | undefined): Promise<Readable | undefined> {
+    const headers = range && { range: `bytes=${range.from}-${range.to}` };
+    const answer = await this.#bucket.send({ method: 'GET', key, ...(headers && { headers }) });
+    if (!answer) return undefined;
+    const body = Readable.from(bodyOf(answer, range), { objectMode: false });
+    // Also if none of it is read.
+    body.once('close', answer.discard);
+    return body;
+  }
+
+  async #delete(object: Pick<BucketRequest, 'key' | 'query'>): Promise<void> {
+    (await this.#bucket.send({ ...object, method: 'DELETE' }))?.discard();
+  }
+
+  async #list(prefix: string): Promise<ListedObject[]> {
+    const found: ListedObject[] = [];
+    let token: string | undefined;
+    do {
+      const page = { ...(token !== undefined && { 'continuation-token': token }) };
+      const xml = await this.#bucket.read({ method: 'GET', query: { 'list-type': '2', prefix, ...page } });
+      found.push(...objectsIn(xml));
+      token = textIn(xml, 'IsTruncated') === 'true' ? textIn(xml, 'NextContinuationToken') : undefined;
+    } while (token !== undefined);
+    return found;
+  }
+}
+
+/** Never more than was asked for, also from a store that answers with the whole object. */
+async function* bodyOf(answer: HttpAnswer, range: ByteRange | undefined): AsyncGenerator<Uint8Array> {
+  let skip = range && answer.status !== 206 ? range.from : 0;
+  let left = range ? range.to - range.from + 1 : Number.POSITIVE_INFINITY;
+  try {
+    for await (const chunk of answer.body) {
+      const piece = chunk.subarray(skip, skip + left);
+      skip = Math.max(0, skip - chunk.length);
+      left -= piece.length;
+      if (piece.length > 0) yield piece;
+      if (left <= 0) return;
+    }
+  } catch (error) {
+    throw new MediaUnavailableError(`the object store of media is away: ${causeWithoutAddress(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+interface ListedObject {
+  readonly key: string;
+  /** In milliseconds since the Unix epoch. */
+  readonly writtenAt: number;
+}
+
+function objectsIn(xml: string): ListedObject[] {
+  const times = textsIn(xml, 'LastModified');
+  return textsIn(xml, 'Key').map((key, at) => ({ key, writtenAt: Date.parse(times[at] ?? '') }));
+}
+
+async function checksum(bytes: Uint8Array): Promise<string> {
+  return Buffer.from(await sha256(bytes)).toString('base64');
+}
