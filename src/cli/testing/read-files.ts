@@ -23,13 +23,13 @@ export async function readFiles(
 ): Promise<{ files: TestFile[]; faults: FileFault[] }> {
   const files: TestFile[] = [];
   const faults: FileFault[] = [];
-  const { allowOutside } = options;
+  const { allowOutside, watch } = options;
   const mayTarget = allowOutside ? () => true : checkOfTargets(ctx.cwd, found);
   for (const file of found.files) {
     try {
       if (options.update && isPromptfooFile(file)) throw notUpdated(sharedPath(ctx.cwd, file));
       const hasModels = options.models.length > 0;
-      for (const one of await readTestFile(ctx, file, { allowOutside, mayTarget, hasModels })) {
+      for (const one of await readTestFile(ctx, file, { allowOutside, mayTarget, hasModels, watch })) {
         const read = repeatCases(one, options.repeating);
         await refuseUncheckable(read, judge, options);
         const models = hasModels ? options.models : read.models;

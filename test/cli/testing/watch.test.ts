@@ -62,6 +62,32 @@ describe('test --watch', () => {
     expect(await ended).toBe(143);
   }, 60_000);
 
+  it('runs those cases of a test file that changed, and all if what stands above them did', async () => {
+    const own = new Project({ 'echo.prompt': ECHO });
+    const write = (head: string, ...texts: readonly string[]): void => {
+      const cases = texts.map(text => `  - { name: says ${text}, inputs: { text: "${text}" } }\n`);
+      own.write('echo.test.yaml', `${head}cases:\n${cases.join('')}`);
+    };
+    write('', 'one', 'two');
+    const { stdout, stderr, next, round, raise, ended } = watching(own);
+    expect(await round()).toContain('2 passed, 0 failed');
+    write('# a remark\n', 'one', 'three', 'four');
+    const changed = await round();
+    expect(changed).toMatch(/echo\.test\.yaml changed: 2 cases\n[^]*2 passed, 0 failed/u);
+    expect(changed).not.toContain('says one');
+    write('', 'four', 'one');
+    await next('echo.test.yaml changed, but none of its cases');
+    write('pass: 50%\n', 'four', 'one');
+    expect(await next('so far 6 runs')).toContain('echo.test.yaml changed: 2 cases');
+    own.write('echo.test.yaml', 'cases: [');
+    await vi.waitFor(() => expect(stderr()).toContain('error: echo.test.yaml'), { timeout: 20_000 });
+    write('pass: 50%\n', 'four', 'one');
+    await vi.waitFor(() => expect(stderr()).toContain('so far 8 runs'), { timeout: 20_000 });
+    expect(stdout()).toMatch(/2 passed, 0 failed\n$/u);
+    raise('SIGTERM');
+    expect(await ended).toBe(143);
+  }, 60_000);
+
   it('ends a round that costs nothing at a change, and runs its cases in the next', async () => {
     const slow = (delay: number): string =>
       `target: sandbox\ncases:\n  - { name: slow, options: { delaySeconds: ${delay} } }\n`;

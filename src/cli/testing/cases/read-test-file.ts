@@ -33,6 +33,8 @@ interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
   readonly mayTarget: TargetCheck;
   /** True if the command line names models. */
   readonly hasModels: boolean;
+  /** True to keep what the file says of each case; default false. */
+  readonly watch?: boolean;
 }
 
 /**
@@ -114,13 +116,24 @@ async function contentOf(
   const trims = trimsAnswers(fields);
   const pass = passOf(fields) ?? { pass: ALL };
   const transform = await transformOf(ctx, fields);
+  const shared = [...fields]
+    .filter(([key]) => key !== 'cases')
+    .map(([key, { value }]) => [key, value.json()]);
+  const writtenIn = (value: YamlValue) =>
+    ctx.watch ? { written: JSON.stringify([shared, value.json()]) } : {};
   const cases: TestCase[] = [];
   const items = listed.value.items('cases');
   if (items.length > MOST_CASES) {
     throw faultIn(listed, `there are more than ${MOST_CASES.toLocaleString('en')} cases`);
   }
   for (const [at, value] of items.entries()) {
-    cases.push({ ...pass, ...transform, ...(await readCase(ctx, value, at + 1)), trims });
+    cases.push({
+      ...pass,
+      ...transform,
+      ...(await readCase(ctx, value, at + 1)),
+      ...writtenIn(value),
+      trims,
+    });
   }
   if (cases.length === 0) throw faultIn(listed, 'cases is empty');
   return { cases, target: target ?? targetOf(ctx, root, fields, file), models: modelsOf(fields) };

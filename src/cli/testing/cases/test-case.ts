@@ -53,6 +53,8 @@ export interface TestCase {
   readonly trims?: boolean;
   /** The files that it reads, absolute: inputs, images, schemas. */
   readonly reads?: readonly string[];
+  /** All that the test file says of it, if the tests are watched: a case that is written as before has not changed. */
+  readonly written?: string;
   /** Why this case alone can't be run. */
   readonly fault?: CliError;
 }

@@ -74,13 +74,31 @@ export function changesBetween({ files: before }: Snapshot, { files: after }: Sn
   return new Set([...[...before].filter(isOther).map(([file]) => file), ...[...after.keys()].filter(isNew)]);
 }
 
-/** Whether a case depends on one of these files: its test file, its prompt, the partials of that, what it reads. */
+/** The cases of each test file that have run, as they are written there. */
+export type RunCases = ReadonlyMap<string, ReadonlySet<string>>;
+
+export function casesOf(files: readonly TestFile[]): RunCases {
+  return new Map(
+    files.map(({ file, cases }) => [file, new Set(cases.flatMap(({ written }) => written ?? []))]),
+  );
+}
+
+/**
+ * Returns a check if a case depends on one of these files: its prompt, the partials of that, what it reads, or its test
+ * file, unless it is written there as when it ran.
+ */
 export function concerns(
   changed: ReadonlySet<string>,
   { partials }: Snapshot,
+  run: RunCases,
 ): (file: TestFile, testCase: TestCase) => boolean {
-  return ({ file, target }, { reads = [] }) =>
-    [file, target, ...(partials.get(target) ?? []), ...reads].some(name => changed.has(name));
+  return ({ file, target }, { reads = [], written = '' }) => {
+    const isEdited = changed.has(file) && run.get(file)?.has(written) !== true;
+    return (
+      isEdited ||
+      [target, ...(partials.get(target) ?? []), ...reads].some(name => name !== file && changed.has(name))
+    );
+  };
 }
 
 /** The test files that there are; a folder may have none for now. What is left out was reported by the round before. */

@@ -13,7 +13,16 @@ import { Judge } from '../run/judge.ts';
 import { runRound } from '../run-tests.ts';
 import type { TestOptions } from '../test-options.ts';
 import { Events, type Wanted } from './events.ts';
-import { changesBetween, concerns, isYaml, presentTests, type Snapshot, snapshotOf } from './snapshot.ts';
+import {
+  casesOf,
+  changesBetween,
+  concerns,
+  isYaml,
+  presentTests,
+  type RunCases,
+  type Snapshot,
+  snapshotOf,
+} from './snapshot.ts';
 
 /** Editors write, rename and touch: what happens within this time is one change, in milliseconds. */
 const SETTLE_MS = 150;
@@ -33,6 +42,7 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
   try {
     let files: readonly TestFile[] = await read();
     let seen = await snapshotOf(ctx, options, files);
+    let run: RunCases = new Map();
     let next: Wanted = 'a';
     for (;;) {
       const { code, changed } = await round(next);
@@ -63,11 +73,13 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
       events.isRunning = true;
       try {
         const { code, files: read } = await runRound(inRound, { ...options, failed }, budget, {
-          isChosen: typeof wanted === 'string' ? () => true : concerns(wanted, seen),
+          isChosen: typeof wanted === 'string' ? () => true : concerns(wanted, seen, run),
           // What is written into the test files of the round is no change.
           onFree: options.update ? () => {} : onFree,
         });
         files = withFormer(read, files);
+        // A round of what failed leaves changed cases out.
+        if (!failed) run = casesOf(read);
         if (options.update) seen = await snapshotOf(ctx, options, files);
         end.code = code;
       } catch (error) {
@@ -98,8 +110,11 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
         await new Promise(resolve => setTimeout(resolve, SETTLE_MS));
       }
       if (changed.size === 0) return undefined;
-      files = withFormer(await read(), files);
-      return isConcerned(ctx, files, changed, seen) ? changed : undefined;
+      const now = await read();
+      const unread = (file: string) =>
+        isYaml(file) && existsSync(file) && !now.some(one => one.file === file);
+      files = withFormer(now, files);
+      return isConcerned(ctx, { files, unread, changed, seen, run }) ? changed : undefined;
     }
   } finally {
     events.close();
@@ -112,16 +127,22 @@ function withFormer(read: readonly TestFile[], former: readonly TestFile[]): Tes
   return [...read, ...former.filter(isLost)];
 }
 
+interface Change {
+  readonly files: readonly TestFile[];
+  /** Returns true for a test file that can't be read. */
+  readonly unread: (file: string) => boolean;
+  readonly changed: ReadonlySet<string>;
+  readonly seen: Snapshot;
+  readonly run: RunCases;
+}
+
 /** Says what changed and how many cases that concerns. A test file that can't be read counts: its fault is told. */
-function isConcerned(
-  ctx: Context,
-  files: readonly TestFile[],
-  changed: ReadonlySet<string>,
-  seen: Snapshot,
-): boolean {
-  const isOne = concerns(changed, seen);
+function isConcerned(ctx: Context, { files, unread, changed, seen, run }: Change): boolean {
+  const isOne = concerns(changed, seen, run);
   const count = files.reduce((sum, file) => sum + file.cases.filter(one => isOne(file, one)).length, 0);
   const names = [...changed].map(file => path.relative(ctx.cwd, file)).join(', ');
-  ctx.io.note(visible(`${names} changed${count === 0 ? '' : `: ${counted(count, 'case')}`}`));
-  return count > 0 || [...changed].some(file => isYaml(file) && existsSync(file));
+  const hasFault = [...changed].some(unread);
+  const none = hasFault || ![...changed].some(isYaml) ? '' : ', but none of its cases';
+  ctx.io.note(visible(`${names} changed${count === 0 ? none : `: ${counted(count, 'case')}`}`));
+  return count > 0 || hasFault;
 }
