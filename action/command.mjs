@@ -99,7 +99,7 @@ function npm() {
 
 /** No key, and nothing that configures npm or Node: the workflow may hold what others wrote. */
 function isHarmless(name) {
-  return !/^(?:PROMPTRUN_|INPUT_|npm_|NODE_OPTIONS$|.*(?:API_KEY|TOKEN|SECRET|PASSWORD))/iu.test(name);
+  return !/^(?:PROMPTRUN_|INPUT_|npm_|NODE_OPTIONS$|.*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL))/iu.test(name);
 }
 
 function environment(isKept) {

@@ -37,6 +37,6 @@ export const localService: LocalService = {
     (await import('./service/embedded.ts')).startEmbedded({ ...options, env: process.env }),
   serve: async options =>
     (await import('./service/start-service.ts')).startService({ ...options, env: process.env }),
-  open: async options =>
-    (await import('./service/local-store.ts')).openStore({ ...options, env: process.env }),
+  withStore: async (options, use) =>
+    (await import('./service/local-store.ts')).withStore({ ...options, env: process.env }, use),
 };

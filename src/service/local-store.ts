@@ -12,6 +12,7 @@ import { seedSamples } from './prompts/seed-samples.ts';
 import { ensureUnlistedVersion, type UnlistedWanted } from './prompts/unlisted.ts';
 import { checkRunOptions } from './runs/run-request.ts';
 import type { StoredKey, UserChanges } from './store/accounts-store.ts';
+import { storeFault } from './store/errors.ts';
 import { openDatabase } from './store/open.ts';
 
 /** The local store without a service over it, for keys and prompts. */
@@ -92,6 +93,26 @@ export async function openStore({
       await store.close();
     },
   };
+}
+
+/**
+ * Opens the store of a data directory for as long as `use` takes.
+ *
+ * @throws {DataDirectoryError} if the directory can't be used, or no more, as on a disk that is full
+ */
+export async function withStore<T>(
+  options: Parameters<typeof openStore>[0],
+  use: (store: LocalStore) => Promise<T>,
+): Promise<T> {
+  let store: LocalStore | undefined;
+  try {
+    store = await openStore(options);
+    return await use(store);
+  } catch (error) {
+    throw storeFault(options.dataDir, error);
+  } finally {
+    await store?.close();
+  }
 }
 
 /** A key as it is shown: times are ISO 8601, null while it was never used; `author` is whether its holder may publish. */

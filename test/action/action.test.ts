@@ -282,7 +282,11 @@ describe('the action', () => {
   it('installs the package of its own version, or of the one asked for, where nothing is built', async () => {
     const runner = notBuilt(NPM);
     const files = { '.npmrc': 'registry=http://evil.example.com\n', 'package.json': '{}' };
-    const keys = { PROMPTRUN_API_KEY: 'a-secret', npm_config_registry: 'http://evil.example.com' };
+    const keys = {
+      PROMPTRUN_API_KEY: 'a-secret',
+      OUR_OPENAI_KEY: 'a-secret',
+      npm_config_registry: 'http://evil.example.com',
+    };
     const own = await runStep({ test: 'a b\n--c', 'api-key': 'a-key' }, files, { ...runner, ...keys });
     expect(own.log).toBe('::add-mask::a-key\ntest\n--\na b\n--c\n');
     const [cwd = '', ...npm] = readFileSync(path.join(own.home, 'runner', 'npm.log'), 'utf8').split('\n');

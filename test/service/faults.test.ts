@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startService } from '../../src/service/index.ts';
+import { withStore } from '../../src/service/local-store.ts';
 import { healthRoutes } from '../../src/service/routes/health.ts';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import type { Run } from '../../src/wire/index.ts';
@@ -70,6 +71,22 @@ test('a start that a full disk ends is no service that goes on listening', async
   const starting = startService({ dataDir, port, env: {} });
   await expect(starting).rejects.toMatchObject({ code: 'DISK_FULL' });
   await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
+});
+
+test('a full disk is what a command names that keeps a prompt in the store', async () => {
+  const dataDir = temporaryDataDir();
+  await (await TestService.start({ dataDir })).close();
+  const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
+  database.exec(
+    `create trigger full before insert on prompts begin select raise(abort, 'database or disk is full'); end`,
+  );
+  database.close();
+  const file = path.join(dataDir, 'new.prompt');
+  writeFileSync(file, '---\nmodel: echo\n---\nHello\n');
+  await expect(withStore({ dataDir }, store => store.publish(file))).rejects.toMatchObject({
+    code: 'DISK_FULL',
+    message: expect.stringContaining('free space on it'),
+  });
 });
 
 test('readiness asks the store, and does not wait for it', async () => {

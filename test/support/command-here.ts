@@ -2,7 +2,7 @@ import type { LocalService } from '../../src/cli/core/local-service.ts';
 import type { Clock } from '../../src/cli/core/types.ts';
 import { systemClock } from '../../src/cli/runtime/create-context.ts';
 import { startEmbedded } from '../../src/service/embedded.ts';
-import { openStore } from '../../src/service/local-store.ts';
+import { withStore } from '../../src/service/local-store.ts';
 import { startService } from '../../src/service/start-service.ts';
 import type { CommandOptions, CommandOutcome } from './command.ts';
 import { runInProcess, temporaryDirectory } from './context.ts';
@@ -36,7 +36,7 @@ export async function runCommandHere(
   const local: LocalService = {
     start: options => startEmbedded({ ...options, env: all, clock }),
     serve: options => startService({ ...options, env: all }),
-    open: options => openStore({ ...options, env: all }),
+    withStore: (options, use) => withStore({ ...options, env: all }, use),
   };
   const ran = await runInProcess(words, { home, env, stdin, local, clock });
   return {

@@ -177,7 +177,7 @@ const unexpected = (what: string) => (): never => {
 const NO_LOCAL_SERVICE: LocalService = {
   start: unexpected('start'),
   serve: unexpected('serve'),
-  open: unexpected('open'),
+  withStore: unexpected('withStore'),
 };
 
 function standardInput(given: TestOptions['stdin']): NodeJS.ReadStream {

@@ -1,12 +1,16 @@
 import type { EmbeddedService, startEmbedded } from '../../service/embedded.ts';
-import type { openStore } from '../../service/local-store.ts';
+import type { LocalStore, openStore } from '../../service/local-store.ts';
 import type { startService } from '../../service/start-service.ts';
 
 /** The local service as the command line gets it: main.ts loads each part when it is first used, and adds the environment. */
 export interface LocalService {
   readonly start: (options: OptionsOf<typeof startEmbedded>) => Promise<EmbeddedService>;
   readonly serve: (options: OptionsOf<typeof startService>) => ReturnType<typeof startService>;
-  readonly open: (options: OptionsOf<typeof openStore>) => ReturnType<typeof openStore>;
+  /** Opens the store for as long as `use` takes. */
+  readonly withStore: <T>(
+    options: OptionsOf<typeof openStore>,
+    use: (store: LocalStore) => Promise<T>,
+  ) => Promise<T>;
 }
 
 type OptionsOf<F extends (options: never) => unknown> = Omit<Parameters<F>[0], 'env'>;

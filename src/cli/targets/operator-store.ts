@@ -22,10 +22,5 @@ export async function withOperatorStore(
   use: (store: LocalStore) => Promise<void>,
 ): Promise<void> {
   requireLocalService(ctx, what);
-  const store = await ctx.local.open({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) });
-  try {
-    await use(store);
-  } finally {
-    await store.close();
-  }
+  await ctx.local.withStore({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) }, use);
 }

@@ -62,13 +62,10 @@ export async function withLocalStore<T>(
   use: (store: LocalStore) => Promise<T>,
   onNotice: (line: string) => void = () => {},
 ): Promise<T> {
-  const store = await ctx.local.open({ dataDir: ctx.dataDir, modelsFile: ctx.modelsFile, onNotice });
   try {
-    return await use(store);
+    return await ctx.local.withStore({ dataDir: ctx.dataDir, modelsFile: ctx.modelsFile, onNotice }, use);
   } catch (error) {
     throw asTyped(ctx, error);
-  } finally {
-    await store.close();
   }
 }
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { ValidationError } from '../../../client/errors.ts';
 import { codeOf } from '../../../files/error-utils.ts';
 import type { InvalidPromptFile } from '../../../prompts/findings.ts';
+import type { LocalStore } from '../../../service/local-store.ts';
 import type { Published } from '../../../service/prompts/publish.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -27,7 +28,6 @@ type Unpublished = { readonly slug: string; readonly unpublished: true };
 interface Publisher {
   publish(file: string): Promise<Row>;
   unpublish(slug: string): Promise<Unpublished>;
-  close(): Promise<void>;
 }
 
 /** Publishes prompt files to the local service, in its store or over HTTP, and withdraws prompts. */
@@ -38,24 +38,27 @@ export async function promptsPublish(
 ): Promise<void> {
   if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
   const paths = files.map(file => promptFile(ctx, file));
-  const publisher = resolveAddress(ctx).embedded
-    ? await inStore(ctx, databaseUrl(ctx, database))
-    : await overHttp(ctx, database);
   const rows: Row[] = [];
-  try {
+  const publishAll = async (publisher: Publisher): Promise<void> => {
     for (const file of paths) rows.push(await publisher.publish(file));
     for (const slug of unpublish) rows.push(await publisher.unpublish(slug));
+  };
+  try {
+    if (resolveAddress(ctx).embedded) await inStore(ctx, databaseUrl(ctx, database), publishAll);
+    else await publishAll(await overHttp(ctx, database));
   } finally {
-    await publisher.close();
     if (rows.length > 0) await show(ctx, rows);
   }
 }
 
-async function inStore(ctx: Context, database: string | undefined): Promise<Publisher> {
+async function inStore(
+  ctx: Context,
+  database: string | undefined,
+  use: (publisher: Publisher) => Promise<void>,
+): Promise<void> {
   const onNotice = (line: string): void => ctx.io.note(`note: ${oneLine(line)}`);
   const defaultModel = ctx.settings.get('model');
-  const store = await ctx.local.open({ dataDir: ctx.dataDir, database, defaultModel, onNotice });
-  return {
+  const publisherFor = (store: LocalStore): Publisher => ({
     async publish(file) {
       const { echoes, ...published } = await store.publish(file).catch((error: unknown) => {
         throw asTyped(ctx, error);
@@ -67,8 +70,9 @@ async function inStore(ctx: Context, database: string | undefined): Promise<Publ
       if (await store.unpublish(slug)) return { slug, unpublished: true };
       throw notFoundError(`no prompt '${slug}' is published`, 'promptrun prompts list shows those that are.');
     },
-    close: () => store.close(),
-  };
+  });
+  const options = { dataDir: ctx.dataDir, database, defaultModel, onNotice };
+  await ctx.local.withStore(options, store => use(publisherFor(store)));
 }
 
 /** @throws {CliError} exit 2 for a service that is not a promptrun's own: nothing of a file goes there */
@@ -98,7 +102,6 @@ async function overHttp(ctx: Context, database: string | undefined): Promise<Pub
       await client.prompts.unpublish(slug, { signal });
       return { slug, unpublished: true };
     },
-    close: () => Promise.resolve(),
   };
 }
 
