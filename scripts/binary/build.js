@@ -137,14 +137,18 @@ function digestsOf(files) {
 
 /** Whole under its name, or not at all: one that is running is not written to. */
 async function writeExecutable(blob) {
-  const part = path.join(work, path.basename(target));
-  copyFileSync(node, part);
-  chmodSync(part, 0o755);
-  if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', part]);
-  await inject(part, 'NODE_SEA_BLOB', blob, { sentinelFuse: FUSE, machoSegmentName: 'NODE_SEA' });
-  if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', part]);
   mkdirSync(outdir, { recursive: true });
-  renameSync(part, target);
+  const part = `${target}.part`;
+  try {
+    copyFileSync(node, part);
+    chmodSync(part, 0o755);
+    if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', part]);
+    await inject(part, 'NODE_SEA_BLOB', blob, { sentinelFuse: FUSE, machoSegmentName: 'NODE_SEA' });
+    if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', part]);
+    renameSync(part, target);
+  } finally {
+    rmSync(part, { force: true });
+  }
 }
 
 function written(name, content) {
