@@ -1,23 +1,23 @@
 /** A command as plain data: parsing, help, completion and the reference are made from it. */
 export interface CommandSpec {
-  /** The words that call it, such as `runs list`. Commands below another one begin with its path. */
+  /** The words that call it, such as `runs list`. The path of a subcommand begins with that of its parent. */
   readonly path: string;
   /** Other names for its last word. */
   readonly aliases?: readonly string[];
-  /** What the help of its parent says of it. */
+  /** The summary in its parent's help. */
   readonly summary: string;
-  /** Under which heading the root's help shows it, or the command it stands below. */
+  /** Its heading in the root's help. */
   readonly heading?: string;
   readonly arguments?: readonly ArgumentSpec[];
   readonly flags?: readonly FlagSpec[];
-  /** Command lines, without `promptrun` where they begin with it. */
+  /** Command lines without a leading `promptrun`. */
   readonly examples: readonly string[];
-  /** What help says below the examples; a function puts it together only for help. */
+  /** The text below the examples in help; a function makes it only when help is shown. */
   readonly notes?: string | (() => string);
   readonly hidden?: true;
 }
 
-/** Such as `<target>`, `[run...]`: required or not, the last one repeated; completed by its name, if nothing else is said. */
+/** Such as `<target>` (required) or `[run...]` (optional, repeated); completed by its name unless `completes` is given. */
 export type ArgumentSpec = readonly [name: string, description: string, completes?: Completes];
 
 /** Such as `-i, --input <key=value>`. */
@@ -27,15 +27,15 @@ export interface FlagTraits {
   readonly completes?: Completes;
   /** The only values it takes. */
   readonly choices?: readonly string[];
-  /** It may be given more than once: its value is a list. */
+  /** True if it is repeatable, so that its value is a list. */
   readonly repeats?: true;
   readonly default?: string;
   readonly required?: true;
-  /** The flag that can't be given beside it. */
+  /** The flag that excludes it. */
   readonly conflicts?: string;
 }
 
-/** What the value of a flag or an argument may be: a source of completion, or the values themselves. */
+/** The source of completion for a flag or argument, or the values themselves. */
 export type Completes =
   | 'aliases'
   | 'files'
@@ -54,7 +54,7 @@ export type Completes =
   | 'versions'
   | readonly string[];
 
-/** The arguments and flags of a command, as its code takes them. */
+/** The types of a command's arguments and flags. */
 export type InputOf<S extends CommandSpec> = [
   ...ArgumentsOf<S['arguments'] extends readonly ArgumentSpec[] ? S['arguments'] : readonly []>,
   flags: FlagsOf<S['flags'] extends readonly FlagSpec[] ? S['flags'] : readonly []>,
@@ -70,14 +70,14 @@ type ArgumentValue<Name extends string> = Name extends `${string}...${string}`
     ? string
     : string | undefined;
 
-/** The values of declared flags by their names: `--no-wait` is `wait`, and true unless it is there. */
+/** The types of declared flags by name: `--no-wait` is `wait`, true by default. */
 export type FlagsOf<F extends readonly FlagSpec[]> = {
   readonly [S in F[number] as IsAlwaysThere<S> extends true ? NameOf<S[0]> : never]: FlagValue<S>;
 } & {
   readonly [S in F[number] as IsAlwaysThere<S> extends true ? never : NameOf<S[0]>]?: FlagValue<S>;
 };
 
-/** What stands behind the dashes of the long name, such as `input <key=value>`. */
+/** The text after the dashes of the long name, such as `input <key=value>`. */
 type Long<Flags extends string> = Flags extends `${string}--${infer Rest}` ? Rest : never;
 
 type NameOf<Flags extends string> =
@@ -108,13 +108,13 @@ type OneValue<S extends FlagSpec> = S[2] extends { readonly choices: readonly (i
   ? Choice
   : string;
 
-/** Every command there is, in the order help shows them, and the flags that each of them takes. */
+/** All commands in the order of help, and the flags that each takes. */
 export interface CommandTable {
   readonly commands: readonly CommandSpec[];
   readonly globalFlags: readonly FlagSpec[];
 }
 
-/** The commands right below one; below the root for an empty path. */
+/** Returns the direct subcommands of a command; those of the root for an empty path. */
 export function commandsBelow<C extends CommandSpec>(
   { commands }: { readonly commands: readonly C[] },
   path: string,
@@ -122,7 +122,7 @@ export function commandsBelow<C extends CommandSpec>(
   return commands.filter(one => one.path.split(' ').slice(0, -1).join(' ') === path && one.hidden !== true);
 }
 
-/** The last of the words that call a command. */
+/** Returns the last word of a command's path. */
 export function nameOf({ path }: CommandSpec): string {
   return path.split(' ').at(-1) ?? path;
 }

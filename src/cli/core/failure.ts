@@ -15,33 +15,33 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { counted } from './counted.ts';
 import type { Advise } from './types.ts';
 
-/** An error as it is reported and as it ends the command. */
+/** An error in the form in which it is reported, with its exit code. */
 export interface Failure {
   readonly status: string;
   readonly message: string;
   readonly data: unknown;
   readonly exitCode: ExitCode;
-  /** What to do next. */
+  /** Hints on what to do next. */
   readonly hints: readonly string[];
-  /** What the service said besides its message, line by line. */
+  /** The lines of the service's `data`. */
   readonly details?: readonly string[];
 }
 
-/** What hints on an error of a service depend on besides it: the client's `errorContext`. */
+/** The context of a service error that hints depend on: the client's `errorContext`. */
 export interface Situation {
   readonly advise: Advise;
-  /** What gave the key, see `Connection.keySource`. */
+  /** The source of the key; see `Connection.keySource`. */
   readonly keySource?: string | undefined;
-  /** The profile in force, if there is one. */
+  /** The profile in use, if any. */
   readonly profile?: string | undefined;
 }
 
 const ANYWHERE: Situation = { advise: (...words) => ['promptrun', ...words].join(' ') };
 
-/** The one place where errors become exit codes. */
+/** Returns the failure of an error. The only place where errors become exit codes. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof CliError) {
-    // A plain object, since spreading an Error leaves its message out.
+    // A plain object, because spreading an Error omits its message.
     const { status, message, data, exitCode, hints, details } = error;
     return { status, message, data, exitCode, hints, details };
   }
@@ -63,7 +63,7 @@ export function failureOf(error: unknown): Failure {
   ]);
 }
 
-/** Any error as one of the command line. */
+/** Converts any error to a CliError. */
 export function toCliError(error: unknown): CliError {
   const { message, ...failure } = failureOf(error);
   return error instanceof CliError ? error : new CliError(message, { ...failure, cause: error });
@@ -75,7 +75,7 @@ interface CodedError {
   readonly hint?: string;
 }
 
-/** Errors of files and of the local service, by their codes. */
+/** Errors of files and of the local service by code. */
 const CODED_ERRORS: Readonly<Record<string, CodedError | undefined>> = {
   INVALID_REQUEST: { status: 'VALIDATION_ERROR', exitCode: EXIT.usage },
   NOT_FOUND: { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound },
@@ -108,13 +108,13 @@ function exitCodeOf(error: PromptServiceError): ExitCode {
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) return EXIT.unauthorised;
   if (error instanceof NotFoundError) return EXIT.notFound;
   if (error instanceof RateLimitError) return EXIT.rateLimited;
-  // An error envelope is a failure whatever HTTP status it came with.
+  // An error envelope is a failure, whatever its HTTP status.
   if (error instanceof ServiceError) return exitCodeOfHttp(error.httpStatus) || EXIT.fault;
   if (error.status === 'USAGE_ERROR') return EXIT.usage;
   return error.status === 'WAIT_TIMEOUT' ? EXIT.waitTimeout : EXIT.fault;
 }
 
-/** Statuses that have no error class of their own; also what `api` ends with. */
+/** Returns the exit code of an HTTP status without an error class; also used by `api`. */
 export function exitCodeOfHttp(httpStatus: number): ExitCode {
   if (httpStatus < 400) return EXIT.ok;
   if ([400, 413, 422, 431].includes(httpStatus)) return EXIT.usage;
@@ -126,7 +126,7 @@ export function exitCodeOfHttp(httpStatus: number): ExitCode {
 
 function hintsFor(error: PromptServiceError, situation: Situation): string[] {
   const { advise } = situation;
-  // This machine's own service needs no key: what it lacks is a provider's, which it names.
+  // The embedded service needs no key; a missing provider's key is named in the message.
   if (error.httpStatus === 403 && situation.keySource === undefined) return [];
   if (error instanceof UnauthorizedError) return [otherKey(error, situation)];
   if (error instanceof PaymentRequiredError) return [`See plan and credits with: ${advise('account')}`];
@@ -138,7 +138,7 @@ function hintsFor(error: PromptServiceError, situation: Situation): string[] {
   return [];
 }
 
-/** The way out that fits where the key came from. */
+/** Returns the hint that fits the source of the key. */
 function otherKey({ httpStatus }: UnauthorizedError, { advise, keySource, profile }: Situation): string {
   if (httpStatus === 403) return 'The key is valid, but may not do this.';
   if (keySource === 'PROMPTRUN_API_KEY') {
@@ -149,7 +149,7 @@ function otherKey({ httpStatus }: UnauthorizedError, { advise, keySource, profil
   return `${where} was refused. Store another one with: ${login}`;
 }
 
-/** More lines of what a service says are left out. */
+/** Maximum number of lines of a service's `data`. */
 const MOST_DETAILS = 10;
 
 function detailsIn({ data }: ServiceError): string[] {

@@ -1,16 +1,16 @@
 import { isJsonObject as isObject } from '../../wire/bounded-json.ts';
 
-/** A JSON object; only its own properties count, whatever they are called. */
+/** A JSON object; only its own properties count. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export { isObject };
 
-/** An own property, so that `constructor` is there only if somebody sent it. */
+/** Returns an own property, so that an inherited `constructor` doesn't count. */
 export function own(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** A non-empty text under the first of the keys that has one. */
+/** Returns the non-empty text under the first key that has one. */
 export function textUnder(value: unknown, ...keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const field = own(value, key);
@@ -19,29 +19,29 @@ export function textUnder(value: unknown, ...keys: readonly string[]): string | 
   return undefined;
 }
 
-/** Texts, numbers and booleans as text; undefined for anything else. */
+/** Returns a text, number or boolean as text; undefined for anything else. */
 export function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** The elements of a list; none where it is not a list. */
+/** Returns a list; empty if the value is not a list. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A whole number of at least 0; undefined for anything else. */
+/** Returns a whole number of at least 0; undefined for anything else. */
 export function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** What a service sent for a field, as text, whatever it sent; nothing for null and what is missing. */
+/** Returns any value that a service sent for a field as text; empty for null or a missing field. */
 export function fieldText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-/** Sorts the entries of a map whatever the language. */
+/** Compares map entries by key, independent of the locale. */
 export function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
   return one < other ? -1 : Number(one > other);
 }

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../files/nearest.ts';
 import { usageError } from '../errors.ts';
 
-/** What refuses a name that is not known: a message with the nearest one, and a hint with all there are. */
+/** Returns the error for an unknown name, with the nearest one in the message and all of them in a hint. */
 export function unknownName(
   what: string,
   typed: string,
@@ -15,7 +15,7 @@ export function unknownName(
   ];
 }
 
-/** The one of `names` that a word is. @throws {CliError} USAGE_ERROR naming the nearest */
+/** Returns the word if it is one of `names`. @throws {CliError} USAGE_ERROR that names the nearest */
 export function oneOf<Name extends string>(what: string, word: string, names: readonly Name[]): Name {
   const name = names.find(one => one === word);
   if (name !== undefined) return name;

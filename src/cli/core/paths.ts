@@ -3,18 +3,18 @@ import path from 'node:path';
 import { whyLeftOut } from '../../files/named-file.ts';
 import type { Env } from './types.ts';
 
-/** Where paths are typed: the working directory, and what `~` stands for, if that is known. */
+/** The context of typed paths: the working directory, and the meaning of `~`, if known. */
 export interface PathPlace {
   readonly cwd: string;
   readonly home: string | undefined;
 }
 
-/** The home directory of whoever types; undefined if it is unknown. */
+/** Returns the user's home directory; undefined if unknown. */
 export function homeOf(env: Env): string | undefined {
   return env['HOME'] ?? env['USERPROFILE'];
 }
 
-/** A path as typed, with `~` at its start for the home directory, as a shell reads it; as it is if that is unknown. */
+/** Expands `~` at the beginning of a typed path, like a shell; unchanged if the home directory is unknown. */
 export function expandHome(
   typed: string,
   home: string | undefined,
@@ -32,10 +32,10 @@ export function sharedPath(folder: string, file: string, { relative, sep } = pat
 const MOST_FILES = 1000;
 
 /**
- * What a path that is typed may become, in alphabetical order: the files that are wanted, and directories, which end in
- * a slash. At once: to load `node:fs/promises` takes longer than to look.
+ * Returns the completions of a typed path in alphabetical order: wanted files, and directories with a slash at the end.
+ * Synchronous, because loading `node:fs/promises` takes longer than the look-up.
  *
- * @returns whole paths, beginning as typed
+ * @returns whole paths that begin as typed
  */
 export function pathsFrom(
   typed: string,
@@ -63,7 +63,7 @@ function entriesOf(directory: string): Dirent[] {
   }
 }
 
-/** A link may lead out of the directory, and a pipe or a device is not a file to name. */
+/** Returns true for files and directories, but not for links, pipes and devices. */
 function isOffered(directory: string, entry: Dirent): boolean {
   if (entry.isFile()) return true;
   return entry.isSymbolicLink() && whyLeftOut(path.join(directory, entry.name), directory) === undefined;

@@ -1,46 +1,46 @@
 import type { Transport } from '../../client/transport.ts';
 import type { EngineFault } from '../../models/engine.ts';
 
-/** A creation as recordings know it: what a service may answer by. */
+/** A creation in the form of recordings: everything that a service's answer may depend on. */
 export interface RecordedRequest {
   readonly promptVersionId: string;
   readonly textInputs: Readonly<Record<string, string>>;
-  /** SHA-256 of the bytes, hexadecimal, or an https URL, in order. */
+  /** For each image the hexadecimal SHA-256 of its bytes, or its https URL. */
   readonly imageInputs: readonly string[];
   readonly runOptions: Readonly<Record<string, string>>;
-  /** The model given in place of the prompt's own; null where none is. */
+  /** The model in place of the prompt's own; null if none was given. */
   readonly model: string | null;
-  /** SHA-256 of the schema that the output is checked against; null where none is given. */
+  /** SHA-256 of the output's schema; null if none was given. */
   readonly schema: string | null;
-  /** Which of several equal requests this is, from 1. */
+  /** The number among equal requests, from 1. */
   readonly repetition: number;
 }
 
-/** A request whose repetition may be left to the recorder, which counts equal ones. */
+/** A request whose repetition may be missing; the recorder then counts equal requests. */
 export type UncountedRequest = Omit<RecordedRequest, 'repetition'> & { readonly repetition?: number };
 
-/** Keeps what is sent and answered, or answers from what was kept. */
+/** Records requests and answers, or answers from recordings. */
 export interface Recorder {
   readonly mode: 'record' | 'replay';
   /**
-   * Says which request the creation with this idempotency key is.
+   * Announces the request that will be sent with this idempotency key.
    *
-   * @throws {CliError} USAGE_ERROR in a replay where it was not recorded, naming the nearest recording
+   * @throws {CliError} USAGE_ERROR in a replay if it was not recorded; the message names the nearest recording
    */
   begin(idempotencyKey: string, request: UncountedRequest): Promise<void>;
-  /** Why a recorded run failed before a model answered; only a replay knows. */
+  /** Returns why a recorded run failed before a model answered; only in a replay. */
   faultOf?(runId: string): EngineFault | undefined;
-  /** What a recorded run cost, in US dollars; only a replay knows. */
+  /** Returns the cost of a recorded run in US dollars; only in a replay. */
   costOf?(runId: string): number | undefined;
-  /** The transport to use in place of the one that would be opened; a replay opens none. */
+  /** Returns the transport to use in place of the one that `open` opens; a replay opens none. */
   wrap(open: () => Promise<Transport>): Promise<Transport>;
 }
 
-/** The directory, which is absolute, that runs are recorded in or replayed from. */
+/** The absolute path of the directory in which runs are recorded or from which they are replayed. */
 export interface ActiveRecordings {
   readonly mode: 'record' | 'replay';
   readonly directory: string;
 }
 
-/** What a command does with recordings, as flags or environment say. */
+/** The use of recordings that flags or environment request. */
 export type Recordings = ActiveRecordings | { readonly mode: 'none' };

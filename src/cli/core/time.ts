@@ -3,9 +3,9 @@ import { usageError } from '../errors.ts';
 import { counted } from './counted.ts';
 
 /**
- * A length of time such as `90s`, `10m`, `1h30m` or `500ms`, in milliseconds.
+ * Parses a duration such as `90s`, `10m`, `1h30m` or `500ms` to milliseconds.
  *
- * @param where what the text was given for, named in the error: a flag or a variable
+ * @param where the flag or variable, for the message
  * @throws {CliError} USAGE_ERROR
  */
 export function parseDuration(text: string, where: string): number {
@@ -25,7 +25,7 @@ const STEPS: readonly (readonly [seconds: number, unit: string])[] = [
   [60, 'minute'],
 ];
 
-/** How long ago something was, as text; a clock that runs ahead counts as now. Times in milliseconds. */
+/** Formats an age; a time in the future counts as now. Times are in milliseconds. */
 export function ageInWords(then: number, now: number): string {
   const seconds = Math.floor((now - then) / 1000);
   const step = STEPS.find(([length]) => seconds >= length);
@@ -34,7 +34,7 @@ export function ageInWords(then: number, now: number): string {
   return `${counted(count, step[1])} ago`;
 }
 
-/** The age of an ISO 8601 time as text; a text that is not a time is returned as it is. */
+/** Formats the age of an ISO 8601 time; a text that is not a time is returned unchanged. */
 export function ageOf(iso: string, now: number): string {
   const then = Date.parse(iso);
   return Number.isNaN(then) ? iso : ageInWords(then, now);

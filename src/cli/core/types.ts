@@ -5,45 +5,45 @@ export interface GlobalOptions {
   readonly profile?: string;
   readonly baseUrl?: string;
   readonly insecureHttp: boolean;
-  /** Whether a prompt or test file may name files outside its folder. */
+  /** True if prompt and test files may name files outside their folders. */
   readonly allowOutside: boolean;
-  /** Whether pictures may come from private addresses and from names that this machine can't resolve. */
+  /** True if pictures may come from private addresses and unresolvable names. */
   readonly allowPrivate: boolean;
-  /** A file with more models, as the command line has it; not of every command. */
+  /** A further models file as given on the command line; only some commands take it. */
   readonly models?: string;
   readonly json: boolean;
   /** A JMESPath expression; implies `json`. */
   readonly query?: string;
   readonly quiet: boolean;
   readonly debug: boolean;
-  /** With `--debug=body`, which implies `debug`. */
+  /** True with `--debug=body`, which implies `debug`. */
   readonly debugBody: boolean;
   readonly color: boolean;
-  /** False with `--no-input`: nothing is ever asked. */
+  /** False with `--no-input`, which never asks questions. */
   readonly input: boolean;
   readonly spinner: boolean;
   readonly pager: boolean;
-  /** A directory that every run is recorded in. */
+  /** The directory in which runs are recorded. */
   readonly record?: string;
-  /** A directory of recordings that answer in place of the service. */
+  /** The directory of recordings that answer in place of the service. */
   readonly replay?: string;
-  /** How long to wait, in milliseconds; undefined waits as long as it takes. */
+  /** Time limit of the command in milliseconds; undefined for none. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Writes a command line to advise, which does what is promised as it is printed: with the flags that chose the service.
+ * Formats a command line for a hint, with the flags that choose the same service, so that it works as printed.
  *
- * @param words after `promptrun`, each quoted where a shell needs it
+ * @param words the words after `promptrun`; each is quoted if a shell needs it
  */
 export type Advise = (...words: readonly string[]) => string;
 
-/** The time, its passing and chance, injected so that tests need none of them. */
+/** Time and randomness, injected for tests. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Returns milliseconds since the Unix epoch. */
   now(): number;
   /** Resolves after `ms`; rejects with the signal's reason once it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** From 0 up to 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
 }

@@ -1,6 +1,6 @@
 import type { Choice } from './types.ts';
 
-/** The choices whose name or description holds every word, those that begin with the words first. */
+/** Returns the choices whose name or description has every word, those that begin with the words first. */
 export function matching<T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] {
   const wanted = folded(words).split(/\s+/u).filter(Boolean);
   const matches = choices.filter(choice => {
@@ -11,7 +11,7 @@ export function matching<T>(choices: readonly Choice<T>[], words: string): reado
   return [...matches.filter(begins), ...matches.filter(choice => !begins(choice))];
 }
 
-/** What is wrong with the number of choices taken, if anything. */
+/** Explains why the number of selected choices is not valid, if it isn't. */
 export function chosenTooFewOrMany(
   count: number,
   { min = 0, max = Number.POSITIVE_INFINITY }: { min?: number | undefined; max?: number | undefined },
@@ -19,14 +19,14 @@ export function chosenTooFewOrMany(
   return count >= min && count <= max ? undefined : `Choose ${countWanted(min, max)}; ${count} chosen.`;
 }
 
-/** How many choices may be taken, as text. */
+/** Formats how many choices may be selected. */
 export function countWanted(min: number, max: number): string {
   if (min === max) return `exactly ${min}`;
   if (max === Number.POSITIVE_INFINITY) return `at least ${min}`;
   return min === 0 ? `at most ${max}` : `from ${min} to ${max}`;
 }
 
-/** What is wrong with a number, if anything. */
+/** Explains why a number is not valid, if it isn't. */
 export function numberProblem(
   value: number,
   { integer = false }: { readonly integer?: boolean },

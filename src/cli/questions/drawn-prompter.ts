@@ -9,15 +9,15 @@ import { type Keys, questionTheme } from './question-theme.ts';
 import { textQuestion } from './text-question.ts';
 import type { Choice, Prompter, PrompterOptions, Question } from './types.ts';
 
-/** Lines of a list shown at once, and the lines a question needs besides. */
+/** Maximum number of visible list lines, and the lines that a question needs besides. */
 const MOST_LINES = 10;
 const OTHER_LINES = 8;
 const FEWEST_LINES = 3;
-/** Columns that the mark before a question takes, and a cursor and a tick beside a choice. */
+/** Columns for the mark before a question, or for the cursor and tick of a choice. */
 const BESIDE_MESSAGE = 4;
 const BESIDE_CHOICE = 5;
 
-/** The questions of @inquirer/prompts, which are drawn and redrawn in place. */
+/** Returns a prompter that draws questions in place with @inquirer/prompts. */
 export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> {
   const { io, env, cwd } = options;
   const columns = (): number => io.stderr.columns;
@@ -100,19 +100,19 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
   };
 }
 
-/** Where a question reads, draws and hears that it is no longer wanted. */
+/** The streams and the signal of a question. */
 interface Place {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
   readonly signal: AbortSignal;
-  /** A question that was interrupted leaves nothing on the screen. */
+  /** True so that an interrupted question leaves nothing on the screen. */
   readonly clearPromptOnDone: boolean;
 }
 
 /**
  * Asks one question.
  *
- * @throws {QuestionLeft} at Ctrl-C, at Ctrl-D on an empty line, and when the terminal goes away
+ * @throws {QuestionLeft} on Ctrl-C, on Ctrl-D on an empty line, and if the terminal goes away
  */
 async function untilLeft<T>(
   { io }: PrompterOptions,
@@ -128,7 +128,7 @@ async function untilLeft<T>(
   }
   const left = new AbortController();
   const leave = (): void => left.abort(new QuestionLeft());
-  // Readline is closed by Ctrl-C and, on an empty line, by Ctrl-D, of which it notifies nobody.
+  // Ctrl-D on an empty line closes readline without any notification.
   const leaveIfClosed = (_text: unknown, { ctrl, name }: { ctrl?: boolean; name?: string } = {}) => {
     if (ctrl === true && (name === 'c' || (name === 'd' && input.isPaused()))) leave();
   };
@@ -156,7 +156,7 @@ async function untilLeft<T>(
 const START_BRACKETING = '\u001b[?2004h';
 const STOP_BRACKETING = '\u001b[?2004l';
 
-/** Has the terminal say where something pasted begins and ends, for as long as `use` takes. */
+/** Turns on bracketed paste in the terminal while `use` runs. */
 async function bracketingPastes<T>({ io }: PrompterOptions, use: () => Promise<T>): Promise<T> {
   io.err(START_BRACKETING);
   try {
@@ -166,7 +166,7 @@ async function bracketingPastes<T>({ io }: PrompterOptions, use: () => Promise<T
   }
 }
 
-/** Gives the terminal to another program as it expects it, and takes it back as the question needs it. */
+/** Lends the terminal to another program and restores it for the question afterwards. */
 async function lendTerminal<T>(
   { io }: PrompterOptions,
   signal: AbortSignal,

@@ -9,10 +9,10 @@ import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 
 const STANDARD_INPUT = 0;
-/** Standard output belongs to the results, so that an editor draws on standard error. */
+/** The editor draws on standard error, because standard output is for results. */
 const DRAWN_ON = 2;
 
-/** Lets the user edit a text in $VISUAL, $EDITOR or the platform's own; gives it without the last newline. */
+/** Lets the user edit a text in $VISUAL, $EDITOR or the platform's editor; returns it without the last newline. */
 export async function editText(text: string, options: { env: Env; signal: AbortSignal }): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
   const file = path.join(folder, 'text.txt');
@@ -52,7 +52,7 @@ async function runEditor(file: string, { env, signal }: { env: Env; signal: Abor
   }
 }
 
-/** $EDITOR is a line for the shell: it may hold arguments and quotes. */
+/** Returns the command of $EDITOR, which is a shell command line and may have arguments and quotes. */
 function commandLine(editor: string, file: string, env: Env): [string, ...string[]] {
   return process.platform === 'win32'
     ? [`${editor} "${file}"`]

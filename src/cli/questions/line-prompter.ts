@@ -9,12 +9,12 @@ import { chosenTooFewOrMany, matching, numberProblem } from './choices.ts';
 import { resolveTypedPath } from './path-completion.ts';
 import type { Check, Choice, Prompter, PrompterOptions, Question, SeveralQuestion } from './types.ts';
 
-/** Longest description that is read out, in columns. */
+/** Maximum length of a description, in columns. */
 const LONGEST = 400;
 
-/** Plain lines and numbered lists, for screen readers and for terminals that can't move the cursor. */
+/** Returns a prompter with plain lines and numbered lists, for screen readers and dumb terminals. */
 export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 'list'> {
-  /** Asks until the answer is right. */
+  /** Asks until the answer is valid. */
   const ask = async <T>(
     { message, description, hint = '', hidden = false }: Question & { hint?: string; hidden?: boolean },
     signal: AbortSignal,
@@ -102,10 +102,10 @@ async function checked(
   return problem === undefined ? { answer } : { problem };
 }
 
-/** An answer, or what is wrong with what was typed. */
+/** A valid answer, or the problem with it. */
 type Validated<T> = { readonly answer: T } | { readonly problem: string };
 
-/** The choices with their numbers, one a line. */
+/** Returns the numbered choices, one per line. */
 export function numberedList<T>(choices: readonly Choice<T>[], columns: number): string {
   return choices
     .map(({ name, description }, at) => {
@@ -115,7 +115,7 @@ export function numberedList<T>(choices: readonly Choice<T>[], columns: number):
     .join('');
 }
 
-/** A choice by its number, its name, or words that fit no other. */
+/** Finds a choice by its number, its name, or words that match no other. */
 export function oneChoice<T>(choices: readonly Choice<T>[], typed: string): Validated<T> {
   const numbered = /^\d+$/u.test(typed) ? choices[Number(typed) - 1] : undefined;
   const named = choices.find(({ name }) => name === typed);
@@ -127,7 +127,7 @@ export function oneChoice<T>(choices: readonly Choice<T>[], typed: string): Vali
   };
 }
 
-/** Choices with commas between them, each as `oneChoice` takes it. */
+/** Finds choices separated by commas, each in the form of `oneChoice`. */
 export function severalChoices<T>(question: SeveralQuestion<T>, typed: string): Validated<readonly T[]> {
   const parts = typed === '' ? [] : typed.split(',').map(part => oneChoice(question.choices, part.trim()));
   const wrong = parts.find(part => 'problem' in part);
@@ -139,9 +139,9 @@ export function severalChoices<T>(question: SeveralQuestion<T>, typed: string): 
 }
 
 /**
- * Reads one line, edited as the terminal itself does it.
+ * Reads one line, with the terminal's own editing.
  *
- * @throws {QuestionLeft} at Ctrl-C, Ctrl-D and the end of input
+ * @throws {QuestionLeft} on Ctrl-C, Ctrl-D and the end of input
  */
 async function readLine(
   question: string,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expandHome, type PathPlace, pathsFrom } from '../core/paths.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
-/** Completes a path as a shell does: as far as it is certain, and then lists what it might be. At once, as keys follow. */
+/** Completes a path like a shell: the unambiguous part, then the candidates. Synchronous, because further keys follow. */
 export function completePath(
   typed: string,
   place: PathPlace & { readonly proposes: (fileName: string) => boolean },
@@ -14,8 +14,8 @@ export function completePath(
 }
 
 /**
- * The path that was meant: `~` expanded, and the quotes or backslashes taken off that a file dropped on the terminal
- * comes with, unless there is a file of that very name.
+ * Returns the intended path: expands `~` and removes the quotes or backslashes that terminals add to dropped files, unless a
+ * file of exactly that name exists.
  */
 export function resolveTypedPath(typed: string, place: PathPlace): string {
   const text = typed.trim();

@@ -1,7 +1,7 @@
 import { wantsPlainLines } from '../terminal/terminal-context.ts';
 import type { OpenQuestion, Prompter, PrompterOptions } from './types.ts';
 
-/** Loads the questions; lines instead of drawn ones with `ACCESSIBLE` or on a dumb terminal. */
+/** Loads the prompter: plain lines with `ACCESSIBLE` or on a dumb terminal, else drawn questions. */
 export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
   const prompter = wantsPlainLines(options.env)
     ? (await import('./line-prompter.ts')).linePrompter(options)
@@ -9,7 +9,7 @@ export async function createPrompter(options: PrompterOptions): Promise<Prompter
   return { ...prompter, list: (question, signal) => askForList(prompter, question, signal) };
 }
 
-/** Takes several lines pasted at once as several items. */
+/** Asks for a list; several pasted lines are several items. */
 async function askForList(
   prompter: Pick<Prompter, 'text'>,
   { message, description = '', default: standard = [], required = false }: OpenQuestion<readonly string[]>,

@@ -1,10 +1,10 @@
 import { fitted, paragraph } from '../terminal/fit-text.ts';
 import type { PrompterOptions } from './types.ts';
 
-/** Keys and what they do, as they stand beneath a question. */
+/** Keys and their actions, shown below a question. */
 export type Keys = readonly (readonly [key: string, action: string])[];
 
-/** How the questions look; colours only where standard error takes them. */
+/** Returns the theme of questions, with colours only if standard error supports them. */
 export function questionTheme({ io }: PrompterOptions, description = '', moreKeys: Keys = []) {
   const { paintErr: paint, stderr } = io;
   const describe = (): string => {

@@ -17,23 +17,23 @@ type KeyHandler = Parameters<typeof useKeypress>[0];
 type Key = Parameters<KeyHandler>[0];
 type Line = Parameters<KeyHandler>[1];
 
-/** How a question for a text is put. */
+/** The configuration of a text question. */
 export interface TextConfig {
   readonly message: string;
-  /** Taken by Enter on an empty line; Tab puts it there to be changed. */
+  /** The answer for Enter on an empty line; Tab inserts it for editing. */
   readonly default?: string;
   readonly required: boolean;
   readonly validate: (text: string) => Promise<true | string>;
-  /** Hands the terminal to an editor; gives the text it was left with. */
+  /** Opens an editor in the terminal and returns the edited text. */
   readonly edit?: (text: string, signal: AbortSignal) => Promise<string>;
-  /** What Tab makes of the text typed so far: as far as it goes on in one way only, and the ways it may go on. */
+  /** Completes the typed text: the unambiguous part, and the candidates. */
   readonly complete?: (typed: string) => { readonly text: string; readonly candidates: readonly string[] };
-  /** Once aborted, the line is closed and must be left alone. */
+  /** Once aborted, the line is closed and must not be touched. */
   readonly signal: AbortSignal;
   readonly theme: QuestionTheme;
 }
 
-/** What stock `input` can't do: lines pasted as one answer, Tab on paths, and an editor that draws on standard error. */
+/** A text question with what `input` lacks: pasted lines as one answer, Tab on paths, and an editor on standard error. */
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const theme = makeTheme<Pick<QuestionTheme, 'style'>>(config.theme);
   const [status, setStatus] = useState<'idle' | 'loading' | 'editing' | 'done'>('idle');
@@ -43,7 +43,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const [beneath, setBeneath] = useState('');
   const prefix = usePrefix({ status, theme });
 
-  /** Puts a text where it can be gone on with: its last line on the line that is typed. */
+  /** Makes a text editable: its last line becomes the typed line. */
   const put = (text: string, line: Line): void => {
     const cut = text.lastIndexOf('\n') + 1;
     line.clearLine(0);
@@ -52,7 +52,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     setValue(text.slice(cut));
   };
 
-  /** Done with the answer, or back to the question with what was typed and what is wrong with it. */
+  /** Ends with the answer, or returns to the question with the typed text and its fault. */
   const submit = async (answer: string, typed: string, line: Line): Promise<void> => {
     setStatus('loading');
     const isMissing = config.required && answer === '';
@@ -128,8 +128,8 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
 });
 
 /**
- * Takes the keys of something pasted, so that a line break in it is not Enter. Hands over its lines but the last, which
- * is on the line of the question by then.
+ * Collects the keys of pasted text, so that its line breaks don't count as Enter. Returns all lines but the last, which is
+ * already on the line of the question.
  */
 function usePaste(take: (lines: readonly string[], line: Line) => void): (key: Key, line: Line) => boolean {
   const paste = useRef<{ readonly lines: string[]; line: string; after: string } | undefined>(undefined);

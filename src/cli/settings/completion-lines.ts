@@ -1,7 +1,7 @@
 /** A shell, the line in its start-up file that loads completion, and how to add that line. */
 interface CompletionLine {
   readonly shell: 'bash' | 'zsh' | 'fish' | 'powershell';
-  /** Does nothing, and says nothing, once the command is gone. */
+  /** The line, which silently does nothing once the command is gone. */
   readonly line: string;
   /** Earlier forms of the line. */
   readonly earlier: readonly string[];
@@ -15,7 +15,7 @@ const FISH = 'if type -q promptrun; promptrun completion fish | source; end';
 const POWERSHELL =
   'if (Get-Command promptrun -ErrorAction Ignore) { promptrun completion powershell | Out-String | Invoke-Expression }';
 
-/** One for each shell. */
+/** The completion lines, one for each shell. */
 export const COMPLETION_LINES = [
   {
     shell: 'bash',
@@ -39,7 +39,7 @@ export const COMPLETION_LINES = [
     shell: 'powershell',
     line: POWERSHELL,
     earlier: ['promptrun completion powershell | Out-String | Invoke-Expression'],
-    // Its folder is not there on a new machine.
+    // The profile's folder may not exist on a new machine.
     install: `New-Item -ItemType Directory -Force (Split-Path $PROFILE) | Out-Null; Add-Content $PROFILE '${POWERSHELL}'`,
   },
 ] as const satisfies readonly CompletionLine[];

@@ -10,13 +10,13 @@ import { configError } from '../errors.ts';
 
 export type JsonDocument = Record<string, unknown>;
 
-/** A JSON file of the configuration directory: read directly, which takes a moment, and changed with `conf`. */
+/** A JSON file in the configuration directory. It is read directly, which is fast, and changed with `conf`. */
 export class JsonFile<T extends JsonDocument> {
   readonly path: string;
   readonly #clock: Pick<Clock, 'sleep' | 'random'>;
   readonly #parse: (document: JsonDocument) => T | string;
 
-  /** @param parse gives the content; a text that says what is wrong with a document that is damaged */
+  /** @param parse returns the content or, for a damaged document, a text that explains the fault */
   constructor(
     file: string,
     clock: Pick<Clock, 'sleep' | 'random'>,
@@ -35,9 +35,9 @@ export class JsonFile<T extends JsonDocument> {
   }
 
   /**
-   * Changes the content as it stands on disk by then, so that two processes lose nothing of each other's.
+   * Changes the current content under a lock, so that two processes don't lose each other's changes.
    *
-   * @throws {CliError} CONFIG_ERROR if the file is damaged, can't be written, or is locked by others for too long
+   * @throws {CliError} CONFIG_ERROR if the file is damaged, can't be written, or stays locked for too long
    */
   async update<R>(change: (content: T) => R): Promise<R> {
     const Conf = await loadConf(); // loading takes longer than writing, so it is done before the lock is taken
@@ -63,7 +63,7 @@ export class JsonFile<T extends JsonDocument> {
       const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
       if (isObject(value)) return value;
     } catch {
-      // The parser's own message would quote the file, which may hold a key.
+      // The parser's own message would quote the file, which may contain a key.
     }
     throw this.#damaged('it is not a JSON object');
   }
@@ -96,7 +96,7 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** @throws {CliError} CONFIG_ERROR that says what can't be done */
+/** Runs `work`. @throws {CliError} CONFIG_ERROR that names the failed action */
 function attempt<T>(file: string, action: 'read' | 'written' | 'made', work: () => T): T {
   try {
     return work();
@@ -115,8 +115,8 @@ function inaccessible(file: string, action: 'read' | 'written' | 'made', cause: 
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 /**
- * Loads `conf`. What it writes files with sends every signal to the process once more, so that one Ctrl-C would count
- * as two: its listeners are taken away again.
+ * Loads `conf` and removes the signal listeners of its file writer, which would send every signal to the process again, so
+ * that one Ctrl-C would count as two.
  */
 async function loadConf() {
   const before = new Set(ENDING_SIGNALS.flatMap(signal => process.rawListeners(signal)));
@@ -129,7 +129,7 @@ async function loadConf() {
   return Conf;
 }
 
-/** What a cache file holds; nothing if there is none or it is damaged, for a cache is simply filled again. */
+/** Reads a cache file; empty if it is missing or damaged, because a cache is simply filled again. */
 export function readCacheFile(file: string): JsonObject {
   try {
     const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -139,7 +139,7 @@ export function readCacheFile(file: string): JsonObject {
   }
 }
 
-/** Replaces a cache file, for its owner only. @throws what the file system throws */
+/** Replaces a cache file with mode 0600. @throws errors of the file system */
 export function writeCacheFile(file: string, content: JsonObject): void {
   makeDirectory(path.dirname(file), 0o700);
   replaceFileSync(file, JSON.stringify(content), 0o600);

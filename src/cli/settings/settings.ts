@@ -6,7 +6,7 @@ import { SETTINGS, type SettingKey, type SettingValues, settingValue } from './c
 import { CredentialStore } from './credentials/credential-store.ts';
 import { type JsonDocument, JsonFile } from './json-file.ts';
 
-/** What `config.json` holds. Names are own properties: one called `constructor` is a name like any other. */
+/** The content of `config.json`. Names are own properties, so that `constructor` is a name like any other. */
 type ConfigDocument = {
   activeProfile?: string;
   profiles: Record<string, { readonly baseUrl: string }>;
@@ -14,7 +14,7 @@ type ConfigDocument = {
   settings: Record<string, unknown>;
 };
 
-/** What the user set on this machine. Reading loads nothing heavy; what is damaged is an error when it is needed. */
+/** The user's settings. Reading them loads no heavy modules; a damaged part is an error only when it is needed. */
 export class Settings {
   readonly #clock: Pick<Clock, 'sleep' | 'random'>;
   readonly #stored: JsonFile<ConfigDocument>;
@@ -30,7 +30,7 @@ export class Settings {
     this.#stored = new JsonFile(path.join(directory, 'config.json'), clock, asConfigDocument);
   }
 
-  /** `config.json`. */
+  /** The path of `config.json`. */
   get file(): string {
     return this.#stored.path;
   }
@@ -45,7 +45,7 @@ export class Settings {
     return this.#read().activeProfile;
   }
 
-  /** By name, in alphabetical order. */
+  /** The profiles by name, in alphabetical order. */
   get profiles(): ReadonlyMap<string, { readonly baseUrl: string }> {
     return byName(this.#read().profiles);
   }
@@ -55,7 +55,7 @@ export class Settings {
     return byName(this.#read().aliases);
   }
 
-  /** The value of a setting; undefined if it is not set. @throws {CliError} CONFIG_ERROR */
+  /** Returns the value of a setting; undefined if it is not set. @throws {CliError} CONFIG_ERROR */
   get<K extends SettingKey>(key: K): SettingValues[K] | undefined {
     const stored = this.#read().settings[key];
     if (stored === undefined) return undefined;
@@ -65,7 +65,7 @@ export class Settings {
     throw configError(`${this.file}: the setting ${key} must be ${form}`, `promptrun config unset ${key}`);
   }
 
-  /** Changes `config.json` as it stands on disk by then. @throws {CliError} CONFIG_ERROR as `JsonFile` throws it */
+  /** Changes the current content of `config.json`. @throws {CliError} CONFIG_ERROR like `JsonFile` */
   async update<T>(change: (document: ConfigDocument) => T): Promise<T> {
     return this.#stored.update(document => {
       const result = change(document);
@@ -84,7 +84,7 @@ function byName<T>(values: Readonly<Record<string, T>>): Map<string, T> {
   return new Map(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The document with empty parts filled in; a text that says what is wrong with one that is damaged. */
+/** Returns the document with missing parts filled in; for a damaged one, a text that explains the fault. */
 function asConfigDocument(document: JsonDocument): ConfigDocument | string {
   const { activeProfile, profiles = {}, aliases = {}, settings = {} } = document;
   if (activeProfile !== undefined && typeof activeProfile !== 'string')
@@ -103,7 +103,7 @@ function isProfile(value: unknown): boolean {
   return isObject(value) && typeof value['baseUrl'] === 'string';
 }
 
-/** A flag that has a setting: the flag's value, else the setting's, if any. @throws {CliError} USAGE_ERROR */
+/** Returns the value of a flag, else that of its setting, if any. @throws {CliError} USAGE_ERROR */
 export function flagOrSetting(
   settings: Settings,
   key: 'concurrency' | 'rate',

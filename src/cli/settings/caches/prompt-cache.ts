@@ -12,14 +12,14 @@ interface CachedVersion {
   readonly version: PromptVersion;
 }
 
-/** What a prompt is called at its service. */
+/** The slug of a prompt at its service. */
 interface CachedSlug {
   readonly service: string;
   readonly promptId: string;
   readonly slug: string;
 }
 
-/** Prompt versions that were read once: a version never changes, so its config needs no second request. */
+/** Caches prompt versions, which never change, so that their configs need no second request. */
 export class PromptCache {
   readonly #file: string;
   readonly #service: string;
@@ -28,7 +28,7 @@ export class PromptCache {
   /**
    * @param directory the configuration directory
    * @param service the base URL, or `local` for the embedded service (see `Connection.service`)
-   * @param onProblem told when the file can't be written; the cache goes on without
+   * @param onProblem called if the file can't be written; the cache then works in memory
    */
   constructor(directory: string, service: string, onProblem: (message: string) => void = () => {}) {
     this.#file = path.join(directory, PROMPTS_FILE);
@@ -36,7 +36,7 @@ export class PromptCache {
     this.#onProblem = onProblem;
   }
 
-  /** The version with its config, if it was read before; counts as a use of it. */
+  /** Returns a cached version with its config, and counts as its use. */
   get(promptVersionId: string): PromptVersion | undefined {
     const { versions } = this.#read();
     const cached = versions.find(entry => this.#is(entry, promptVersionId));
@@ -44,7 +44,7 @@ export class PromptCache {
     return cached?.version;
   }
 
-  /** Keeps a version, and drops the one not used for longest once there are 200. */
+  /** Caches a version; beyond 200 versions, drops the least recently used. */
   put(version: PromptVersion): void {
     const entry = { service: this.#service, version };
     if (!isCachedVersion(entry)) return;
@@ -52,7 +52,7 @@ export class PromptCache {
     this.#write([entry, ...versions.filter(other => !this.#is(other, version.promptVersionId))], slugs);
   }
 
-  /** Remembers what a prompt is called, so that it can be offered by its name. */
+  /** Caches the slug of a prompt, so that completion can offer it. */
   noteSlug(promptId: string, slug: string): void {
     const service = this.#service;
     if (this.slugs().get(promptId) === slug) return;
@@ -61,13 +61,13 @@ export class PromptCache {
     this.#write(versions, [{ service, promptId, slug }, ...others]);
   }
 
-  /** The known slugs of this service's prompts, by prompt. */
+  /** Returns the cached slugs of this service by prompt id. */
   slugs(): ReadonlyMap<string, string> {
     const ours = this.#read().slugs.filter(({ service }) => service === this.#service);
     return new Map(ours.map(({ promptId, slug }) => [promptId, slug]));
   }
 
-  /** Every version kept of this service, last used first. Counts as no use. */
+  /** Returns every cached version of this service, last used first. Does not count as a use. */
   all(): PromptVersion[] {
     const ours = this.#read().versions.filter(({ service }) => service === this.#service);
     return ours.map(({ version }) => version);

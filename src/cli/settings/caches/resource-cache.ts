@@ -9,16 +9,16 @@ import { oneLine } from '../../terminal/sanitise.ts';
 import { type AddressSources, resolveAddress, resolveKey, serviceOf } from '../config/address.ts';
 import { JsonFile, readCacheFile } from '../json-file.ts';
 
-/** How long the refresh that a service asked for may take, in milliseconds. */
+/** Time limit of a refresh that a service asked for, in milliseconds. */
 const SETTLE_TIMEOUT_MS = 5000;
-/** How often a service that understands no form of `cli-agent` is asked again, in milliseconds. */
+/** Minimum time between refreshes for a service that understands no form of `cli-agent`, in milliseconds. */
 const DEAF_INTERVAL_MS = 3_600_000;
-/** What may stand in a header; a hash with a line break in it would forge another header. */
+/** Matches values that can be sent as a header; a hash with a line break would forge another header. */
 const SENDABLE = /^[\u0021-\u007e]{1,1024}$/u;
 
 export interface FetchLimits {
   readonly timeoutMs?: number;
-  /** 0 tries once. */
+  /** Number of retries; 0 sends one request. */
   readonly retries?: number;
   readonly signal?: AbortSignal;
 }
@@ -28,14 +28,14 @@ export interface ResourceCacheOptions {
   readonly directory: string;
   /** `resourceScope(baseUrl, apiKey)`, or `LOCAL_SCOPE` for the embedded service. */
   readonly scope: string;
-  /** `GET /resources`, without reporting a wish for a refresh that its own answer may carry. */
+  /** Sends `GET /resources` and ignores `action-require` in its answer. */
   readonly fetch: (limits: FetchLimits) => Promise<Resources>;
   readonly clock: Clock;
-  /** Told of refreshes that failed, and of files that can't be written. */
+  /** Called with failed refreshes, and with files that can't be written. */
   readonly onProblem: (message: string) => void;
 }
 
-/** The cached models of a service, and the hash by which the service knows them. */
+/** Caches the models of a service and their hash. */
 export class ResourceCache {
   readonly #options: ResourceCacheOptions;
   readonly #file: string;
@@ -48,35 +48,35 @@ export class ResourceCache {
     this.#file = path.join(options.directory, RESOURCES_FILE);
   }
 
-  /** What is sent as `cli-agent`: the hash, in the form that the service understands; undefined while none is cached. */
+  /** Returns the `cli-agent` header: the hash in the form that the service understands; undefined if none is cached. */
   cliAgent(): string | undefined {
     const { hash = '', agentForm } = this.cached() ?? {};
     if (!SENDABLE.test(hash)) return undefined;
     return agentForm === 'named' ? `resources_hash=${hash}` : hash;
   }
 
-  /** False once what was fetched could not be written, so that the next process fetches it again. */
+  /** False if the cache could not be written, so that the next process has to fetch again. */
   get isKept(): boolean {
     return this.#isKept;
   }
 
-  /** What is cached, read once. */
+  /** Returns the cached entry; reads the file once. */
   cached(): ResourceEntry | undefined {
     this.#cached ??= { entry: readEntry(this.#file, this.#options.scope) };
     return this.#cached.entry;
   }
 
-  /** The cached models; fetched if there are none yet, or with `refresh`. */
+  /** Returns the cached models; fetches them if there are none, or with `refresh`. */
   async models({ refresh = false, ...limits }: FetchLimits & { refresh?: boolean } = {}): Promise<Model[]> {
     const cached = refresh ? undefined : this.cached();
     return wellFormedModels(cached?.models ?? (await this.refresh(limits)).resources.models);
   }
 
-  /** Fetches the models and keeps them; gives the service's answer as it came. */
+  /** Fetches and caches the models; returns the service's answer unchanged. */
   async refresh(limits: FetchLimits = {}): Promise<Resources> {
     const before = this.cached();
     const answer = await this.#options.fetch(limits);
-    // A service that wants a refresh, and then gives the hash that it was sent, has not understood the header.
+    // A service that asks for a refresh and returns the hash that it was sent did not understand the header.
     const isMisunderstood = this.#refreshWanted && before?.hash === answer.hash;
     const agentForm = isMisunderstood ? otherForm(before) : before?.agentForm;
     this.#refreshWanted = false;
@@ -90,14 +90,14 @@ export class ResourceCache {
     return answer;
   }
 
-  /** An answer carried `action-require`. Of a service that understands no form of the header it is believed once an hour. */
+  /** Records `action-require` in an answer; at most once an hour for a service that understands no form of `cli-agent`. */
   noteActionRequired(): void {
     const { agentForm, fetchedAt = '' } = this.cached() ?? {};
     const isTooSoon = this.#options.clock.now() - Date.parse(fetchedAt) < DEAF_INTERVAL_MS;
     this.#refreshWanted = agentForm !== 'neither' || !isTooSoon;
   }
 
-  /** Does the refresh the service asked for, once the command's result is out: one try of at most 5 s, never a fault. */
+  /** Refreshes if the service asked for it, after the command's result is out: one request of at most 5 s, never a fault. */
   async settle(signal?: AbortSignal): Promise<void> {
     if (!this.#refreshWanted) return;
     try {
@@ -121,54 +121,54 @@ export class ResourceCache {
   }
 }
 
-/** The form to try once the one in use was not understood. */
+/** Returns the form to try after the current one was not understood. */
 function otherForm({ agentForm }: ResourceEntry): 'named' | 'neither' {
   return agentForm === undefined ? 'named' : 'neither';
 }
 
 /** The models of one service as one account sees them. */
 export interface ResourceEntry {
-  /** Base URL and key fingerprint in one (see `resourceScope`). */
+  /** The base URL and key fingerprint; see `resourceScope`. */
   readonly scope: string;
-  /** As the service gave it. */
+  /** The hash as the service sent it. */
   readonly hash: string;
-  /** As the service gave them. */
+  /** The models as the service sent them. */
   readonly models: readonly unknown[];
   /** ISO 8601. */
   readonly fetchedAt: string;
   /**
-   * The form of `cli-agent` that the service wants: `resources_hash=<hash>`, or neither this nor the bare hash; the bare
-   * hash if undefined.
+   * The form of `cli-agent` that the service understands: `named` is `resources_hash=<hash>`, `neither` no known form;
+   * undefined is the bare hash.
    */
   readonly agentForm?: 'named' | 'neither';
 }
 
 export const RESOURCES_FILE = 'resources.json';
-/** The embedded service's scope: its key dies with each process, its models don't. */
+/** The scope of the embedded service, whose key changes with each process while its models don't. */
 export const LOCAL_SCOPE = 'local';
 const MOST_ENTRIES = 20;
 
-/** Names one account at one service without giving its key away. */
+/** Returns a name for an account at a service that doesn't reveal its key. */
 export function resourceScope(baseUrl: string, apiKey: string): string {
   return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
 }
 
-/** What is cached under a scope. */
+/** Returns the cached entry of a scope. */
 export function readEntry(file: string, scope: string): ResourceEntry | undefined {
   return readEntries(file).find(entry => entry.scope === scope);
 }
 
 /**
- * Puts an entry first, and drops the one not renewed for longest once there are 20.
+ * Puts an entry first; beyond 20 entries, drops the one that was not refreshed for longest.
  *
- * @throws {CliError} CONFIG_ERROR as `JsonFile` throws it
+ * @throws {CliError} CONFIG_ERROR like `JsonFile`
  */
 export async function writeEntry(
   file: string,
   entry: ResourceEntry,
   clock: Pick<Clock, 'sleep' | 'random'>,
 ): Promise<void> {
-  // A damaged cache holds nothing that is worth keeping.
+  // A damaged cache has nothing worth keeping.
   if (readEntries(file).length === 0) rmSync(file, { force: true });
   await new JsonFile(file, clock, document => document).update(document => {
     const others = entriesIn(document).filter(({ scope }) => scope !== entry.scope);
@@ -193,10 +193,10 @@ function isEntry(entry: unknown): entry is ResourceEntry {
 }
 
 /**
- * What is cached for the service and key in force, and where; starts nothing and sends nothing.
+ * Returns the cached entry for the service and key in use, and its file. Starts and sends nothing.
  *
- * @param askKeychain whether the system's keychain may be asked for the key, which may ask the user
- * @throws {CliError} CONFIG_ERROR as `resolveAddress` and `resolveKey`
+ * @param askKeychain true to look in the system's keychain, which may ask the user
+ * @throws {CliError} CONFIG_ERROR like `resolveAddress` and `resolveKey`
  */
 export async function cachedResources(sources: AddressSources, askKeychain = true) {
   const address = resolveAddress(sources);
@@ -208,7 +208,7 @@ export async function cachedResources(sources: AddressSources, askKeychain = tru
   return { file, service, cached: readEntry(file, scope) };
 }
 
-/** Models without what is not of the interface's form, so that a hostile answer does no harm. */
+/** Returns only the models that have the interface's form, so that a hostile answer does no harm. */
 export function wellFormedModels(models: readonly unknown[]): Model[] {
   return models
     .filter(isObject)

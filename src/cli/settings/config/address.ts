@@ -8,24 +8,24 @@ import { EXIT } from '../../exit-codes.ts';
 import type { Settings } from '../settings.ts';
 import { LOCAL_PROFILE } from './names.ts';
 
-/** A base URL or a name, and what gave it. */
+/** A base URL or a name, with its source. */
 export interface Sourced {
   readonly value: string;
-  /** As errors name it: `--base-url`, `PROMPTRUN_BASE_URL`, `profile work`. */
+  /** The source for messages: `--base-url`, `PROMPTRUN_BASE_URL`, `profile work`. */
   readonly source: string;
 }
 
-/** Where requests go: the service embedded in the process, or a base URL. */
+/** The destination of requests: the embedded service, or a base URL. */
 export type Address =
   | { readonly embedded: true; readonly profile: typeof LOCAL_PROFILE; readonly chosen: boolean }
   | {
       readonly embedded: false;
       readonly baseUrl: Sourced;
-      /** The profile that was chosen, whether or not the base URL is its own. */
+      /** The chosen profile, even if the base URL is not its own. */
       readonly profile: string | undefined;
     };
 
-/** What the two are found from. */
+/** The sources of address and key. */
 export interface AddressSources {
   readonly globals: Pick<GlobalOptions, 'profile' | 'baseUrl' | 'insecureHttp'>;
   readonly env: Env;
@@ -33,7 +33,7 @@ export interface AddressSources {
 }
 
 /**
- * Where requests go: flags, then environment, then profile; `--profile` wins over the environment.
+ * Resolves the address from flags, then environment, then profile; `--profile` wins over the environment.
  *
  * @throws {CliError} CONFIG_ERROR for a wrong base URL or profile, and for a key without a base URL
  */
@@ -61,12 +61,12 @@ export function resolveAddress(sources: AddressSources): Address {
   );
 }
 
-/** Names a service in the journal and the caches: the base URL, or `local` for the embedded service. */
+/** Returns the name of a service in the journal and the caches: its base URL, or `local` for the embedded service. */
 export function serviceOf(address: Address): string {
   return address.embedded ? 'local' : address.baseUrl.value;
 }
 
-/** Whether the configured service is this machine's own. */
+/** Returns true if the embedded service is configured. */
 export function usesLocalService(sources: AddressSources): boolean {
   try {
     return resolveAddress(sources).embedded;
@@ -75,7 +75,7 @@ export function usesLocalService(sources: AddressSources): boolean {
   }
 }
 
-/** The host of another service than this machine's own; undefined if none is configured, or only half of one. */
+/** Returns the host of the configured service; undefined for the embedded one, or if the configuration is incomplete. */
 export function configuredHost(sources: AddressSources): string | undefined {
   try {
     const address = resolveAddress(sources);
@@ -87,9 +87,9 @@ export function configuredHost(sources: AddressSources): string | undefined {
 }
 
 /**
- * Refuses what belongs to this machine's own service if another one is configured.
+ * Refuses a command of the embedded service if another service is configured.
  *
- * @param what what was asked for, as the error begins: `prompts publish`
+ * @param what the command at the beginning of the message, such as `prompts publish`
  * @throws {CliError} USAGE_ERROR that names the way out
  */
 export function requireLocalService(sources: AddressSources, what: string): void {
@@ -102,7 +102,7 @@ export function requireLocalService(sources: AddressSources, what: string): void
   );
 }
 
-/** The profile chosen by flag, environment or `profile use`. */
+/** Returns the profile chosen by flag, environment or `profile use`. */
 export function chosenProfile({ globals, env, settings }: AddressSources): Sourced | undefined {
   if (globals.profile !== undefined) return existing(globals.profile, '--profile', settings);
   const named = env['PROMPTRUN_PROFILE'];
@@ -111,7 +111,7 @@ export function chosenProfile({ globals, env, settings }: AddressSources): Sourc
   return activeProfile === undefined ? undefined : existing(activeProfile, file, settings);
 }
 
-/** The base URL of a flag or the environment, which `--profile` keeps out. */
+/** Returns the base URL of a flag or, without `--profile`, of the environment. */
 export function explicitBaseUrl({ globals, env }: AddressSources): Sourced | undefined {
   if (globals.baseUrl !== undefined) return { value: globals.baseUrl, source: '--base-url' };
   const fromEnv = env['PROMPTRUN_BASE_URL'];
@@ -134,9 +134,9 @@ function addressOf({ value: profile }: Sourced, { globals, settings }: AddressSo
 }
 
 /**
- * A base URL as it is used: ends in `/v1`, and is https unless it leads to this machine.
+ * Returns a base URL with `/v1` at the end; it must be https unless it leads to this machine.
  *
- * @param source what gave it, named in errors: a flag, a variable or a profile
+ * @param source the flag, variable or profile, for messages
  * @throws {CliError} CONFIG_ERROR
  */
 export function checkedBaseUrl(text: string, source: string, insecureHttp: boolean): string {
@@ -159,9 +159,9 @@ function wellFormed(text: string, source: string): string {
 }
 
 /**
- * The key to send to a base URL. A profile's stored key is only given for the origin it was stored for.
+ * Returns the key for a base URL. A profile's stored key is returned only for the origin that it was stored for.
  *
- * @param askKeychain whether a key may be taken from the system's keychain, which may ask the user
+ * @param askKeychain true to look in the system's keychain, which may ask the user
  * @throws {CliError} CONFIG_ERROR with exit 3 if there is none
  */
 export async function resolveKey(
@@ -177,7 +177,7 @@ export async function resolveKey(
   return { ...key, value: checkedKey(key.value, key.source) };
 }
 
-/** The key of the environment goes with the base URL of the environment, if there is one. */
+/** Returns the key of the environment, which belongs to the base URL of the environment, if there is one. */
 function environmentKey({ globals, env }: AddressSources, baseUrl: Sourced): Sourced | undefined {
   const { PROMPTRUN_API_KEY: value, PROMPTRUN_BASE_URL: own } = env;
   if (!value) return undefined;
@@ -212,9 +212,9 @@ function noKey({ baseUrl, profile }: Address & { embedded: false }): CliError {
 }
 
 /**
- * A key that can be sent in a header.
+ * Returns a key that can be sent in a header.
  *
- * @param source what gave it, named in errors; the key itself never is
+ * @param source the source, for messages, which never contain the key itself
  * @throws {CliError} CONFIG_ERROR
  */
 export function checkedKey(key: string, source: string): string {

@@ -1,11 +1,11 @@
 import { usageError } from '../../errors.ts';
 
-/** The built-in profile: the service embedded in the process. */
+/** The built-in profile: the embedded service. */
 export const LOCAL_PROFILE = 'local';
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** A name for a profile or alias. @throws {CliError} USAGE_ERROR */
+/** Returns a valid name of a profile or alias. @throws {CliError} USAGE_ERROR for any other */
 export function checkedName(name: string, what: 'profile' | 'alias'): string {
   if (NAME.test(name)) return name;
   throw usageError(

@@ -1,7 +1,7 @@
 import { oneOf } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 
-/** The settings there are, with the types of their values. */
+/** The settings and the types of their values. */
 export interface SettingValues {
   concurrency: number;
   rate: number;
@@ -18,17 +18,17 @@ export type SettingKey = keyof SettingValues;
 
 interface SettingRule<T> {
   readonly description: string;
-  /** Shown by `config`; undefined where something else decides. */
+  /** The default shown by `config`; undefined if something else decides. */
   readonly default: T | undefined;
-  /** What values look like, for errors. */
+  /** The form of values, for messages. */
   readonly form: string;
-  /** undefined for a text that is not a value. */
+  /** Parses a value; undefined if the text is not valid. */
   readonly parse: (text: string) => T | undefined;
 }
 
 const SWITCH = { form: 'true or false', parse: parseSwitch };
 
-/** Every setting, in the order they are shown. */
+/** Every setting, in display order. */
 export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K]> } = {
   concurrency: {
     description: 'creations `batch` keeps open at a time',
@@ -81,12 +81,12 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
 
-/** @throws {CliError} USAGE_ERROR naming the nearest setting */
+/** Returns the setting of this name. @throws {CliError} USAGE_ERROR that names the nearest one */
 export function settingKey(text: string): SettingKey {
   return oneOf('setting', text, SETTING_KEYS);
 }
 
-/** @throws {CliError} USAGE_ERROR for a text that is not a value of this setting */
+/** Parses the value of a setting. @throws {CliError} USAGE_ERROR if it is not valid */
 export function settingValue<K extends SettingKey>(key: K, text: string): SettingValues[K] {
   const value = SETTINGS[key].parse(text);
   if (value === undefined)

@@ -4,10 +4,10 @@ import { isObject } from '../../core/json-value.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JsonDocument, JsonFile } from '../json-file.ts';
 
-/** Where a profile's key is kept, and the one origin it may be sent to. */
+/** The place of a profile's key, and the only origin that it may be sent to. */
 interface Credential {
   readonly origin: string;
-  /** undefined if the key is in the system's keychain. */
+  /** The key; undefined if it is in the system's keychain. */
   readonly key?: string;
   readonly keychain?: true;
 }
@@ -26,23 +26,23 @@ export class CredentialStore {
     return this.#stored.path;
   }
 
-  /** Where a profile's key is kept; undefined if it has none. @throws {CliError} CONFIG_ERROR for a damaged file */
+  /** Returns the place of a profile's key; undefined if it has none. @throws {CliError} CONFIG_ERROR for a damaged file */
   find(profile: string): Credential | undefined {
     const { keys } = this.#stored.read();
     return Object.hasOwn(keys, profile) ? keys[profile] : undefined;
   }
 
-  /** The profiles that have a key. @throws {CliError} CONFIG_ERROR for a damaged file */
+  /** Returns the profiles that have a key. @throws {CliError} CONFIG_ERROR for a damaged file */
   profiles(): string[] {
     return Object.keys(this.#stored.read().keys);
   }
 
-  /** The key itself; undefined if the keychain does not give it. */
+  /** Returns the key; undefined if the keychain does not return it. */
   async keyOf(profile: string, { origin, key }: Credential): Promise<string | undefined> {
     return key ?? (await inKeychain(profile, origin, entry => entry.getPassword())) ?? undefined;
   }
 
-  /** Keeps a key in the system's keychain if that is wanted and there is one, else in the file. Says which. */
+  /** Stores a key in the system's keychain if requested and available, else in the file. Returns which. */
   async store(
     profile: string,
     origin: string,
@@ -60,7 +60,7 @@ export class CredentialStore {
     return isInKeychain ? 'keychain' : 'file';
   }
 
-  /** False if the profile had no key. */
+  /** Deletes a profile's key; returns false if it had none. */
   async forget(profile: string): Promise<boolean> {
     const credential = this.find(profile);
     if (credential === undefined) return false;
@@ -87,7 +87,7 @@ function isCredential(value: unknown): boolean {
   );
 }
 
-/** Whether the key is in the keychain now: written, and read back. */
+/** Writes a key to the keychain; returns true if it can be read back. */
 async function writeToKeychain(profile: string, origin: string, key: string): Promise<boolean> {
   const stored = await inKeychain(profile, origin, async entry => {
     await entry.setPassword(key);
@@ -100,7 +100,7 @@ async function deleteFromKeychain(profile: string, origin: string): Promise<void
   await inKeychain(profile, origin, entry => entry.deletePassword());
 }
 
-/** Machines without a keychain, and installations without its native part, are as good as an empty one. */
+/** Uses the keychain. Without a keychain or its native module, behaves as if it were empty. */
 async function inKeychain<T>(
   profile: string,
   origin: string,
@@ -108,7 +108,7 @@ async function inKeychain<T>(
 ): Promise<T | undefined> {
   try {
     const { AsyncEntry } = await import('@napi-rs/keyring');
-    // The kernel's keyring, which is taken otherwise where nothing else is there, forgets at the next start.
+    // Without this, a machine with no other keychain would use the kernel's keyring, which is lost on restart.
     const options = { linux: { store: 'secret-service' as const } };
     return await use(new AsyncEntry('promptrun', `${profile} ${origin}`, options));
   } catch {

@@ -2,8 +2,8 @@ import { parseJson } from '../../../files/json.ts';
 import { isObject, type JsonObject } from '../../core/json-value.ts';
 
 /**
- * What became of a creation: `refused` and `none` made no run, the one by the service's word, the other by its list;
- * `lost`, `interrupted` and `failed` (a fault the service answered with) may have made one.
+ * The outcome of a creation. `refused` (by the service's answer) and `none` (by its list) made no run; `lost`,
+ * `interrupted` and `failed` (an error answer of the service) may have made one.
  */
 const CREATION_OUTCOMES = ['created', 'refused', 'none', 'lost', 'interrupted', 'failed', 'ended'] as const;
 type CreationOutcome = (typeof CREATION_OUTCOMES)[number];
@@ -12,50 +12,50 @@ export interface JournalOutcome {
   readonly outcome: CreationOutcome;
   readonly runId?: string;
   readonly runStatus?: string;
-  /** The run was taken from the list of runs, since the answer was lost. */
+  /** True if the run was found in the list, because the answer was lost. */
   readonly recovered?: true;
-  /** How far the service's clock is ahead of this machine's, in milliseconds, as far as is known by now. */
+  /** How far the service's clock is ahead of this machine's, in milliseconds, if known. */
   readonly clockOffsetMs?: number;
 }
 
-/** A creation with everything the journal says of it. */
+/** A creation with everything in the journal about it. */
 export interface JournalEntry extends Partial<JournalOutcome> {
-  /** Sent as `Idempotency-Key` as well. */
+  /** The journal id, also sent as `Idempotency-Key`. */
   readonly id: string;
-  /** ISO 8601, by this machine's clock, from before the request was sent for the first time. */
+  /** The local time before the request was first sent, ISO 8601. */
   readonly time: string;
-  /** Or `local` for the embedded service. */
+  /** The base URL, or `local` for the embedded service. */
   readonly baseUrl: string;
   readonly promptVersionId: string;
   /** SHA-256 of the inputs; the inputs themselves are never written. */
   readonly inputsDigest: string;
   /** The process that sent it. */
   readonly pid?: number;
-  /** When the outcome was written, ISO 8601. */
+  /** The time at which the outcome was written, ISO 8601. */
   readonly noted?: string;
 }
 
 type CreationFacts = Pick<JournalEntry, 'runId' | 'outcome'>;
 
-/** Whether a creation may have made a run whose id never arrived. */
+/** Returns true if a creation may have made a run whose id never arrived. */
 export function mayHaveMadeRun({ runId, outcome }: CreationFacts): boolean {
   return runId === undefined && outcome !== 'refused' && outcome !== 'none';
 }
 
-/** Whether it is not known what became of a creation; one that the service answered with a fault has failed. */
+/** Returns true if the outcome of a creation is unknown; one that the service answered with an error has failed. */
 export function inDoubt(entry: CreationFacts): boolean {
   return mayHaveMadeRun(entry) && entry.outcome !== 'failed';
 }
 
-/** Puts each creation's lines together as they come from the newest to the oldest. */
+/** Merges the lines of each creation, which arrive from newest to oldest. */
 export class JournalFold {
   readonly #outcomes = new Map<string, Partial<JournalEntry>>();
-  /** Creations that were sent more than once, so that their first lines come again. */
+  /** Creations that were sent more than once and so have several first lines. */
   readonly #repeated = new Set<string>();
-  /** Lines that could not be read. */
+  /** The number of unreadable lines. */
   damaged = 0;
 
-  /** Takes the line before the ones taken so far; gives the creation it begins, with all that came of it. */
+  /** Takes the next older line; returns the whole creation if this is its first line. */
   take(text: string): JournalEntry | undefined {
     if (text.trim() === '') return undefined;
     const line = parseLine(text);

@@ -8,31 +8,31 @@ import { fileIn } from '../../../files/write-below.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
 
-/** A journal larger than this is put aside, and a new one begun. */
+/** Size in bytes at which a journal is archived and a new one is started. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** How many that were put aside are kept. */
+/** Number of archived journals to keep. */
 const MOST_FILES = 16;
-/** Clocks are set back, and processes write at once: so many older creations in a row have nothing newer before them. */
+/** Number of consecutive older creations after which a search ends: clocks are set back, and processes write concurrently. */
 const ENOUGH_OLDER = 1000;
-/** A process that writes a lot looks after so many bytes whether its journal has been put aside. */
+/** Number of written bytes after which a process checks if its journal was archived. */
 const LOOK_AFTER_BYTES = 1024 * 1024;
 
-/** What is known of a creation before it is sent. */
+/** The facts about a creation before it is sent. */
 export type JournalStart = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'> & {
   /** The base URL, or `local` for the embedded service. */
   readonly service: string;
-  /** How far the service's clock is ahead of this machine's, in milliseconds; undefined where not known. */
+  /** How far the service's clock is ahead of this machine's, in milliseconds; undefined if unknown. */
   readonly clockOffsetMs?: number | undefined;
 };
 
-/** The runs started on this machine: one line before each creation is sent, one when something more is known. */
+/** The runs started on this machine: a line before each creation is sent, and one for each later fact. */
 export class Journal {
   readonly file: string;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #isWritten: boolean;
   readonly #lines: AppendLog;
 
-  /** @param isWritten false for a journal that is only read: a replay starts nothing */
+  /** @param isWritten false for a read-only journal: a replay starts nothing */
   constructor(stateDir: string, clock: Pick<Clock, 'now'>, isWritten = true) {
     this.file = path.join(stateDir, 'journal.jsonl');
     this.#clock = clock;
@@ -40,7 +40,7 @@ export class Journal {
     this.#lines = new AppendLog(() => openJournalFile(this.file), { reopenAfter: LOOK_AFTER_BYTES });
   }
 
-  /** A new creation, not yet written down. */
+  /** Returns a new creation that is not written yet. */
   entry({ service, promptVersionId, inputsDigest, clockOffsetMs }: JournalStart): JournalEntry {
     return {
       id: randomUUID(),
@@ -54,24 +54,24 @@ export class Journal {
   }
 
   /**
-   * Resolves once the creation is on disk, so that a power cut can't hide what is sent next.
+   * Writes a creation; resolves once it is on disk, so that a power cut can't hide a request.
    *
-   * @param again whether it was written before, and is about to be sent once more
+   * @param again true if it was written before and is about to be sent again
    */
   async begin(entry: JournalEntry, again = false): Promise<void> {
     const { id, time, baseUrl: service } = entry;
     await this.#append(again ? { ...this.entry({ ...entry, service }), id, time, again } : entry);
   }
 
-  /** Adds what became of a creation. */
+  /** Adds the outcome of a creation. */
   async outcome(id: string, outcome: JournalOutcome, options?: LineOptions): Promise<void> {
     await this.#append({ id, noted: this.#now(), ...outcome }, options);
   }
 
   /**
-   * Reads from the end, as far as it is asked for.
+   * Yields creations from newest to oldest.
    *
-   * @param isOlder whether a creation is from before the time that is asked for; by default all are read
+   * @param isOlder returns true for a creation before the requested time; by default all are read
    */
   async *newestFirst(isOlder: (entry: JournalEntry) => boolean = () => false): AsyncGenerator<JournalEntry> {
     let older = 0;
@@ -82,7 +82,7 @@ export class Journal {
     }
   }
 
-  /** All entries, newest first, and how many lines could not be read, as a crash may leave one. */
+  /** Reads all entries, newest first, and the number of unreadable lines, of which a crash may leave one. */
   async read(): Promise<{ entries: readonly JournalEntry[]; damaged: number }> {
     const fold = new JournalFold();
     const entries: JournalEntry[] = [];
@@ -90,19 +90,19 @@ export class Journal {
     return { entries, damaged: fold.damaged };
   }
 
-  /** The latest creation that made a run of this service, or may have. */
+  /** Returns the latest creation that made a run of this service, or may have. */
   async last(service: string): Promise<JournalEntry | undefined> {
     const madeNoRun = ({ outcome }: JournalEntry) => outcome === 'refused' || outcome === 'none';
     return this.#newest(entry => entry.baseUrl === service && !madeNoRun(entry));
   }
 
-  /** The creation that made a run of this service; undefined if it was made elsewhere. */
+  /** Returns the creation of a run of this service; undefined if it was made elsewhere. */
   async find(service: string, runId: string): Promise<JournalEntry | undefined> {
     if ((await this.mentioned(new Set([runId]))).size === 0) return undefined;
     return this.#newest(entry => entry.baseUrl === service && entry.runId === runId);
   }
 
-  /** Which of these runs it speaks of: looks at the text alone, which is much quicker than to read the lines. */
+  /** Returns which of these runs the journal mentions. Searches the text, which is much faster than parsing lines. */
   async mentioned(runIds: ReadonlySet<string>): Promise<Set<string>> {
     await this.#lines.flush();
     const mentioned = new Set<string>();
@@ -113,7 +113,7 @@ export class Journal {
     return mentioned;
   }
 
-  /** Closes the file; it may be used again. */
+  /** Closes the file; the next use opens it again. */
   close(): Promise<void> {
     return this.#lines.close();
   }
@@ -149,7 +149,7 @@ export class Journal {
     }
   }
 
-  /** The journal, and those put aside before it, newest first. */
+  /** Returns the journal and the archived ones, newest first. */
   async #files(): Promise<string[]> {
     return [this.file, ...(await filesAside(this.file))];
   }
@@ -173,7 +173,7 @@ async function openJournalFile(file: string): Promise<FileHandle> {
   return openForAppend(fileIn(file));
 }
 
-/** Each has a name of its own: where two processes do this at once, neither replaces what the other put aside. */
+/** Archives a journal under a unique name, so that two processes can't replace each other's archive. */
 async function putAside(file: string): Promise<void> {
   const stamp = new Date().toISOString().replaceAll(/[:.]/gu, '-');
   const aside = path.join(path.dirname(file), `journal-${stamp}-${randomUUID().slice(0, 8)}.jsonl`);
