@@ -89,6 +89,17 @@ export function shownPath({ cwd }: Context, file: string): string {
   return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 }
 
+/** Says how to use the provider whose key is set, since it may have been expected to answer. */
+async function noteUsableProvider({ env, io }: Context): Promise<void> {
+  const { knownProviders, keyVariable } = await import('../../models/providers/providers.ts');
+  const usable = knownProviders(env).find(provider => keyVariable(provider, env) !== undefined);
+  if (usable === undefined) return;
+  const model = `${usable.name}/<model>`;
+  io.noteOnce(
+    `note: ${keyVariable(usable, env)} is set: name a model with -m ${model}, or for all files: promptrun config set model ${model}`,
+  );
+}
+
 /** Returns an unlisted version of a prompt file, which can be run and read by its id. */
 export async function versionOfFile(
   ctx: Context,
@@ -109,6 +120,7 @@ export async function versionOfFile(
       const definition = await store.definition(promptVersionId);
       if ((model ?? defaultModel) === undefined && definition?.namesModel === false) {
         ctx.io.noteOnce('note: no model named: echo gives the prompt back');
+        await noteUsableProvider(ctx);
       }
       if (definition && lacksOpeningFence(definition.source)) {
         ctx.io.note(

@@ -66,7 +66,7 @@ function withLikelyFile({ cwd }: Context, target: string, error: unknown): unkno
   if (!existsSync(path.resolve(cwd, withExtension))) return error;
   const meant = revision === undefined ? withExtension : `${withExtension}${REVISION_MARK}${revision}`;
   const { status, exitCode, data, message, hints } = error;
-  const hint = `There is a file ${withExtension}. Was ${meant} meant?`;
+  const hint = `Did you mean ${revision === undefined ? 'the file ' : ''}${meant}?`;
   return new CliError(message, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
 }
 

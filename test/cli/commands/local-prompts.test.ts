@@ -335,6 +335,14 @@ it('runs a file that names no model with the setting model, else with echo, and 
   });
   expect((await promptrun(['run', 'own.prompt'])).stderr).not.toContain(note);
   expect((await promptrun(['run', 'bare.prompt', '-m', 'echo'])).stderr).not.toContain(note);
+  const hint = 'is set: name a model with -m';
+  expect((await promptrun(['run', 'bare.prompt'])).stderr).not.toContain(hint);
+  const withKey = { env: { ANTHROPIC_API_KEY: 'key-of-a-test' } };
+  const { stderr } = await promptrun(['run', 'bare.prompt'], withKey);
+  expect(stderr).toContain(
+    'note: ANTHROPIC_API_KEY is set: name a model with -m anthropic/<model>, or for all files: promptrun config set model anthropic/<model>',
+  );
+  expect((await promptrun(['run', 'own.prompt'], withKey)).stderr).not.toContain(hint);
   await promptrun(['config', 'set', 'model', 'card']);
   const drawn = await promptrun(['run', 'bare.prompt']);
   expect([drawn.stdout, drawn.stderr]).toEqual([

@@ -14,21 +14,21 @@ const NOTE = 'model: echo\n---\nHi {{name}}\n';
 
 describe('a name that stands for nothing', () => {
   it.each([
-    ['note', 'note.prompt'],
+    ['note', 'the file note.prompt'],
     ['note@HEAD', 'note.prompt@git:HEAD'],
     ['note.prompt@HEAD~1', 'note.prompt@git:HEAD~1'],
   ])('%s brings a hint at the file that was probably meant', async (target, meant) => {
     const home = homeWithNote(NOTE);
     const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
     expect(exitCode).toBe(4);
-    expect(stderr()).toContain(`There is a file note.prompt. Was ${meant} meant?`);
+    expect(stderr()).toContain(`\nDid you mean ${meant}?\n`);
   });
 
   it('brings none if there is no such file', async () => {
     const home = homeWithNote(NOTE);
     const { exitCode, stderr } = await runInProcess(['run', 'memo'], { home, local: localService });
     expect(exitCode).toBe(4);
-    expect(stderr()).not.toContain('There is a file');
+    expect(stderr()).not.toContain('Did you mean');
   });
 });
 
