@@ -195,6 +195,13 @@ describe('the end of a session', () => {
     expect((await ended).code).toBe(0);
   });
 
+  it('comes within a second though nothing is written', async () => {
+    const { child, ended, untilStdout } = session();
+    await untilStdout(/"id":1/u);
+    child.stdout.destroy();
+    expect(await ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it.each([
     ['SIGTERM', 143],
     ['the end of the input', 0],
@@ -205,7 +212,9 @@ describe('the end of a session', () => {
     await untilStdout(/run [\da-f-]{36} is running/u);
     if (end === 'SIGTERM') child.kill('SIGTERM');
     else child.stdin.end();
-    expect((await ended).code).toBe(expected);
+    const { code, stderr } = await ended;
+    expect(code).toBe(expected);
+    expect(stderr).not.toContain('goes on');
     const { stdout } = await runCommand(['runs', 'list', '--query', '[].runStatus'], { home });
     expect(JSON.parse(stdout)).toEqual(['failed']);
   });

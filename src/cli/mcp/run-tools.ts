@@ -23,6 +23,8 @@ import { runResult } from './run-content.ts';
 export interface Call {
   /** Aborted once the client gives the call up. */
   readonly signal: AbortSignal;
+  /** Returns true once the session is over, and with it the runs of this machine's own service. */
+  readonly isSessionOver: () => boolean;
   /** Tells the client how far it is, if it wants to know. */
   readonly progress: (message: string) => void;
 }
@@ -107,8 +109,10 @@ async function createAndFollow(
 ): Promise<Run> {
   const identity: RunIdentity = { runId: undefined, key: undefined };
   const adviseWay = async (): Promise<void> => {
-    identity.runId ??= await runOfKey(connection, identity.key, ctx.signal);
-    ctx.io.error(wayToRun(connection, identity.runId));
+    if (identity.key === undefined) return;
+    const isStopped = call.isSessionOver() && connection.embedded;
+    identity.runId ??= await runOfKey(connection, identity.key, ctx.signal).catch(() => undefined);
+    ctx.io.error(isStopped ? wayToRerun(connection, identity.runId) : wayToRun(connection, identity.runId));
   };
   return await withProgress(ctx, connection, identity, call, async ended => {
     call.signal.addEventListener('abort', () => void adviseWay(), { signal: ended });
@@ -133,6 +137,15 @@ function wayToRun({ advise }: Connection, runId: string | undefined): string {
   return runId === undefined
     ? `note: a call was cancelled; its run may go on, get the latest with: ${advise('runs', 'wait', '--last')}`
     : `note: a call was cancelled; run ${runId} goes on, get it with: ${advise('runs', 'wait', runId)}`;
+}
+
+function wayToRerun({ advise }: Connection, runId: string | undefined): string {
+  const again =
+    runId === undefined
+      ? `look for it with: ${advise('runs', 'list')}`
+      : `run it again with: ${advise('runs', 'rerun', runId)}`;
+  const run = runId === undefined ? 'a run' : `run ${runId}`;
+  return `note: the session has ended; ${run} was stopped and may have been paid for, ${again}`;
 }
 
 /** What some work on a run gives, `ended` aborted after it; the client is told once a second that the run goes on. */

@@ -72,6 +72,9 @@ const TOOLS: readonly Tool[] = [
 /** How long quick requests are still answered once the input has ended, in milliseconds. */
 const LAST_ANSWERS_MS = 2000;
 
+/** How often standard output is looked at while nothing is written, in milliseconds. */
+const READER_CHECK_MS = 250;
+
 /** A hint that names a flag can't help: an agent has none. */
 const FLAG = /(?:^|[\s(])--?[a-z]/u;
 
@@ -99,13 +102,26 @@ export async function serveAgent(ctx: Context, offer: Offer, caps: Caps): Promis
       if (ctx.globals.debug) ctx.io.error(`debug: ${oneLine(error.message)}`);
     },
   });
-  const isRead = await Promise.race([inputEnded.then(() => true), written.then(() => false)]);
+  const over = new AbortController();
+  const unread = untilUnread(ctx, over.signal);
+  const isRead = await Promise.race([inputEnded.then(() => true), written.then(() => false), unread]);
+  over.abort();
   if (!ctx.signal.aborted && isRead) await Promise.race([session.lastAnswers(), written]);
+  session.end();
   await handle.close();
   stream.unpipe(input);
   await session.close();
   output.end();
   await written;
+}
+
+/** Resolves to false once nobody reads standard output, though nothing is written to it; to true once the signal is aborted. */
+async function untilUnread({ io, clock }: Context, signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted) {
+    if (!io.isRead()) return false;
+    await clock.sleep(READER_CHECK_MS, signal).catch(() => {});
+  }
+  return true;
 }
 
 /** Standard output that is closed, or full, ends the session. */
@@ -125,6 +141,7 @@ class AgentSession {
   readonly #ended = new AbortController();
   /** Requests that create nothing: they are answered though the input has ended. */
   #quick = 0;
+  #isOver = false;
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(ctx: Context, offer: Offer, caps: Caps) {
@@ -147,7 +164,7 @@ class AgentSession {
     );
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name, arguments: args = {} } = params;
-      const call = callOf(mcpReq);
+      const call = callOf(mcpReq, () => this.#isOver);
       if (name === 'search_prompts') return this.#asResult(this.#quickly(() => this.#search(args, call)));
       if (name === 'run_prompt')
         return this.#asResult(
@@ -165,6 +182,11 @@ class AgentSession {
     const until = clock.now() + LAST_ANSWERS_MS;
     do await clock.sleep(20);
     while (this.#quick > 0 && clock.now() < until);
+  }
+
+  /** Says that what still runs is about to be stopped. */
+  end(): void {
+    this.#isOver = true;
   }
 
   /** Stops waiting for what still runs. */
@@ -219,11 +241,15 @@ class AgentSession {
   }
 }
 
-function callOf({ signal, notify, _meta }: ServerContext['mcpReq']): Call {
+function callOf(
+  { signal, notify, _meta }: ServerContext['mcpReq'],
+  isSessionOver: Call['isSessionOver'],
+): Call {
   const token = _meta?.progressToken;
   let progress = 0;
   return {
     signal,
+    isSessionOver,
     progress: message => {
       if (token === undefined || signal.aborted) return;
       progress += 1;

@@ -1,5 +1,6 @@
+import { writeSync } from 'node:fs';
 import type { ChalkInstance } from 'chalk';
-import { codeOf } from '../../files/error-utils.ts';
+import { codeOf, toError } from '../../files/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { visible, withoutHiddenControls } from './sanitise.ts';
@@ -21,6 +22,8 @@ export interface Io {
   readonly stdin: { readonly isTerminal: boolean; readonly stream: NodeJS.ReadStream };
   /** Writes results to standard output. False once the reader has gone: stop producing. */
   out(data: string | Uint8Array): Promise<boolean>;
+  /** Returns false once nobody reads standard output any more, as far as that shows before something is written. */
+  isRead(): boolean;
   /** Writes a line to standard error whatever `--quiet` says. */
   error(line: string): void;
   /** Writes a line to standard error; nothing with `--quiet`. */
@@ -42,6 +45,7 @@ export interface Io {
 /** What is used of a stream that is written to. */
 export interface Sink {
   readonly isTTY?: boolean | undefined;
+  readonly fd?: number | undefined;
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
   write(data: string | Uint8Array, done?: (error?: Error | null) => void): boolean;
@@ -106,6 +110,7 @@ export function plainIo(streams: Streams): PlainIo {
       const isText = typeof data === 'string' && streams.stdout.isTTY === true;
       return write(isText ? withoutHiddenControls(data) : data);
     },
+    isRead: () => hasReader(streams.stdout),
     error: line => {
       stepAside();
       writeNote(`${line}\n`);
@@ -157,6 +162,17 @@ function resultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<bool
     if (error) gone = true;
     return !gone;
   };
+}
+
+/** A socket whose other end is closed refuses even nothing; a pipe takes that, and tells only at the next line. */
+function hasReader({ fd, isTTY }: Sink): boolean {
+  if (fd === undefined || isTTY === true || process.platform === 'win32') return true;
+  try {
+    writeSync(fd, new Uint8Array());
+    return true;
+  } catch (error) {
+    return !readerHasGone(toError(error));
+  }
 }
 
 function readerHasGone(error: Error): boolean {
