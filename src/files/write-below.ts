@@ -153,7 +153,8 @@ export function makeDirectory(directory: string, mode = 0o777): void {
     mkdirSync(directory, { mode });
   } catch (error) {
     if (isDirectory(directory)) return;
-    if (codeOf(error) !== 'ENOENT' || existsSync(above)) throw error;
+    if (codeOf(error) !== 'ENOENT') throw error;
+    if (existsSync(above)) throw isDirectory(above) ? error : notDirectory(above);
     makeDirectory(above, mode);
     return makeDirectory(directory, mode);
   }
@@ -161,6 +162,11 @@ export function makeDirectory(directory: string, mode = 0o777): void {
   if (handle === undefined) return;
   fsyncSync(handle);
   closeSync(handle);
+}
+
+/** What other systems say of a file in the way. Windows says that nothing is there. */
+function notDirectory(file: string): Error {
+  return Object.assign(new Error(`ENOTDIR: ${file} is not a directory`), { code: 'ENOTDIR' });
 }
 
 /** Whether there is a directory of that name. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeDirectory } from '../../src/files/write-below.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { isPosix } from '../support/system.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -21,7 +22,7 @@ function recordSyncs(): string[] {
 }
 
 describe('making a directory', () => {
-  it('makes those above it as well, all with the mode given', () => {
+  it.runIf(isPosix)('makes those above it as well, all with the mode given', () => {
     const home = temporaryDirectory();
     makeDirectory(path.join(home, 'a/b/c'), 0o700);
     for (const made of ['a', 'a/b', 'a/b/c']) {
@@ -37,7 +38,7 @@ describe('making a directory', () => {
     expect(synced).toEqual(['', 'a', 'a/b'].map(above => path.join(home, above)));
   });
 
-  it('leaves one that is there as it is, behind a link too', () => {
+  it.runIf(isPosix)('leaves one that is there as it is, behind a link too', () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'there'), { mode: 0o750 });
     symlinkSync('there', path.join(home, 'link'));

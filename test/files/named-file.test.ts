@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isBelow, lookAtNamedFile, namesOtherComputer, whyLeftOut } from '../../src/files/named-file.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { hasLinks, isPosix } from '../support/system.ts';
 
 /** A folder with a file, a way to it over a link, and a file elsewhere. */
 function scene() {
@@ -21,7 +22,7 @@ function scene() {
 }
 
 describe('a file that another one names', () => {
-  it('lies below the folder by its real path, whatever leads to either', () => {
+  it.runIf(hasLinks)('lies below the folder by its real path, whatever leads to either', () => {
     const { home, folder, link } = scene();
     link('way', 'in');
     const real = realpathSync.native(path.join(folder, 'in/file'));
@@ -32,7 +33,7 @@ describe('a file that another one names', () => {
     }
   });
 
-  it.each([
+  it.runIf(hasLinks).each([
     ['beside the folder, with a name that begins with its', () => '../folder-2'],
     ['over a link', ({ link }: ReturnType<typeof scene>) => link('x', '../folder-2')],
     ['over a link in the middle', ({ link }: ReturnType<typeof scene>) => `${link('up', '..')}/folder-2`],
@@ -44,7 +45,7 @@ describe('a file that another one names', () => {
     expect(isBelow(all.folder, file)).toBe(false);
   });
 
-  it('is regular and of bounded size', () => {
+  it.runIf(isPosix)('is regular and of bounded size', () => {
     const { folder, link } = scene();
     expect(lookAtNamedFile(path.join(folder, 'in/file'), folder, 9).fault).toBe('large');
     expect(lookAtNamedFile(path.join(folder, 'in'), folder, 9).fault).toBe('irregular');
@@ -63,7 +64,7 @@ describe('a file that another one names', () => {
 });
 
 describe('a file that was found', () => {
-  it('is left out if it leads elsewhere, to nothing or to what is not a file', () => {
+  it.runIf(hasLinks)('is left out if it leads elsewhere, to nothing or to what is not a file', () => {
     const { folder, link } = scene();
     expect(whyLeftOut(path.join(folder, 'in/file'), folder)).toBeUndefined();
     expect(whyLeftOut(link('within', 'in/file'), folder)).toBeUndefined();
@@ -74,7 +75,7 @@ describe('a file that was found', () => {
     expect(whyLeftOut(path.join(folder, 'in'), folder)).toBe('it is not a regular file');
   });
 
-  it.runIf(process.platform !== 'win32')('is left out if it is a pipe', () => {
+  it.runIf(isPosix)('is left out if it is a pipe', () => {
     const { folder } = scene();
     execFileSync('mkfifo', [path.join(folder, 'pipe')]);
     expect(whyLeftOut(path.join(folder, 'pipe'), folder)).toBe('it is not a regular file');

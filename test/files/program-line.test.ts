@@ -13,7 +13,7 @@ beforeEach(() => {
 function lineOf(argv: readonly [string, ...string[]], filled: readonly number[] = []): string {
   const env = { Path: home, SystemRoot: 'C:\\Windows' };
   const { file, args } = programLine({ argv, filled: new Set(filled), directory: '/', env }, 'win32');
-  return [file, ...args].join(' ').replaceAll(home, 'HOME');
+  return [file, ...args].join(' ').replaceAll(home + path.sep, 'HOME/');
 }
 
 describe('what starts a program on Windows', () => {

@@ -8,6 +8,7 @@ import {
   windowsProgram,
 } from '../../src/files/programs.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { isPosix } from '../support/system.ts';
 
 let home = '';
 beforeEach(() => {
@@ -19,7 +20,7 @@ beforeEach(() => {
   }
 });
 
-describe('a program', () => {
+describe.runIf(isPosix)('a program', () => {
   it.each([
     ['tool', 'a/tool'],
     ['only', 'b/only'],
@@ -61,7 +62,7 @@ describe('a program on Windows', () => {
     expect(resolveProgram('check', home, env(), 'win32')).toBeUndefined();
   });
 
-  it('of the store is found, though nothing but its start can follow the link to it', () => {
+  it.runIf(isPosix)('of the store is found, though nothing but its start can follow the link to it', () => {
     symlinkSync('python3.exe', path.join(home, 'b/python3.exe'));
     symlinkSync('gone.exe', path.join(home, 'a/ruby.exe'));
     expect(findProgram('python3', env(), 'win32')).toBe(path.join(home, 'b/python3.exe'));

@@ -21,9 +21,10 @@ import {
   writeUnderFreeName,
 } from '../../src/files/write-file.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { hasLinks, isPosix } from '../support/system.ts';
 
 describe('replacing a file', () => {
-  it('takes text, bytes, or what writes it piece by piece', async () => {
+  it.runIf(isPosix)('takes text, bytes, or what writes it piece by piece', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     await replaceFile(fileIn(file), 'text', 0o600);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -51,7 +52,7 @@ describe('replacing a file', () => {
 });
 
 describe('replacing a file that the user names', () => {
-  it.each([
+  it.runIf(hasLinks).each([
     ['a file', 'file'],
     ['nothing', 'missing'],
     ['a folder', '.'],
@@ -68,7 +69,7 @@ describe('replacing a file that the user names', () => {
     expect(readdirSync(home).toSorted()).toEqual(['file', 'link']);
   });
 
-  it('follows links that lead to its folder, and makes no folder', async () => {
+  it.runIf(hasLinks)('follows links that lead to its folder, and makes no folder', async () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'real'));
     symlinkSync('real', path.join(home, 'linked'));
@@ -79,7 +80,7 @@ describe('replacing a file that the user names', () => {
     await expect(replaceNamedFile(path.join(home, 'none/file'), 'new')).rejects.toThrow('ENOENT');
   });
 
-  it.runIf(process.platform !== 'win32')('writes to a device as it stands, behind a link too', async () => {
+  it.runIf(isPosix)('writes to a device as it stands, behind a link too', async () => {
     const link = path.join(temporaryDirectory(), 'link');
     symlinkSync('/dev/null', link);
     for (const file of ['/dev/null', link]) {
@@ -91,7 +92,7 @@ describe('replacing a file that the user names', () => {
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
   });
 
-  it.runIf(process.platform !== 'win32')('writes to a pipe, behind a link too', async () => {
+  it.runIf(isPosix)('writes to a pipe, behind a link too', async () => {
     const home = temporaryDirectory();
     execFileSync('mkfifo', [path.join(home, 'pipe')]);
     symlinkSync('pipe', path.join(home, 'link'));

@@ -13,6 +13,7 @@ import { createContext, type Surroundings } from '../../src/cli/runtime/create-c
 import type { EndingSignal } from '../../src/cli/runtime/signals.ts';
 import { plainIo, type Sink } from '../../src/cli/terminal/io.ts';
 import { environmentWithin } from './environment.ts';
+import { isPosix } from './system.ts';
 
 export interface TestOptions {
   /** Added to a bare environment whose directories are the test's own. */
@@ -127,7 +128,14 @@ export function testClock(start: number = TEST_NOW): Clock {
 /** A directory of the test's own, removed at its end. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  onTestFinished(() => {
+    try {
+      rmSync(directory, { recursive: true, force: true });
+    } catch (error) {
+      // Windows keeps a database until this process ends: it goes with all directories then.
+      if (isPosix) throw error;
+    }
+  });
   return directory;
 }
 

@@ -5,19 +5,22 @@ import path from 'node:path';
 
 const OURS = 'PROMPTRUN_TESTS_IN';
 
+/** The variable that says where temporary directories lie. */
+const PLACE = process.platform === 'win32' ? 'TEMP' : 'TMPDIR';
+
 /** Keeps every temporary directory of the tests in one, which goes with them however a test ends. */
 export default function temporary(): (() => void) | undefined {
   // Vitest sets up once for each project.
   if (process.env[OURS] !== undefined) return undefined;
-  const usual = process.env['TMPDIR'];
+  const usual = process.env[PLACE];
   const directory = (usual === undefined ? inMemory() : undefined) ?? newDirectoryIn(tmpdir());
   // PostgreSQL, which refuses to run as root, goes through it as another user.
   chmodSync(directory, 0o711);
-  process.env['TMPDIR'] = directory;
+  process.env[PLACE] = directory;
   process.env[OURS] = directory;
   return () => {
-    if (usual === undefined) delete process.env['TMPDIR'];
-    else process.env['TMPDIR'] = usual;
+    if (usual === undefined) delete process.env[PLACE];
+    else process.env[PLACE] = usual;
     delete process.env[OURS];
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
   };

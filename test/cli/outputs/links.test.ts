@@ -13,6 +13,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CommandResult, temporaryDirectory } from '../../support/context.ts';
 import { success } from '../../support/scripted-service.ts';
+import { hasLinks, isPosix } from '../../support/system.ts';
 import { command, creation, PROMPT, RUN, runOf, serviceOf, text, VERSION } from '../commands/run-support.ts';
 import { ECHO, Project } from '../testing/support.ts';
 
@@ -53,7 +54,7 @@ function outcome({ exitCode, stdout, stderr }: CommandResult) {
 const BATCH = ['batch', 'hello', '--from', 'rows.csv', '--out'];
 const RUN_HELLO = ['run', 'hello', '-i', 'name=Ada'];
 
-describe('a link that a repository brings', () => {
+describe.runIf(hasLinks)('a link that a repository brings', () => {
   it.each<[link: string, argv: readonly string[]]>([
     ['rec/runs', [...RUN_HELLO, '--record', 'rec']],
     ['rec/media', [...RUN_HELLO, '--record', 'rec']],
@@ -88,7 +89,7 @@ describe('a link that a repository brings', () => {
     }
   });
 
-  it.runIf(process.platform !== 'win32').each(['lock', 'journal'])(
+  it.runIf(isPosix).each(['lock', 'journal'])(
     'or a pipe in the place of a %s stops a batch, which does not wait for it',
     async ending => {
       const repository = new Repository({});
@@ -126,7 +127,7 @@ describe('a link that a repository brings', () => {
   });
 });
 
-describe('a link that is found late', () => {
+describe.runIf(hasLinks)('a link that is found late', () => {
   it('in the place of a recorded picture leaves the run its output, and ends in 2', async () => {
     const repository = new Repository({});
     const argv = ['run', 'postcard', '-i', 'place=Oslo', '--record'];
@@ -226,7 +227,7 @@ describe('a link that is found late', () => {
   });
 });
 
-describe('a link that the user has', () => {
+describe.runIf(hasLinks)('a link that the user has', () => {
   it('may be the folder that is named, and lead to it', async () => {
     const repository = new Repository({ way: '.' });
     mkdirSync(path.join(repository.outside, 'real'));
@@ -271,7 +272,7 @@ describe('a link that the user has', () => {
     }
   });
 
-  it.runIf(process.platform !== 'win32')('may lead to a device', async () => {
+  it.runIf(isPosix)('may lead to a device', async () => {
     const repository = new Repository({});
     repository.link('sink', '/dev/null');
     await repository.run([...BATCH, 'results.jsonl']);

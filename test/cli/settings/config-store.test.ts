@@ -11,6 +11,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Settings } from '../../../src/cli/settings/settings.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 
 function settingsIn(directory: string) {
   return new Settings(directory, testClock());
@@ -24,7 +25,7 @@ function withFile(text: string) {
 }
 
 describe('the configuration file', () => {
-  it('is written for its owner only, in a directory for its owner only', async () => {
+  it.runIf(isPosix)('is written for its owner only, in a directory for its owner only', async () => {
     const directory = path.join(temporaryDirectory(), 'made');
     await settingsIn(directory).update(document => {
       document.aliases['a'] = 'b';
@@ -68,7 +69,7 @@ describe('the configuration file', () => {
     ]);
   });
 
-  it('stays a symbolic link', async () => {
+  it.runIf(isPosix)('stays a symbolic link', async () => {
     const directory = temporaryDirectory();
     const target = path.join(directory, 'dotfiles.json');
     writeFileSync(target, '{"aliases": {"old": "x"}}');
@@ -106,7 +107,7 @@ describe('the configuration file', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  it.skipIf(process.getuid?.() === 0)('is told to be unreadable, with its path', () => {
+  it.runIf(isPosix && process.getuid?.() !== 0)('is told to be unreadable, with its path', () => {
     const { settings, file } = withFile('{}');
     chmodSync(file, 0o000);
     expect(() => settings.activeProfile).toThrow(`${file} can't be read: `);

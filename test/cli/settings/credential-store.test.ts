@@ -3,12 +3,13 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { CredentialStore } from '../../../src/cli/settings/credentials/credential-store.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 
 function storeIn(directory: string): CredentialStore {
   return new CredentialStore(directory, testClock());
 }
 
-it('keeps a key with its origin, for the owner only, until it is forgotten', async () => {
+it.runIf(isPosix)('keeps a key with its origin, for the owner only, until it is forgotten', async () => {
   const store = storeIn(temporaryDirectory());
   expect(await store.store('work', 'https://a.test', 'secret', false)).toBe('file');
   const credential = store.find('work');

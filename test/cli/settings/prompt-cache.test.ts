@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { PromptCache } from '../../../src/cli/settings/caches/prompt-cache.ts';
 import type { PromptVersion } from '../../../src/wire/index.ts';
 import { temporaryDirectory } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 
 function version(id: string): PromptVersion {
   return { promptVersionId: id, promptId: 'p', title: 't', publishedAt: '', config: { of: id } };
@@ -14,7 +15,7 @@ function cacheIn(directory: string, service = 'local'): PromptCache {
 }
 
 describe('the prompt cache', () => {
-  it('keeps a version for the next process, readable by its owner only', () => {
+  it.runIf(isPosix)('keeps a version for the next process, readable by its owner only', () => {
     const directory = path.join(temporaryDirectory(), 'not', 'there', 'yet');
     cacheIn(directory).put(version('A'));
     expect(cacheIn(directory).get('a')).toEqual(version('A'));

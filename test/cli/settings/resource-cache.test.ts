@@ -8,6 +8,7 @@ import {
 } from '../../../src/cli/settings/caches/resource-cache.ts';
 import type { Resources } from '../../../src/wire/index.ts';
 import { TEST_NOW, temporaryDirectory, testClock } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 
 const BASE = 'https://prompts.example/v1';
 const MODEL = {
@@ -54,7 +55,7 @@ describe('what is held', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('is there for the next process, readable by its owner only', async () => {
+  it.runIf(isPosix)('is there for the next process, readable by its owner only', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('h1')]).cache.refresh();
     const { cache, asked } = cacheIn(directory, []);

@@ -1,17 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { shellWords } from '../../../src/prompts/template/shell-words.ts';
+import { isPosix } from '../../support/system.ts';
 
 describe('words of a shell', () => {
-  it.each([
-    `a  b\tc\nd`,
-    `'a b' "c d" e`,
-    `a'b c'd"e f"g`,
-    `a\\ b \\' \\"`,
-    `"a \\"b\\" \\\\ \\x"`,
-    `'' "" x`,
-    `'it'\\''s'`,
-  ])('are those that sh makes of %j', text => {
+  it
+    .runIf(isPosix)
+    .each([
+      `a  b\tc\nd`,
+      `'a b' "c d" e`,
+      `a'b c'd"e f"g`,
+      `a\\ b \\' \\"`,
+      `"a \\"b\\" \\\\ \\x"`,
+      `'' "" x`,
+      `'it'\\''s'`,
+    ])('are those that sh makes of %j', text => {
     const script = 'for word in "$@"; do printf "%s\\0" "$word"; done';
     const printed = execFileSync('sh', ['-c', `set -f; set -- ${text.replaceAll('\n', ' ')}; ${script}`]);
     expect(shellWords(text)).toEqual(printed.toString().split('\0').slice(0, -1));

@@ -1,0 +1,24 @@
+import { lstatSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+// What some tests need and a system may lack: they are skipped there.
+
+/** File modes, pipes with names, devices, `sh` and what comes with it. */
+export const isPosix = process.platform !== 'win32';
+
+/** Links, which Windows lets only some users make, and Wine never makes. */
+export const hasLinks = isPosix || canLink();
+
+function canLink(): boolean {
+  const home = mkdtempSync(path.join(tmpdir(), 'promptrun-links-'));
+  const link = path.join(home, 'link');
+  try {
+    symlinkSync('nothing', link);
+    return lstatSync(link).isSymbolicLink();
+  } catch {
+    return false;
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+}
