@@ -1,4 +1,5 @@
 import type { PromptService } from '../client/client.ts';
+import type { ModelsText } from '../models/catalogue/models-file.ts';
 import type { EngineFault } from '../models/engine.ts';
 import type { RunsHere } from '../service/embedded.ts';
 import type { Costs } from '../service/runs/costs.ts';
@@ -75,6 +76,8 @@ export interface Context extends TerminalContext {
   readonly dataDir: string;
   /** A file with more models than models.yaml has, absolute; undefined if none is named. */
   readonly modelsFile: string | undefined;
+  /** More models, of configurations that are tested; added before a service is opened. */
+  readonly declaredModels: ModelsText[];
   /** What is kept of runs: the journal, and the journals of batches without a file of results. */
   readonly stateDir: string;
   /** The runs started on this machine; opened when it is first used. */

@@ -1,5 +1,5 @@
 import type { Place } from '../files/file-fault.ts';
-import type { JsonObject } from '../files/json.ts';
+import { type JsonObject, textOrJson } from '../files/json.ts';
 import { isJsonObject } from '../wire/bounded-json.ts';
 import type { PromptConfig, TextInputConfig } from '../wire/index.ts';
 
@@ -42,6 +42,15 @@ export interface PromptOutput {
   readonly named?: SchemaName;
   /** The code block of the answer that is the output; without a code block, the whole answer is. */
   readonly extract?: 'first' | 'last';
+}
+
+/** What a definition says of its `config`. */
+export function configFields(config: JsonObject): Pick<PromptDefinition, 'config' | 'runOptions'> {
+  const scalars = Object.entries(config).filter(([, value]) => value !== null && typeof value !== 'object');
+  return {
+    config,
+    runOptions: Object.fromEntries(scalars.map(([key, value]) => [key, textOrJson(value)])),
+  };
 }
 
 /** A parsed prompt file, as plain JSON, so that it can be stored and need not be parsed again. */

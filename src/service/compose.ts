@@ -84,6 +84,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     dataDir,
     env,
     modelsFile: options.modelsFile,
+    declaredModels: options.declaredModels,
     watch: watchModels,
     onProblem: error => onNotice(error.message),
   });

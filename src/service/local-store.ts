@@ -1,3 +1,4 @@
+import type { ModelsText } from '../models/catalogue/models-file.ts';
 import { loadModels } from '../models/catalogue/table.ts';
 import type { Env } from '../models/outgoing/proxy.ts';
 import { InvalidInputs } from '../prompts/definition.ts';
@@ -27,6 +28,7 @@ export async function openStore({
   dataDir,
   database,
   modelsFile,
+  declaredModels,
   env = {},
   clock = systemClock,
   onNotice = () => {},
@@ -37,6 +39,8 @@ export async function openStore({
   database?: string | undefined;
   /** A file with more models, absolute. */
   modelsFile?: string | undefined;
+  /** More models, which stand in no file. */
+  declaredModels?: readonly ModelsText[] | undefined;
   env?: Env;
   clock?: Clock;
   /** Called with each fault of models.yaml. */
@@ -48,7 +52,14 @@ export async function openStore({
   await localUser(store);
   await seedSamples(store, clock);
   const models = () =>
-    loadModels({ dataDir, modelsFile, env, watch: false, onProblem: error => onNotice(error.message) });
+    loadModels({
+      dataDir,
+      modelsFile,
+      declaredModels,
+      env,
+      watch: false,
+      onProblem: error => onNotice(error.message),
+    });
   const tasks = new SharedTasks();
   const definitions = createDefinitions(store, tasks);
   const context = async () => ({ store, clock, tasks, models: await models(), defaultModel });

@@ -1,3 +1,4 @@
+import type { ModelsText } from '../models/catalogue/models-file.ts';
 import type { FetchImageOptions } from '../models/outgoing/fetch-image.ts';
 import type { Env } from '../models/outgoing/proxy.ts';
 import type { Clock } from './core/clock.ts';
@@ -15,6 +16,8 @@ export interface CommonOptions {
   onNotice?: (line: string) => void;
   /** A file with more models, absolute; its names win over those of `models.yaml`. */
   modelsFile?: string | undefined;
+  /** More models, which stand in no file. */
+  declaredModels?: readonly ModelsText[] | undefined;
   /** Where programs start, absolute; default the working directory of this process. */
   directory?: string | undefined;
   /** Where the keys of model providers come from; default none. */

@@ -37,10 +37,11 @@ export async function readExpectedCases(
   { variants, judge, allowCommands }: { variants: readonly Variant[]; judge: Judge; allowCommands: boolean },
 ): Promise<ExpectedCases> {
   const { allowOutside } = ctx.globals;
-  const options = { allowOutside, mayTarget: () => true, hasModels: true };
+  const flags = { allowCommands, skipUnsupported: false };
+  const options = { allowOutside, mayTarget: () => true, hasModels: true, ...flags };
   const [file] = await readTestFile(ctx, path.resolve(ctx.cwd, name), options);
   if (file === undefined) throw usageError(`--expect: ${name} has no tests`);
-  await refuseUncheckable(file, judge, { allowCommands });
+  await refuseUncheckable(file, judge, flags);
   const [first] = variants;
   const byInputs = new Map<string, TestCase>();
   const byName = new Map<string, TestCase>();

@@ -51,12 +51,12 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   const { source, repeat } = options;
   const budget = new Budget(ctx, options.caps);
   const judge = new Judge(ctx, options.judge, budget);
-  await judge.check(undefined);
+  await judge.check({});
   const rows = await readLabels(ctx, source, options.rubric);
   const connection = pacedConnection(ctx, await ctx.localConnection(), options.rate);
   budget.check(connection);
-  await judge.checkPrice(undefined);
-  if (options.providerBatch) await judge.checkBatch(undefined);
+  await judge.checkPrice({});
+  if (options.providerBatch) await judge.checkBatch({});
   const jobs = await jobsOf(judge, rows, repeat);
   const results = new Map<string, RequestResult>();
   const labels = source.from === '-' ? '-' : path.resolve(ctx.cwd, source.from);

@@ -85,6 +85,7 @@ async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise
   const service = await sources.local.start({
     dataDir: sources.dataDir,
     modelsFile: sources.modelsFile,
+    declaredModels: sources.declaredModels,
     directory: sources.cwd,
     allowPrivate: sources.globals.allowPrivate,
     onNotice: line => sources.io.note(`note: ${oneLine(line)}`),

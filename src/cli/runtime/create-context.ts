@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { sleep } from '../../client/signals.ts';
+import type { ModelsText } from '../../models/catalogue/models-file.ts';
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Recordings } from '../core/recorder.ts';
@@ -65,7 +66,21 @@ export async function createContext(
   };
   const advise = adviseWith(globals, env);
   const modelsFile = globals.models === undefined ? undefined : path.resolve(cwd, globals.models);
-  const place = { modelsFile, io, globals, env, cwd, clock, settings, local, version, dataDir, stateDir };
+  const declaredModels: ModelsText[] = [];
+  const place = {
+    modelsFile,
+    declaredModels,
+    io,
+    globals,
+    env,
+    cwd,
+    clock,
+    settings,
+    local,
+    version,
+    dataDir,
+    stateDir,
+  };
   const base = { ...place, journal, isReplay, signal, timeLeftMs, advise };
   const connections = connectionsOf({ ...base, recordings });
   const ctx: Context = {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../../files/error-utils.ts';
+import type { JsonObject } from '../../files/json.ts';
 import type { InvalidPromptFile } from '../../prompts/findings.ts';
 import type { LocalStore } from '../../service/local-store.ts';
 import type { Connection, Context } from '../context.ts';
@@ -62,8 +63,9 @@ export async function withLocalStore<T>(
   use: (store: LocalStore) => Promise<T>,
   onNotice: (line: string) => void = () => {},
 ): Promise<T> {
+  const { dataDir, modelsFile, declaredModels } = ctx;
   try {
-    return await ctx.local.withStore({ dataDir: ctx.dataDir, modelsFile: ctx.modelsFile, onNotice }, use);
+    return await ctx.local.withStore({ dataDir, modelsFile, declaredModels, onNotice }, use);
   } catch (error) {
     throw asTyped(ctx, error);
   }
@@ -100,18 +102,25 @@ async function noteUsableProvider({ env, io }: Context): Promise<void> {
   );
 }
 
+/** What a version of a prompt is run with in place of what the prompt says. */
+export interface VersionWanted {
+  readonly model?: string | undefined;
+  readonly config?: JsonObject | undefined;
+}
+
 /** Returns an unlisted version of a prompt file, which can be run and read by its id. */
 export async function versionOfFile(
   ctx: Context,
   file: PromptFile,
-  model?: string,
+  { model, config }: VersionWanted = {},
 ): Promise<{ readonly promptId: string; readonly promptVersionId: string; readonly config: unknown }> {
   const { withPromptFile } = await import('./git/revision.ts');
   return withPromptFile(ctx, file, content =>
     withLocalStore(ctx, async store => {
       const { allowOutside } = ctx.globals;
       const defaultModel = ctx.settings.get('model');
-      const wanted = { file: content, allowOutside, defaultModel, ...(model !== undefined && { model }) };
+      const named = { ...(model !== undefined && { model }), config };
+      const wanted = { file: content, allowOutside, defaultModel, ...named };
       const { promptId, promptVersionId } = await store.ensureUnlistedVersion(wanted);
       const [{ promptConfig }, { lacksOpeningFence }] = await Promise.all([
         import('../../prompts/definition.ts'),

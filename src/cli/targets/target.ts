@@ -11,6 +11,7 @@ import {
   aliasOrName,
   promptFileOf,
   type TargetSource,
+  type VersionWanted,
   versionOfFile,
   withLocalStore,
 } from './prompt-file.ts';
@@ -34,18 +35,18 @@ export interface ResolvedTarget {
  * @param connection the result of `connectionFor`
  * @param options.source who wrote the target
  * @param options.model the model in place of the prompt's own
+ * @param options.config the config in place of the prompt's own; used with a model only
  * @throws {CliError} USAGE_ERROR if a model is given for a service other than the embedded one; exit 4 if there is no such prompt
  */
 export async function resolveTarget(
   ctx: Context,
   connection: Connection,
   target: string,
-  { source, model }: { readonly source: TargetSource; readonly model?: string | undefined },
+  { source, model, config }: TargetOptions,
 ): Promise<ResolvedTarget> {
   const file = promptFileOf(ctx, target, source);
   if (file !== undefined) {
-    const { promptVersionId, config } = await versionOfFile(ctx, file, model);
-    return { promptVersionId, config, mayBePrompt: false };
+    return { ...(await versionOfFile(ctx, file, { model, config })), mayBePrompt: false };
   }
   if (model !== undefined) requireLocalService(ctx, `the model ${model}`);
   const resolved = await resolveName(ctx, connection, aliasOrName(ctx, target)).catch((error: unknown) => {
@@ -53,9 +54,13 @@ export async function resolveTarget(
   });
   if (model === undefined) return resolved;
   const { promptVersionId } = await withLocalStore(ctx, store =>
-    store.ensureUnlistedVersion({ promptVersionId: resolved.promptVersionId, model }),
+    store.ensureUnlistedVersion({ promptVersionId: resolved.promptVersionId, model, config }),
   );
   return { promptVersionId, config: resolved.config, mayBePrompt: false };
+}
+
+interface TargetOptions extends VersionWanted {
+  readonly source: TargetSource;
 }
 
 /** Adds the prompt file that was probably meant to the error for an unknown name. */

@@ -23,24 +23,56 @@ export async function readFiles(
 ): Promise<{ files: TestFile[]; faults: FileFault[] }> {
   const files: TestFile[] = [];
   const faults: FileFault[] = [];
-  const { allowOutside, watch } = options;
+  const { allowOutside, allowCommands, skipUnsupported, watch } = options;
   const mayTarget = allowOutside ? () => true : checkOfTargets(ctx.cwd, found);
   for (const file of found.files) {
     try {
       if (options.update && isPromptfooFile(file)) throw notUpdated(sharedPath(ctx.cwd, file));
       const hasModels = options.models.length > 0;
-      for (const one of await readTestFile(ctx, file, { allowOutside, mayTarget, hasModels, watch })) {
-        const read = repeatCases(one, options.repeating);
-        await refuseUncheckable(read, judge, options);
-        const models = hasModels ? options.models : read.models;
+      const flags = { allowOutside, allowCommands, skipUnsupported, judge: options.judge, watch };
+      for (const one of await readTestFile(ctx, file, { ...flags, mayTarget, hasModels })) {
+        const read = withoutCommands(repeatCases(one, options.repeating), options);
+        const models = hasModels ? options.models.map(model => ({ model })) : read.models;
         files.push(filtered({ ...read, models }, options.filter));
       }
     } catch (error) {
-      ctx.signal.throwIfAborted();
-      faults.push({ file, name: sharedPath(ctx.cwd, file), fault: failureOf(error) });
+      refuse(file, error);
     }
   }
-  return { files, faults };
+  // The models that all of them declare are known now.
+  const checked: TestFile[] = [];
+  for (const file of files) {
+    try {
+      await refuseUncheckable(file, judge, options);
+      checked.push(file);
+    } catch (error) {
+      refuse(file.file, error);
+    }
+  }
+  const isRefused = ({ file }: TestFile): boolean => faults.some(fault => fault.file === file);
+  return { files: checked.filter(file => !isRefused(file)), faults };
+
+  function refuse(file: string, error: unknown): void {
+    ctx.signal.throwIfAborted();
+    if (faults.some(fault => fault.file === file)) return;
+    faults.push({ file, name: sharedPath(ctx.cwd, file), fault: failureOf(error) });
+  }
+}
+
+/** Leaves out the checks that are programs if they may not run and the user would rather do without them. */
+function withoutCommands(
+  file: TestFile,
+  { allowCommands, skipUnsupported }: Pick<TestOptions, 'allowCommands' | 'skipUnsupported'>,
+): TestFile {
+  if (allowCommands || !skipUnsupported) return file;
+  const runsProgram = (one: Expectation): boolean =>
+    [...allExpectations([one])].some(({ isProgram }) => isProgram);
+  const cases = file.cases.map(testCase => {
+    const expect = testCase.expect.filter(one => !runsProgram(one));
+    const leftOut = (testCase.leftOut ?? 0) + testCase.expect.length - expect.length;
+    return { ...testCase, expect, leftOut };
+  });
+  return { ...file, cases };
 }
 
 function notUpdated(name: string): CliError {
@@ -76,8 +108,8 @@ export async function refuseUncheckable(
 ): Promise<void> {
   for (const expectation of allExpectations(file.cases.flatMap(({ expect }) => expect))) {
     try {
-      if (expectation.kind === 'command' && !allowCommands) throw commandsNotAllowed();
-      if (needsJudge(expectation)) await judge.check(expectation.model);
+      if (expectation.isProgram && !allowCommands) throw commandsNotAllowed();
+      if (needsJudge(expectation)) await judge.check(expectation);
     } catch (error) {
       const { message, ...fault } = failureOf(error);
       throw new CliError(`${file.name}:${expectation.line}: ${message}`, { ...fault, cause: error });

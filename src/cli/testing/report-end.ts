@@ -6,6 +6,7 @@ import { wantsJson } from '../outputs/json.ts';
 import { failsGate, type Gate } from '../statistics/gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { BaselineComparison } from './baseline/compare-with-baseline.ts';
+import type { TestFile } from './cases/test-case.ts';
 import { type EntryResult, type FileFault, isNotDone } from './result.ts';
 
 /** Reports what is wrong with a test file, or with the tests as a whole. */
@@ -51,6 +52,32 @@ export function reportLeft(ctx: Context, results: readonly EntryResult[]): void 
   });
 }
 
+/** Reports what was left out, and that nothing was checked if that is so. */
+export function reportLeftOut(
+  ctx: Context,
+  files: readonly TestFile[],
+  results: readonly EntryResult[],
+): void {
+  const cases = files.reduce((sum, { leftOut = 0 }) => sum + leftOut, 0);
+  const checks = files.flatMap(file => file.cases).reduce((sum, { leftOut = 0 }) => sum + leftOut, 0);
+  if (cases + checks > 0) {
+    ctx.io.note(`note: left out: ${counted(checks, 'check')}, ${counted(cases, 'case')}`);
+  }
+  if (!isNothingChecked(results)) return;
+  const failure = {
+    status: 'USAGE_ERROR',
+    message: 'nothing was checked: all checks are left out',
+    data: undefined,
+    exitCode: EXIT.usage,
+    hints: [],
+  };
+  reportFile(ctx, failure);
+}
+
+function isNothingChecked(results: readonly EntryResult[]): boolean {
+  return results.length > 0 && results.every(({ status }) => status === 'unchecked');
+}
+
 /** Returns the exit code of tests: the time that is over outranks the cap, which outranks what could not be run, and that what failed. */
 export function exitCodeOf(
   results: readonly EntryResult[],
@@ -62,5 +89,7 @@ export function exitCodeOf(
   const worst = [EXIT.waitTimeout, EXIT.capReached].find(code => codes.includes(code)) ?? codes[0];
   if (worst !== undefined) return worst;
   if (gate.failOn !== 'failed') return failsGate(gate, comparison?.rates) ? EXIT.runFailed : EXIT.ok;
-  return results.every(({ status }) => status === 'passed') ? EXIT.ok : EXIT.runFailed;
+  if (isNothingChecked(results)) return EXIT.usage;
+  const isGood = results.every(({ status }) => status === 'passed' || status === 'unchecked');
+  return isGood ? EXIT.ok : EXIT.runFailed;
 }

@@ -4,7 +4,7 @@ import type { RequestResult } from '../jobs/run-requests.ts';
 import { isDecided } from '../statistics/confidence-sequence.ts';
 import type { CaseRuns } from '../statistics/rates.ts';
 import { ALL, meets } from './cases/pass-rule.ts';
-import type { TestCase, TestFile } from './cases/test-case.ts';
+import type { TestCase, TestedModel, TestFile } from './cases/test-case.ts';
 import type { Mismatch } from './expectations/expectation.ts';
 
 /** A case with one model: one entry of every report, however often it is repeated. */
@@ -13,6 +13,13 @@ export interface Entry {
   readonly testCase: TestCase;
   /** undefined where the prompt's own is used. */
   readonly model: string | undefined;
+  /** The config and transform that go with the model. */
+  readonly tested?: TestedModel;
+}
+
+/** What reports call the model of an entry; undefined for the prompt's own. */
+export function modelLabel({ model, tested }: Pick<Entry, 'model' | 'tested'>): string | undefined {
+  return tested?.number === undefined ? model : `${model} (${tested.number})`;
 }
 
 /** What became of one repetition; a fault is also why it could not be judged. */
@@ -55,9 +62,9 @@ export function faultyFileResult({ file, name, fault }: FileFault): EntryResult 
 
 /**
  * `fault` if a repetition could not be run; that outranks what did not match. `undecided` if so many answers do not show
- * on which side of the required rate the case's own is.
+ * on which side of the required rate the case's own is. `unchecked` if all of its checks are left out: it is not run.
  */
-export type EntryStatus = 'passed' | 'failed' | 'undecided' | 'fault';
+export type EntryStatus = 'passed' | 'failed' | 'undecided' | 'unchecked' | 'fault';
 
 export interface EntryResult {
   readonly entry: Entry;
@@ -110,9 +117,20 @@ export function hasPassed({ mismatches, fault }: Repetition): boolean {
   return fault === undefined && mismatches.length === 0;
 }
 
+/** True for a case whose checks are all left out. */
+export function isUnchecked({ leftOut = 0, expect }: TestCase): boolean {
+  return leftOut > 0 && expect.length === 0;
+}
+
+/** The result of a case whose checks are all left out. */
+export function uncheckedResult(entry: Entry): EntryResult {
+  return { entry, status: 'unchecked', repetitions: [], counted: undefined, seconds: 0 };
+}
+
 /** The name of an entry within its file: the case's, with the model where the file names one. */
-export function entryName({ testCase, model }: Entry): string {
-  return model === undefined ? testCase.name : `${testCase.name} [${model}]`;
+export function entryName(entry: Entry): string {
+  const model = modelLabel(entry);
+  return model === undefined ? entry.testCase.name : `${entry.testCase.name} [${model}]`;
 }
 
 /** How many entries ended in each way. */
@@ -122,6 +140,7 @@ export function totalsOf(results: readonly EntryResult[]) {
     passed: count('passed'),
     failed: count('failed'),
     undecided: count('undecided'),
+    unchecked: count('unchecked'),
     faults: count('fault'),
   };
 }
@@ -129,12 +148,13 @@ export function totalsOf(results: readonly EntryResult[]) {
 /** The totals as text, such as `2 passed, 1 failed` or, after `--resume`, `2 passed now, 3 before, 1 failed`. */
 export function totalsText(results: readonly EntryResult[]): string {
   const notDone = results.filter(isNotDone).length;
-  const { undecided, faults: all } = totalsOf(results);
+  const { undecided, unchecked, faults: all } = totalsOf(results);
   const faults = all - notDone;
   return [
     nowAndBefore(results, 'passed'),
     nowAndBefore(results, 'failed'),
     ...(undecided > 0 ? [`${undecided} undecided`] : []),
+    ...(unchecked > 0 ? [`${unchecked} unchecked`] : []),
     ...(faults > 0 ? [`${faults} could not be run`] : []),
     ...(notDone > 0 ? [`${notDone} not done`] : []),
   ].join(', ');

@@ -21,9 +21,15 @@ import type { TestCase, TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { hasWords, needsJudge, readFiles } from './read-files.ts';
-import { exitCodeOf, reportCap, reportFile, reportLeft } from './report-end.ts';
+import { exitCodeOf, reportCap, reportFile, reportLeft, reportLeftOut } from './report-end.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
-import { type EntryResult, type FileFault, faultyFileResult } from './result.ts';
+import {
+  type EntryResult,
+  type FileFault,
+  faultyFileResult,
+  isUnchecked,
+  uncheckedResult,
+} from './result.ts';
 import { Judge } from './run/judge.ts';
 import { checkBatches, checkPrices, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import { hasFailed, runEntries } from './run/run-entries.ts';
@@ -85,7 +91,7 @@ export async function runRound(
   noteUnreachable(ctx, prepared.entries);
   if (options.providerBatch) {
     await checkBatches(prepared.entries);
-    for (const { model } of prepared.entries.length === 0 ? [] : judged) await judge.checkBatch(model);
+    for (const one of prepared.entries.length === 0 ? [] : judged) await judge.checkBatch(one);
   }
   if (options.dryRun)
     return { files, code: await dryRun(ctx, prepared.entries, allFaults, { ...options, judge }) };
@@ -94,14 +100,17 @@ export async function runRound(
       before,
       prepared.entries.map(({ entry }) => entry),
     );
-  await checkPrices(budget, prepared.entries);
-  for (const { model } of prepared.entries.length === 0 ? [] : judged) await judge.checkPrice(model);
+  const unchecked = prepared.entries.filter(({ entry }) => isUnchecked(entry.testCase));
+  const checked = prepared.entries.filter(({ entry }) => !isUnchecked(entry.testCase));
+  await checkPrices(budget, checked);
+  for (const one of prepared.entries.length === 0 ? [] : judged) await judge.checkPrice(one);
   if (round !== undefined && (await isFree(ctx, prepared.entries, judged.length > 0))) round.onFree();
   const media = new Map<string, MediaContent>();
-  const tests = { entries: prepared.entries, paths, judge, budget, media };
-  const results = await runAll(ctx, tests, options).catch((error: unknown) => {
+  const tests = { entries: checked, paths, judge, budget, media };
+  const ran = await runAll(ctx, tests, options).catch((error: unknown) => {
     throw resumable(error);
   });
+  const results = [...ran, ...unchecked.map(({ entry }) => uncheckedResult(entry))];
   if (results.length + allFaults.length === 0 && !options.watch) throw nothingToRun(options);
   const updated = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
   const ordered = inOrder([...updated.results, ...allFaults.map(faultyFileResult)], paths);
@@ -115,6 +124,7 @@ export async function runRound(
     ctx.io.note(`note: ${round === undefined || ctx.isReplay ? '' : 'so far '}${line}`);
   if (budget.reached !== undefined) reportCap(ctx, budget.reached, results);
   reportLeft(ctx, results);
+  reportLeftOut(ctx, files, results);
   if (updated.faults.length > 0) throw updated.faults[0];
   return { files, code: exitCodeOf(ordered, options.gate, comparison) };
 }
@@ -168,8 +178,8 @@ async function dryRun(
     for (let made = 0; made < entry.testCase.repeat; made += 1) {
       await forecast.add(connection, buildRunBody(request), estimatedCredits, providerBatch);
       // The answer that the question is about is not known yet.
-      for (const { text, model } of judged)
-        await judge.forecast(forecast, { prompt: text, model }, providerBatch);
+      for (const { text, model, rank } of judged)
+        await judge.forecast(forecast, { prompt: text, model, rank }, providerBatch);
     }
   }
   if (wantsJson(ctx))

@@ -2,7 +2,7 @@ import { intervalText, percentText } from '../statistics/interval.ts';
 import { type RateSummary, summarizeRates } from '../statistics/rates.ts';
 import { type BaselineComparison, baselineLines } from './baseline/compare-with-baseline.ts';
 import type { Repeating } from './cases/repetitions.ts';
-import type { EntryResult } from './result.ts';
+import { type EntryResult, modelLabel } from './result.ts';
 
 /** How often the cases of a test passed, and how sure that is; cases that could not be run count in nothing. */
 export interface TestSummary {
@@ -26,8 +26,8 @@ export function summarize(
   { sure, maxRepeat }: Repeating,
   baseline: BaselineComparison | undefined,
 ): TestSummary {
-  const models = [...new Set(results.map(({ entry }) => entry.model))];
-  const ofModel = (model: string | undefined) => results.filter(({ entry }) => entry.model === model);
+  const models = [...new Set(results.map(({ entry }) => modelLabel(entry)))];
+  const ofModel = (model: string | undefined) => results.filter(({ entry }) => modelLabel(entry) === model);
   return {
     all: rateOfAll(results),
     models: new Map(

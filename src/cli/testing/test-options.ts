@@ -24,6 +24,8 @@ export interface TestOptions {
   readonly update: boolean;
   readonly judge: string | undefined;
   readonly allowCommands: boolean;
+  /** True to leave out what is not supported. */
+  readonly skipUnsupported: boolean;
   /** True if a test file may name files outside its folder. */
   readonly allowOutside: boolean;
   readonly watch: boolean;

@@ -11,6 +11,8 @@ import {
   InvalidModelsFile,
   MODELS_FILE,
   type ModelsFile,
+  type ModelsText,
+  mergedModels,
   readModelsText,
   readNamedModelsText,
 } from './models-file.ts';
@@ -20,6 +22,8 @@ export interface ModelsPlace {
   readonly dataDir: string;
   /** A file with more models, absolute. */
   readonly modelsFile?: string | undefined;
+  /** More models, which stand in no file. */
+  readonly declaredModels?: readonly ModelsText[] | undefined;
   /** Holds the keys and addresses of providers, and the proxies. */
   readonly env: Env;
 }
@@ -37,19 +41,24 @@ export async function readModelsFile({ dataDir, env }: ModelsPlace) {
 }
 
 /**
- * Reads a models file that the user named.
+ * Reads a models file that the user named, and the models that stand in no file.
  *
  * @param base what `models.yaml` says: its providers may be named
  * @throws {InvalidModelsFile} for one that can't be read at all
  */
 export async function readNamedModels(
-  file: string,
+  { modelsFile, declaredModels = [] }: Pick<ModelsPlace, 'modelsFile' | 'declaredModels'>,
   base: ModelsFile,
   known: readonly Provider[],
 ): Promise<ModelsFile> {
   const described = new Set(base.providers.map(({ name }) => name));
   const predefined = [...known.filter(({ name }) => !described.has(name)), ...base.providers];
-  return parseModelsFile(await readNamedModelsText(file), file, predefined);
+  const texts = declaredModels.map(({ text, file }) => parseModelsFile(text, file, predefined));
+  const named =
+    modelsFile === undefined
+      ? EMPTY_MODELS_FILE
+      : parseModelsFile(await readNamedModelsText(modelsFile), modelsFile, predefined);
+  return [...texts].reduce(mergedModels, named);
 }
 
 /** @throws {InvalidModelsFile} for a `models.yaml` with any fault */

@@ -20,6 +20,13 @@ export interface ModelsFile {
   readonly faults: readonly string[];
 }
 
+/** Entries that stand in no file of their own. */
+export interface ModelsText {
+  readonly text: string;
+  /** The file that they are of, absolute: it is named for faults, and `${here}` is its folder. */
+  readonly file: string;
+}
+
 export const EMPTY_MODELS_FILE: ModelsFile = {
   models: [],
   aliases: new Map(),

@@ -117,9 +117,7 @@ export async function listProviders({ dataDir, env }: ModelsPlace) {
 export async function keyVariables(place: ModelsPlace): Promise<readonly string[]> {
   const known = knownProviders(place.env);
   const { described: base } = await readModelsFile(place).catch(() => ({ described: EMPTY_MODELS_FILE }));
-  const { modelsFile } = place;
-  const named = modelsFile === undefined ? EMPTY_MODELS_FILE : await readNamedModels(modelsFile, base, known);
-  const { providers, models } = mergedModels(base, named);
+  const { providers, models } = mergedModels(base, await readNamedModels(place, base, known));
   return [
     ...new Set([
       ...[...providers, ...known].flatMap(provider => provider.keyVariables),

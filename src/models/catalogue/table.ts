@@ -20,6 +20,7 @@ import {
   InvalidModelsFile,
   MODELS_FILE,
   type ModelsFile,
+  type ModelsText,
   mergedModels,
   readModelsText,
 } from './models-file.ts';
@@ -32,6 +33,8 @@ export interface ModelTableOptions {
   readonly dataDir: string;
   /** A file with more models, absolute, read once; its names win. */
   readonly modelsFile?: string | undefined;
+  /** More models, which stand in no file; their names win too. */
+  readonly declaredModels?: readonly ModelsText[] | undefined;
   readonly env: Env;
   /** Called with each fault of the models file: of one entry, which is left out, or of all of it. */
   readonly onProblem: (error: Error) => void;
@@ -189,10 +192,10 @@ class WatchedModels {
 
   /** @throws {InvalidModelsFile} */
   async readNamed(): Promise<void> {
-    const { modelsFile } = this.#options;
-    if (modelsFile === undefined) return;
+    const { modelsFile, declaredModels = [] } = this.#options;
+    if (modelsFile === undefined && declaredModels.length === 0) return;
     const { readNamedModels } = await import('./file.ts');
-    this.#named = await readNamedModels(modelsFile, this.#fromFile, this.#knownProviders);
+    this.#named = await readNamedModels(this.#options, this.#fromFile, this.#knownProviders);
     this.#described = mergedModels(this.#fromFile, this.#named);
     this.#report(this.#named);
   }

@@ -15,8 +15,32 @@ export interface Converted {
   readonly prompts?: number;
   /** True if no provider that it names is known. */
   readonly isWithoutModel?: boolean;
-  /** The lines of its cases in the file that is converted. */
-  readonly lines?: readonly number[];
+  /** What is known of each of its cases besides its text. */
+  readonly cases?: readonly ConvertedCase[];
+  /** How many cases are left out. */
+  readonly leftOut?: number;
+  /** True if the prompt that was chosen can't be expressed, so that its cases are left out. */
+  readonly isPromptLeftOut?: boolean;
+  /** The program that makes the prompt of each case, if the prompt is one. */
+  readonly program?: PromptProgram;
+}
+
+export interface ConvertedCase {
+  /** In the file that is converted. */
+  readonly line: number;
+  /** How many of its checks are left out. */
+  readonly leftOut: number;
+  readonly vars: Readonly<Record<string, JsonValue>>;
+}
+
+/** A program that is called with a case's variables and prints a prompt. */
+export interface PromptProgram {
+  readonly argv: readonly [string, ...string[]];
+  /** What begins the file of a prompt that it makes. */
+  readonly head: JsonObject;
+  /** Inputs that the prompt need not use. */
+  readonly optional: readonly string[];
+  readonly line: number;
 }
 
 export interface ConversionNote {
@@ -25,6 +49,8 @@ export interface ConversionNote {
   readonly message: string;
   /** True if it changes nothing that is tested. */
   readonly isHarmless?: boolean;
+  /** True if it is carried out once programs and addresses are allowed. */
+  readonly needsCommands?: boolean;
 }
 
 export interface ConvertOptions {
@@ -36,12 +62,19 @@ export interface ConvertOptions {
   readonly prompt?: number | undefined;
   /** Whether it may name files outside its folder; default false. */
   readonly allowOutside?: boolean | undefined;
+  /** True to run the tests as they are, not to write them down; default false. */
+  readonly isForTest?: boolean;
+  /** Whether programs and addresses may be run; default false. */
+  readonly allowCommands?: boolean;
+  /** Names of models that stand for something else already. */
+  readonly taken?: readonly string[];
 }
 
 /** A test file of ours, as it is written. */
 export interface TestFileText {
   readonly model?: string;
-  readonly models?: readonly string[];
+  readonly models?: readonly (string | JsonObject)[];
+  readonly transform?: string;
   /** Whether expectations see answers without blank space at their ends. */
   readonly trim?: boolean;
   readonly cases: readonly TestCaseText[];
@@ -52,7 +85,9 @@ export interface TestCaseText {
   /** As texts, whatever they begin with. */
   readonly inputs: Readonly<Record<string, string>>;
   /** What expectations alone see. */
-  readonly vars?: Readonly<Record<string, string>>;
+  readonly vars?: Readonly<Record<string, JsonValue>>;
+  readonly transform?: string | undefined;
+  readonly judge?: string | undefined;
   readonly repeat?: number | undefined;
   readonly expect: readonly JsonObject[];
 }
@@ -99,20 +134,24 @@ export function ended(body: readonly Piece[]): readonly Piece[] {
 }
 
 /** The text of a models file. */
-export function modelsFileText(models: readonly JsonObject[]): string {
-  return stringify({ models }, { lineWidth: 0 });
+export function modelsFileText(models: readonly JsonObject[], providers: JsonObject = {}): string {
+  const named = Object.keys(providers).length > 0 && { providers };
+  return stringify({ ...named, ...(models.length > 0 && { models }) }, { lineWidth: 0 });
 }
 
 /** The text of a test file. */
-export function testFileText({ model, models, trim, cases }: TestFileText): string {
+export function testFileText({ model, models, transform, trim, cases }: TestFileText): string {
   const written: JsonObject = {
     ...(model !== undefined && { model }),
     ...(models && { models }),
+    ...(transform !== undefined && { transform }),
     ...(trim && { trim }),
-    cases: cases.map(({ name, inputs, vars = {}, repeat, expect }) => ({
+    cases: cases.map(({ name, inputs, vars = {}, transform, judge, repeat, expect }) => ({
       name,
       ...(Object.keys(inputs).length > 0 && { inputs: literal(inputs) }),
       ...(Object.keys(vars).length > 0 && { vars }),
+      ...(transform !== undefined && { transform }),
+      ...(judge !== undefined && { judge }),
       ...(repeat !== undefined && { repeat }),
       ...(expect.length > 0 && { expect }),
     })),

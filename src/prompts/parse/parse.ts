@@ -1,7 +1,7 @@
 import { type Place, placeOf } from '../../files/file-fault.ts';
-import { type JsonObject, type JsonValue, ownValue, textOrJson } from '../../files/json.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { BOUNDS } from '../bounds.ts';
-import type { PromptDefinition, PromptPlaces } from '../definition.ts';
+import { configFields, type PromptDefinition, type PromptPlaces } from '../definition.ts';
 import { Findings, invalid } from '../findings.ts';
 import { isPartialFile, slugFault, slugOf } from '../slug.ts';
 import { readTemplate } from '../template/read-template.ts';
@@ -112,12 +112,7 @@ function noteJinja({ template, start }: PromptSource, findings: Findings): void 
 }
 
 function configOf({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {
-  const entries = [...config].map(([key, { value }]) => [key, value] as const);
-  const scalars = entries.filter(([, value]) => value !== null && typeof value !== 'object');
-  return {
-    config: Object.fromEntries(entries),
-    runOptions: Object.fromEntries(scalars.map(([key, value]) => [key, textOrJson(value)])),
-  };
+  return configFields(Object.fromEntries([...config].map(([key, { value }]) => [key, value])));
 }
 
 function inputOf({ inputSchema, defaults }: FrontMatter): PromptDefinition['input'] {

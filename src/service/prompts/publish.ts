@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { JsonObject } from '../../files/json.ts';
 import { knownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { checkParsed, isEmptyPrompt } from '../../prompts/check/check.ts';
@@ -115,8 +116,9 @@ function promptVersionIdOf(
 }
 
 /** Returns the id of an unpublished version, which differs from that of the published version with equal content. */
-export function unlistedVersionIdOf(promptVersionId: string, model: string): string {
-  return uuidFrom(`unlisted\0${promptVersionId}\0${model}`);
+export function unlistedVersionIdOf(promptVersionId: string, model: string, config?: JsonObject): string {
+  const own = config === undefined ? '' : `\0config\0${JSON.stringify(config)}`;
+  return uuidFrom(`unlisted\0${promptVersionId}\0${model}${own}`);
 }
 
 /** Returns a name-based UUID of a text. */

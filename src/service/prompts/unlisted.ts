@@ -1,4 +1,5 @@
-import type { PromptDefinition } from '../../prompts/definition.ts';
+import type { JsonObject } from '../../files/json.ts';
+import { configFields, type PromptDefinition } from '../../prompts/definition.ts';
 import { slugFrom } from '../../prompts/slug.ts';
 import { readDefinition, readPromptFile } from '../../prompts/tasks/read-prompt.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
@@ -23,6 +24,8 @@ export interface UnlistedWanted {
   readonly slug?: string;
   /** The model to use instead of the prompt's. */
   readonly model?: string;
+  /** The config to use instead of the prompt's. */
+  readonly config?: JsonObject | undefined;
   /** The model if the file names none; default `echo`. */
   readonly defaultModel?: string | undefined;
 }
@@ -62,14 +65,15 @@ export async function ensureUnlistedVersion(
   const { file, defaultModel } = wanted;
   checkModel(models, wanted.model);
   const published = file === undefined ? await storedVersion(store, wanted) : undefined;
-  if (published && (wanted.model ?? published.model) === published.model) return shown(published);
+  const { config } = wanted;
+  if (published && !config && (wanted.model ?? published.model) === published.model) return shown(published);
   const definition = published
     ? await createDefinitions(store, tasks).ofRun(published.id)
     : await readRunnable(context, wanted);
   const model = wanted.model ?? (definition.namesModel ? undefined : defaultModel);
   checkModel(models, model);
-  const version = newVersionOf(definition);
-  const unlisted = withModel(version, model ?? version.model);
+  const version = newVersionOf(config ? { ...definition, ...configFields(config) } : definition);
+  const unlisted = withModel(version, model ?? version.model, config);
   await store.prompts.keepUnlisted(unlisted, clock.now());
   return shown(unlisted);
 }
@@ -93,8 +97,8 @@ async function readRunnable(
   return definition;
 }
 
-function withModel(version: NewVersion, model: string): NewVersion {
-  return { ...version, model, id: unlistedVersionIdOf(version.id, model) };
+function withModel(version: NewVersion, model: string, config: JsonObject | undefined): NewVersion {
+  return { ...version, model, id: unlistedVersionIdOf(version.id, model, config) };
 }
 
 async function storedVersion(store: Store, wanted: UnlistedWanted): Promise<StoredVersion> {

@@ -59,7 +59,8 @@ describe('an expectation that is JavaScript', () => {
   it.each([
     ['{ javascript: "file://gone.js" }', 'echo.test.yaml:4: javascript: '],
     ['{ javascript: "file://../check.js" }', 'lies outside of the folder'],
-    ['{ javascript: "file://fs.js" }', 'fs.js imports something: run it by `command`'],
+    ['{ javascript: "file://fs.js" }', 'it runs a command of its own'],
+    ['{ transform: "file://fs.js", contains: n }', 'fs.js imports something, which only a check may do'],
     ['{ javascript: "file://check.py" }', 'is not a JavaScript file'],
     ['{ contains: n, threshold: 1 }', 'threshold needs an expectation with a score: javascript'],
   ])('is refused before anything is sent: %s', async (expectation, told) => {
@@ -67,6 +68,30 @@ describe('an expectation that is JavaScript', () => {
     const { exitCode, stdout, stderr } = await test(`    expect: [${expectation}]\n`, files);
     expect([exitCode, stdout + stderr]).toEqual([expect.any(Number), expect.stringContaining(told)]);
     expect(exitCode).not.toBe(0);
+  });
+
+  it('is run by Node if its file imports something, and programs are allowed', async () => {
+    const check = `import path from 'node:path';
+export default (output, { vars }) => path.basename(vars.name) === JSON.parse(output).n + '.txt';
+export const low = () => ({ pass: true, score: 0.2, reason: 'too low' });
+export const broken = () => 'yes';
+`;
+    const run = async (expectation: string): Promise<[number, string]> => {
+      const tests = `cases:\n  - inputs: { text: '{"n": 3}' }\n    vars: { name: a/3.txt }\n    expect: [${expectation}]\n`;
+      const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': tests, 'check.mjs': check });
+      const { exitCode, stdout } = await project.run(['test', '--allow-commands']);
+      return [exitCode, stdout()];
+    };
+    expect((await run('{ javascript: "file://check.mjs" }'))[0]).toBe(0);
+    const low = await run('{ javascript: "file://check.mjs:low", threshold: 0.5 }');
+    expect(low).toEqual([5, expect.stringContaining('too low')]);
+    const broken = await run('{ not: { javascript: "file://check.mjs:broken" } }');
+    expect(broken).toEqual([5, expect.stringContaining('it must give true or false')]);
+  });
+
+  it('fails if its code fails, whatever was expected', async () => {
+    const { exitCode, stdout } = await test('    expect: [{ not: { javascript: "nope" } }]\n');
+    expect([exitCode, stdout]).toEqual([5, expect.stringContaining('ReferenceError')]);
   });
 
   it('keeps variables from the prompt, and gives them to llm', async () => {

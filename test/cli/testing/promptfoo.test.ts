@@ -48,7 +48,7 @@ describe('test of a configuration of promptfoo', () => {
   it.each([
     ['an unknown provider', 'providers: [acme:one]', 'the provider `acme:one` has no equivalent'],
     ['no provider', 'description: x', 'none of its providers is known'],
-    ['a program', 'providers: ["exec:./bot"]', 'runs programs or addresses as providers'],
+    ['a program', 'providers: ["exec:./bot"]', ':2: the provider `exec:./bot` is a program, which runs only'],
   ])('refuses %s', async (_, providers, words) => {
     const { exitCode, stdout, stderr } = await tested({
       'promptfooconfig.yaml': CONFIG.replace('providers: [echo]', providers).replace(

@@ -133,13 +133,17 @@ tests: [{ vars: {} }]
       output: { format: 'json', schema: { type: 'array' } },
     });
     expect(parse(converted.test ?? '')).toMatchObject({
-      models: ['openai/gpt-4o', 'anthropic/claude-sonnet-4', 'ollama/llama3.2'],
+      models: [
+        { model: 'openai/gpt-4o', config: { temperature: 0, maxOutputTokens: 9, stopSequences: ['END'] } },
+        { model: 'anthropic/claude-sonnet-4', config: { temperature: 0, maxOutputTokens: 1024 } },
+        { model: 'ollama/llama3.2', config: { temperature: 1 } },
+      ],
     });
     expect(notesOf(converted)).toEqual([
-      'in/promptfooconfig.yaml:5: `delay` of a provider has no equivalent',
-      'in/promptfooconfig.yaml:14: the provider `python:own.py` has no equivalent: name a model of ours',
-      'in/promptfooconfig.yaml:13: `config` of the second and later providers has no equivalent',
       "in/promptfooconfig.yaml:10: `apiKey` of a provider's config has no equivalent",
+      'in/promptfooconfig.yaml:14: the file of the provider `python:own.py` is not there',
+      'in/promptfooconfig.yaml:12: a form of answer that other providers do not have has no equivalent',
+      'in/promptfooconfig.yaml:13: a form of answer that other providers do not have has no equivalent',
     ]);
     expect(JSON.stringify(converted)).not.toContain('sk-secret');
   });
@@ -240,7 +244,7 @@ scenarios:
 tests:
   - vars: { a: A }
     threshold: 1
-    options: { transform: x }
+    options: { transform: x, prefix: y }
     assert:
       - { type: javascript, value: "x" }
       - { type: similar, value: x, threshold: 0.8 }
@@ -248,10 +252,9 @@ tests:
 `);
     expect(notesOf(converted).map(note => note.replace('in/promptfooconfig.yaml:', ''))).toEqual([
       '6: `threshold` of a test has no equivalent',
-      '7: `options` of a test has no equivalent',
+      "7: `prefix` of a test's options has no equivalent",
       '10: `threshold` of an assertion has no equivalent',
       '11: `weight` of an assertion has no equivalent',
-      '11: `transform` of an assertion has no equivalent',
       '11: `provider` of an assertion has no equivalent',
       '10: the assertion `similar` has no equivalent',
     ]);
@@ -321,7 +324,15 @@ describe('programs and addresses of promptfoo', () => {
       {
         model: 'python-chain-py-mode-a-b-program',
         modality: 'text',
-        program: ['python', '${here}/chain.py', '--mode', 'a b', '${prompt}', '{"config":{},"env":{}}', '{}'],
+        program: [
+          'node',
+          '-e',
+          expect.stringContaining('execFile'),
+          '${here}',
+          '["python","chain.py","--mode","a b"]',
+          '{"config":{}}',
+          '${messages}',
+        ],
       },
       {
         model: 'our-bot-address',
@@ -333,19 +344,14 @@ describe('programs and addresses of promptfoo', () => {
       },
     ]);
     expect(converted.prompt).toMatch(/^model: python-chain-py-mode-a-b-program$/m);
-    expect(notesOf(converted)).toEqual([
-      'in/promptfooconfig.yaml:3: the program gets `{}` as its third argument, in place of the variables of the test',
-    ]);
+    expect(notesOf(converted)).toEqual([]);
   });
 
   it.each([
     ['config: {url: "https://{{a}}/", body: {}}', /its host is not literal/],
     ['config: {url: "http://bot.example/", body: {}}', /is asked by http and is not this machine/],
     ['config: {url: "https://b.example/", body: {q: "{{a | upper}}"}}', /more than variables/],
-    [
-      'config: {url: "https://b.example/", body: {}, transformResponse: "json.a.filter(x => x)"}',
-      /is not a path/,
-    ],
+    ['config: {url: "https://b.example/", body: {}, transformResponse: file://t.js}', /is a file/],
     ['config: {url: "https://b.example/", body: {}, auth: {}}', /it has `auth`/],
   ])('are named if no entry can express them: %s', async (config, note) => {
     const converted = await convert(`prompts: ["{{a}}"]\nproviders: [{id: https, ${config}}]`);

@@ -95,7 +95,7 @@ export async function compare(
   const providerBatch = flags.providerBatch === true && !ctx.isReplay;
   if (providerBatch) {
     for (const { connection, promptVersionId } of variants) await providerOf(connection, promptVersionId);
-    for (const { model } of judged) await judge.checkBatch(model);
+    for (const one of judged) await judge.checkBatch(one);
   }
   if (flags.dryRun === true) {
     const forecast = await forecastComparison(rows, variants, providerBatch);
@@ -113,7 +113,7 @@ export async function compare(
     const request = rows[0]?.requests[at];
     if (request !== undefined) await budget.checkPrice(connection, buildRunBody(request));
   }
-  for (const { model } of judged) await judge.checkPrice(model);
+  for (const one of judged) await judge.checkPrice(one);
   const keepMedia = report !== undefined;
   const running = withKept(ctx, variants, flags, { concurrency, budget }, async kept => {
     const ran = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia, kept });

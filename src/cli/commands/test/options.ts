@@ -33,6 +33,7 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
     update: flags.update ?? false,
     judge: flags.judge,
     allowCommands: flags.allowCommands ?? false,
+    skipUnsupported: flags.skipUnsupported ?? false,
     allowOutside: ctx.globals.allowOutside,
     watch: flags.watch ?? false,
     dryRun: flags.dryRun ?? false,

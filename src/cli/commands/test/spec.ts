@@ -35,6 +35,7 @@ export const TEST = {
     ['--margin <percent>', 'with --fail-on unsure: how much worse is accepted (default: 5%)'],
     ['--watch', 'run the cases that a change concerns, until q or Ctrl-C'],
     ['--allow-commands', 'run the programs that test files name'],
+    ['--skip-unsupported', 'leave out checks and cases of a promptfoo configuration that have no equivalent'],
     [
       '--reporter <name>',
       'the form of a report, repeatable',

@@ -15,6 +15,8 @@ export interface JavaScript {
   readonly isFile: boolean;
   /** The name of the exported function; default: the only export. */
   readonly exported?: string;
+  /** The file's place, absolute, if it imports something: it is run by Node then. */
+  readonly file?: string;
 }
 
 /** The arguments of the code. */

@@ -9,6 +9,7 @@ const ICONS = {
   changed: '✏️',
   failed: '❌',
   undecided: '❔',
+  unchecked: '⏭️',
   'not run': '⚠️',
 } as const;
 

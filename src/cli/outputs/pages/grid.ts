@@ -20,7 +20,15 @@ export interface GridColumn {
 }
 
 /** The state of a row or cell. */
-export type GridState = 'passed' | 'succeeded' | 'same' | 'changed' | 'failed' | 'undecided' | 'not run';
+export type GridState =
+  | 'passed'
+  | 'succeeded'
+  | 'same'
+  | 'changed'
+  | 'failed'
+  | 'undecided'
+  | 'unchecked'
+  | 'not run';
 
 export interface GridRow {
   readonly name: string;
@@ -49,6 +57,7 @@ const SEVERITY: Readonly<Record<GridState, number>> = {
   'not run': 0,
   failed: 1,
   undecided: 2,
+  unchecked: 3,
   changed: 3,
   passed: 4,
   succeeded: 4,

@@ -3,7 +3,7 @@ import { compareRates, type RateComparison, verdictText } from '../../statistics
 import { percentText } from '../../statistics/interval.ts';
 import { areAllEqual } from '../../statistics/nearly.ts';
 import { type CaseRuns, rateOf } from '../../statistics/rates.ts';
-import type { Entry, EntryResult } from '../result.ts';
+import { type Entry, type EntryResult, modelLabel } from '../result.ts';
 import type { Baseline, BaselineCase, CaseName } from './read-baseline.ts';
 
 /** How a case's rate changed. */
@@ -68,8 +68,9 @@ function changeOf(before: CaseRuns, after: CaseRuns): 'better' | 'worse' | 'same
   return now > old ? 'better' : 'worse';
 }
 
-function nameOf({ file, testCase, model }: Entry): CaseName {
-  return { file: file.name, name: testCase.name, model: model ?? null };
+function nameOf(entry: Entry): CaseName {
+  const { file, testCase } = entry;
+  return { file: file.name, name: testCase.name, model: modelLabel(entry) ?? null };
 }
 
 interface Pairing {

@@ -42,7 +42,7 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
       trims: true,
     }),
   );
-  return { file, name, target: file, models: [undefined], cases };
+  return { file, name, target: file, models: [{ model: undefined }], cases };
 }
 
 function valueOf(

@@ -1,35 +1,56 @@
 import path from 'node:path';
-import type { ConversionNote, Converted } from '../../../prompts/foreign/converted.ts';
+import type { ConversionNote, Converted, ConvertedCase } from '../../../prompts/foreign/converted.ts';
 import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import type { NamedJudge } from '../expectations/kind.ts';
 import { inTasks } from './in-tasks.ts';
+import { promptsByProgram } from './prompts-by-program.ts';
 import { MOST_TEST_FILE_BYTES } from './test-case.ts';
 
-/** A configuration of promptfoo as a prompt file and a test file of ours. */
+/** A prompt of a configuration of promptfoo with its tests, as a prompt file and a test file of ours. */
 export interface ConvertedTests {
   readonly prompt: string;
   readonly test: string;
-  /** The lines of its cases in the configuration. */
-  readonly lines: readonly number[];
+  /** What is known of each case of the test file. */
+  readonly cases: readonly ConvertedCase[];
+  /** Which of them are for this prompt; all if undefined. */
+  readonly only?: ReadonlySet<number>;
   /** Of the prompt among those of the configuration, from 1. */
   readonly number: number;
+}
+
+/** The tests of a configuration of promptfoo. */
+export interface PromptfooTests {
+  readonly prompts: readonly ConvertedTests[];
+  /** Judges if nobody names a judge: promptfoo's own default. */
+  readonly judge: NamedJudge | undefined;
+  /** How many cases are left out. */
+  readonly leftOut: number;
+}
+
+interface PromptfooFile {
+  /** Absolute. */
+  readonly file: string;
+  /** As messages name it. */
+  readonly name: string;
+  readonly hasModels: boolean;
+  readonly allowCommands: boolean;
+  readonly skipUnsupported: boolean;
 }
 
 /**
  * Reads a configuration of promptfoo: its tests, once for each of its prompts.
  *
- * @param file absolute
- * @param name as messages name it
  * @throws {CliError} USAGE_ERROR that names every place that has no equivalent and could change a verdict
  */
-export async function readPromptfoo(
-  ctx: Context,
-  { file, name, hasModels }: { readonly file: string; readonly name: string; readonly hasModels: boolean },
-): Promise<ConvertedTests[]> {
+export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
+  const { file, name, hasModels, allowCommands, skipUnsupported } = config;
   const text = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
+  const taken = ctx.declaredModels.flatMap(({ text }) => namesIn(text));
   const convert = (prompt: number): Promise<Converted> =>
     inTasks(ctx, 'convert', {
       text,
@@ -39,36 +60,80 @@ export async function readPromptfoo(
         directory: path.dirname(file),
         prompt,
         allowOutside: ctx.globals.allowOutside,
+        isForTest: true,
+        allowCommands,
+        taken,
       },
     });
   const first = await convert(1);
   if (first.prompts === undefined) {
     throw usageError(`${name} is not a configuration of promptfoo`, 'Rename it, or name the files to test.');
   }
-  refuseDeclared(name, first.models);
-  refuseUnsupported(first.notes);
+  const all = [first];
+  for (let number = 2; number <= first.prompts; number += 1) all.push(await convert(number));
+  reportUnsupported(ctx, all, skipUnsupported);
   if (!hasModels && first.isWithoutModel) {
     throw usageError(`${name}: none of its providers is known`, 'Name a model with -m.');
   }
-  if (first.test === undefined) throw usageError(`${name} has no tests: there is nothing to test`);
-  const converted = [first];
-  for (let number = 2; number <= first.prompts; number += 1) converted.push(await convert(number));
-  return converted.map(({ prompt, test = '', lines = [] }, at) => ({ prompt, test, lines, number: at + 1 }));
+  if (first.models !== undefined && allowCommands) ctx.declaredModels.push({ text: first.models, file });
+  const prompts: ConvertedTests[] = [];
+  let leftOut = 0;
+  for (const [at, converted] of all.entries()) {
+    leftOut += converted.leftOut ?? 0;
+    prompts.push(...(await testsIn(ctx, converted, { file, name, number: at + 1 })));
+  }
+  if (prompts.length === 0) throw usageError(`${name} has no tests: there is nothing to test`);
+  const [variable] = await defaultJudge(ctx);
+  return { prompts, judge: variable && { model: variable[1], rank: 'last' }, leftOut };
 }
 
-function refuseUnsupported(notes: readonly ConversionNote[]): void {
-  const places = notes
-    .filter(({ isHarmless }) => isHarmless !== true)
-    .map(({ file, line, message }) => `${oneLine(file)}:${line}: ${oneLine(message)}`);
+function namesIn(models: string): string[] {
+  return [...models.matchAll(/^ {2}- model: (.+)$/gmu)].map(([, name = '']) => name);
+}
+
+async function defaultJudge({ env }: Context) {
+  const { DEFAULT_JUDGES } = await import('../../../prompts/foreign/promptfoo/default-judges.ts');
+  return DEFAULT_JUDGES.filter(([variable]) => Boolean(env[variable]?.trim()));
+}
+
+async function testsIn(
+  ctx: Context,
+  { prompt, test, cases = [], program, isPromptLeftOut = false }: Converted,
+  place: { readonly file: string; readonly name: string; readonly number: number },
+): Promise<ConvertedTests[]> {
+  if (test === undefined || isPromptLeftOut) return [];
+  const { number } = place;
+  if (!program) return [{ prompt, test, cases, number }];
+  const made = await promptsByProgram(ctx, program, cases, place);
+  return made.map(({ prompt, only }) => ({ prompt, test, cases, only, number }));
+}
+
+/** @throws {CliError} USAGE_ERROR that names each place; with `--skip-unsupported` they are only noted */
+function reportUnsupported(ctx: Context, all: readonly Converted[], skips: boolean): void {
+  const notes = all.flatMap(one => one.notes).filter(({ isHarmless }) => isHarmless !== true);
+  const places = [...new Set(notes.map(textOfNote))];
   if (places.length === 0) return;
-  throw usageError(places.join('\n'), 'Nothing of it was sent.');
+  if (skips) {
+    for (const place of places) ctx.io.note(`note: left out: ${place}`);
+    return;
+  }
+  const needsPrograms = notes.some(({ needsCommands }) => needsCommands);
+  const entries = all[0]?.models;
+  if (needsPrograms && entries !== undefined) {
+    ctx.io.note('note: its programs and addresses as entries of a models file:');
+    for (const line of entries.trimEnd().split('\n')) ctx.io.note(`  ${oneLine(line)}`);
+  }
+  const others = notes.some(({ needsCommands }) => needsCommands !== true);
+  throw usageError(
+    places.join('\n'),
+    ...(needsPrograms ? ['If you trust the file, add --allow-commands.'] : []),
+    ...(others
+      ? [`--skip-unsupported leaves out what has no equivalent (${counted(places.length, 'place')}).`]
+      : []),
+    'Nothing of it was sent.',
+  );
 }
 
-/** Programs and addresses stand in a models file, which the user names. */
-function refuseDeclared(name: string, models: string | undefined): void {
-  if (models === undefined) return;
-  throw usageError(
-    `${name} runs programs or addresses as providers. As entries of a models file:\n${models.trimEnd()}`,
-    'If you trust the file, convert it: promptrun prompts new <name> --from it writes the models file too.',
-  );
+function textOfNote({ file, line, message }: ConversionNote): string {
+  return `${oneLine(file)}:${line}: ${oneLine(message)}`;
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { FileFault } from '../../../files/file-fault.ts';
 import { NamedFiles, namesOtherComputer } from '../../../files/named-file.ts';
 import { type YamlValue, yamlOf } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import { sharedPath } from '../../core/paths.ts';
 import { CaseFault } from '../../errors.ts';
@@ -12,29 +13,48 @@ import { checkNamedFile, imagesNamedIn, type NamingFolder } from '../../inputs/n
 import { readTextFile } from '../../inputs/read-text.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { REVISION_MARK } from '../../targets/named-prompt-file.ts';
+import { allExpectations } from '../expectations/expectation.ts';
 import { readScript } from '../expectations/javascript-kind.ts';
-import { readExpectations } from '../expectations/kinds.ts';
+import { type ExpectationsContext, readExpectations } from '../expectations/kinds.ts';
 import { isPromptfooFile, isTestFile } from './find-test-files.ts';
 import { inTasks } from './in-tasks.ts';
 import { ALL, passRuleIn } from './pass-rule.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
 import { MOST_REPEATED } from './repetitions.ts';
 import type { TargetCheck } from './target-folders.ts';
-import { MOST_TEST_FILE_BYTES, type TestCase, type TestFile } from './test-case.ts';
+import { MOST_TEST_FILE_BYTES, type TestCase, type TestedModel, type TestFile } from './test-case.ts';
 import { type Fields, faultIn, fieldsOf, inputTextIn, located, numberIn, textIn } from './test-values.ts';
 
 /** A prompt file of ours comes before those of other forms. */
 const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml', '.yaml', '.yml', '.md', '.txt'];
-const FILE_KEYS = ['target', 'model', 'models', 'trim', 'transform', 'pass', 'cases'];
+const FILE_KEYS = ['target', 'model', 'models', 'trim', 'transform', 'judge', 'pass', 'cases'];
 const MOST_CASES = 100_000;
-const CASE_KEYS = ['name', 'inputs', 'images', 'options', 'vars', 'transform', 'expect', 'repeat', 'pass'];
+const CASE_KEYS = [
+  'name',
+  'inputs',
+  'images',
+  'options',
+  'vars',
+  'transform',
+  'judge',
+  'expect',
+  'repeat',
+  'pass',
+];
 
-interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
+/** How test files are read. */
+export interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
   readonly mayTarget: TargetCheck;
   /** True if the command line names models. */
   readonly hasModels: boolean;
   /** True to keep what the file says of each case; default false. */
   readonly watch?: boolean;
+  /** True if programs of the user's own may run. */
+  readonly allowCommands: boolean;
+  /** True to leave out what is not supported. */
+  readonly skipUnsupported: boolean;
+  /** The model that `--judge` names. */
+  readonly judge?: string | undefined;
 }
 
 /**
@@ -47,33 +67,53 @@ export async function readTestFile(ctx: Context, file: string, options: ReadOpti
   if (!isTestFile(file)) return [await readForeignTests(ctx, file)];
   const name = sharedPath(ctx.cwd, file);
   const source = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
-  return [{ file, name, ...(await parsed(ctx, source, { file, name, options })) }];
+  const { judge: _, ...rest } = options;
+  return [{ file, name, ...(await parsed(ctx, source, { file, name, options: rest })) }];
 }
 
 /** The tests of a configuration of promptfoo, for each of its prompts. */
 async function readPromptfooTests(ctx: Context, file: string, options: ReadOptions): Promise<TestFile[]> {
   const { readPromptfoo } = await import('./read-promptfoo.ts');
   const name = sharedPath(ctx.cwd, file);
-  const read = await readPromptfoo(ctx, { file, name, hasModels: options.hasModels });
+  const { prompts, judge, leftOut } = await readPromptfoo(ctx, { ...options, file, name });
+  const isOne = new Set(prompts.map(({ number }) => number)).size === 1;
+  const source = {
+    file,
+    name,
+    options: { ...options, judge, judgeRank: 'first' as const, isAsPromptfoo: true },
+    target: file,
+  };
+  const contents = new Map<string, Awaited<ReturnType<typeof parsed>>>();
   const files: TestFile[] = [];
-  for (const { prompt, test, lines, number } of read) {
-    const content = await parsed(ctx, test, { file, name, options, target: file });
-    const cases = content.cases.map((one, at) => ({
-      ...one,
-      line: lines[at] ?? 1,
+  for (const { prompt, test, cases, only, number } of prompts) {
+    const content = contents.get(test) ?? (await parsed(ctx, test, source));
+    contents.set(test, content);
+    const own = content.cases.map((one, at) => {
+      const { line = 1, leftOut = 0 } = cases[at] ?? {};
       // Those of the converted text are nowhere to be seen.
-      expect: one.expect.map(expectation => ({ ...expectation, line: lines[at] ?? 1 })),
-      name: read.length > 1 ? `${one.name} (prompt ${number})` : one.name,
-    }));
-    files.push({ file, name, ...content, cases, prompt });
+      const expect = one.expect.map(expectation => ({ ...expectation, line }));
+      return { ...one, line, leftOut, expect, name: isOne ? one.name : `${one.name} (prompt ${number})` };
+    });
+    const chosen = own.filter((_, at) => only?.has(at) !== false);
+    files.push({ file, name, ...content, cases: chosen, prompt, ...(files.length === 0 && { leftOut }) });
   }
+  noteDefaultJudge(ctx, files, options.judge);
   return files;
+}
+
+/** Names the judge that nobody named, if one is asked. */
+function noteDefaultJudge(ctx: Context, files: readonly TestFile[], judge: string | undefined): void {
+  if (judge !== undefined || ctx.settings.get('judge') !== undefined) return;
+  const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
+  const found = [...all].find(({ rank }) => rank === 'last');
+  if (found) ctx.io.noteOnce(`note: judged by ${found.model}, promptfoo's default for the key that is set`);
 }
 
 interface Source {
   readonly file: string;
   readonly name: string;
-  readonly options: ReadOptions;
+  readonly options: Omit<ReadOptions, 'judge'> &
+    Pick<ExpectationsContext, 'judge' | 'judgeRank' | 'isAsPromptfoo'>;
   /** In place of the one that the text names. */
   readonly target?: string;
 }
@@ -99,7 +139,7 @@ async function parsed(
 }
 
 /** What one test file is read with. */
-interface ReadingContext extends Context, NamingFolder, ReadOptions {
+interface ReadingContext extends ExpectationsContext, Omit<ReadOptions, 'judge'> {
   /** Of the files that inputs name, by their places: many cases may name one. */
   readonly texts: Map<string, string>;
 }
@@ -121,6 +161,7 @@ async function contentOf(
     .map(([key, { value }]) => [key, value.json()]);
   const writtenIn = (value: YamlValue) =>
     ctx.watch ? { written: JSON.stringify([shared, value.json()]) } : {};
+  const judge = judgeOf(fields, ctx);
   const cases: TestCase[] = [];
   const items = listed.value.items('cases');
   if (items.length > MOST_CASES) {
@@ -130,17 +171,22 @@ async function contentOf(
     cases.push({
       ...pass,
       ...transform,
-      ...(await readCase(ctx, value, at + 1)),
+      ...(await readCase({ ...ctx, judge }, value, at + 1)),
       ...writtenIn(value),
       trims,
     });
   }
   if (cases.length === 0) throw faultIn(listed, 'cases is empty');
-  return { cases, target: target ?? targetOf(ctx, root, fields, file), models: modelsOf(fields) };
+  return { cases, target: target ?? targetOf(ctx, root, fields, file), models: await modelsOf(ctx, fields) };
 }
 
 /** The path of a prompt file, else a name that a service or an alias gives something. */
-function targetOf(ctx: Context & ReadOptions, root: YamlValue, fields: Fields, file: string): string {
+function targetOf(
+  ctx: Context & Pick<ReadOptions, 'mayTarget'>,
+  root: YamlValue,
+  fields: Fields,
+  file: string,
+): string {
   const named = fields.get('target')?.value;
   const own = `./${path.basename(file).replace(/\.test\.ya?ml$/u, '')}`;
   const targets = named ? [textIn(named, 'target')] : PROMPT_ENDINGS.map(ending => own + ending);
@@ -187,14 +233,47 @@ export function noteOnBackslashes(
   return `the target ${target} works on Windows only; write ${target.replaceAll('\\', '/')}`;
 }
 
-function modelsOf(fields: Fields): readonly (string | undefined)[] {
+async function modelsOf(ctx: ReadingContext, fields: Fields): Promise<readonly TestedModel[]> {
   const [one, several] = [fields.get('model'), fields.get('models')];
   if (one && several) throw faultIn(several, 'model and models are both given');
-  if (one) return [textIn(one.value, 'model')];
-  if (several === undefined) return [undefined];
-  const models = several.value.items('models').map(value => textIn(value, 'a model'));
-  if (models.length === 0) throw faultIn(several, 'models is empty');
-  return [...new Set(models)];
+  if (one) return [{ model: textIn(one.value, 'model') }];
+  if (several === undefined) return [{ model: undefined }];
+  const models = new Map<string, TestedModel>();
+  for (const value of several.value.items('models')) {
+    models.set(JSON.stringify(value.json()), await modelOf(ctx, value));
+  }
+  if (models.size === 0) throw faultIn(several, 'models is empty');
+  return numbered([...models.values()]);
+}
+
+const MODEL_KEYS = ['model', 'config', 'transform'];
+
+async function modelOf(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
+  if (!value.isMap) return { model: textIn(value, 'a model') };
+  const fields = fieldsOf(value, 'a model', MODEL_KEYS);
+  const [model, config] = [fields.get('model'), fields.get('config')];
+  if (model === undefined) throw faultIn(value, 'a model needs `model`');
+  const settings = config?.value.json();
+  if (config && !isJsonObject(settings)) throw faultIn(config, 'config must be a map of keys to values');
+  return {
+    model: textIn(model.value, 'model'),
+    ...(isJsonObject(settings) && { config: settings }),
+    ...(await transformOf(ctx, fields)),
+  };
+}
+
+/** Tells models of one name, which differ in their config, from each other. */
+function numbered(models: readonly TestedModel[]): TestedModel[] {
+  return models.map((one, at) => {
+    const before = models.slice(0, at).filter(({ model }) => model === one.model).length;
+    return before === 0 ? one : { ...one, number: before + 1 };
+  });
+}
+
+/** The judge that a file or a case names, else the one that holds for what it stands in. */
+function judgeOf(fields: Fields, { judge, judgeRank }: ExpectationsContext): ExpectationsContext['judge'] {
+  const named = fields.get('judge');
+  return named ? { model: textIn(named.value, 'judge'), rank: judgeRank } : judge;
 }
 
 function trimsAnswers(fields: Fields): boolean {
@@ -227,7 +306,8 @@ async function readCase(ctx: ReadingContext, value: YamlValue, number: number): 
   const reads: string[] = [];
   const noting = { ...ctx, onNamed: (file: string) => reads.push(file) };
   try {
-    const expect = expected ? await readExpectations(expected.value, noting) : [];
+    const judge = judgeOf(fields, ctx);
+    const expect = expected ? await readExpectations(expected.value, { ...noting, judge }) : [];
     const transform = await transformOf(noting, fields);
     const inputs = await caseInputs(noting, fields);
     return { ...facts, ...inputs, ...varsOf(fields), ...transform, folder: noting, expect, reads };

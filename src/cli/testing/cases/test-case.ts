@@ -1,5 +1,5 @@
 import type { Place } from '../../../files/file-fault.ts';
-import type { JsonValue } from '../../../files/json.ts';
+import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import type { CliError } from '../../errors.ts';
 import type { GivenImage } from '../../inputs/images/place-images.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
@@ -20,9 +20,23 @@ export interface TestFile {
   readonly target: string;
   /** The text of a prompt file that stands in no file of its own; found from `target`, which has it. */
   readonly prompt?: string;
-  /** Every case runs with each; undefined is the prompt's own. */
-  readonly models: readonly (string | undefined)[];
+  /** Every case runs with each. */
+  readonly models: readonly TestedModel[];
   readonly cases: readonly TestCase[];
+  /** How many of its cases are left out. */
+  readonly leftOut?: number;
+}
+
+/** A model that cases run with. */
+export interface TestedModel {
+  /** undefined is the prompt's own. */
+  readonly model: string | undefined;
+  /** In place of the prompt's. */
+  readonly config?: JsonObject;
+  /** Code that its answers go through before any other. */
+  readonly transform?: JavaScript;
+  /** Of those with the same name in its file, from 2. */
+  readonly number?: number;
 }
 
 export interface TestCase {
@@ -55,6 +69,8 @@ export interface TestCase {
   readonly reads?: readonly string[];
   /** All that the test file says of it, if the tests are watched: a case that is written as before has not changed. */
   readonly written?: string;
+  /** How many of its checks are left out. */
+  readonly leftOut?: number;
   /** Why this case alone can't be run. */
   readonly fault?: CliError;
 }

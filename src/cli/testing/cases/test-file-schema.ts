@@ -5,7 +5,20 @@ const COUNT = { type: 'integer', minimum: 1 };
 /** A count, or a percentage such as 80%. */
 const PASS = { anyOf: [COUNT, { type: 'string', pattern: String.raw`^(100(\.0+)?|\d{1,2}(\.\d{1,9})?)%$` }] };
 
+const JUDGE = 'the model that judges rubrics; --judge is taken in its place';
 const TRANSFORM = 'JavaScript that the answer goes through before it is checked';
+
+/** A model whose config takes the place of the prompt's. */
+const MODEL = {
+  type: 'object',
+  properties: {
+    model: TEXT,
+    config: { type: 'object' },
+    transform: { ...TEXT, description: TRANSFORM },
+  },
+  required: ['model'],
+  additionalProperties: false,
+};
 
 /** The JSON Schema of a test file, for editors that complete and check with one. */
 export function testFileSchema(): object {
@@ -19,12 +32,18 @@ export function testFileSchema(): object {
         description: 'a prompt file, slug, version id or alias; by default the prompt file beside it',
       },
       model: { ...TEXT, description: 'run with this model in place of the one the prompt names' },
-      models: { type: 'array', items: TEXT, minItems: 1, description: 'run every case with each of these' },
+      models: {
+        type: 'array',
+        items: { anyOf: [TEXT, MODEL] },
+        minItems: 1,
+        description: 'run every case with each of these',
+      },
       trim: {
         type: 'boolean',
         description: 'whether expectations see the answer without blank space at its ends; false by default',
       },
       transform: { ...TEXT, description: TRANSFORM },
+      judge: { ...TEXT, description: JUDGE },
       pass: { ...PASS, description: 'how many of the repetitions of every case must pass; all by default' },
       cases: { type: 'array', items: { $ref: '#/$defs/case' }, minItems: 1 },
     },
@@ -44,6 +63,7 @@ export function testFileSchema(): object {
           options: { type: 'object', description: 'run options' },
           vars: { type: 'object', description: 'values that only expectations see' },
           transform: { ...TEXT, description: TRANSFORM },
+          judge: { ...TEXT, description: JUDGE },
           expect: {
             anyOf: [
               { type: 'array', items: { $ref: '#/$defs/expectation' }, minItems: 1 },
@@ -62,8 +82,13 @@ export function testFileSchema(): object {
         type: 'object',
         properties: {
           ...Object.fromEntries(Object.entries(KINDS).map(([name, { schema }]) => [name, schema])),
-          threshold: { type: 'number', minimum: 0, description: 'the least score of javascript that passes' },
+          threshold: {
+            type: 'number',
+            minimum: 0,
+            description: 'the least score of javascript or rubric that passes',
+          },
           transform: { ...TEXT, description: TRANSFORM },
+          judge: { ...TEXT, description: JUDGE },
         },
         minProperties: 1,
         additionalProperties: false,

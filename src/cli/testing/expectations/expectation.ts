@@ -1,7 +1,7 @@
 import { PastBound } from '../../../files/bounds/past-bound.ts';
 import type { JsonValue } from '../../../files/json.ts';
 import type { Checks } from '../../outputs/checks/checks.ts';
-import type { JavaScript, JavaScriptResult } from '../../outputs/checks/javascript.ts';
+import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../outputs/checks/javascript.ts';
 
 /** One thing that is expected of what came back. */
 export interface Expectation {
@@ -19,7 +19,13 @@ export interface Expectation {
   readonly parts?: readonly Expectation[];
   /** Of one that a model judges: the model, if no other is named for all. */
   readonly model?: string | undefined;
+  readonly rank?: JudgeRank | undefined;
+  /** True if it runs a program of the user's own. */
+  readonly isProgram?: boolean;
 }
+
+/** A check that can't be made: it is not met, whatever was expected. */
+export class BrokenCheck extends Error {}
 
 /** Every expectation among these, those inside others too. */
 export function* allExpectations(expectations: readonly Expectation[]): Generator<Expectation> {
@@ -30,8 +36,8 @@ export function* allExpectations(expectations: readonly Expectation[]): Generato
 }
 
 /**
- * Reports what of an expectation was not met; undefined if all was. A check that takes too long is not met, whatever
- * was expected.
+ * Reports what of an expectation was not met; undefined if all was. A check that takes too long or can't be made is not
+ * met, whatever was expected.
  *
  * @throws what its means throw when they can't say
  */
@@ -43,6 +49,7 @@ export async function checkExpectation(
     const mismatch = await unmet(answer);
     return mismatch && { line, at, ...mismatch };
   } catch (error) {
+    if (error instanceof BrokenCheck) return { line, at, message: error.message, actual: answer.text };
     if (!(error instanceof PastBound)) throw error;
     return { line, at, message: `${text}: ${error.message}`, actual: answer.text };
   }
@@ -64,10 +71,15 @@ export interface Answer {
   readonly checks: Pick<Checks, 'perform'>;
   /** The reply of the judge, or of the question's own model. */
   readonly ask: (question: Question) => Promise<string>;
+  /** What code sees beside the output; the prompt only if it is asked for. */
+  readonly context: (wantsPrompt: boolean) => Promise<JavaScriptInput['context']>;
   /** Runs code on a value that the answer is, or was made of. */
   readonly javascript: (script: JavaScript, output: JsonValue) => Promise<JavaScriptResult>;
-  /** Runs a program on the answer; undefined if it ended with 0. */
-  readonly command: (argv: readonly [string, ...string[]]) => Promise<CommandFailure | undefined>;
+  /** Runs a program on what the answer is, or was made into; undefined if it ended with 0. */
+  readonly command: (
+    argv: readonly [string, ...string[]],
+    output: string,
+  ) => Promise<CommandFailure | undefined>;
   /** What the placeholders of `llm` stand for, besides the answer. */
   readonly values: ReadonlyMap<string, string>;
 }
@@ -89,7 +101,14 @@ export interface Question {
   readonly system?: string | undefined;
   /** Asked if no judge was named. */
   readonly model?: string | undefined;
+  readonly rank?: JudgeRank | undefined;
 }
+
+/**
+ * When the model that a question names is asked: `first` also if `--judge` names another, `last` only if there is no
+ * setting either.
+ */
+export type JudgeRank = 'first' | 'last';
 
 /** How a program that did not accept an answer ended. */
 export interface CommandFailure {

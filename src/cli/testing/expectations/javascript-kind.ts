@@ -8,7 +8,7 @@ import { checkNamedFile } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import type { JavaScript, JavaScriptResult } from '../../outputs/checks/javascript.ts';
 import { faultIn, located, textIn } from '../cases/test-values.ts';
-import type { Answer, Unmet } from './expectation.ts';
+import { type Answer, BrokenCheck, type Unmet } from './expectation.ts';
 import { kind, quoted, TEXT } from './kind.ts';
 
 /** Code that scores an answer. */
@@ -18,6 +18,8 @@ interface Scoring {
   readonly written: string;
   /** The least score that passes; default anything above 0. */
   readonly threshold: number | undefined;
+  /** True to judge results as promptfoo does: they need all of {pass, score, reason}, and `pass` alone decides. */
+  readonly isAsPromptfoo: boolean;
 }
 
 /** Code that must find an answer right: true, a score, or `{pass, score, reason}`. */
@@ -26,35 +28,86 @@ export const javascript = kind<Scoring>({
     ...TEXT,
     description: 'JavaScript that gives true, a score, or {pass, score, reason}; it sees output and context',
   },
-  read: async (value, { ctx, key, threshold }) => ({
+  read: async (value, { ctx, key, threshold, isAsPromptfoo = false }) => ({
     script: await readScript(value, key, ctx),
     written: textIn(value, key),
     threshold,
+    isAsPromptfoo,
   }),
   text: ({ written }) => quoted(written.trim().replace(/\s+/gu, ' ')),
   unmet: async (scoring, answer) => {
+    if (scoring.script.file !== undefined) return await unmetByNode(scoring, scoring.script.file, answer);
     const result = await answer.javascript(scoring.script, answer.value);
     const fault = resultFault(result, scoring);
     return fault === undefined ? undefined : { message: fault, actual: answer.text };
   },
+  held: ({ script }) => ({ ...(script.file !== undefined && { isProgram: true }) }),
 });
 
-function resultFault(result: JavaScriptResult, { written, threshold }: Scoring): string | undefined {
+/** Runs a file that imports something by Node, which ends with 1 if the answer does not pass, and 2 if it can't say. */
+async function unmetByNode(
+  { script, written, threshold, isAsPromptfoo }: Scoring,
+  file: string,
+  answer: Answer,
+): Promise<Unmet | undefined> {
+  const context = await answer.context(true);
+  const about = JSON.stringify({ output: answer.value, context, isAsPromptfoo, threshold });
+  const argv = ['node', '-e', NODE_CHECK, file, script.exported ?? '', about] as const;
+  const failure = await answer.command(argv, answer.text);
+  if (failure === undefined) return undefined;
+  const message = `${quoted(written)}: ${failure.printed.trim() || failure.end}`;
+  if (failure.end === 'ended with 1') return { message, actual: answer.text };
+  throw new BrokenCheck(message);
+}
+
+const NODE_CHECK = `
+const self = require('node:process');
+const [file, name, text] = self.argv.slice(1);
+const { output, context, threshold, isAsPromptfoo } = JSON.parse(text);
+const { writeSync } = require('node:fs');
+const end = (code, why) => {
+  writeSync(1, why);
+  self.exit(code);
+};
+globalThis.console = { ...console, log: (...all) => writeSync(2, all.join(' ') + '\\n') };
+(async () => {
+  const loaded = await import(require('node:url').pathToFileURL(file).href);
+  const all = loaded.default?.default ?? loaded.default ?? loaded;
+  const check = name === '' ? all : (loaded[name] ?? all[name]);
+  const result = await check(output, context);
+  if (typeof result === 'boolean') return end(result ? 0 : 1, result ? '' : 'gives false');
+  if (typeof result === 'number') {
+    return end((threshold === undefined ? result > 0 : result >= threshold) ? 0 : 1, 'gives ' + result);
+  }
+  const { pass, score, reason } = result ?? {};
+  const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
+  if (typeof pass === 'boolean' && isWhole) {
+    const isEnough = isAsPromptfoo || threshold === undefined || score === undefined || score >= threshold;
+    return end(pass && isEnough ? 0 : 1, String(reason ?? (pass ? 'gives ' + score : 'gives false')));
+  }
+  end(2, 'it must give true or false, a score, or {pass, score, reason}');
+})().catch(error => end(2, String(error?.message ?? error)));`.trim();
+
+function resultFault(
+  result: JavaScriptResult,
+  { written, threshold, isAsPromptfoo }: Scoring,
+): string | undefined {
   const code = quoted(written.trim().replace(/\s+/gu, ' '));
-  if ('fault' in result) return `${code}: ${result.fault}`;
+  if ('fault' in result) throw new BrokenCheck(`${code}: ${result.fault}`);
   const { value } = result;
   if (typeof value === 'boolean') return value ? undefined : `${code} gives false`;
   if (typeof value === 'number') return scoreFault(value, threshold, code);
-  const pass = value === undefined ? undefined : ownValue(value, 'pass');
-  if (value === undefined || typeof pass !== 'boolean') {
+  const [pass, score, reason] = ['pass', 'score', 'reason'].map(key => ownValue(value ?? null, key));
+  const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
+  if (typeof pass !== 'boolean' || !isWhole) {
     const shown = value === undefined ? 'nothing' : quoted(JSON.stringify(value));
-    return `${code} gives ${shown}: it must give true or false, a score, or {pass, score, reason}`;
+    throw new BrokenCheck(
+      `${code} gives ${shown}: it must give true or false, a score, or {pass, score, reason}`,
+    );
   }
-  const [reason, score] = [ownValue(value, 'reason'), ownValue(value, 'score')];
   if (!pass) return `${code}: ${typeof reason === 'string' && reason !== '' ? reason : 'gives false'}`;
-  return threshold !== undefined && typeof score === 'number'
-    ? scoreFault(score, threshold, code)
-    : undefined;
+  const hasScore = threshold !== undefined && typeof score === 'number' && !isAsPromptfoo;
+  return hasScore ? scoreFault(score, threshold, code) : undefined;
 }
 
 function scoreFault(score: number, threshold: number | undefined, code: string): string | undefined {
@@ -82,13 +135,10 @@ export async function readScript(
   try {
     checkNamedFile(ctx, name);
     const code = await readTextFile(path.resolve(ctx.cwd, name), ctx.cwd, key);
-    if (IMPORTS.test(code)) {
-      throw faultIn(
-        value,
-        `${key}: ${name} imports something: run it by \`command\`, such as [node, ${name}]`,
-      );
-    }
-    return { code, isFile: true, ...(exported !== undefined && { exported }) };
+    const named = exported !== undefined && { exported };
+    if (!IMPORTS.test(code)) return { code, isFile: true, ...named };
+    if (key !== 'transform') return { code, isFile: true, ...named, file: path.resolve(ctx.cwd, name) };
+    throw faultIn(value, `${key}: ${name} imports something, which only a check may do`);
   } catch (error) {
     throw located(value, error, text => `${key}: ${text}`);
   }

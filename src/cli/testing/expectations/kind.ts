@@ -1,7 +1,7 @@
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
-import type { Answer, Expectation, Unmet } from './expectation.ts';
+import type { Answer, Expectation, JudgeRank, Unmet } from './expectation.ts';
 
 /** What reading an expectation needs besides its value. */
 export interface Reading {
@@ -10,13 +10,23 @@ export interface Reading {
   readonly key: string;
   /** The least score that passes, if one is written beside the expectation. */
   readonly threshold?: number | undefined;
+  /** True to judge results of code as promptfoo does. */
+  readonly isAsPromptfoo?: boolean | undefined;
+  /** The model that judges it, if one is written beside the expectation, or for all of its case or file. */
+  readonly judge?: NamedJudge | undefined;
   /** The expectations of a map; several if it has several keys. */
   readonly inner: (value: YamlValue) => Promise<Expectation[]>;
 }
 
-type Unplaced = Pick<Expectation, 'text' | 'unmet' | 'parts' | 'model'>;
+/** A model that a test file names as the judge. */
+export interface NamedJudge {
+  readonly model: string;
+  readonly rank?: JudgeRank | undefined;
+}
+
+type Unplaced = Pick<Expectation, 'text' | 'unmet' | 'parts' | 'model' | 'rank' | 'isProgram'>;
 /** What is in a value besides what is checked. */
-type Held = Partial<Pick<Expectation, 'parts' | 'model'>>;
+type Held = Partial<Pick<Expectation, 'parts' | 'model' | 'rank' | 'isProgram'>>;
 
 /** A kind of expectation: what may stand under its key, and when an answer meets it. */
 interface KindParts<V> {

@@ -3,11 +3,11 @@ import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { JavaScript } from '../../outputs/checks/javascript.ts';
 import { faultIn, fieldsOf, inputTextIn, numberIn, textIn } from '../cases/test-values.ts';
-import { type Answer, checkExpectation, type Expectation } from './expectation.ts';
+import { type Answer, checkExpectation, type Expectation, type JudgeRank } from './expectation.ts';
 import { javascript, readScript, transformed } from './javascript-kind.ts';
 import { JSON_KINDS } from './json-kinds.ts';
 import { JUDGED_KINDS } from './judged-kinds.ts';
-import { type Kind, kind, quoted, TEXT, WORD } from './kind.ts';
+import { type Kind, kind, type NamedJudge, quoted, TEXT, WORD } from './kind.ts';
 import { TEXT_KINDS } from './text-kinds.ts';
 
 const ONE = { $ref: '#/$defs/expectation' };
@@ -89,8 +89,9 @@ export const KINDS = {
       return [program, ...args];
     },
     text: commandText,
-    unmet: async (argv, { command }) => {
-      const failure = await command(argv);
+    held: () => ({ isProgram: true }),
+    unmet: async (argv, { command, text }) => {
+      const failure = await command(argv, text);
       return failure && { message: `${commandText(argv)} ${failure.end}`, actual: failure.printed };
     },
   }),
@@ -135,37 +136,46 @@ export function expectationOf(
  *
  * @throws {CliError} USAGE_ERROR with file and line for what is wrong in it
  */
-export async function readExpectations(
-  value: YamlValue,
-  ctx: Context & NamingFolder,
-): Promise<Expectation[]> {
+export async function readExpectations(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
   const items = value.isMap ? [value] : value.items('expect');
   const expectations = (await inEach(items, item => readItem(item, ctx))).flat();
   if (expectations.length > 0) return expectations;
   throw faultIn(value, 'expect is empty: leave it out if the run must only succeed');
 }
 
-async function readItem(value: YamlValue, ctx: Context & NamingFolder): Promise<Expectation[]> {
+async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
   const names = Object.keys(KINDS);
   const all = fieldsOf(value, 'an expectation', [...names, ...MODIFIERS]);
   const fields = [...all].filter(([key]) => !MODIFIERS.includes(key));
   if (fields.length === 0) throw faultIn(value, `an expectation needs one of ${names.join(', ')}`);
-  const [least, transform] = MODIFIERS.map(key => all.get(key));
-  if (least && !all.has('javascript'))
-    throw faultIn(least, 'threshold needs an expectation with a score: javascript');
+  const [least, transform, named] = MODIFIERS.map(key => all.get(key));
+  if (least && !all.has('javascript') && !all.has('rubric'))
+    throw faultIn(least, 'threshold needs an expectation with a score: javascript or rubric');
+  const { isAsPromptfoo } = ctx;
+  const judge = named ? { model: textIn(named.value, 'judge'), rank: ctx.judgeRank } : ctx.judge;
   const threshold = least && numberIn(least.value, 'threshold', 'a number of 0 or more');
   const script = transform && (await readScript(transform.value, 'transform', ctx));
-  const inner = (part: YamlValue): Promise<Expectation[]> => readItem(part, ctx);
+  const inner = (part: YamlValue): Promise<Expectation[]> => readItem(part, { ...ctx, judge });
   return inEach(fields, async ([key, entry]) => {
     const name = key as keyof typeof KINDS;
-    const parts = await KINDS[name].read(entry.value, { ctx, key, inner, threshold });
+    const parts = await KINDS[name].read(entry.value, { ctx, key, inner, threshold, judge, isAsPromptfoo });
     const expectation = expectationOf(name, parts, { line: entry.line, at: entry.offset });
     return script ? onTransformed(expectation, script) : expectation;
   });
 }
 
 /** What may stand beside an expectation and says how it is checked. */
-const MODIFIERS: readonly string[] = ['threshold', 'transform'];
+const MODIFIERS: readonly string[] = ['threshold', 'transform', 'judge'];
+
+/** What expectations are read with. */
+export interface ExpectationsContext extends Context, NamingFolder {
+  /** Judges what names no judge of its own. */
+  readonly judge?: NamedJudge | undefined;
+  /** True to judge results of code as promptfoo does. */
+  readonly isAsPromptfoo?: boolean | undefined;
+  /** That of every judge that is named beside an expectation. */
+  readonly judgeRank?: JudgeRank | undefined;
+}
 
 /** An expectation of what code makes of the answer. */
 function onTransformed(expectation: Expectation, script: JavaScript): Expectation {

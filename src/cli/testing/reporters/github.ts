@@ -16,7 +16,9 @@ import { linesReport } from './text.ts';
  */
 export function githubReport(results: readonly ReportedResult[], summary: TestSummary): string {
   const token = randomUUID();
-  const annotations = results.filter(({ status }) => status !== 'passed').map(annotation);
+  const annotations = results
+    .filter(({ status }) => status !== 'passed' && status !== 'unchecked')
+    .map(annotation);
   return `::stop-commands::${token}\n${linesReport(results, summary)}::${token}::\n${baselineAnnotation(summary)}${annotations.join('')}`;
 }
 

@@ -3,7 +3,7 @@ import type { Totals } from '../../creation/spending.ts';
 import { type CaseRuns, intervalOf, isFlaky, type RateSummary, rateOf } from '../../statistics/rates.ts';
 import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';
 import { passData } from '../cases/pass-rule.ts';
-import { type EntryResult, type Repetition, totalsOf } from '../result.ts';
+import { type EntryResult, modelLabel, type Repetition, totalsOf } from '../result.ts';
 import type { TestSummary } from '../summary.ts';
 
 /** The results as data: how many ended in each way, what they took, and each case with its repetitions. */
@@ -25,7 +25,7 @@ export function jsonReport(
       file: entry.file.name,
       line: entry.testCase.line,
       name: entry.testCase.name,
-      model: entry.model ?? null,
+      model: modelLabel(entry) ?? null,
       status,
       seconds,
       pass: passData(entry.testCase.pass, repetitions.length),

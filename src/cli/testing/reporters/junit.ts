@@ -56,9 +56,9 @@ function baselineProperties(baseline: BaselineComparison | undefined): (readonly
 }
 
 function counts(results: readonly ReportedResult[]): Html {
-  const { failed, undecided, faults } = totalsOf(results);
+  const { failed, undecided, unchecked, faults } = totalsOf(results);
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
-  return html`tests="${results.length}" failures="${failed + undecided}" errors="${faults}" skipped="0" time="${seconds.toFixed(3)}"`;
+  return html`tests="${results.length}" failures="${failed + undecided}" errors="${faults}" skipped="${unchecked}" time="${seconds.toFixed(3)}"`;
 }
 
 function testCase(result: ReportedResult): Html {
@@ -66,6 +66,9 @@ function testCase(result: ReportedResult): Html {
   const file = xml(entry.file.name);
   const attributes = html`classname="${file}" name="${xml(entryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;
   if (status === 'passed') return html`    <testcase ${attributes}/>\n`;
+  if (status === 'unchecked') {
+    return html`    <testcase ${attributes}>\n      <skipped message="unchecked: all of its checks are left out"/>\n    </testcase>\n`;
+  }
   const details = xml(
     detailsOf(result)
       .map(({ mark, text }) => mark + text)

@@ -8,7 +8,7 @@ import type { MediaContent } from '../../outputs/media-content.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
 import type { TestCase } from '../cases/test-case.ts';
-import { entryName, type Repetition, totalsOf, totalsText } from '../result.ts';
+import { entryName, modelLabel, type Repetition, totalsOf, totalsText } from '../result.ts';
 import { OWN_MODEL, summaryLines, type TestSummary } from '../summary.ts';
 import type { ReportedResult } from './reasons.ts';
 
@@ -22,11 +22,17 @@ export interface ReportMaterial {
   readonly budget: Pick<Budget, 'totalsOf' | 'mentionsCredits' | 'spentLines'>;
 }
 
-const STATES = { passed: 'passed', failed: 'failed', undecided: 'undecided', fault: 'not run' } as const;
+const STATES = {
+  passed: 'passed',
+  failed: 'failed',
+  undecided: 'undecided',
+  unchecked: 'unchecked',
+  fault: 'not run',
+} as const;
 
 /** Cases by models. */
 export function testsGrid(results: readonly ReportedResult[], material: ReportMaterial): Grid {
-  const models = [...new Set(results.map(({ entry }) => entry.model))];
+  const models = [...new Set(results.map(({ entry }) => modelLabel(entry)))];
   const byCase = new Map<TestCase, ReportedResult[]>();
   for (const result of results) {
     const { testCase } = result.entry;
@@ -43,7 +49,7 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
     columns: models.map(model => ({
       name: model ?? (models.length > 1 ? OWN_MODEL : 'answer'),
       totals: columnTotals(
-        results.filter(({ entry }) => entry.model === model),
+        results.filter(({ entry }) => modelLabel(entry) === model),
         material,
       ),
     })),
@@ -73,7 +79,7 @@ function gridRow(
 ): GridRow {
   const states = results.map(({ status }) => STATES[status]);
   const state: GridState =
-    (['not run', 'failed', 'undecided'] as const).find(one => states.includes(one)) ?? 'passed';
+    (['not run', 'failed', 'undecided', 'unchecked'] as const).find(one => states.includes(one)) ?? 'passed';
   return {
     name: testCase.name,
     place: `${results[0]?.entry.file.name}:${testCase.line}`,
@@ -84,7 +90,7 @@ function gridRow(
       ...testCase.options,
     ],
     cells: models.map(model => {
-      const result = results.find(({ entry }) => entry.model === model);
+      const result = results.find(({ entry }) => modelLabel(entry) === model);
       return result && gridCell(result, material);
     }),
   };

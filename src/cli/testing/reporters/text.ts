@@ -15,6 +15,7 @@ export function treeReport(
     passed: paint.green('✓'),
     failed: paint.red('✗'),
     undecided: paint.yellow('?'),
+    unchecked: paint.dim('-'),
     fault: paint.yellow('!'),
   };
   const colours = { '- ': paint.red, '+ ': paint.green, '  ': paint.dim, '': String };
@@ -33,13 +34,19 @@ export function treeReport(
     if (details.some(({ mark }) => mark === '- ')) lines.push(legend);
     lines.push(...details.map(({ mark, text }) => `      ${colours[mark](mark + text)}`));
   }
-  const isGood = results.every(({ status }) => status === 'passed');
+  const isGood = results.every(({ status }) => status === 'passed' || status === 'unchecked');
   const totals = (isGood ? paint.green : paint.red)(totalsText(results));
   const rates = summaryLines(summary).map(line => paint.dim(visible(line)));
   return `${[...lines, '', ...rates, totals].join('\n')}\n`;
 }
 
-const WORDS = { passed: 'passed', failed: 'FAILED', undecided: 'UNDECIDED', fault: 'ERROR' } as const;
+const WORDS = {
+  passed: 'passed',
+  failed: 'FAILED',
+  undecided: 'UNDECIDED',
+  unchecked: 'UNCHECKED',
+  fault: 'ERROR',
+} as const;
 
 /** A line for each case, and below each that did not pass, why. */
 export function linesReport(results: readonly ReportedResult[], summary: TestSummary): string {

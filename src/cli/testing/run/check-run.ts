@@ -7,6 +7,7 @@ import { fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
+import type { JavaScriptInput } from '../../outputs/checks/javascript.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { type Answer, checkExpectation, type Mismatch } from '../expectations/expectation.ts';
@@ -44,9 +45,13 @@ export async function checkRun(
   const mismatches: Mismatch[] = [];
   try {
     const whole = await answerOf(ctx, prepared, { ...result, run }, tools);
-    const made = testCase.transform ? await transformed(whole, testCase.transform) : { answer: whole };
-    if ('unmet' in made) return { ...result, mismatches: [{ line: testCase.line, at: -1, ...made.unmet }] };
-    const { answer } = made;
+    let answer = whole;
+    for (const script of [prepared.entry.tested?.transform, testCase.transform]) {
+      if (script === undefined) continue;
+      const made = await transformed(answer, script);
+      if ('unmet' in made) return { ...result, mismatches: [{ line: testCase.line, at: -1, ...made.unmet }] };
+      ({ answer } = made);
+    }
     const parts = testCase.expect.map(expectation => async () => {
       const mismatch = await checkExpectation(expectation, answer);
       if (mismatch !== undefined) mismatches.push(mismatch);
@@ -82,6 +87,11 @@ async function answerOf(
   { judge, budget, log, rounds }: CheckTools,
 ): Promise<Answer> {
   const output = textOfOutputs(run.outputs);
+  const context = async (wantsPrompt: boolean): Promise<JavaScriptInput['context']> => {
+    const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
+    const prompt = wantsPrompt ? await promptText(ctx, request) : undefined;
+    return { vars, prompt: prompt ?? null, test: { description: testCase.name, vars } };
+  };
   const text = testCase.trims ? output.trim() : output;
   return {
     text,
@@ -97,17 +107,15 @@ async function answerOf(
     checks: await ctx.checks(),
     ask: question => judge.ask(question, log, rounds),
     values: new Map([...testCase.text, ...(testCase.data ?? [])]),
+    context,
     javascript: async (script, value) => {
-      const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
-      const usesPrompt = /\bprompt\b/u.test(script.code);
-      const prompt = usesPrompt ? await promptText(ctx, request) : undefined;
-      const context = { vars, prompt: prompt ?? null, test: { description: testCase.name, vars } };
       const checks = await ctx.checks();
-      return await checks.perform('javascript', script, { output: value, context });
+      const about = await context(/\bprompt\b/u.test(script.code));
+      return await checks.perform('javascript', script, { output: value, context: about });
     },
-    command: async argv => {
+    command: async (argv, output) => {
       const inputs = Object.fromEntries(request.text);
-      const facts = { name: testCase.name, inputs, model: model ?? null, output: text };
+      const facts = { name: testCase.name, inputs, model: model ?? null, output };
       const { keyVariables } = await import('../../../models/catalogue/report.ts');
       const secrets = new Set(await keyVariables(ctx));
       const directory = path.dirname(file.file);

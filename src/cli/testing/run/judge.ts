@@ -56,6 +56,9 @@ interface PreparedQuestion extends Pick<JudgeQuestion, 'request' | 'estimatedCre
   readonly connection: Connection;
 }
 
+/** The model that a question names. */
+type Named = Pick<Question, 'model' | 'rank'>;
+
 /** Asks models of this machine's own service about answers; its runs are runs like any other. */
 export class Judge {
   readonly #ctx: Context;
@@ -71,23 +74,25 @@ export class Judge {
   }
 
   /** @throws {CliError} USAGE_ERROR for a model that is not there */
-  async check(model: string | undefined): Promise<void> {
-    await this.#version(this.#modelOf({ model }));
+  async check(named: Named): Promise<void> {
+    await this.#version(this.#modelOf(named));
   }
 
-  #modelOf({ model }: Pick<Question, 'model'>): string | undefined {
-    return this.#model ?? model ?? this.#ctx.settings.get('judge');
+  #modelOf({ model, rank }: Named): string | undefined {
+    if (rank === 'first' && model !== undefined) return model;
+    const setting = this.#ctx.settings.get('judge');
+    return this.#model ?? (rank === 'last' ? (setting ?? model) : (model ?? setting));
   }
 
   /** @throws {CliError} CONFIG_ERROR for a model without a price under `--max-cost` */
-  async checkPrice(model: string | undefined): Promise<void> {
-    const body = await this.#bodyOf({ prompt: '?', ...(model !== undefined && { model }) });
+  async checkPrice({ model, rank }: Named): Promise<void> {
+    const body = await this.#bodyOf({ prompt: '?', model, rank });
     await this.#budget.checkPrice(await this.#local(), body);
   }
 
   /** @throws {CliError} USAGE_ERROR for a model whose provider has no batches */
-  async checkBatch(model: string | undefined): Promise<void> {
-    const { promptVersionId } = await this.#version(this.#modelOf({ model }));
+  async checkBatch(named: Named): Promise<void> {
+    const { promptVersionId } = await this.#version(this.#modelOf(named));
     await providerOf(await this.#local(), promptVersionId);
   }
 
@@ -148,8 +153,8 @@ export class Judge {
     return buildRunBody(await this.#requestOf(question));
   }
 
-  async #requestOf({ prompt, system, model }: Question): Promise<RunRequest> {
-    const judge = this.#modelOf({ model });
+  async #requestOf({ prompt, system, ...named }: Question): Promise<RunRequest> {
+    const judge = this.#modelOf(named);
     const { promptVersionId } = await this.#version(judge);
     const text = new Map([
       ...(system === undefined ? [] : [['system', system] as const]),

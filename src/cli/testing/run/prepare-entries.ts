@@ -12,9 +12,9 @@ import { checkedInputs, type RunInputs, takeNamedImages } from '../../inputs/ima
 import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { providerOf } from '../../jobs/provider-batch/desk.ts';
-import { withLocalStore } from '../../targets/prompt-file.ts';
+import { type VersionWanted, withLocalStore } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
-import type { TestCase, TestFile } from '../cases/test-case.ts';
+import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
 import type { Entry, FileFault } from '../result.ts';
 
 /** An entry with what is sent for it. */
@@ -80,10 +80,11 @@ type EntryRequest = Pick<PreparedEntry, 'entry' | 'request' | 'estimatedCredits'
 
 async function entriesOf(ctx: Context, connection: Connection, file: TestFile): Promise<EntryRequest[]> {
   const entries: EntryRequest[] = [];
-  const versions = new Map<string | undefined, TestedVersion>();
+  const versions = new Map<TestedModel | undefined, TestedVersion>();
   for (const testCase of file.cases) {
-    for (const model of file.models) {
-      entries.push(await prepare(ctx, connection, versions, { file, testCase, model }));
+    for (const tested of file.models) {
+      const { model } = tested;
+      entries.push(await prepare(ctx, connection, versions, { file, testCase, model, tested }));
     }
   }
   return entries;
@@ -96,14 +97,14 @@ type TestedVersion = Awaited<ReturnType<typeof versionOf>>;
 async function prepare(
   ctx: Context,
   connection: Connection,
-  versions: Map<string | undefined, TestedVersion>,
+  versions: Map<TestedModel | undefined, TestedVersion>,
   entry: Entry,
 ): Promise<EntryRequest> {
-  const { file, testCase, model } = entry;
+  const { file, testCase, model, tested } = entry;
   const { options } = testCase;
   try {
-    const version = versions.get(model) ?? (await versionOf(ctx, connection, file, model));
-    versions.set(model, version);
+    const version = versions.get(tested) ?? (await versionOf(ctx, connection, file, { ...tested, model }));
+    versions.set(tested, version);
     const { promptVersionId, estimatedCredits, config } = version;
     const inputs = await placedInputs(ctx, testCase, config);
     await checkOptions(ctx, connection, promptVersionId, options);
@@ -121,7 +122,7 @@ async function versionOf(
   ctx: Context,
   connection: Connection,
   { target, prompt }: TestFile,
-  model: string | undefined,
+  { model, config }: VersionWanted,
 ): Promise<{
   readonly promptVersionId: string;
   readonly estimatedCredits: unknown;
@@ -129,8 +130,8 @@ async function versionOf(
 }> {
   const resolved =
     prompt === undefined
-      ? await resolveTarget(ctx, connection, target, { source: 'elsewhere', model })
-      : await resolveText(ctx, { name: target, text: prompt }, model);
+      ? await resolveTarget(ctx, connection, target, { source: 'elsewhere', model, config })
+      : await resolveText(ctx, { name: target, text: prompt }, { model, config });
   const reading = readVersion(ctx, connection, resolved);
   const isOptional = connection.recorder?.mode === 'replay' && !resolved.mayBePrompt;
   const version = isOptional ? await reading.catch(() => undefined) : await reading;
@@ -154,9 +155,9 @@ async function placedInputs(
 async function resolveText(
   ctx: Context,
   { name, text }: { readonly name: string; readonly text: string },
-  model: string | undefined,
+  { model, config }: VersionWanted,
 ): Promise<ResolvedTarget> {
-  const wanted = { file: name, text, ...(model !== undefined && { model }) };
+  const wanted = { file: name, text, ...(model !== undefined && { model }), config };
   const { promptVersionId } = await withLocalStore(ctx, store => store.ensureUnlistedVersion(wanted));
   return { promptVersionId, mayBePrompt: false };
 }

@@ -63,7 +63,8 @@ export async function runEntries(
   await Promise.all(
     results.map(({ status: verdict }, at) => {
       const prepared = entries[at];
-      return prepared && journal.append({ kind: 'verdict', id: repetitionId(prepared), verdict });
+      if (!prepared || verdict === 'unchecked') return undefined;
+      return journal.append({ kind: 'verdict', id: repetitionId(prepared), verdict });
     }),
   );
   return results;

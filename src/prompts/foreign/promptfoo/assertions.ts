@@ -8,7 +8,9 @@ import {
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED } from '../converted.ts';
-import type { Conversion, Located } from './source.ts';
+import { PYTHON, PYTHON_CHECK } from './programs.ts';
+import { providerOf } from './providers.ts';
+import { type Conversion, type KnownKeys, type Located, valuesOf } from './source.ts';
 import { nunjucks, render, type Vars } from './template.ts';
 
 /** What a test asserts, before variables are put in. */
@@ -18,25 +20,78 @@ export interface Assertion {
   readonly type: string;
   readonly value?: JsonValue | undefined;
   readonly threshold?: JsonValue | undefined;
+  /** Code that the answer goes through before it is checked. */
+  readonly transform?: string | undefined;
+  /** The model that judges it. */
+  readonly judge?: string | undefined;
 }
 
-const USES_THRESHOLD = /^(?:not-)?(?:latency|cost|javascript)$/u;
+const USES_THRESHOLD = /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric)$/u;
+const KEYS: KnownKeys = {
+  known: ['type', 'value', 'metric', 'description', 'transform'],
+  unsupported: ['threshold', 'weight', 'provider', 'rubricPrompt', 'config', 'contextTransform', 'assert'],
+};
+/** A weight that is that of every other assertion. */
+const NO_WEIGHT = 1;
 
 /** The assertions of a test; what of them has no equivalent is noted. */
-export function assertionsIn(node: YamlValue | undefined, conversion: Conversion): Assertion[] {
+export function assertionsIn(node: YamlValue | undefined, conversion: Conversion): (Assertion | undefined)[] {
   if (!node || node.isEmpty) return [];
-  return node.items('assert').flatMap(item => {
-    const entries = item.valuesByKey('an assertion');
-    const type = entries.get('type')?.text('type');
-    if (type === undefined) {
-      conversion.note(item, 'an assertion without `type` has no equivalent');
-      return [];
-    }
-    const [value, threshold] = [entries.get('value')?.json(), entries.get('threshold')?.json()];
-    const keys = USES_THRESHOLD.test(type) ? ['type', 'value', 'threshold'] : ['type', 'value'];
-    conversion.noteUnknown(entries, [...keys, 'metric', 'description'], ' of an assertion');
-    return [{ at: item, type, value, threshold }];
+  const items = node.isList ? node.items('assert') : [node];
+  return items.flatMap(item => {
+    const { scalar } = item;
+    if (scalar?.startsWith('file://')) return assertionsIn(conversion.yaml(scalar, item), conversion);
+    return [assertionOf(item, conversion)];
   });
+}
+
+/** An assertion; undefined for one that is left out. */
+function assertionOf(item: YamlValue, conversion: Conversion): Assertion | undefined {
+  const before = conversion.leftOut;
+  const entries = valuesOf(item, 'an assertion');
+  const type = entries.get('type')?.text('type');
+  if (type === undefined) {
+    conversion.note(item, 'an assertion without `type` has no equivalent');
+    return undefined;
+  }
+  if (type === 'assert-set') {
+    conversion.note(item, 'the assertion `assert-set` has no equivalent');
+    return undefined;
+  }
+  const isJudged = JUDGED_TYPE.test(type);
+  const known = [
+    ...KEYS.known,
+    ...(USES_THRESHOLD.test(type) ? ['threshold'] : []),
+    ...(isJudged ? ['provider'] : []),
+    ...(entries.get('weight')?.json() === NO_WEIGHT ? ['weight'] : []),
+  ];
+  conversion.noteKeys(entries, { ...KEYS, known }, ' of an assertion');
+  const judge = isJudged ? judgeIn(entries.get('provider'), conversion) : undefined;
+  // Written down, what could be converted is kept.
+  if (conversion.isForTest && conversion.leftOut > before) return undefined;
+  return {
+    at: item,
+    type,
+    value: entries.get('value')?.json(),
+    threshold: entries.get('threshold')?.json(),
+    transform: entries.get('transform')?.scalar?.trimEnd(),
+    judge,
+  };
+}
+
+const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
+
+/** The model that a `provider` beside an assertion or in options names. */
+export function judgeIn(node: YamlValue | undefined, conversion: Conversion): string | undefined {
+  if (!node || node.isEmpty) return undefined;
+  const entries = node.isMap ? valuesOf(node, 'provider') : undefined;
+  // One for each kind of question: texts are judged by the first.
+  if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {
+    return judgeIn(entries.get('text'), conversion);
+  }
+  const provider = providerOf(node, conversion);
+  if (provider) conversion.judges.push(provider);
+  return provider?.model;
 }
 
 /** The types that a cell may begin with, by names of their own too. */
@@ -63,6 +118,9 @@ export function assertionInCell(cell: string, at: Located): Assertion {
 }
 
 type Convert = (value: JsonValue | undefined, threshold: JsonValue | undefined) => JsonObject | undefined;
+
+/** What a file of JavaScript has that is run by Node. */
+const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
 
 const PROGRAMS = ['python', 'ruby'];
 const WITHOUT_EQUIVALENT = [
@@ -96,9 +154,12 @@ const CONVERSIONS: { readonly [type: string]: Convert } = {
   },
   latency: (_, threshold) => (typeof threshold === 'number' ? { seconds: threshold / 1000 } : undefined),
   cost: (_, threshold) => (typeof threshold === 'number' ? { cost: threshold } : undefined),
-  'llm-rubric': value => ({ rubric: textOrNothing(value) }),
+  'llm-rubric': (value, threshold) =>
+    textOrNothing(value) === ''
+      ? undefined
+      : { rubric: textOrNothing(value), ...(typeof threshold === 'number' && { threshold }) },
   javascript: (value, threshold) => ({
-    javascript: textOrNothing(value),
+    javascript: textOrNothing(value).trimEnd(),
     ...(typeof threshold === 'number' && { threshold }),
   }),
 };
@@ -109,25 +170,72 @@ function isKnown(type: string): boolean {
   return Object.hasOwn(CONVERSIONS, positive) || others.includes(positive);
 }
 
-/** The expectations that an assertion is, with variables put in; none for one without an equivalent, which is noted. */
-export function expectationsOf(assertion: Assertion, vars: Vars, conversion: Conversion): JsonObject[] {
-  const { at, type } = assertion;
+/** What stands for an assertion, with variables put in; undefined for one without an equivalent, which is noted. */
+export function expectationsOf(
+  assertion: Assertion,
+  vars: Vars,
+  prompt: string,
+  conversion: Conversion,
+): JsonObject[] | undefined {
+  const { at, type, transform, judge } = assertion;
+  const before = conversion.leftOut;
   const positive = type.replace(/^not-/u, '');
+  if (conversion.isForTest && isProgram(assertion, positive, conversion)) {
+    if (conversion.noteProgram(at, `the assertion \`${type}\` runs a program`)) return undefined;
+  }
+  if (positive === 'python' && conversion.isForTest) {
+    const command = pythonCommand(assertion, vars, prompt, conversion);
+    return [{ command, ...(transform !== undefined && { transform }) }];
+  }
   const convert = Object.hasOwn(CONVERSIONS, positive) ? CONVERSIONS[positive] : undefined;
   if (!convert) {
     const way = PROGRAMS.includes(positive) ? ': an expectation `command` is the place for it' : '';
     conversion.note(at, `the assertion \`${type}\` has no equivalent${way}`);
-    return [];
+    return undefined;
   }
   const expectation = convert(valueOf(assertion, vars, conversion), assertion.threshold);
   if (!expectation) {
     conversion.note(at, `the assertion \`${type}\` says nothing that can be checked`);
-    return [];
+    return undefined;
   }
-  if (positive === 'llm-rubric') conversion.tell(at, JUDGED);
+  if (conversion.isForTest && conversion.leftOut > before) return undefined;
+  if (positive === 'llm-rubric' && judge === undefined) conversion.tell(at, JUDGED);
   const list = isJsonList(expectation['all']) ? (expectation['all'] as JsonObject[]) : [expectation];
-  if (type === positive) return list;
-  return list.length === 1 ? list.map(not => ({ not })) : [{ any: list.map(not => ({ not })) }];
+  const beside = {
+    ...(transform !== undefined && { transform }),
+    ...(judge !== undefined && { judge }),
+  };
+  if (type === positive) return list.map(one => ({ ...one, ...beside }));
+  const nots = list.map(not => ({ not }));
+  return nots.length === 1 ? nots.map(one => ({ ...one, ...beside })) : [{ any: nots, ...beside }];
+}
+
+/** True for an assertion that starts a program: `python`, and a file of JavaScript that imports something. */
+function isProgram({ at, value }: Assertion, type: string, conversion: Conversion): boolean {
+  if (type === 'python') return true;
+  const [, file] = /^file:\/\/(.*?\.[cm]?js)(?::\w+)?$/u.exec(textOrNothing(value)) ?? [];
+  return type === 'javascript' && file !== undefined && IMPORTS.test(conversion.read(file, at).text);
+}
+
+/** The program that checks an answer as `python` does; it turns the verdict round by itself, for errors never pass. */
+function pythonCommand(
+  { at, type, value, threshold }: Assertion,
+  vars: Vars,
+  prompt: string,
+  conversion: Conversion,
+): string[] {
+  const written = textOrNothing(value);
+  const about = JSON.stringify({
+    inverse: type.startsWith('not-'),
+    ...(typeof threshold === 'number' && { threshold }),
+    context: { vars, prompt, test: { vars } },
+  });
+  const [, file, name = ''] = /^file:\/\/(.*?\.py)(?::([\w.]+))?$/u.exec(written) ?? [];
+  if (file === undefined) {
+    return [PYTHON, '-c', PYTHON_CHECK, 'code', render(written, vars).trimEnd(), '', about];
+  }
+  conversion.read(file, at);
+  return [PYTHON, '-c', PYTHON_CHECK, 'file', file, name, about];
 }
 
 function valueOf({ at, type, value }: Assertion, vars: Vars, conversion: Conversion): JsonValue | undefined {
@@ -139,6 +247,7 @@ function valueOf({ at, type, value }: Assertion, vars: Vars, conversion: Convers
   }
   const filled = (part: JsonValue): JsonValue => {
     if (typeof part === 'string') {
+      if (part.startsWith('file://')) return conversion.read(part, at).text.trim();
       if (!nunjucks(part).isPlain) conversion.note(at, 'Nunjucks other than `{{name}}` is left as it stands');
       return render(part, vars);
     }

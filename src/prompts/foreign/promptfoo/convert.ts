@@ -7,32 +7,41 @@ import {
   type Converted,
   type ConvertOptions,
   modelsFileText,
+  type PromptProgram,
   promptFileText,
+  type TestFileText,
   testFileText,
 } from '../converted.ts';
 import { messagesOf, type PromptText, promptsOf } from './prompts.ts';
+import type { Provider } from './provider.ts';
 import { providersOf } from './providers.ts';
-import { Conversion } from './source.ts';
-import { casesOf } from './tests.ts';
+import { Conversion, type KnownKeys, valuesOf } from './source.ts';
+import { casesOf, testsOf } from './tests.ts';
 
-const KEYS = [
-  'description',
-  'prompts',
-  'providers',
-  'targets',
-  'tests',
-  'defaultTest',
-  'scenarios',
-  '$schema',
-  // These change no verdict.
-  'tags',
-  'metadata',
-  'outputPath',
-  'sharing',
-  'tracing',
-  'redteam',
-  'evaluateOptions',
-];
+const KEYS: KnownKeys = {
+  known: [
+    'description',
+    'prompts',
+    'providers',
+    'targets',
+    'tests',
+    'defaultTest',
+    'scenarios',
+    '$schema',
+    // These change no verdict.
+    'tags',
+    'metadata',
+    'outputPath',
+    'sharing',
+    'tracing',
+    'redteam',
+    'evaluateOptions',
+    'commandLineOptions',
+    'derivedMetrics',
+    'writeLatestResults',
+  ],
+  unsupported: ['env', 'extensions', 'nunjucksFilters'],
+};
 
 /**
  * Writes a configuration of promptfoo as a prompt file and its test file.
@@ -54,44 +63,112 @@ export async function convertPromptfoo(
 }
 
 async function convert(root: YamlValue, options: ConvertOptions, conversion: Conversion): Promise<Converted> {
-  const entries = root.valuesByKey('a configuration of promptfoo');
-  conversion.noteUnknown(entries, KEYS, '');
+  const entries = valuesOf(root, 'a configuration of promptfoo');
+  conversion.noteKeys(entries, KEYS, '');
   const listed = entries.get('prompts');
   const prompts = listed ? promptsOf(listed, conversion) : [];
-  const body = bodyOf(listed ?? root, prompts, options, conversion);
-  const inputs = inputsIn(body);
-  const {
-    models,
-    config,
-    output,
-    entries: declared,
-  } = providersOf(entries.get('providers') ?? entries.get('targets'), conversion);
+  const prompt = chosenPrompt(listed ?? root, prompts, options, conversion);
+  const { body, isLeftOut: isPromptLeftOut } = bodyOf(prompt, conversion);
+  const listedProviders = providersOf(entries.get('providers') ?? entries.get('targets'), conversion);
+  const providers = listedProviders.filter(({ isLeftOut }) => isLeftOut !== true);
+  const tests = await testsOf(entries, conversion);
+  const known = [...listedProviders, ...conversion.judges];
+  const declared = new Map(known.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])));
+  const places = new Map(known.flatMap(({ place }) => (place ? [place] : [])));
+  // A program, and an address, may use any variable.
+  const isAnyUsed = declared.size > 0 || prompt.program !== undefined;
+  const inputs = [...new Set([...inputsIn(body), ...(isAnyUsed ? tests.names : [])])];
+  const [first] = providers;
   const description = entries.get('description')?.scalar;
   const head: JsonObject = {
     ...(description !== undefined && { description }),
-    ...(models[0] !== undefined && { model: models[0] }),
-    ...(Object.keys(config).length > 0 && { config }),
-    ...(output && { output }),
+    ...(first && { model: first.model }),
+    ...(first && Object.keys(first.config).length > 0 && { config: first.config }),
+    ...(first?.output && { output: first.output }),
   };
-  const tests = await casesOf(entries, inputs, conversion);
-  const cases = tests.map(({ text }) => text);
+  noteOtherOutputs(providers, conversion);
+  const { cases, leftOut } = casesOf(tests, { inputs, text: prompt.text }, conversion);
+  const optional = inputs.filter(name => !inputsIn(body).includes(name));
   return {
-    prompt: promptFileText(head, body),
-    test: cases.length === 0 ? undefined : testFileText({ ...(models.length > 1 && { models }), cases }),
-    ...(declared.length > 0 && { models: modelsFileText(declared) }),
+    prompt: promptFileText(head, body, { optional }),
+    test:
+      cases.length === 0
+        ? undefined
+        : testFileText({ ...modelsOf(providers), cases: cases.map(({ text }) => text) }),
+    ...(declared.size + places.size > 0 && {
+      models: modelsFileText([...declared.values()], Object.fromEntries(places)),
+    }),
     notes: conversion.notes,
     prompts: prompts.length,
-    isWithoutModel: models.length === 0,
-    lines: tests.map(({ line }) => line),
+    isWithoutModel: first === undefined,
+    cases: cases.map(({ line, leftOut, vars }) => ({ line, leftOut, vars })),
+    leftOut: isPromptLeftOut ? cases.length : leftOut,
+    isPromptLeftOut,
+    ...(prompt.program && {
+      program: { argv: prompt.program, head, optional: inputs, line: conversion.ownLine(prompt.at) ?? 1 },
+    }),
   };
 }
 
+/** The messages of a prompt. One that can't be expressed is left out if the tests are run as they are. */
 function bodyOf(
+  prompt: PromptText,
+  conversion: Conversion,
+): { readonly body: readonly Piece[]; readonly isLeftOut: boolean } {
+  const { at, program } = prompt;
+  if (program) return { body: [], isLeftOut: conversion.noteProgram(at, 'the prompt is a program') };
+  try {
+    return { body: messagesOf(prompt), isLeftOut: false };
+  } catch (error) {
+    if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
+    const { file, line, column, what } = error;
+    conversion.note({ file, line, column }, what);
+    return { body: [], isLeftOut: true };
+  }
+}
+
+/** The file of a prompt that a program has made. @throws {InvalidPromptFile} for one that can't be expressed */
+export function madePrompt(text: string, { head, optional, line }: PromptProgram, file: string): string {
+  try {
+    const body = messagesOf({ at: { file, line, column: 1 }, text });
+    return promptFileText(head, body, { optional });
+  } catch (error) {
+    throw error instanceof FileFault
+      ? new InvalidPromptFile(error.file ?? file, error.line, error.what)
+      : error;
+  }
+}
+
+/** What a test file says of its models: nothing if there is one that the prompt file says all of. */
+function modelsOf(providers: readonly Provider[]): Pick<TestFileText, 'models' | 'transform'> {
+  const [first, ...others] = providers;
+  if (others.length === 0) return first?.transform === undefined ? {} : { transform: first.transform };
+  const isPlain = (one: Provider): boolean =>
+    one.transform === undefined && JSON.stringify(one.config) === JSON.stringify(first?.config);
+  if (providers.every(isPlain)) return { models: providers.map(({ model }) => model) };
+  return {
+    models: providers.map(({ model, config, transform }) => ({
+      model,
+      config,
+      ...(transform !== undefined && { transform }),
+    })),
+  };
+}
+
+/** A prompt has one form of answer, whatever the model. */
+function noteOtherOutputs([first, ...others]: readonly Provider[], conversion: Conversion): void {
+  for (const { output, at, entry } of others) {
+    if (entry || JSON.stringify(output) === JSON.stringify(first?.output)) continue;
+    conversion.note(at, 'a form of answer that other providers do not have has no equivalent');
+  }
+}
+
+function chosenPrompt(
   at: YamlValue,
   prompts: readonly PromptText[],
   { prompt: wanted }: ConvertOptions,
   conversion: Conversion,
-): Piece[] {
+): PromptText {
   const prompt = prompts[(wanted ?? 1) - 1];
   if (!prompt) {
     const what =
@@ -106,5 +183,5 @@ function bodyOf(
       `there are ${prompts.length} prompts, and this is the first: --prompt <n> converts another`,
     );
   }
-  return messagesOf(prompt);
+  return prompt;
 }

@@ -2,63 +2,133 @@ import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import { isJsonList, parseJson } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isLoopbackHost } from '../../../wire/addresses.ts';
-import type { Conversion } from './source.ts';
+import { NODE_EXEC, NODE_PROVIDER, PYTHON, PYTHON_PROVIDER } from './programs.ts';
+import { type Conversion, valuesOf } from './source.ts';
 import { nunjucks } from './template.ts';
 
 /** A provider that is a program or an address, as an entry of a models file. */
 export interface DeclaredProvider {
   readonly model: string;
   readonly entry: JsonObject;
+  /** Code that its answers go through before they are checked. */
+  readonly transform?: string | undefined;
 }
 
 interface Written {
   readonly id: string;
-  readonly label: string | undefined;
-  readonly config: YamlValue | undefined;
+  readonly label?: string | undefined;
+  readonly config?: YamlValue | undefined;
   readonly at: YamlValue;
 }
 
-/** The entry for an `exec:` or HTTP provider; undefined for any other, and for one that no entry can express. */
+type Fields = Pick<DeclaredProvider, 'transform'> & { readonly fields: JsonObject };
+
+/** A file that exports a provider, or the function of one in Python. */
+const FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?js|py))(?::(?<name>[\w.]+))?$/u;
+const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/u;
+
+/**
+ * The entry for a provider that is a program or an address; undefined for any other, and for one that no entry can
+ * express, which is noted.
+ */
 export function declaredOf(provider: Written, conversion: Conversion): DeclaredProvider | undefined {
-  const isExec = provider.id.startsWith('exec:');
-  if (!isExec && !/^https?(?:$|:\/\/)/u.test(provider.id)) return undefined;
-  const fields = isExec ? programOf(provider, conversion) : addressOf(provider, conversion);
-  if (!fields) return undefined;
-  const model = nameOf(provider, isExec ? 'program' : 'address');
-  return { model, entry: { model, modality: 'text', ...fields } };
+  const { id } = provider;
+  const isAddress = /^https?(?:$|:\/\/)/u.test(id);
+  const { groups } = PYTHON_ID.exec(id) ?? FILE.exec(id) ?? {};
+  if (!isAddress && !groups && !id.startsWith('exec:')) return undefined;
+  const made = isAddress
+    ? addressOf(provider, conversion)
+    : groups
+      ? fileOf(provider, { file: groups['file'] ?? '', name: groups['name'] ?? '' }, conversion)
+      : execOf(provider, conversion);
+  if (!made) return undefined;
+  const model = nameOf(provider, isAddress ? 'address' : 'program', conversion);
+  const entry = { model, modality: 'text', ...made.fields };
+  return { model, entry, transform: made.transform };
 }
 
 /** A word that no provider or built-in model is called by. */
-function nameOf({ id, label }: Written, kind: string): string {
-  const words = (label ?? id.replace(/^(?:exec:|https?:\/\/)/u, '')).toLowerCase();
+function nameOf({ id, label }: Written, kind: string, conversion: Conversion): string {
+  const words = (label ?? id.replace(/^(?:exec:|python:|file:\/\/|https?:\/\/)/u, '')).toLowerCase();
   const slug = words
     .replace(/[^a-z\d]+/gu, '-')
     .replace(/^-|-$/gu, '')
     .slice(0, 40);
-  return slug === '' ? kind : `${slug}-${kind}`;
+  const name = slug === '' ? kind : `${slug}-${kind}`;
+  let free = name;
+  for (let number = 2; conversion.taken.includes(free); number += 1) free = `${name}-${number}`;
+  return free;
 }
 
 const SHELL_WORD = /[^\s"']+|"(?<double>[^"]*)"|'(?<single>[^']*)'/gu;
 
-/** Called as promptfoo calls it: with the prompt, its options and what it knows of the test as arguments. */
-function programOf({ id, config, at }: Written, conversion: Conversion): JsonObject | undefined {
-  const words = [...id.slice('exec:'.length).matchAll(SHELL_WORD)].map(
+/** The words of a command line as promptfoo splits it. */
+export function wordsOf(line: string): string[] {
+  return [...line.matchAll(SHELL_WORD)].map(
     ({ 0: word, groups }) => groups?.['double'] ?? groups?.['single'] ?? word,
   );
+}
+
+function execOf({ id, config, at }: Written, conversion: Conversion): Fields | undefined {
+  const words = wordsOf(id.slice('exec:'.length));
   if (words.length === 0) {
     conversion.note(at, `the provider \`${id}\` names no program`);
     return undefined;
   }
-  const program = words.map(word => (conversion.has(word) ? `\${here}/${escaped(word)}` : escaped(word)));
-  const options = { config: config?.json() ?? {}, env: {} };
-  conversion.note(at, 'the program gets `{}` as its third argument, in place of the variables of the test');
-  return { program: [...program, '${prompt}', escaped(JSON.stringify(options)), '{}'] };
+  const options = optionsOf(config);
+  return { fields: { program: program('node', '-e', NODE_EXEC, HERE, JSON.stringify(words), options) } };
 }
 
-const KNOWN = ['url', 'method', 'headers', 'body', 'transformResponse', 'responseParser'];
+function fileOf(
+  { id, config, at }: Written,
+  { file, name }: { readonly file: string; readonly name: string },
+  conversion: Conversion,
+): Fields | undefined {
+  if (!conversion.has(file)) {
+    conversion.note(at, `the file of the provider \`${id}\` is not there`);
+    return undefined;
+  }
+  conversion.read(file, at);
+  const options = optionsOf(config);
+  const words = file.endsWith('.py')
+    ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, options]
+    : ['node', '-e', NODE_PROVIDER, HERE, file, name, options];
+  return {
+    fields: {
+      program: program(...words),
+      output: 'output',
+      cost: 'cost',
+      tokens: { input: 'tokenUsage.prompt', output: 'tokenUsage.completion' },
+    },
+  };
+}
 
-function addressOf({ id, config, at }: Written, conversion: Conversion): JsonObject | undefined {
-  const entries = config?.valuesByKey('config') ?? new Map<string, YamlValue>();
+const HERE = '\0here';
+
+/** The words of a program that gets the messages last. */
+function program(...words: readonly string[]): string[] {
+  return [...words.map(word => (word === HERE ? '${here}' : escaped(word))), '${messages}'];
+}
+
+function optionsOf(config: YamlValue | undefined): string {
+  return JSON.stringify({ config: config?.json() ?? {} });
+}
+
+const KNOWN = [
+  'url',
+  'method',
+  'headers',
+  'body',
+  'queryParams',
+  'timeout',
+  'timeoutMs',
+  'transformResponse',
+  'responseParser',
+  'maxRetries',
+];
+
+function addressOf({ id, config, at }: Written, conversion: Conversion): Fields | undefined {
+  const entries = config ? valuesOf(config, 'config') : new Map<string, YamlValue>();
   const place = entries.get('url') ?? at;
   const refuse = (where: YamlValue, what: string): undefined => {
     conversion.note(where, `the provider \`${id}\` has no equivalent: ${what}`);
@@ -67,10 +137,12 @@ function addressOf({ id, config, at }: Written, conversion: Conversion): JsonObj
   for (const [key, value] of entries) {
     if (!KNOWN.includes(key)) return refuse(value, `it has \`${key}\``);
   }
-  const address = filled(entries.get('url')?.scalar ?? id);
-  if (address === undefined || !/^https?:\/\//u.test(address)) {
+  const bare = filled(entries.get('url')?.scalar ?? id);
+  const query = queryOf(entries.get('queryParams')?.json() ?? {});
+  if (bare === undefined || query === undefined || !/^https?:\/\//u.test(bare)) {
     return refuse(place, 'its address has more than variables');
   }
+  const address = query === '' ? bare : `${bare}${bare.includes('?') ? '&' : '?'}${query}`;
   const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
   if (origin.includes('$') || !isReachable(origin)) {
     return refuse(place, 'its host is not literal, or is asked by http and is not this machine');
@@ -82,16 +154,48 @@ function addressOf({ id, config, at }: Written, conversion: Conversion): JsonObj
     return refuse(body ?? at, 'its headers or its body have more than variables');
   }
   const response = entries.get('transformResponse') ?? entries.get('responseParser');
-  const output = response && outputOf(response.scalar ?? '');
-  if (response && output === undefined) return refuse(response, 'its transform is not a path');
+  const parser = response?.scalar ?? '';
+  if (parser.startsWith('file://')) return refuse(response ?? at, 'its transform is a file');
+  const output = response && outputOf(parser);
   const method = entries.get('method')?.scalar?.toUpperCase() ?? (body ? 'POST' : 'GET');
+  const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
   return {
-    address,
-    ...(method !== 'POST' && { method }),
-    ...(Object.keys(headers as JsonObject).length > 0 && { headers }),
-    ...(written !== undefined && { body: written }),
-    ...(output !== undefined && output !== '' && { output }),
+    fields: {
+      address,
+      ...(method !== 'POST' && { method }),
+      ...(Object.keys(headers as JsonObject).length > 0 && { headers }),
+      ...(written !== undefined && { body: written }),
+      ...(output !== undefined && output !== '' && { output }),
+      ...(typeof timeout === 'number' && timeout >= 1000 && { timeout: `${Math.floor(timeout / 1000)}s` }),
+    },
+    ...(response && output === undefined && { transform: responseTransform(parser) }),
   };
+}
+
+function queryOf(query: JsonValue): string | undefined {
+  const pairs = Object.entries(query ?? {}).map(([key, value]) => {
+    const ours = filled(String(value));
+    // A value that is filled in is encoded then.
+    return ours && `${encodeURIComponent(key)}=${ours.includes('${') ? ours : encodeURIComponent(ours)}`;
+  });
+  return pairs.every(pair => pair !== undefined) ? pairs.join('&') : undefined;
+}
+
+/** Code of ours that does what promptfoo does with the answer of an address. */
+function responseTransform(parser: string): string {
+  const code = parser.trim();
+  const isFunction = /^(?:\(.*?\)\s*=>|function\s*\(.*?\))/u.test(code);
+  const body = isFunction
+    ? `return (${code.replace(/;$/u, '')})(json, text, {});`
+    : /\breturn\b/u.test(code)
+      ? code
+      : `return (${code.replace(/;$/u, '')});`;
+  return `let json = null;
+try { json = JSON.parse(output); } catch {}
+const made = (function (json, text) {
+${body}
+})(json, output);
+return made && typeof made === 'object' && 'output' in made ? made.output : made;`;
 }
 
 /** Returns true for https, and for this machine. */

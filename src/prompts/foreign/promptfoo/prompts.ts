@@ -3,7 +3,9 @@ import { isJsonList, type JsonValue, ownValue } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { chatRole, type Piece } from '../as-template.ts';
-import type { Conversion, Located } from './source.ts';
+import { wordsOf } from './declared.ts';
+import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON, PYTHON_PROMPT } from './programs.ts';
+import { type Conversion, type KnownKeys, type Located, valuesOf } from './source.ts';
 import { nunjucks } from './template.ts';
 
 /** One of the prompts of a configuration; read when it is the one that is wanted. */
@@ -12,10 +14,19 @@ export interface PromptText {
   readonly text: string;
   /** Why it can't be expressed, whatever it says. */
   readonly fault?: string;
+  /** Makes it, given a case's variables on its standard input. */
+  readonly program?: readonly [string, ...string[]];
 }
 
 const PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
+/** A prompt that is a function of JavaScript or Python, and its name there. */
+const FUNCTION = /^(?:file:\/\/)?(?<file>.*\.(?:[cm]?js|py))(?::(?<name>[\w.]+))?$/u;
 const FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
+
+const PROMPT_KEYS: KnownKeys = {
+  known: ['raw', 'id', 'label', 'description', 'display'],
+  unsupported: ['config', 'function'],
+};
 
 /** All prompts, in order, those of a text file that `---` divides each by itself. */
 export function promptsOf(node: YamlValue, conversion: Conversion): PromptText[] {
@@ -26,10 +37,13 @@ export function promptsOf(node: YamlValue, conversion: Conversion): PromptText[]
 function promptsIn(item: YamlValue, conversion: Conversion): PromptText[] {
   const { scalar } = item;
   if (scalar !== undefined) return promptsNamed(scalar, item, conversion);
-  const entries = item.valuesByKey('a prompt');
+  const entries = valuesOf(item, 'a prompt');
   const [raw, id] = [entries.get('raw'), entries.get('id')];
-  conversion.noteUnknown(entries, ['raw', 'id', 'label'], ' of a prompt');
-  if (raw) return [{ at: raw, text: raw.text('raw') }];
+  const [only] = entries;
+  // `{file.txt: label}`, as older configurations have it.
+  if (entries.size === 1 && only && !raw && !id) return promptsNamed(only[0], item, conversion);
+  conversion.noteKeys(entries, PROMPT_KEYS, ' of a prompt');
+  if (raw) return promptsNamed(raw.text('raw'), raw, conversion);
   if (id) return promptsNamed(id.text('id'), id, conversion);
   throw faultAt(item, 'a prompt needs `raw` or `id`');
 }
@@ -37,6 +51,15 @@ function promptsIn(item: YamlValue, conversion: Conversion): PromptText[] {
 function promptsNamed(written: string, at: Located, conversion: Conversion): PromptText[] {
   const refused = (fault: string): PromptText[] => [{ at, text: '', fault }];
   const isFile = written.startsWith('file://') || (isPath(written) && conversion.has(written));
+  if (conversion.isForTest) {
+    const program = programOf(written, at, conversion);
+    if (program) return [{ at, text: '', program }];
+  }
+  if (isPattern(written, isFile)) {
+    const files = conversion.matching(written);
+    if (files.length === 0) return refused(`${written} names no file`);
+    return files.flatMap(file => promptsNamed(`file://${file}`, at, conversion));
+  }
   if ((isFile || isPath(written)) && PROGRAM.test(written)) {
     return refused(`the prompt ${written} is a program: a prompt file can't be one`);
   }
@@ -44,9 +67,8 @@ function promptsNamed(written: string, at: Located, conversion: Conversion): Pro
     return refused(`the prompt ${written} is kept elsewhere: write it into the configuration`);
   }
   if (!isFile) return [{ at, text: written }];
-  if (/[*?]/u.test(written)) return refused(`${written} stands for several files: name one of them`);
   const { text, file } = conversion.read(written, at);
-  if (!/\.(?:txt|md|j2|njk)$/iu.test(file)) return [{ at: { file, line: 1, column: 1 }, text }];
+  if (!/\.txt$/iu.test(file)) return [{ at: { file, line: 1, column: 1 }, text: text.trim() }];
   const parts: PromptText[] = [];
   let line = 1;
   for (const part of text.split(/^---[ \t]*$/mu)) {
@@ -55,6 +77,31 @@ function promptsNamed(written: string, at: Located, conversion: Conversion): Pro
     line += linesIn(part);
   }
   return parts;
+}
+
+/** The program that makes a prompt; undefined for a prompt that is none. */
+function programOf(written: string, at: Located, conversion: Conversion): PromptText['program'] {
+  if (written.startsWith('exec:')) {
+    return [
+      'node',
+      '-e',
+      NODE_PROMPT_PROGRAM,
+      conversion.directory,
+      ...wordsOf(written.slice('exec:'.length)),
+    ];
+  }
+  const { groups } = FUNCTION.exec(written) ?? {};
+  const [file = '', name = ''] = [groups?.['file'], groups?.['name']];
+  if (file === '' || /\s/u.test(written)) return undefined;
+  conversion.read(file, at);
+  return file.endsWith('.py')
+    ? [PYTHON, '-c', PYTHON_PROMPT, conversion.directory, file, name]
+    : ['node', '-e', NODE_PROMPT_FUNCTION, conversion.directory, file, name];
+}
+
+/** True for a text that stands for files, such as `prompts/*.txt`. */
+function isPattern(written: string, isFile: boolean): boolean {
+  return /[*?]/u.test(written) && (isFile || /^[^\s{}]+\.\w+$/u.test(written));
 }
 
 /** Line ends in a text. */

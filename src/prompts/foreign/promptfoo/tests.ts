@@ -3,9 +3,9 @@ import { faultAt } from '../../../files/file-fault.ts';
 import { isJsonList } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { BOUNDS } from '../../bounds.ts';
-import type { TestCaseText } from '../converted.ts';
-import { type Assertion, assertionInCell, assertionsIn, expectationsOf } from './assertions.ts';
-import type { Conversion, Located, SourceText } from './source.ts';
+import type { ConvertedCase, TestCaseText } from '../converted.ts';
+import { type Assertion, assertionInCell, assertionsIn, expectationsOf, judgeIn } from './assertions.ts';
+import { type Conversion, type KnownKeys, type Located, type SourceText, valuesOf } from './source.ts';
 import { render, resolved, type Vars } from './template.ts';
 
 /** A test before its lists are taken apart and its variables are put in. */
@@ -15,25 +15,49 @@ interface Test {
   readonly at: Located | undefined;
   /** Several texts stand for as many cases. */
   readonly vars: ReadonlyMap<string, readonly string[]>;
-  readonly asserts: readonly Assertion[];
+  /** Undefined stands for one that is left out. */
+  readonly asserts: readonly (Assertion | undefined)[];
+  readonly options: TestOptions;
+  /** True if something that concerns all of it has no equivalent. */
+  readonly isLeftOut: boolean;
 }
 
-const NOTHING: Test = { name: undefined, at: undefined, vars: new Map(), asserts: [] };
+/** What a test says of how it is run. */
+interface TestOptions {
+  readonly transform?: string | undefined;
+  readonly judge?: string | undefined;
+}
+
+const NOTHING: Test = {
+  name: undefined,
+  at: undefined,
+  vars: new Map(),
+  asserts: [],
+  options: {},
+  isLeftOut: false,
+};
 /** Characters of all inputs of all cases. */
 const MOST_TEXT = 64 * 1024 * 1024;
 
-/** A case with its line in the configuration. */
-interface LocatedCase {
-  readonly line: number;
+/** A case with what is known of it in the configuration. */
+interface LocatedCase extends ConvertedCase {
   readonly text: TestCaseText;
 }
 
-/** The cases that a configuration tests a prompt with, each with a value for each of the prompt's inputs. */
-export async function casesOf(
+/** The tests of a configuration, before their variables are put in. */
+export interface Tests {
+  readonly all: readonly Test[];
+  readonly at: Located;
+  readonly repeat: number | undefined;
+  /** The names of all variables. */
+  readonly names: readonly string[];
+}
+
+/** Reads the tests of a configuration. */
+export async function testsOf(
   entries: ReadonlyMap<string, YamlValue>,
-  inputs: readonly string[],
   conversion: Conversion,
-): Promise<LocatedCase[]> {
+): Promise<Tests> {
   const common = defaultsOf(entries.get('defaultTest'), conversion);
   const listed = await testsIn(entries.get('tests'), conversion);
   const tests = [...listed, ...(await scenariosIn(entries.get('scenarios'), conversion))];
@@ -43,24 +67,43 @@ export async function casesOf(
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
   if (count > BOUNDS.cases) throw faultAt(at, `its lists make more than ${CASES} cases`);
-  const repeat = repeatIn(entries.get('evaluateOptions'));
+  const names = [...new Set(all.flatMap(({ vars }) => [...vars.keys()]))];
+  return { all, at, repeat: repeatIn(entries.get('evaluateOptions')), names };
+}
+
+/** The prompt that cases are for. */
+export interface CasePrompt {
+  readonly inputs: readonly string[];
+  /** As code sees it, once variables are put in. */
+  readonly text: string;
+}
+
+/** The cases that a configuration tests a prompt with, each with a value for each of the prompt's inputs. */
+export function casesOf(
+  { all, at, repeat }: Tests,
+  prompt: CasePrompt,
+  conversion: Conversion,
+): { readonly cases: LocatedCase[]; readonly leftOut: number } {
   const cases: LocatedCase[] = [];
   let characters = 0;
   for (const [index, test] of all.entries()) {
-    for (const one of casesOfTest(test, index + 1, inputs, conversion)) {
-      characters += Object.values(one.inputs).reduce((sum, text) => sum + text.length, 0);
+    for (const one of casesOfTest(test, index + 1, prompt, conversion)) {
+      // Its other faults are named all the same.
+      if (test.isLeftOut && conversion.isForTest) break;
+      characters += Object.values(one.text.inputs).reduce((sum, text) => sum + text.length, 0);
       if (characters > MOST_TEXT) throw faultAt(at, 'the inputs of its cases have more than 64 MiB in all');
       const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
-      cases.push({ line, text: { ...one, repeat } });
+      cases.push({ ...one, line, text: { ...one.text, repeat } });
     }
   }
-  return cases;
+  const left = all.filter(({ isLeftOut }) => isLeftOut && conversion.isForTest);
+  return { cases, leftOut: left.reduce((sum, { vars }) => sum + combinationCount(vars), 0) };
 }
 
 /** How often each case runs. */
 function repeatIn(node: YamlValue | undefined): number | undefined {
   if (!node || node.isEmpty) return undefined;
-  const repeat = node.valuesByKey('evaluateOptions').get('repeat')?.json();
+  const repeat = valuesOf(node, 'evaluateOptions').get('repeat')?.json();
   return typeof repeat === 'number' && Number.isSafeInteger(repeat) && repeat > 1 ? repeat : undefined;
 }
 
@@ -69,24 +112,35 @@ const CASES = BOUNDS.cases.toLocaleString('en-US');
 function* casesOfTest(
   test: Test,
   number: number,
-  inputs: readonly string[],
+  { inputs, text }: CasePrompt,
   conversion: Conversion,
-): Generator<TestCaseText> {
+): Generator<Omit<LocatedCase, 'line'>> {
   const count = combinationCount(test.vars);
+  const { transform, judge } = test.options;
   // Those of any other assertion are put in already.
-  const seesVars = test.asserts.some(({ type }) => /^(?:not-)?javascript$/u.test(type));
+  const seesVars =
+    transform !== undefined ||
+    test.asserts.some(one => one && (one.transform !== undefined || /^(?:not-)?javascript$/u.test(one.type)));
   for (let at = 0; at < count; at += 1) {
     const vars = resolved(combinationAt(test.vars, at));
     const name = test.name === undefined ? `case ${number}` : render(test.name, vars);
+    const prompt = render(text, vars);
+    const checks = test.asserts.map(one => one && expectationsOf(one, vars, prompt, conversion));
     yield {
-      name: count > 1 ? `${name} (${at + 1})` : name,
-      inputs: Object.fromEntries(
-        inputs.map(input => [input, Object.hasOwn(vars, input) ? (vars[input] ?? '') : '']),
-      ),
-      vars: seesVars
-        ? Object.fromEntries(Object.entries(vars).filter(([name]) => !inputs.includes(name)))
-        : {},
-      expect: test.asserts.flatMap(assertion => expectationsOf(assertion, vars, conversion)),
+      leftOut: checks.filter(check => check === undefined).length,
+      vars,
+      text: {
+        name: count > 1 ? `${name} (${at + 1})` : name,
+        inputs: Object.fromEntries(
+          inputs.map(input => [input, Object.hasOwn(vars, input) ? (vars[input] ?? '') : '']),
+        ),
+        vars: seesVars
+          ? Object.fromEntries(Object.entries(vars).filter(([name]) => !inputs.includes(name)))
+          : {},
+        transform,
+        judge,
+        expect: checks.flatMap(check => check ?? []),
+      },
     };
   }
 }
@@ -112,6 +166,11 @@ function merged(one: Test, other: Test): Test {
     at: other.at ?? one.at,
     vars: new Map([...one.vars, ...other.vars]),
     asserts: [...one.asserts, ...other.asserts],
+    options: {
+      transform: other.options.transform ?? one.options.transform,
+      judge: other.options.judge ?? one.options.judge,
+    },
+    isLeftOut: one.isLeftOut || other.isLeftOut,
   };
 }
 
@@ -130,8 +189,8 @@ async function scenariosIn(node: YamlValue | undefined, conversion: Conversion):
   const combined: Test[] = [];
   for (const item of items) {
     const inner = item.scalar;
-    const entries = (inner === undefined ? item : conversion.yaml(inner, item)).valuesByKey('a scenario');
-    conversion.noteUnknown(entries, ['config', 'tests', 'description'], ' of a scenario');
+    const entries = valuesOf(inner === undefined ? item : conversion.yaml(inner, item), 'a scenario');
+    conversion.noteKeys(entries, SCENARIO_KEYS, ' of a scenario');
     const configs = await testsIn(entries.get('config'), conversion);
     const tests = await testsIn(entries.get('tests'), conversion);
     const each = tests.length > 0 ? tests : [NOTHING];
@@ -162,7 +221,14 @@ async function testsIn(node: YamlValue | undefined, conversion: Conversion): Pro
 }
 
 async function testsInFile(name: string, at: YamlValue, conversion: Conversion): Promise<Test[]> {
-  if (!/\.(?:csv|jsonl?|ya?ml)$/iu.test(name) || /^https?:|[*?]/u.test(name)) {
+  if (/[*?]/u.test(name) && !/^https?:/u.test(name)) {
+    const files = conversion.matching(name);
+    if (files.length === 0) throw faultAt(at, `${name} names no file`);
+    const tests: Test[] = [];
+    for (const file of files) tests.push(...(await testsInFile(`file://${file}`, at, conversion)));
+    return tests;
+  }
+  if (!/\.(?:csv|jsonl?|ya?ml)$/iu.test(name) || /^https?:/u.test(name)) {
     conversion.note(
       at,
       `the tests in ${name} have no equivalent: a file of them is .yaml, .json, .jsonl or .csv`,
@@ -178,34 +244,73 @@ async function testsInFile(name: string, at: YamlValue, conversion: Conversion):
     .map(({ text, line }) => testOf(parseYaml(text, line, source.file), conversion));
 }
 
+const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], unsupported: [] };
+const TEST_KEYS: KnownKeys = {
+  known: ['description', 'vars', 'assert', 'metadata', 'options', 'id', 'tags'],
+  unsupported: ['threshold', 'provider', 'providers', 'providerOutput', 'assertScoringFunction', 'prompts'],
+};
+const OPTION_KEYS: KnownKeys = {
+  known: [
+    'provider',
+    'transform',
+    'postprocess',
+    'disableVarExpansion',
+    'disableConversationVar',
+    'runSerially',
+    'factuality',
+    'metadata',
+  ],
+  unsupported: [
+    'prefix',
+    'suffix',
+    'rubricPrompt',
+    'transformVars',
+    'storeOutputAs',
+    'repeat',
+    'response_format',
+  ],
+};
+
 function testOf(node: YamlValue, conversion: Conversion): Test {
-  const entries = node.valuesByKey('a test');
-  conversion.noteUnknown(entries, ['description', 'vars', 'assert', 'metadata'], ' of a test');
+  const before = conversion.leftOut;
+  const entries = valuesOf(node, 'a test');
+  conversion.noteKeys(entries, TEST_KEYS, ' of a test');
+  const given = entries.get('options');
+  const options = given ? valuesOf(given, 'options') : new Map<string, YamlValue>();
+  conversion.noteKeys(options, OPTION_KEYS, " of a test's options");
+  const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
+  const judge = judgeIn(options.get('provider'), conversion);
   const vars = entries.get('vars');
+  const isWhole = options.get('disableVarExpansion')?.json() === true;
+  const values = vars ? varsOf(vars, conversion, isWhole) : new Map<string, readonly string[]>();
+  const isLeftOut = conversion.leftOut > before;
   return {
     name: entries.get('description')?.text('description'),
     at: node,
-    vars: vars ? varsOf(vars, conversion) : new Map(),
+    vars: values,
     asserts: assertionsIn(entries.get('assert'), conversion),
+    options: { transform, judge },
+    isLeftOut,
   };
 }
 
-function varsOf(node: YamlValue, conversion: Conversion): Map<string, readonly string[]> {
+/** @param isWhole true to give a list of texts as one value */
+function varsOf(node: YamlValue, conversion: Conversion, isWhole: boolean): Map<string, readonly string[]> {
   if (node.isEmpty) return new Map();
   const { scalar } = node;
   const values = scalar === undefined ? node : conversion.yaml(scalar, node);
   return new Map(
-    [...values.valuesByKey('vars')].map(([key, value]) => [key, textsOf(key, value, conversion)]),
+    [...valuesOf(values, 'vars')].map(([key, value]) => [key, textsOf(key, value, conversion, isWhole)]),
   );
 }
 
-function textsOf(key: string, node: YamlValue, conversion: Conversion): readonly string[] {
+function textsOf(key: string, node: YamlValue, conversion: Conversion, isWhole: boolean): readonly string[] {
   const json = node.json();
   if (json === null) return [''];
   // The last line break of a block is dropped, and numbers are not kept as written.
   if (typeof json === 'string') return [variableText(json.replace(/\n$/u, ''), node, conversion)];
   if (typeof json !== 'object') return [String(json)];
-  if (isJsonList(json) && json.every(item => typeof item === 'string')) {
+  if (!isWhole && isJsonList(json) && json.every(item => typeof item === 'string')) {
     return json.map(item => variableText(item, node, conversion));
   }
   conversion.tell(
@@ -255,6 +360,8 @@ async function rowsOf({ text, file }: SourceText, conversion: Conversion): Promi
           .map(([key, cell]) => [key, [variableText(cell, at, conversion)]]),
       ),
       asserts: expected.map(([, cell]) => assertionInCell(cell, at)),
+      options: {},
+      isLeftOut: false,
     };
   });
 }

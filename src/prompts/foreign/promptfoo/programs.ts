@@ -1,0 +1,174 @@
+/**
+ * Programs that call a stranger's code as promptfoo calls it. They are words of a command line, so that what is written
+ * to a file works without this package.
+ */
+
+/** What a program in Python is run by. */
+export const PYTHON = process.platform === 'win32' ? 'python' : 'python3';
+
+/** What is said to a provider, as promptfoo hands it over: one message of the user as its text, several as JSON. */
+const NODE_PROMPT = `
+const said = JSON.parse(messages).map(({ role, content }) => ({
+  role: role === 'model' ? 'assistant' : role,
+  content: content.map(part => part.text ?? '').join(''),
+}));
+const prompt = said.length === 1 && said[0].role === 'user' ? said[0].content : JSON.stringify(said);
+const { inputs: vars } = JSON.parse(require('node:fs').readFileSync(self.env.PROMPTRUN_RUN, 'utf8'));
+const context = { vars, prompt: { raw: prompt, label: prompt } };`;
+
+/** Calls \`new Provider(options).callApi(prompt, context)\`; what the code prints goes to standard error. */
+export const NODE_PROVIDER = `
+const self = require('node:process');
+const [folder, file, name, options, messages] = self.argv.slice(1);
+self.chdir(folder);${NODE_PROMPT}
+const write = self.stdout.write.bind(self.stdout);
+self.stdout.write = self.stderr.write.bind(self.stderr);
+(async () => {
+  const loaded = await import(require('node:url').pathToFileURL(file).href);
+  const all = loaded.default?.default ?? loaded.default ?? loaded;
+  const Made = name === '' ? all : (loaded[name] ?? all[name]);
+  const provider = new Made(JSON.parse(options));
+  const result = await provider.callApi(prompt, context, {});
+  if (result?.error) throw new Error(String(result.error));
+  write(JSON.stringify(result ?? null), () => self.exit(0));
+})().catch(error => {
+  self.stderr.write(String(error?.stack ?? error), () => self.exit(1));
+});`.trim();
+
+/** Calls a program with the prompt, its options and what promptfoo knows of the test as arguments. */
+export const NODE_EXEC = `
+const self = require('node:process');
+const [folder, words, options, messages] = self.argv.slice(1);
+self.chdir(folder);${NODE_PROMPT}
+const [program, ...args] = JSON.parse(words);
+const all = [...args, prompt, options, JSON.stringify(context)];
+require('node:child_process').execFile(program, all, { maxBuffer: 16 * 1024 * 1024 }, (error, stdout, stderr) => {
+  const [text, faults] = [stdout, stderr].map(printed => printed.replace(/\\x1b\\[[0-9;]*m/g, '').trim());
+  const failed = error ? faults || error.message : text === '' ? faults : '';
+  if (failed !== '') self.stderr.write(failed, () => self.exit(1));
+  else self.stdout.write(text);
+}).stdin.end();`.trim();
+
+/** Reads a module from a file, with its folder first in the path; what it prints goes to standard error. */
+const PYTHON_MODULE = `
+import asyncio, importlib.util, inspect, json, os, sys
+out = sys.stdout
+sys.stdout = sys.stderr
+
+def load(file):
+    file = os.path.abspath(file)
+    sys.path.insert(0, os.path.dirname(file))
+    spec = importlib.util.spec_from_file_location(os.path.splitext(os.path.basename(file))[0], file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+def call(function, *args):
+    result = function(*args)
+    return asyncio.run(result) if inspect.isawaitable(result) else result
+
+def function_of(module, name):
+    value = module
+    for part in name.split('.'):
+        value = getattr(value, part)
+    return value
+`.trim();
+
+/** Calls \`call_api(prompt, options, context)\`. */
+export const PYTHON_PROVIDER = `${PYTHON_MODULE}
+
+folder, file, name, options, messages = sys.argv[1:6]
+os.chdir(folder)
+said = [{'role': 'assistant' if m['role'] == 'model' else m['role'], 'content': ''.join(p.get('text', '') for p in m['content'])} for m in json.loads(messages)]
+prompt = said[0]['content'] if len(said) == 1 and said[0]['role'] == 'user' else json.dumps(said)
+with open(os.environ['PROMPTRUN_RUN'], encoding='utf-8') as run:
+    variables = json.load(run)['inputs']
+result = call(function_of(load(file), name), prompt, json.loads(options), {'vars': variables, 'prompt': {'raw': prompt, 'label': prompt}})
+if result.get('error'):
+    sys.exit(str(result['error']))
+out.write(json.dumps(result, default=str))`;
+
+/** Calls a function that makes a prompt, or the program itself, and prints what it gives. */
+export const PYTHON_PROMPT = `${PYTHON_MODULE}
+import subprocess
+
+folder, file, name = sys.argv[1:4]
+os.chdir(folder)
+context = json.loads(sys.stdin.read())
+if name == '':
+    out.write(subprocess.run([sys.executable, file, json.dumps(context)], check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip('\\n'))
+else:
+    result = call(function_of(load(file), name), context)
+    if isinstance(result, dict) and 'prompt' in result:
+        result = result['prompt']
+    out.write(result if isinstance(result, str) else json.dumps(result))`;
+
+/** Calls the function that a file exports. */
+export const NODE_PROMPT_FUNCTION = `
+const self = require('node:process');
+const [folder, file, name] = self.argv.slice(1);
+self.chdir(folder);
+const write = self.stdout.write.bind(self.stdout);
+self.stdout.write = self.stderr.write.bind(self.stderr);
+(async () => {
+  const context = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+  const loaded = await import(require('node:url').pathToFileURL(file).href);
+  const all = loaded.default?.default ?? loaded.default ?? loaded;
+  const made = await (name === '' ? all : (loaded[name] ?? all[name]))(context);
+  const result = made && typeof made === 'object' && 'prompt' in made ? made.prompt : made;
+  write(typeof result === 'string' ? result : JSON.stringify(result), () => self.exit(0));
+})().catch(error => {
+  self.stderr.write(String(error?.stack ?? error), () => self.exit(1));
+});`.trim();
+
+/** Runs a program that prints a prompt, with the context as its argument. */
+export const NODE_PROMPT_PROGRAM = `
+const self = require('node:process');
+const [folder, ...words] = self.argv.slice(1);
+self.chdir(folder);
+const context = require('node:fs').readFileSync(0, 'utf8');
+const [program, ...args] = words;
+require('node:child_process').execFile(program, [...args, context], (error, stdout, stderr) => {
+  if (error) self.stderr.write(stderr || error.message, () => self.exit(1));
+  else self.stdout.write(stdout.trim());
+});`.trim();
+
+/**
+ * Checks an answer as the assertion \`python\` does: by an expression, by the lines of a function, or by a file's
+ * function. It ends with 1 if the answer does not pass.
+ */
+export const PYTHON_CHECK = `${PYTHON_MODULE}
+
+kind, code, name, about = sys.argv[1:5]
+about = json.loads(about)
+output = sys.stdin.read()
+if kind == 'file':
+    result = call(function_of(load(code), name or 'get_assert'), output, about['context'])
+else:
+    scope = {}
+    lines = code.split('\\n')
+    indent = next((line[:len(line) - len(line.lstrip())] for line in lines if line.strip() and line != line.lstrip()), '    ')
+    body = '\\n'.join(indent + line for line in lines) if len(lines) > 1 else '    return ' + code
+    exec('import json\\n\\ndef main(output, context):\\n' + body, scope)
+    result = call(scope['main'], output, about['context'])
+reason = None
+if isinstance(result, str) and result.lower() in ('true', 'false'):
+    result = result.lower() == 'true'
+if isinstance(result, str) and result.startswith('{'):
+    result = json.loads(result)
+if isinstance(result, dict):
+    passed, score, reason = result.get('pass', result.get('pass_')), result.get('score'), result.get('reason')
+    if not isinstance(passed, bool) or not isinstance(score, (int, float)) or not isinstance(reason, str):
+        sys.exit('it must give a boolean, a number, or {pass, score, reason}, not ' + json.dumps(result, default=str))
+    threshold = about.get('threshold')
+    if threshold is not None and score < threshold:
+        passed = False
+elif isinstance(result, bool):
+    passed = result
+else:
+    score = float(result)
+    passed = score > 0 if about.get('threshold') is None else score >= about['threshold']
+if bool(passed) == about['inverse']:
+    out.write(str(reason or 'it gives ' + json.dumps(result)))
+    out.flush()
+    sys.exit(1)`;
