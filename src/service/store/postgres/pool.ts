@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { codeOf } from '../../../files/error-utils.ts';
@@ -81,17 +82,21 @@ class Primary {
     if (this.#current === host && this.#hosts.length > 1) this.#current = undefined;
   }
 
-  /** Asks all servers at once: a dead one takes seconds. */
+  /** Asks all servers at once, and again those that refused while a dead one takes its time: a standby may be promoted. */
   async #find(): Promise<DatabaseHost> {
     const reasons = new Map<DatabaseHost, string>();
+    const over = new AbortController();
     const attempts = this.#hosts.map(async host => {
-      try {
-        const client = await host.connect();
-        client.release();
-        return host;
-      } catch (error) {
-        reasons.set(host, reasonOf(error));
-        throw error;
+      for (;;) {
+        try {
+          const client = await host.connect();
+          client.release();
+          return host;
+        } catch (error) {
+          reasons.set(host, reasonOf(error));
+          if (over.signal.aborted || reasons.size === this.#hosts.length) throw error;
+          await sleep(ASK_AGAIN_MS);
+        }
       }
     });
     try {
@@ -102,9 +107,14 @@ class Primary {
     } catch {
       const each = this.#hosts.map(host => `${host.place}: ${reasons.get(host) ?? 'no answer'}`);
       throw new DatabaseUnavailableError(`no host of the database accepts writes (${each.join('; ')})`);
+    } finally {
+      over.abort();
     }
   }
 }
+
+/** How long a server is left alone that took no writes, in milliseconds. */
+const ASK_AGAIN_MS = 250;
 
 function isBusy(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
