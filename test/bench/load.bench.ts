@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import pg from 'pg';
 import { openStore } from '../../src/service/index.ts';
 import { CREATE } from '../../src/service/store/postgres/run-writes.ts';
 import { postgresPrograms, startPostgres } from '../support/postgres.ts';
+import { cpuOf, postmasterOf } from './processor-time.ts';
 import { creation, headers, type Server, sampleVersion, startServer } from './service-server.ts';
 
 const SECONDS = 5;
@@ -16,8 +16,6 @@ const MANY_AT_ONCE = 64;
 const ROUNDS = 3;
 /** How often the neighbour asks, in milliseconds. */
 const NEIGHBOUR_EVERY_MS = 20;
-/** Of the processor times in `/proc`, per second. */
-const TICKS = 100;
 
 /** What one user's load costs, and what others notice of it, on SQLite and on PostgreSQL. */
 export default async function benchLoad(): Promise<void> {
@@ -225,47 +223,6 @@ function pgbench(database: string): number {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   return Number(/tps = ([\d.]+)/.exec(report)?.[1]);
-}
-
-async function postmasterOf(database: string): Promise<number> {
-  const client = new pg.Client(database);
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-    return (await statOf(String(rows[0]?.pid)))?.parent ?? 0;
-  } finally {
-    await client.end();
-  }
-}
-
-/** Seconds of processor time that a process, and another with those it started, have taken. */
-async function cpuOf(pid: number | undefined, postmaster: number): Promise<readonly [number, number]> {
-  const names = await readdir('/proc').catch(() => []);
-  const all = await Promise.all(names.filter(name => /^\d+$/.test(name)).map(statOf));
-  const sumOf = (isCounted: (stat: Stat) => boolean): number =>
-    all.reduce((sum, stat) => sum + (stat && isCounted(stat) ? stat.seconds : 0), 0);
-  return [
-    sumOf(stat => stat.pid === pid),
-    sumOf(stat => stat.pid === postmaster || stat.parent === postmaster),
-  ];
-}
-
-interface Stat {
-  readonly pid: number;
-  readonly parent: number;
-  readonly seconds: number;
-}
-
-async function statOf(name: string): Promise<Stat | undefined> {
-  const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => undefined);
-  // After the name, which may hold anything, comes the state, the parent and, from the 12th on, the times.
-  const fields = text
-    ?.slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number);
-  if (!fields) return undefined;
-  const ticks = fields.slice(11, 15).reduce((sum, time) => sum + time, 0);
-  return { pid: Number(name), parent: fields[1] ?? 0, seconds: ticks / TICKS };
 }
 
 function line(name: string, result: string): void {
