@@ -34,8 +34,9 @@ function archivesIn(sums) {
   const found = new Map();
   for (const line of sums.split(/\r?\n/).filter(text => text.trim() !== '')) {
     const [, hash, file] = /^([0-9a-f]{64}) [ *](?:\.\/)?([\w.-]+)$/i.exec(line) ?? [];
-    if (hash === undefined)
+    if (hash === undefined) {
       throw new Error(`${sumsFile}: "${line}" is not a checksum and the name of a file`);
+    }
     const [, platform, arch] =
       /[-_.](linux|darwin|macos|windows|win32|win)[-_.](x64|x86_64|amd64|arm64|aarch64)\.(?:tar\.xz|zip)$/.exec(
         file,
