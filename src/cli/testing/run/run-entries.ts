@@ -61,10 +61,10 @@ export async function runEntries(
   });
   // Together they cost one flush.
   await Promise.all(
-    results.map(({ status: verdict }, at) => {
+    results.map(async ({ status: verdict }, at) => {
       const prepared = entries[at];
-      if (!prepared || verdict === 'unchecked') return undefined;
-      return journal.append({ kind: 'verdict', id: repetitionId(prepared), verdict });
+      if (!prepared || verdict === 'unchecked') return;
+      await journal.append({ kind: 'verdict', id: repetitionId(prepared), verdict });
     }),
   );
   return results;
