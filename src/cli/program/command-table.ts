@@ -73,16 +73,16 @@ import type { CommandSpec, CommandTable, InputOf } from '../core/command-spec.ts
 import type { ExitCode } from '../exit-codes.ts';
 import { GLOBAL_FLAGS } from './parsing.ts';
 
-/** What a command does with the context, each argument, the flags, and commander's command; no exit code means success. */
+/** The code of a command; gets the context, each argument, the flags and commander's command. No exit code means success. */
 type Action<S extends CommandSpec> = (
   ctx: Context,
   ...input: [...InputOf<S>, command: Command]
 ) => Promise<ExitCode> | Promise<void>;
 
-/** A declared command with what it does; without that, it explains the commands below it. */
+/** A declared command with its code; a command without code prints the help of its subcommands. */
 export interface ProgramCommand extends CommandSpec {
   readonly run?: (ctx: Context, input: readonly unknown[], command: Command) => Promise<ExitCode | undefined>;
-  /** What it does if it needs nothing but the words on the command line. */
+  /** The code of a command that needs only its argv. */
   readonly explain?: (words: readonly string[], command: Command, terminal: HelpTerminal) => Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export interface ProgramTable extends CommandTable {
   readonly commands: readonly ProgramCommand[];
 }
 
-/** Joins a declaration to code that takes just what it declares. The code is loaded when the command is called. */
+/** Joins a declaration to code with matching parameters. Loads the code when the command is called. */
 export function command<const S extends CommandSpec>(
   spec: S,
   load: () => Promise<Action<S>>,
@@ -99,7 +99,7 @@ export function command<const S extends CommandSpec>(
     ...spec,
     async run(ctx, input, command) {
       const action = await load();
-      // Commander parsed the line by this very declaration.
+      // Commander parsed the line with this declaration.
       return (await action(ctx, ...(input as InputOf<S>), command)) ?? undefined;
     },
   };
@@ -108,7 +108,7 @@ export function command<const S extends CommandSpec>(
 const RUNNING = 'Run prompts:';
 const LOOKING = 'Look around:';
 
-/** The commands by the headings of the root's help, in its order; the code of each is loaded when it is called. */
+/** The commands under the headings of the root's help, in its order. Loads the code of each when it is called. */
 const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
   [RUNNING]: [
     command(RUN, () => import('../commands/run/run-target.ts').then(file => file.runTarget)),
@@ -224,10 +224,10 @@ const COMPLETE = {
   examples: [],
 } as const satisfies CommandSpec;
 
-/** Those of the commands that ask a service. */
+/** The headings whose commands send requests to a service. */
 export const HEADINGS_OF_REQUESTS: readonly (string | undefined)[] = [RUNNING, LOOKING];
 
-/** Every command there is, and the flags of each of them. */
+/** Every command, and the flags of all of them. */
 export const COMMAND_TABLE: ProgramTable = {
   globalFlags: GLOBAL_FLAGS,
   commands: [

@@ -7,7 +7,7 @@ import { Settings } from '../settings/settings.ts';
 import type { PlainIo } from '../terminal/io.ts';
 import { page } from '../terminal/pager.ts';
 
-/** Shows help that is longer than the screen as lists are shown. Damaged settings never keep help from being read. */
+/** Shows help that is longer than the screen through the pager. Damaged settings never hide help. */
 export async function pageHelp(
   text: string,
   tree: Command,

@@ -6,27 +6,27 @@ import type { GlobalOptions } from '../core/types.ts';
 import { type CliError, usageError } from '../errors.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 
-/** Parsing ended because help or the version was shown: a success. */
+/** Parsing ended because help or the version was shown, which is a success. */
 export class HelpShown extends Error {
   override readonly name = 'HelpShown';
 }
 
 const SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
 
-/** Turns the end of commander's parsing into our own errors. */
+/** Turns commander's errors into our own. */
 export function throwParsingEnd(command: Command, error: CommanderError): never {
   if (SHOWN.has(error.code)) throw new HelpShown();
   throw wrongUsage(command, error);
 }
 
-/** Help of a command that doesn't exist would be the help of its parent: says that it doesn't exist instead. */
+/** Refuses an unknown command, for which commander would show the help of its parent. */
 export function refuseUnknownCommand(command: Command & { unknownCommand?: () => void }): void {
   const [word] = command.args;
   if (word === undefined || word.startsWith('-') || command.commands.length === 0) return;
   command.unknownCommand?.();
 }
 
-/** The words that call a command, and what may follow them. */
+/** Returns the usage line of a command. */
 export function usageOf(command: Command): string {
   return `${pathOf(command)} ${command.usage()}`;
 }
@@ -52,19 +52,19 @@ function wrongUsage(command: Command, { code, message }: CommanderError): CliErr
   );
 }
 
-/** Whether it has commands below it, and takes no arguments itself. */
+/** Returns true if a command has subcommands and takes no arguments itself. */
 function isGroup(command: Command): boolean {
   return command.commands.length > 0 && command.registeredArguments.length === 0;
 }
 
-/** The known command or flag that is near; the dashes of a flag count for nothing. */
+/** Returns the most similar command or flag; ignores the dashes of a flag. */
 function suggestionFor(word: string, candidates: readonly string[]): string {
   const bare = new Map(candidates.map(name => [name.replace(/^-+/, ''), name]));
   const meant = nearest(word.replace(/^-+/, ''), [...bare.keys()]);
   return meant === undefined ? '' : `; did you mean ${bare.get(meant) ?? meant}?`;
 }
 
-/** What may have been meant by a word that is not known. */
+/** Returns hints on an unknown word: the similar commands or flags. */
 function knownInsteadOf(code: string, command: Command): string[] {
   if (code === 'commander.unknownCommand') {
     return command
@@ -77,7 +77,7 @@ function knownInsteadOf(code: string, command: Command): string[] {
   return [...options.flatMap(({ long }) => long ?? []), '--help'];
 }
 
-/** Inputs written like arguments: `run hello Ada`, `run hello name=Ada`. */
+/** Returns hints for inputs that were written as arguments: `run hello Ada`, `run hello name=Ada`. */
 function inputMeant(code: string, command: Command): string[] {
   if (code !== 'commander.excessArguments' || command.parent?.parent !== null) return [];
   const extra = command.args.slice(command.registeredArguments.length);
@@ -91,7 +91,7 @@ function inputMeant(code: string, command: Command): string[] {
   ];
 }
 
-/** The command that all others stand below. */
+/** Returns the root of the command tree. */
 export function rootOf(command: Command): Command {
   return command.parent === null ? command : rootOf(command.parent);
 }
@@ -100,7 +100,7 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** The flags every command takes; declared on the root, they are understood anywhere on the line. */
+/** The flags of every command; declared on the root, they work anywhere on the line. */
 export const GLOBAL_FLAGS: readonly FlagSpec[] = [
   ['--profile <name>', 'use this profile', { completes: 'profiles' }],
   ['--base-url <url>', 'use the service at this address'],
@@ -120,13 +120,13 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
   ['--no-pager', 'no pager for long results'],
 ];
 
-/** `--debug=body` as a flag of its own: one with an optional value would take the next word for it. */
+/** Replaces `--debug=body` by a flag of its own, because a flag with an optional value would swallow the next word. */
 export function withDebugBody(argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return argv.map((word, at) => (word === '--debug=body' && (end < 0 || at < end) ? '--debug-body' : word));
 }
 
-/** The global flags as parsed, and where the command's models come from. @throws {CliError} USAGE_ERROR for a wrong duration */
+/** Returns the global flags and the command's models file. @throws {CliError} USAGE_ERROR for an invalid duration */
 export function globalOptions(command: Command): GlobalOptions {
   const { timeout, ...flags } = { ...SWITCHES, ...rootOf(command).opts<Parsed>() };
   const { models, modelsFrom = models } = command.opts<{ models?: unknown; modelsFrom?: unknown }>();
@@ -140,7 +140,7 @@ export function globalOptions(command: Command): GlobalOptions {
 
 type Parsed = Omit<GlobalOptions, 'timeoutMs'> & { readonly timeout?: string };
 
-/** What is left out where it is not given; commander itself sets the flags that begin with `--no-`. */
+/** The defaults of switches; commander itself sets the flags that begin with `--no-`. */
 const SWITCHES = {
   insecureHttp: false,
   allowOutside: false,
@@ -151,7 +151,7 @@ const SWITCHES = {
   debugBody: false,
 };
 
-/** Whether errors are wanted as JSON, read from the bare arguments: the parsing itself may be what failed. */
+/** Returns true if errors are wanted as JSON. Reads the raw argv, because parsing itself may have failed. */
 export function wantsJsonErrors(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const flags = end < 0 ? argv : argv.slice(0, end);

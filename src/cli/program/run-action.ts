@@ -6,7 +6,7 @@ import { createContext, type Surroundings } from '../runtime/create-context.ts';
 import type { PlainIo } from '../terminal/io.ts';
 import { globalOptions } from './parsing.ts';
 
-/** How long an interrupted command may take to let go of what it does, in milliseconds. */
+/** Maximum time for an interrupted command to stop, in milliseconds. */
 const UNWINDING_MS = 1500;
 
 /** A command whose line has been parsed. */
@@ -19,7 +19,7 @@ export interface Action {
   readonly reportError: (error: unknown) => Promise<ExitCode>;
 }
 
-/** Runs a command in a context of its own. The result, or the error, is out before what waited for it is done. */
+/** Runs a command in its own context. Prints the result or the error before deferred work begins. */
 export async function runAction({ command, run, surroundings, io, reportError }: Action): Promise<ExitCode> {
   const { ctx, close } = await createContext(surroundings, globalOptions(command), io);
   const code = await codeOf(ctx, run, reportError);
@@ -27,7 +27,7 @@ export async function runAction({ command, run, surroundings, io, reportError }:
     await close();
     return code;
   } catch (error) {
-    // What is found only at the end outranks a run that failed, and nothing else.
+    // An error while closing outranks a failed run, and nothing else.
     return code === EXIT.ok || code === EXIT.runFailed ? await reportError(error) : code;
   }
 }
@@ -58,7 +58,7 @@ async function checkQueryOf(ctx: Context): Promise<void> {
   await checkQuery(ctx, query);
 }
 
-/** What a command gives; once it is interrupted, it has a short time to stop, then it is abandoned. */
+/** Returns the result of a command. After an interrupt it has a short time to stop; then it is abandoned. */
 async function withGracePeriod<T>(signal: AbortSignal, running: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const stuck = new Promise<never>((_, reject) => {

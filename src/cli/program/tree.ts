@@ -8,15 +8,15 @@ import { COMMAND_TABLE, HEADINGS_OF_REQUESTS, type ProgramCommand } from './comm
 import { refuseUnknownCommand, throwParsingEnd, usageOf } from './parsing.ts';
 
 export interface TreeOptions {
-  /** Runs a command in the context of the parsed global flags, and keeps its exit code. */
+  /** Runs a command in the context of the parsed global flags, and records its exit code. */
   readonly runAction: (command: Command, run: (ctx: Context) => Promise<ExitCode>) => Promise<void>;
   readonly version: string;
-  /** Where help goes. */
+  /** Writes help. */
   readonly write: (text: string) => void;
   readonly terminal: HelpTerminal;
 }
 
-/** Help is never wider, however wide the terminal is. */
+/** Maximum width of help, in columns, on any terminal. */
 const WIDEST = 80;
 
 const EXAMPLES = [
@@ -26,7 +26,7 @@ const EXAMPLES = [
   'help prompt-files        # or: models, environment, runs list …',
 ];
 
-/** Builds commander's tree from the table: names and summaries at once, the rest of a command when it is called. */
+/** Builds commander's tree from the table: names and summaries at once, the rest of a command on demand. */
 export function buildTree(options: TreeOptions): Command {
   const root = new Command('promptrun');
   configureRoot(root, options);
@@ -46,7 +46,7 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command')
     .helpCommand(false)
-    // Of a command that is not declared yet no more than its name is known.
+    // A command that is not declared yet has only a name.
     .configureHelp({
       visibleOptions: ownOptions,
       optionDescription: withoutEmptyDefault,
@@ -59,7 +59,7 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
     .configureOutput({
       writeOut: write,
       writeErr: write,
-      outputError: () => {}, // reported by whoever catches it
+      outputError: () => {}, // the caller that catches the error reports it
       getOutHelpWidth: () => width,
       getErrHelpWidth: () => width,
       getOutHasColors: () => false,
@@ -74,7 +74,7 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
   watchParsing(root);
 }
 
-/** Adds commands by their names; each is declared whole when it is called, which takes time that most never need. */
+/** Adds commands by name; declares each in full only when it is called, which saves time. */
 function addCommands(parent: Command, specs: readonly ProgramCommand[], options: TreeOptions): void {
   const undeclared = new Map<Command, ProgramCommand>();
   for (const spec of specs) {
@@ -89,7 +89,10 @@ function addCommands(parent: Command, specs: readonly ProgramCommand[], options:
   });
 }
 
-/** `addCommand` hands nothing down by itself: without this a wrong flag would end the process from inside. */
+/**
+ * Returns a command with its parent's settings. `addCommand` does not pass them on, and without them a bad flag would end the
+ * process.
+ */
 function stubOf(spec: CommandSpec, parent: Command): Command {
   const { path, summary, aliases = [], heading, flags } = spec;
   const command = new Command(nameOf(spec)).copyInheritedSettings(parent).helpCommand(false);
@@ -123,7 +126,7 @@ function declare(command: Command, spec: ProgramCommand, options: TreeOptions): 
   addCommands(command, commandsBelow(COMMAND_TABLE, spec.path), options);
 }
 
-/** Commander gives a flag that a command shares with the one above it to that one, wherever it stands. */
+/** Returns the flags of a command, with those that commander assigned to its parent because both declare them. */
 function flagsOf(command: Command): object {
   const { parent } = command;
   const above = Object.entries(parent?.parent ? parent.opts() : {});
@@ -149,7 +152,7 @@ function widthOfHelp({ stream }: HelpTerminal): number {
   return Math.min(stream.columns || WIDEST, WIDEST);
 }
 
-/** Returns a row of a list in help: the term, and beside it, or below it, what is said of it. */
+/** Returns a row of a list in help: the term, and its text in the next column or below it. */
 function rowOfHelp(this: Help, term: string, width: number, text: string): string {
   return wrappedRow(`  ${term.padEnd(width)}  `, text, this.helpWidth ?? WIDEST);
 }
@@ -164,7 +167,7 @@ function optionOf([flags, description, traits = {}]: FlagSpec): Option {
   return option;
 }
 
-/** Each value of a flag that may be repeated joins those before it. */
+/** Returns a parser that collects the values of a repeatable flag. */
 function collectorOf(choices: readonly string[] | undefined) {
   return (value: string, before: readonly string[]): string[] => {
     if (choices?.includes(value) === false) {
@@ -179,12 +182,12 @@ function watchParsing(command: Command): void {
   command.on('beforeHelp', () => refuseUnknownCommand(command));
 }
 
-/** The flags of this command alone: those of every command stand in a line of their own. */
+/** Returns the flags of this command alone; global flags have a line of their own. */
 function ownOptions(command: Command): Option[] {
   return command.parent === null ? [] : command.options.filter(option => !option.hidden);
 }
 
-/** No value of a flag that may be repeated is not worth a word. */
+/** Describes a flag without the empty default of a repeatable one. */
 function withoutEmptyDefault(this: Help, option: Option): string {
   const { defaultValue } = option as { defaultValue?: unknown };
   const isEmptyList = Array.isArray(defaultValue) && defaultValue.length === 0;

@@ -25,7 +25,7 @@ import { oneLine } from '../terminal/sanitise.ts';
 import { adviseWith } from '../terminal/shell-word.ts';
 import type { openRecorder } from './recordings.ts';
 
-/** What a connection is made from. */
+/** The dependencies of a connection. */
 export type ConnectionSources = Omit<
   Context,
   'onInterrupt' | 'interactive' | 'connection' | 'localConnection' | 'connectTo' | 'checks' | 'prompter'
@@ -33,11 +33,11 @@ export type ConnectionSources = Omit<
 
 export interface OpenConnection {
   readonly connection: Connection;
-  /** @param by what ends the command, if it is not done yet */
+  /** @param by the cause that ends an unfinished command */
   close(by?: string): Promise<void>;
 }
 
-/** Finds base URL and key and makes the client for them; starts the embedded service if that is what is meant. */
+/** Resolves base URL and key and creates their client; starts the embedded service if it is the default. */
 export async function openConnection(sources: ConnectionSources): Promise<OpenConnection> {
   const { advise } = sources;
   const address = resolveAddress(sources);
@@ -50,7 +50,7 @@ export async function openConnection(sources: ConnectionSources): Promise<OpenCo
   return connectTo(sources, { profile: address.profile, baseUrl: address.baseUrl.value, apiKey, keySource });
 }
 
-/** This machine's own service although another one, or only half of one, is configured; says so. */
+/** Opens this machine's own service although another one is configured, even incompletely; writes a note about that. */
 export async function openLocalConnection(sources: ConnectionSources): Promise<OpenConnection> {
   const host = configuredHost(sources);
   if (host === undefined) introduceEmbedded(sources);
@@ -59,7 +59,7 @@ export async function openLocalConnection(sources: ConnectionSources): Promise<O
   return sources.isReplay ? openReplay(sources, { embedded: true, advise }) : openEmbedded(sources, advise);
 }
 
-/** Makes the client for a base URL and key that are known already. */
+/** Creates the client for a given base URL and key. */
 export function connectTo(
   sources: ConnectionSources,
   { apiKey, ...place }: Pick<Connection, 'profile' | 'baseUrl' | 'keySource'> & { readonly apiKey: string },
@@ -76,7 +76,7 @@ export function connectTo(
   });
 }
 
-/** Names the built-in service to those who don't know it yet. */
+/** Introduces the built-in service to new users. */
 function introduceEmbedded({ dataDir, io }: ConnectionSources): void {
   if (isEmpty(dataDir)) io.note('Using the built-in service (profile local); for another: promptrun login');
 }
@@ -100,7 +100,7 @@ async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise
   }
 }
 
-/** Needs no key, no service and no network: whatever is not recorded is refused. */
+/** Opens a connection that needs no key, service or network: it refuses whatever is not recorded. */
 function openReplay(
   sources: ConnectionSources,
   chosen: Pick<Connection, 'embedded' | 'advise'>,
@@ -120,7 +120,7 @@ function isEmpty(directory: string): boolean {
 interface Place
   extends Pick<Connection, 'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'> {
   readonly apiKey: string;
-  /** What the resource cache calls base URL and key. */
+  /** The resource cache's name for base URL and key. */
   readonly scope: string;
 }
 
@@ -130,7 +130,7 @@ async function connect(
   service?: EmbeddedService,
 ): Promise<OpenConnection> {
   const { settings, clock, recordings, signal } = sources;
-  // A recording has to hold what a replay asks, which a cache would keep from being asked.
+  // A recording must hold every request of a replay; a cache would suppress some.
   const scratch = recordings.mode === 'none' ? undefined : path.join(tmpdir(), `promptrun-${randomUUID()}`);
   const recorder = await recorderFor(recordings, {
     baseUrl: place.baseUrl,
@@ -179,7 +179,7 @@ async function connect(
   };
 }
 
-/** Loads what records and replays only if something is to be recorded or replayed. */
+/** Loads the recorder only if the command records or replays. */
 async function recorderFor(
   recordings: Recordings,
   options: Parameters<typeof openRecorder>[1],
@@ -221,7 +221,7 @@ async function clientFor(
   });
 }
 
-/** What carries requests: the embedded service itself, which outlives its clients, or undici. */
+/** Returns the transport: the embedded service itself, which outlives its clients, or undici. */
 async function openTransport(service: EmbeddedService | undefined, env: Env): Promise<Transport> {
   if (service !== undefined) {
     return {
@@ -241,7 +241,7 @@ function debugNote({ io, globals }: ConnectionSources, line: string): void {
   if (globals.debug) io.error(`debug: ${line}`);
 }
 
-/** What happened to a request: a line, then one for each header that matters, then the body. */
+/** Describes a request event: a line, then one for each header that matters, then the body. */
 function debugLines(event: RequestEvent): string[] {
   const { kind, method, url, attempt, status, ms, waitMs, message, headers = {}, body } = event;
   const facts = {

@@ -23,26 +23,26 @@ import {
 import { directories } from './directories.ts';
 import { listenForInterrupts, type SignalSource } from './signals.ts';
 
-/** Everything outside of the command line, given by main.ts or by a test. */
+/** Everything outside the command line; main.ts or a test provides it. */
 export interface Surroundings {
   readonly version: string;
   readonly streams: Streams;
   readonly env: Env;
   readonly cwd: string;
-  /** Default: the machine's own time and chance. */
+  /** Default: the machine's clock and random numbers. */
   readonly clock?: Clock | undefined;
-  /** Where signals come from. */
+  /** The source of signals. */
   readonly process: SignalSource;
   readonly local: LocalService;
 }
 
 export interface OpenContext {
   readonly ctx: Context;
-  /** Does what waited for the command to end, then closes everything. */
+  /** Runs deferred work, then closes everything. */
   readonly close: () => Promise<void>;
 }
 
-/** One line for each thing a command may use; what costs time is made when it is first asked for. */
+/** Composes the context of a command, one line per service; creates what costs time on first use. */
 export async function createContext(
   surroundings: Surroundings,
   globals: GlobalOptions,
@@ -108,14 +108,14 @@ export async function createContext(
   };
 }
 
-/** The machine's own time and chance. */
+/** The machine's clock and random numbers. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   random: () => Math.random(),
   sleep,
 };
 
-/** A signal that is aborted with a `TimeIsUp` once the time is over, if there is a limit, and how much is left until then. */
+/** Returns the time left and, if there is a limit, a signal that is aborted with a `TimeIsUp` at its end. */
 function startTimeLimit(
   clock: Clock,
   limitMs = Number.POSITIVE_INFINITY,
@@ -148,7 +148,7 @@ async function colouredIo(
   return completeIo(plain, { quiet: globals.quiet, paint, paintErr });
 }
 
-/** Connections as they are first asked for, and what closes them all. */
+/** Returns functions that open connections on first use, and one that closes them all. */
 function connectionsOf(sources: ConnectionSources) {
   const opened: Promise<OpenConnection>[] = [];
   const opening = async (open: Promise<OpenConnection>): Promise<Connection> => {
@@ -159,13 +159,13 @@ function connectionsOf(sources: ConnectionSources) {
   let local: Promise<Connection> | undefined;
   const configuredOnce = () => (configured ??= opening(openConnection(sources)));
   return {
-    /** The same at each call. */
+    /** Returns the same connection on each call. */
     configured: configuredOnce,
     local: () =>
       (local ??= usesLocalService(sources) ? configuredOnce() : opening(openLocalConnection(sources))),
     to: (peer: Parameters<Context['connectTo']>[0]) =>
       opening(connectTo(sources, { ...peer, keySource: undefined })),
-    /** Does the refreshes that waited for the result, unless the command was interrupted, and closes what was opened. */
+    /** Runs deferred refreshes, unless the command was interrupted, and closes the open connections. */
     async close(signal: AbortSignal) {
       const faults: unknown[] = [];
       for (const open of await Promise.allSettled(opened)) {
@@ -178,15 +178,15 @@ function connectionsOf(sources: ConnectionSources) {
   };
 }
 
-/** `CI=false` is how some say that this is none. */
+/** Returns true if a variable is set; some set `CI=false` to say no. */
 function isSet(variable: string | undefined): boolean {
   return variable !== undefined && !['', '0', 'false'].includes(variable);
 }
 
 /**
- * `--record` and `--replay`, or `PROMPTRUN_RECORD` and `PROMPTRUN_REPLAY`; flags win.
+ * Reads `--record` and `--replay`, or `PROMPTRUN_RECORD` and `PROMPTRUN_REPLAY`; flags win.
  *
- * @throws {CliError} USAGE_ERROR where both are given
+ * @throws {CliError} USAGE_ERROR if both are set
  */
 export function recordingsOf(
   { record, replay }: Pick<GlobalOptions, 'record' | 'replay'>,

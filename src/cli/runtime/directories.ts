@@ -3,18 +3,18 @@ import path from 'node:path';
 import type { Env } from '../core/types.ts';
 import { configError } from '../errors.ts';
 
-/** Where things are kept on this machine; nothing is made before something is written. */
+/** The directories of promptrun on this machine; each is created with the first file in it. */
 export interface Directories {
   /** Profiles, keys, settings and caches. */
   readonly config: string;
-  /** The local service's store. */
+  /** The store of the local service. */
   readonly data: string;
   /** The journal. */
   readonly state: string;
 }
 
 interface Kind {
-  /** The variable the XDG base directories use on Linux, and the directory in the home without it. */
+  /** The variable of the XDG base directory on Linux, and the default in the home directory. */
   readonly linux: readonly [variable: string, inHome: string];
   readonly mac: string;
   readonly windows: readonly [variable: string, inHome: string, folder: string];
@@ -38,7 +38,7 @@ const KINDS: Readonly<Record<keyof Directories, Kind>> = {
   },
 };
 
-/** The directories of the platform, or those the environment names. */
+/** Returns the directories of the platform, or those that the environment names. */
 export function directories(
   env: Env,
   cwd: string,
@@ -53,7 +53,7 @@ export function directories(
   return { config: place('config'), data: place('data'), state: place('state') };
 }
 
-/** A user may have no home, and needs none where the environment names every directory. */
+/** Returns the home directory. A user may have none, and needs none if the environment names every directory. */
 function homeOf(env: Env): string {
   try {
     return env['HOME'] || env['USERPROFILE'] || homedir();
@@ -73,6 +73,6 @@ function platformDirectory(kind: Kind, env: Env, home: string, platform: NodeJS.
   }
   const [variable, inHome] = kind.linux;
   const xdg = env[variable];
-  // The base directory specification wants relative paths ignored.
+  // The base directory specification requires relative paths to be ignored.
   return path.join(xdg && path.isAbsolute(xdg) ? xdg : path.join(home, inHome), 'promptrun');
 }

@@ -3,17 +3,17 @@ import type { EngineFault } from '../../models/engine.ts';
 import type { ActiveRecordings, Recorder } from '../core/recorder.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
-/** Opens what records or replays the runs of a connection. */
+/** Opens the recorder or the replayer for the runs of a connection. */
 export async function openRecorder(
   { mode, directory }: ActiveRecordings,
   options: {
     readonly baseUrl: string;
     readonly client: () => PromptService;
-    /** Ends what is still being fetched for a recording. */
+    /** Aborts fetches for a recording. */
     readonly signal: AbortSignal;
     readonly note: (line: string) => void;
     readonly faultOf: (runId: string) => EngineFault | undefined;
-    /** What a run that has ended cost, in US dollars; undefined if it is not known. */
+    /** Returns the cost of an ended run, in US dollars; undefined if it is unknown. */
     readonly costOf: (runId: string) => Promise<number | undefined>;
   },
 ): Promise<Recorder> {

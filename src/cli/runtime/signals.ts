@@ -2,12 +2,12 @@ import type { Clock } from '../core/types.ts';
 import { Interrupted } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 
-/** What the process is told to end by; a terminal that goes away and Ctrl-\\ count as SIGTERM. */
+/** A signal that ends the process; a closed terminal and Ctrl-\\ count as SIGTERM. */
 export type EndingSignal = 'SIGINT' | 'SIGTERM';
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 export type ReceivedSignal = (typeof ENDING_SIGNALS)[number];
 
-/** What is used of the process to hear signals. */
+/** The parts of the process that listening for signals needs. */
 export interface SignalSource {
   readonly pid: number;
   on(signal: ReceivedSignal, listener: (signal: ReceivedSignal) => void): unknown;
@@ -18,24 +18,24 @@ export interface SignalSource {
 }
 
 export interface Interrupts {
-  /** Aborted by the first signal that no handler takes, with an `Interrupted` as reason. */
+  /** Aborted by the first signal without a handler, with an `Interrupted` as reason. */
   readonly signal: AbortSignal;
-  /** Hands every signal to `handler` instead; the latest handler goes first. Returns how to hand them back. */
+  /** Passes every signal to `handler` instead; the latest handler wins. Returns a function that undoes this. */
   readonly onInterrupt: (handler: (signal: EndingSignal) => void) => () => void;
-  /** Leaves signals to the system again. */
+  /** Restores the system's handling of signals. */
   readonly uninstall: () => void;
 }
 
 /**
- * What starts the command (npx, timeout) hands on a signal that the terminal has sent to both of them: the same one
- * within this time, in milliseconds, is its echo.
+ * Time within which a repeated signal is an echo, in milliseconds: a parent (npx, timeout) forwards a signal that the terminal
+ * has sent to both.
  */
 const ECHO_MS = 100;
 
-/** A command that has not ended this long after it was told to is ended by the system, in milliseconds. */
+/** Time after a signal until a command that still runs is killed, in milliseconds. */
 const GRACE_MS = 1900;
 
-/** Listens for Ctrl-C and SIGTERM. A second one while the first is still being obeyed ends the process at once. */
+/** Listens for Ctrl-C and SIGTERM. A second signal while the command is stopping ends the process at once. */
 export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, 'now'>): Interrupts {
   const controller = new AbortController();
   const handlers: ((signal: EndingSignal) => void)[] = [];
@@ -45,7 +45,7 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
   const receivedAt = new Map<ReceivedSignal, number>();
   const endAtOnce = (signal: ReceivedSignal): void => {
     uninstall();
-    // Windows knows no end by a signal: a process that sends itself one ends with 1.
+    // Windows has no exit by signal: a process that sends itself one exits with 1.
     if (source.platform === 'win32') source.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
     else source.kill(source.pid, signal);
   };

@@ -2,7 +2,7 @@ import type { ChalkInstance, ColorSupportLevel } from 'chalk';
 import type { Env } from '../core/types.ts';
 import type { Sink } from './io.ts';
 
-/** How many colours a stream takes: 0 none, 1 basic, 2 256, 3 millions. */
+/** Returns the colour support of a stream: 0 none, 1 basic, 2 256 colours, 3 millions. */
 export function colourLevel(stream: Sink, env: Env, wanted: boolean): ColorSupportLevel {
   if (!wanted) return 0;
   const forced = forcedLevel(env['FORCE_COLOR']);
@@ -11,7 +11,7 @@ export function colourLevel(stream: Sink, env: Env, wanted: boolean): ColorSuppo
   return levelOfTerminal(env);
 }
 
-/** Colours at a level; chalk is loaded only if there is something to colour. */
+/** Returns chalk for a level of colour support; loads it only if there is any. */
 export async function paintFor(level: ColorSupportLevel): Promise<ChalkInstance> {
   if (level === 0) return plainPaint();
   const { Chalk } = await import('chalk');
@@ -32,12 +32,12 @@ function levelOfTerminal(env: Env): ColorSupportLevel {
 
 const MAKES_A_COLOUR = new Set(['rgb', 'hex', 'ansi256', 'bgRgb', 'bgHex', 'bgAnsi256']);
 
-/** Chalk without colours: every style gives the text back. */
+/** Returns a stand-in for chalk without colours: every style returns the text unchanged. */
 function plainPaint(): ChalkInstance {
   const plain: unknown = new Proxy((...texts: unknown[]) => texts.join(' '), {
     get: (_, style) => {
       if (style === 'level') return 0;
-      // What has a `then` would be waited for.
+      // An object with a `then` would be awaited.
       if (typeof style !== 'string' || style === 'then') return undefined;
       return MAKES_A_COLOUR.has(style) ? () => plain : plain;
     },

@@ -5,7 +5,7 @@ import { oneLine } from './sanitise.ts';
 const MOST_LINES = 4;
 const INDENT = 2;
 
-/** A text on one line of at most so many columns, harmless to the terminal; `…` stands for what is cut off. */
+/** Returns a text on one line of at most `columns`, sanitised; `…` marks a cut. */
 export function fitted(text: string, columns: number): string {
   const line = oneLine(text);
   if (stringWidth(line) <= columns) return line;
@@ -17,7 +17,7 @@ export function fitted(text: string, columns: number): string {
   return `${shown}…`;
 }
 
-/** A text in a few indented lines that break between words. */
+/** Wraps a text into a few indented lines. */
 export function paragraph(text: string, columns: number): string {
   const width = columns - INDENT - 1;
   return wrapAnsi(fitted(text, width * MOST_LINES), width, { trim: true, hard: true })

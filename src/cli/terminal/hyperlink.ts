@@ -5,10 +5,10 @@ import { oneLine, visible } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 /**
- * A URL that a service gave, on a terminal that has hyperlinks as a link to it if it leads to the web. Harmless
- * there either way.
+ * Returns a URL from a service as sanitised text, and as a hyperlink if the terminal supports them and the URL leads to the
+ * web.
  *
- * @param ownFiles whether its `file:` URLs are of files that this process wrote
+ * @param ownFiles true if `file:` URLs are files that this process wrote
  */
 export function linkedUrl(ctx: TerminalContext, url: string, ownFiles: boolean): string {
   const target = ownFiles ? /^(?:https?|file):\/\//iu : /^https?:\/\//iu;
@@ -16,12 +16,12 @@ export function linkedUrl(ctx: TerminalContext, url: string, ownFiles: boolean):
   return target.test(url) && URL.canParse(url) ? linked(ctx, shown, new URL(url).href) : linked(ctx, shown);
 }
 
-/** The path of a file that the command wrote, likewise. */
+/** Returns the path of a file that the command wrote, as a hyperlink if the terminal supports them. */
 export function linkedFile(ctx: TerminalContext, file: string): string {
   return linked(ctx, file, pathToFileURL(path.resolve(ctx.cwd, file)).href);
 }
 
-/** @param href without anything that could end the sequence it stands in */
+/** @param href must not contain anything that could end the escape sequence */
 function linked(ctx: TerminalContext, text: string, href?: string): string {
   if (!ctx.io.stdout.isTerminal) return text;
   const shown = visible(text);
@@ -41,7 +41,7 @@ const TERMINALS = new Set([
   'Tabby',
 ]);
 
-/** Whether the terminal is known to have hyperlinks; `FORCE_HYPERLINK` decides where set. */
+/** Returns true if the terminal is known to support hyperlinks; `FORCE_HYPERLINK`, if set, decides. */
 function hasHyperlinks(env: Env): boolean {
   if (env.FORCE_HYPERLINK !== undefined) return env.FORCE_HYPERLINK !== '0';
   if (env.CI !== undefined || env.TERM === 'dumb' || env.ACCESSIBLE !== undefined) return false;

@@ -5,44 +5,44 @@ import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { visible, withoutHiddenControls } from './sanitise.ts';
 
-/** Whether and how wide a stream is a terminal. */
+/** The terminal behind a stream, if there is one, and its size. */
 export interface TerminalFacts {
   readonly isTerminal: boolean;
-  /** Columns of the terminal; 80 where unknown. */
+  /** The width in columns; 80 if unknown. */
   readonly columns: number;
-  /** Rows of the terminal; 24 where unknown. */
+  /** The height in rows; 24 if unknown. */
   readonly rows: number;
 }
 
-/** The streams of the process and what is known of them. */
+/** The standard streams of the process, as commands use them. */
 export interface Io {
   readonly stdout: TerminalFacts;
-  /** With the stream itself, for packages that draw on it. */
+  /** Standard error, with the stream itself for packages that draw on it. */
   readonly stderr: TerminalFacts & { readonly stream: NodeJS.WriteStream };
   readonly stdin: { readonly isTerminal: boolean; readonly stream: NodeJS.ReadStream };
-  /** Writes results to standard output. False once the reader has gone: stop producing. */
+  /** Writes results to standard output. Resolves to false once the reader is gone: stop producing. */
   out(data: string | Uint8Array): Promise<boolean>;
-  /** Returns false once nobody reads standard output any more, as far as that shows before something is written. */
+  /** Returns false once standard output has no reader, as far as the system shows that without a write. */
   isRead(): boolean;
-  /** Writes a line to standard error whatever `--quiet` says. */
+  /** Writes a line to standard error, even with `--quiet`. */
   error(line: string): void;
   /** Writes a line to standard error; nothing with `--quiet`. */
   note(line: string): void;
-  /** The same, but writes each line only once. */
+  /** Writes a line like `note`, but each line only once. */
   noteOnce(line: string): void;
-  /** Writes later notes as comments of a shell, for a command whose standard error is a script. */
+  /** Makes later notes shell comments, for a command whose standard error is a script. */
   commentNotes(): void;
-  /** Writes to standard error as it is: spinners, questions, progress. */
+  /** Writes raw data to standard error: spinners, questions, progress. */
   err(data: string): void;
-  /** Colours for standard output, off if it takes none. */
+  /** Colours for standard output; off if it supports none. */
   readonly paint: ChalkInstance;
   /** Colours for standard error. */
   readonly paintErr: ChalkInstance;
-  /** Called before anything is written to either stream, so that a spinner can step aside; returns how to stop that. */
+  /** Calls `stepAside` before each write, so that a spinner can clear its line; returns a function that undoes this. */
   beforeWrite(stepAside: () => void): () => void;
 }
 
-/** What is used of a stream that is written to. */
+/** The parts of a writable stream that are used. */
 export interface Sink {
   readonly isTTY?: boolean | undefined;
   readonly fd?: number | undefined;
@@ -56,22 +56,22 @@ export interface Streams {
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly stdinIsTerminal: boolean;
-  /** Touched only by a command that reads: opening standard input can hold a process up. */
+  /** Opens standard input. Only commands that read it may call this: an open standard input can keep the process alive. */
   stdin(): NodeJS.ReadStream;
-  /** Lets the process end although standard input is still open. */
+  /** Lets the process end while standard input is still open. */
   releaseStdin(): void;
 }
 
-/** The streams as a command gets them, before the flags are known: no `--quiet`, no colours. */
+/** The streams before the flags are parsed: no `--quiet`, no colours. */
 export type PlainIo = Omit<Io, 'note' | 'noteOnce' | 'commentNotes' | 'paint' | 'paintErr'>;
 
-/** The standard streams of this process. */
+/** Returns the standard streams of this process. */
 export function processStreams(): Streams {
   let opened: NodeJS.ReadStream | undefined;
   return {
     stdout: process.stdout,
     stderr: process.stderr,
-    // An import would load it for every command; off a terminal few ask.
+    // Loaded on demand: an import would load it for every command, and few need it.
     get stdinIsTerminal() {
       return process.getBuiltinModule('node:tty').isatty(0);
     },
@@ -83,13 +83,13 @@ export function processStreams(): Streams {
   };
 }
 
-/** Reads and writes the streams; nothing is opened before it is used. */
+/** Wraps the streams; opens each one on first use. */
 export function plainIo(streams: Streams): PlainIo {
   const hooks = new Set<() => void>();
   const stepAside = (): void => {
     for (const hook of hooks) hook();
   };
-  streams.stderr.on('error', () => {}); // nobody is left to report to
+  streams.stderr.on('error', () => {}); // there is no other stream to report it to
   const write = resultWriter(streams.stdout);
   const writeNote = (text: string): void => {
     streams.stderr.write(streams.stderr.isTTY === true ? withoutHiddenControls(text) : text);
@@ -123,12 +123,12 @@ export function plainIo(streams: Streams): PlainIo {
   };
 }
 
-/** Completes the streams with what the flags say. */
+/** Adds notes and colours to the streams, as the flags ask. */
 export function completeIo(
   io: PlainIo,
   options: { quiet: boolean; paint: ChalkInstance; paintErr: ChalkInstance },
 ): Io {
-  // A note may name what came from a server, such as a run.
+  // A note may contain text from a server, such as a run's name.
   let prefix = '';
   const note = (line: string): void => {
     if (!options.quiet) io.error(prefix + visible(line));
@@ -149,7 +149,7 @@ export function completeIo(
   };
 }
 
-/** Waits for each write, so that memory stays bounded and a reader that has gone is noticed. */
+/** Returns a writer that waits for each write, which bounds memory and detects that the reader is gone. */
 function resultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<boolean> {
   let gone = false;
   stdout.on('error', () => {
@@ -164,7 +164,7 @@ function resultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<bool
   };
 }
 
-/** A socket whose other end is closed refuses even nothing; a pipe takes that, and tells only at the next line. */
+/** Returns false if an empty write fails: it does on a socket whose other end is closed; a pipe fails only at the next line. */
 function hasReader({ fd, isTTY }: Sink): boolean {
   if (fd === undefined || isTTY === true || process.platform === 'win32') return true;
   try {

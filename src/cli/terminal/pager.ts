@@ -4,7 +4,7 @@ import type { Env } from '../core/types.ts';
 import type { Io } from './io.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
-/** What a pager needs of a command's context. */
+/** The part of a command's context that a pager needs. */
 export interface PagerContext extends Pick<TerminalContext, 'env' | 'onInterrupt'> {
   readonly io: Pick<Io, 'out' | 'stdout'>;
   readonly globals: { readonly pager: boolean };
@@ -14,7 +14,7 @@ export interface PagerContext extends Pick<TerminalContext, 'env' | 'onInterrupt
 const NOT_RUNNABLE = [126, 127];
 
 /**
- * Shows a text, through the pager if it is longer than the screen and that is wanted.
+ * Shows a text, through the pager if it is longer than the screen and paging is on.
  *
  * @param preferred the setting `pager`; it wins over `$PAGER`
  */
@@ -23,7 +23,7 @@ export async function page(ctx: PagerContext, text: string, preferred: string | 
   if (pager === undefined || !(await runPager(ctx, pager, text))) await ctx.io.out(text);
 }
 
-/** As git does: the setting, then `$PAGER`, then less; none for short texts, `--no-pager`, `cat` or an empty name. */
+/** Returns the pager, as git does: the setting, `$PAGER` or less; none for short texts, `--no-pager`, `cat` or an empty name. */
 function pagerFor(ctx: PagerContext, text: string, preferred: string | undefined): string | undefined {
   if (!ctx.globals.pager || !ctx.io.stdout.isTerminal) return undefined;
   const pager = (preferred ?? ctx.env.PAGER ?? 'less').trim();
@@ -31,7 +31,10 @@ function pagerFor(ctx: PagerContext, text: string, preferred: string | undefined
   return isThere(pager, ctx.env) ? pager : undefined;
 }
 
-/** A system may have no `less`. Where the shell is cmd.exe, only a look-up tells a program that is missing from one that failed. */
+/**
+ * Returns true if the pager is installed; a system may have no `less`. With cmd.exe, only a look-up distinguishes a missing
+ * program from one that failed.
+ */
 function isThere(pager: string, env: Env): boolean {
   const [, quoted, bare] = /^(?:"([^"]*)"|(\S+))/u.exec(pager) ?? [];
   if (pager !== 'less' && process.platform !== 'win32') return true;
@@ -42,9 +45,9 @@ function lineCount(text: string): number {
   return text.split('\n').length - 1;
 }
 
-/** False where the pager could not be started. Ctrl-C is the pager's while it runs, and quitting it early is not a fault. */
+/** Returns false if the pager could not be started. Ctrl-C belongs to the pager, and quitting it early is not an error. */
 async function runPager(ctx: PagerContext, pager: string, text: string): Promise<boolean> {
-  // The user's own command line; the text only ever goes in by its standard input.
+  // This is the user's own command line; the text reaches it only by standard input.
   const child = spawn(pager, {
     shell: shellProgram(ctx.env),
     stdio: ['pipe', 'inherit', 'inherit'],

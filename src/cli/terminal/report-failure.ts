@@ -24,7 +24,7 @@ export function reportFailure(
   if (options.debug) reportStack(io, options.error);
 }
 
-// How to get a run that goes on must be said in one line as well.
+// A single line, too, must say how to get a run that goes on.
 function withWayBack({ status, message, hints }: Failure): string {
   return ['INTERRUPTED', 'WAIT_TIMEOUT'].includes(status) ? [message, ...hints].join('. ') : message;
 }

@@ -2,16 +2,16 @@
 const HOSTILE =
   // oxlint-disable-next-line no-control-regex -- these are what this file is about
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-// None of these is part of a sequence that the program itself writes, such as a colour.
+// The program's own sequences, such as colours, contain none of these.
 const NEVER_MEANT = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 const LONGEST_FILE_NAME = 80;
 
-/** The text with every control character but tab and newline made visible, so that it can't drive a terminal. */
+/** Makes every control character of a text visible, except tab and newline, so that the text can't drive a terminal. */
 export function visible(text: string): string {
   return text.replace(HOSTILE, shown);
 }
 
-/** The text with DEL, C1 controls and what reorders text escaped as in JSON, which keeps JSON equal in value. */
+/** Escapes DEL, C1 controls and bidirectional controls as JSON does, so that JSON keeps its value. */
 export function withoutHiddenControls(text: string): string {
   return text.replace(
     NEVER_MEANT,
@@ -19,14 +19,14 @@ export function withoutHiddenControls(text: string): string {
   );
 }
 
-/** The text on one line without tabs, fit for a cell of a table or of tab-separated values. */
+/** Returns a text on one line without tabs, for a cell of a table or of tab-separated values. */
 export function oneLine(text: string): string {
   return visible(text.replace(/\s+/gu, joinLines).replaceAll('\t', ' '));
 }
 
 const joinLines = (space: string): string => (/[\r\n\u2028\u2029]/u.test(space) ? ' ' : space);
 
-/** The text as one segment of a path that is harmless on every platform; never empty, `.` or `..`. */
+/** Returns a text as a path segment that is harmless on every platform; never empty, `.` or `..`. */
 export function safeFileName(text: string): string {
   const name = text
     .normalize('NFC')

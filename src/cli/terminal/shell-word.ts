@@ -1,7 +1,7 @@
 import type { Advise, Env, GlobalOptions } from '../core/types.ts';
 import { oneLine, visible } from './sanitise.ts';
 
-/** Shells that read a command line differently. Windows PowerShell 5 hands quotes to programs otherwise than its successor. */
+/** A shell with its own quoting rules. Windows PowerShell 5 passes quotes to programs differently from its successor. */
 export type Shell = 'posix' | 'cmd' | 'powershell' | 'windows-powershell' | 'any-of-windows';
 
 /** Returns the shell that a command was typed at, as far as its environment shows; without one, as far as the platform does. */
@@ -16,29 +16,29 @@ export function shellOf(env?: Env, platform: NodeJS.Platform = process.platform)
 }
 
 const PLAIN = /^[A-Za-z0-9_%+:,./-][A-Za-z0-9_%+:,./@=-]*$/u;
-/** Neither cmd.exe nor PowerShell reads anything into these. */
+/** Matches words without special characters of cmd.exe or PowerShell. */
 const PLAIN_ON_WINDOWS = /^[A-Za-z0-9_+:./\\-][A-Za-z0-9_+:./\\=-]*$/u;
 
 /**
- * A word as it is typed at a shell, which reads the same word back: quoted if the shell would read anything into it.
- * What would break the line or drive the terminal it is shown on is escaped; cmd.exe has no way to, and gets one line.
+ * Returns a word as a user types it at a shell, quoted if it has special characters. Line breaks and control characters are
+ * escaped; cmd.exe can't escape them and gets one line.
  */
 export function shellWord(word: string, shell: Shell = shellOf()): string {
   if (shell === 'posix') return posixWord(word);
   if (PLAIN_ON_WINDOWS.test(word)) return word;
   if (shell === 'cmd') return cmdWord(oneLine(word));
-  // Both shells read such a word in the same way.
+  // Both shells read such a word alike.
   if (shell === 'any-of-windows' && !/["%!$`\\]$|["%!$`]/u.test(oneLine(word))) return `"${oneLine(word)}"`;
   return isUnshowable(word) ? powerShellExpression(passedBy(shell, word)) : powerShellWord(word, shell);
 }
 
-/** Returns true if a shell has a way to write a word that it reads back. */
+/** Returns true if a shell has a way to write a word. */
 export function isWritable(word: string, shell: Shell = shellOf()): boolean {
   if (word.includes('\0')) return false;
   return shell !== 'cmd' || !isUnshowable(word);
 }
 
-/** A word in quotes, whether it needs them or not. */
+/** Returns a word in quotes, even if it needs none. */
 export function quotedWord(word: string, shell: Shell = shellOf()): string {
   if (shell === 'posix') return singleQuoted(word);
   return shell === 'cmd' ? cmdWord(word) : powerShellWord(word, shell);
@@ -57,7 +57,7 @@ function isUnshowable(text: string): boolean {
   return /[\t\n]/u.test(text) || visible(text) !== text;
 }
 
-/** `$'…'` with everything but plain text as octal bytes, so that the locale does not matter. */
+/** Returns a word as `$'…'` with octal bytes for everything but plain text, so that the locale does not matter. */
 function escaped(word: string): string {
   const written = Array.from(word, character =>
     isUnshowable(character) || "'\\!".includes(character) ? octal(character) : character,
@@ -69,18 +69,18 @@ function octal(character: string): string {
   return [...Buffer.from(character)].map(byte => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 }
 
-/** In quotes, cmd.exe still reads `%`, `!` and `"`; outside of them, a caret keeps any character. */
+/** Returns a word for cmd.exe, which expands `%`, `!` and `"` even in quotes; outside them, a caret escapes any character. */
 function cmdWord(word: string): string {
   const quoted = `"${withQuotesEscaped(word)}"`;
   return /[%!"]/u.test(word) ? quoted.replace(/[()%!^"<>&|]/gu, '^$&') : quoted;
 }
 
-/** PowerShell reads nothing into single quotes. */
+/** Returns a word for PowerShell in single quotes, which expand nothing. */
 function powerShellWord(word: string, shell: Shell): string {
   return `'${passedBy(shell, word).replace(/['\u2018\u2019\u201a\u201b]/gu, '$&$&')}'`;
 }
 
-/** Characters by their numbers, since the escapes of its two versions differ. */
+/** Returns an expression with character codes, because the escapes of PowerShell's two versions differ. */
 function powerShellExpression(word: string): string {
   const parts = Array.from(word, character =>
     isUnshowable(character)
@@ -90,12 +90,12 @@ function powerShellExpression(word: string): string {
   return `([string]::Concat(${parts.join(',').replaceAll(`','`, '')}))`;
 }
 
-/** A word that a program gets as it was meant. Windows PowerShell escapes no quotes, and drops a word of no character. */
+/** Returns a word that a program receives unchanged. Windows PowerShell escapes no quotes and drops empty words. */
 function passedBy(shell: Shell, word: string): string {
   if (shell !== 'windows-powershell') return word;
   if (word === '') return '""';
   const escaped = withQuotesEscaped(word);
-  // It puts a word with a blank in quotes, and no other.
+  // It quotes only words with a blank.
   return /\s/u.test(word) ? escaped : escaped.slice(0, escaped.length - backslashesAtEnd(word));
 }
 
@@ -105,7 +105,7 @@ function backslashesAtEnd(text: string): number {
   return text.length - start;
 }
 
-/** Programs on Windows take a backslash for an escape only before a quote. */
+/** Escapes quotes for Windows programs, which read a backslash as an escape only before a quote. */
 function withQuotesEscaped(word: string): string {
   return word
     .split('"')
@@ -113,10 +113,10 @@ function withQuotesEscaped(word: string): string {
     .join(String.raw`\"`);
 }
 
-/** The flags that choose a service, as they were given. */
+/** The flags that choose a service. */
 export type ServiceFlags = Partial<Pick<GlobalOptions, 'profile' | 'baseUrl' | 'insecureHttp'>>;
 
-/** What advises commands that ask the service of these flags. */
+/** Returns a function that builds command lines for the service of these flags. */
 export function adviseWith(flags: ServiceFlags, env: Env): Advise {
   const shell = shellOf(env);
   const chosen = serviceWords(flags);

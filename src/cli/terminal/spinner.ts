@@ -2,44 +2,44 @@ import type { Ora } from 'ora';
 import { oneLine } from './sanitise.ts';
 import { type TerminalContext, wantsPlainLines } from './terminal-context.ts';
 
-/** What is shown of a wait. */
+/** The state of a wait, as it is shown. */
 export interface ProgressState {
   readonly status: string;
-  /** Answers to polls so far. */
+  /** The number of answered polls so far. */
   readonly polls: number;
-  /** Why the service does not answer; undefined while it does. */
+  /** The reason that the service does not answer; undefined while it does. */
   readonly silence?: Silence | undefined;
 }
 
 export interface Silence {
   readonly reason: string;
-  /** Milliseconds since the Unix epoch. */
+  /** The start, in milliseconds since the Unix epoch. */
   readonly since: number;
 }
 
-/** Shows on standard error that something is waited for. */
+/** The display of a wait on standard error. */
 export interface Progress {
   update(state: ProgressState): void;
-  /** Takes it away; nothing of it stays on the screen. */
+  /** Removes it from the screen. */
   stop(): void;
 }
 
-/** Waits shorter than this show nothing, in milliseconds. */
+/** Delay before a wait is shown, in milliseconds. */
 const SHOWN_AFTER_MS = 150;
-/** The same for commands that only ask the service something. */
+/** Delay before a wait for a plain request is shown, in milliseconds. */
 const QUESTION_SHOWN_AFTER_MS = 1000;
 
 const REDRAW_EVERY_MS = 200;
 
 const SILENT: Progress = { update: () => {}, stop: () => {} };
 
-/** A spinner on a terminal; lines on changes with `--no-spinner` or `ACCESSIBLE`; off a terminal nothing. */
+/** Shows a spinner on a terminal, or a line per change with `--no-spinner` or `ACCESSIBLE`; off a terminal nothing. */
 export function startProgress(ctx: TerminalContext, first: ProgressState): Progress {
   if (!ctx.io.stderr.isTerminal || ctx.globals.quiet) return SILENT;
   return mayMove(ctx) ? startSpinner(ctx, first, SHOWN_AFTER_MS) : startLines(ctx, first);
 }
 
-/** What the service is polled for; a spinner on a terminal once that takes longer than a second. */
+/** Waits for an answer; shows a spinner on a terminal once that takes longer than a second. */
 export async function withSpinner<T>(ctx: TerminalContext, status: string, answer: Promise<T>): Promise<T> {
   if (!mayMove(ctx)) return answer;
   const progress = startSpinner(ctx, { status, polls: 0 }, QUESTION_SHOWN_AFTER_MS);
@@ -74,12 +74,12 @@ function startSpinner(ctx: TerminalContext, first: ProgressState, afterMs: numbe
   };
 }
 
-/** Whether something may move on standard error. */
+/** Returns true if standard error may show something that moves. */
 export function mayMove({ io, globals, env }: TerminalContext): boolean {
   return io.stderr.isTerminal && !globals.quiet && globals.spinner && !wantsPlainLines(env);
 }
 
-/** Shows a spinner with a text that changes, after so many milliseconds; returns how to take it away. */
+/** Shows a spinner with a changing text after a delay; returns a function that removes it. */
 export function spin(ctx: TerminalContext, text: () => string, afterMs: number): () => void {
   const stopped = new AbortController();
   let spinner: Ora | undefined;
@@ -113,7 +113,7 @@ export function spinnerText(state: ProgressState, startedAt: number, now: number
   return [oneLine(status), elapsed(now - startedAt), ...polled, ...silent].join(' · ');
 }
 
-/** A length of time as `45 s`, `2 min 5 s` or `3 h 10 min`. */
+/** Formats a duration as `45 s`, `2 min 5 s` or `3 h 10 min`. */
 export function elapsed(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const minutes = Math.floor(seconds / 60);

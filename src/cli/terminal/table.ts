@@ -4,29 +4,29 @@ import type { Io } from './io.ts';
 import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
-/** A column of a table and how it gives way if the terminal is too narrow. */
+/** A column of a table and how it shrinks if the terminal is too narrow. */
 export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Holds identifiers, which are shortened to their beginnings before any words are cut. */
+  /** True if it holds identifiers, which are shortened to their beginnings before any words are cut. */
   readonly ids?: true;
-  /** Holds paths, which are cut before any words are, and in their middle. */
+  /** True if it holds paths, which are cut in the middle before any words are cut. */
   readonly paths?: true;
-  /** How narrow its cells may be cut; left out, they are never cut while a column can still be left out. */
+  /** Minimum width of a cut cell; default: cells are cut only when no more columns can be left out. */
   readonly min?: number;
-  /** Columns with a number are left out, lowest first, once cutting is not enough. */
+  /** The order in which columns are left out if cutting is not enough, lowest first; default: never. */
   readonly dropOrder?: number;
 }
 
-/** A cell: its text, made harmless here, and its colour. */
+/** The text of a cell, which is sanitised here, and its colour. */
 export type Cell = string | { readonly text: string; readonly paint: (text: string) => string };
 
-// Laying out takes time that grows with the square of the rows.
+// The layout takes time that grows with the square of the rows.
 const ROWS_AT_A_TIME = 100;
 const GAP = '  ';
 const NARROWEST = 4;
 const NO_PADDING = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 };
-/** A table with a header, no wider than the terminal. */
+/** Lays out a table with a header, no wider than the terminal. */
 export async function terminalTable(
   io: Pick<Io, 'stdout' | 'paint'>,
   columns: readonly Column[],
@@ -48,7 +48,7 @@ export async function terminalTable(
   return laidOut([head, ...cells], { colAligns: shown.map(({ column }) => column.align ?? 'left') });
 }
 
-/** Cells side by side, of one line or several, as cli-table3 takes its options; nothing between them but blanks. */
+/** Lays out cells of one or more lines with cli-table3 and its options, separated by blanks only. */
 export async function laidOut(
   rows: readonly (readonly string[])[],
   { chars, ...options }: TableConstructorOptions,
@@ -73,12 +73,12 @@ function noLines(): TableConstructorOptions['chars'] {
   return Object.fromEntries(sides.flatMap(side => corners.map(corner => [side + corner, ''])));
 }
 
-/** Tab-separated lines without a header; a tab or line break inside a cell becomes a space. */
+/** Returns tab-separated lines without a header; a tab or line break in a cell becomes a space. */
 export function plainRows(rows: readonly (readonly Cell[])[]): string {
   return rows.map(plainRow).join('');
 }
 
-/** One tab-separated line. */
+/** Returns one tab-separated line. */
 export function plainRow(row: readonly Cell[]): string {
   return `${row.map(cell => painted(cell, cellText(cell))).join('\t')}\n`;
 }
@@ -97,13 +97,13 @@ function painted(cell: Cell, text: string): string {
 
 interface ShownColumn {
   readonly column: Column;
-  /** Its place among all columns. */
+  /** The index among all columns. */
   readonly at: number;
-  /** In columns of the terminal. */
+  /** The width in columns of the terminal. */
   width: number;
 }
 
-/** The columns that hold anything, as wide as what they hold. */
+/** Returns the columns that are not empty, each as wide as its content. */
 function shownColumns(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -116,7 +116,7 @@ function shownColumns(
   });
 }
 
-/** Leaves columns out as long as cutting is not enough, then cuts: paths first, then whatever is widest. */
+/** Leaves columns out while cutting is not enough, then cuts paths, then the widest columns. */
 function narrowed(columns: readonly ShownColumn[], available: number): ShownColumn[] {
   let shown = [...columns];
   while (excessOf(shown, available) > sum(shown.map(slackOf))) {
@@ -137,7 +137,7 @@ function pathsFirst(a: ShownColumn, b: ShownColumn): number {
   return Number(b.column.paths ?? false) - Number(a.column.paths ?? false) || b.width - a.width;
 }
 
-/** The last resort of a very narrow terminal: the columns that are left share it. */
+/** Divides a very narrow terminal among the remaining columns. */
 function squeezed(shown: readonly ShownColumn[], available: number): ShownColumn[] {
   const share = Math.floor((available + GAP.length) / Math.max(shown.length, 1)) - GAP.length;
   return shown.map(entry => ({ ...entry, width: Math.min(entry.width, Math.max(NARROWEST, share)) }));
@@ -168,7 +168,7 @@ function withShortIds(columns: readonly Column[], rows: readonly (readonly strin
   return rows.map((row, number) => row.map((text, at) => shortened[at]?.[number] ?? text));
 }
 
-/** A run's status in the colour it has everywhere; one that is not known stays plain. */
+/** Returns a cell with a run's status in its colour; an unknown status stays plain. */
 export function runStatusCell({ io: { paint } }: Pick<TerminalContext, 'io'>, status: string): Cell {
   const paints = new Map<string, (text: string) => string>([
     ['succeeded', paint.green],
@@ -183,7 +183,7 @@ export function runStatusCell({ io: { paint } }: Pick<TerminalContext, 'io'>, st
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/iu;
 const SHORTEST = 8;
 
-/** Identifiers as their beginnings, all of one length, long enough to tell them apart; other texts as they are. */
+/** Shortens identifiers to beginnings of one length that are still unique; other texts stay unchanged. */
 function shortIds(texts: readonly string[]): string[] {
   const ids = new Set(texts.filter(text => UUID.test(text)));
   let length = SHORTEST;

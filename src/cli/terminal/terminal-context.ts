@@ -1,18 +1,18 @@
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
 import type { Io } from './io.ts';
 
-/** What is needed of a command's context to write to a terminal. */
+/** The part of a command's context that output to a terminal needs. */
 export interface TerminalContext {
   readonly io: Io;
   readonly globals: GlobalOptions;
   readonly env: Env;
   readonly cwd: string;
   readonly clock: Clock;
-  /** Hands every signal to `handler` instead of aborting; returns how to hand them back. */
+  /** Passes every signal to `handler` instead of aborting; returns a function that undoes this. */
   onInterrupt(handler: (signal: 'SIGINT' | 'SIGTERM') => void): () => void;
 }
 
-/** Whether nothing may be drawn and redrawn: `ACCESSIBLE` is set, or the terminal can't. */
+/** Returns true if nothing may be redrawn: `ACCESSIBLE` is set, or the terminal can't redraw. */
 export function wantsPlainLines(env: Env): boolean {
   return Boolean(env['ACCESSIBLE']) || env['TERM'] === 'dumb';
 }

@@ -7,19 +7,19 @@ import type { Env } from '../core/types.ts';
 import { oneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
-/** How long a viewer is waited for that does not hand the file on at once, in milliseconds. */
+/** Maximum time to wait for a viewer that does not return at once, in milliseconds. */
 const PATIENCE_MS = 2000;
 
-/** Opens a file that this command wrote with the system's viewer; a note if that is impossible. */
+/** Opens a file that this command wrote with the system's viewer; writes a note if that fails. */
 export async function openFile(ctx: TerminalContext, file: string): Promise<void> {
   await open(ctx, file, path.resolve(ctx.cwd, file));
 }
 
 /**
- * Opens what a service named: an http or https URL, or a file below a directory of ours. A note for anything else. No
- * shell reads it.
+ * Opens a URL from a service: http, https, or a file below one of our directories. Writes a note for anything else. Starts no
+ * shell.
  *
- * @param ownFiles where `file:` URLs may lead; undefined if the service is not this process's own
+ * @param ownFiles the directory that `file:` URLs may point into; undefined if the service is not this process's own
  */
 export async function openUrl(ctx: TerminalContext, address: string, ownFiles?: string): Promise<void> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -43,7 +43,7 @@ async function open({ io, env }: TerminalContext, name: string, target: string):
   if (fault !== undefined) io.note(`note: ${oneLine(name)} could not be opened: ${fault}`);
 }
 
-/** The words that open something, by platform. */
+/** Returns the argv that opens a target on a platform. */
 export function viewerFor(platform: NodeJS.Platform, target: string, env: Env): [string, ...string[]] {
   if (platform === 'darwin') return ['/usr/bin/open', target];
   if (platform === 'win32')
@@ -51,7 +51,7 @@ export function viewerFor(platform: NodeJS.Platform, target: string, env: Env): 
   return [findProgram('xdg-open', env, platform) ?? 'xdg-open', target];
 }
 
-/** What went wrong; undefined if the viewer was started. */
+/** Starts a viewer. Returns the error; undefined if it was started. */
 function started(program: string, args: readonly string[], env: Env): Promise<string | undefined> {
   return new Promise(resolve => {
     const child = spawn(program, args, {

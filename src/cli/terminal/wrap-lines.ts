@@ -1,6 +1,6 @@
 import { Help } from 'commander';
 
-/** Text in a narrower column than this is hard to read: it stands below its term instead. */
+/** Minimum width of a text column; narrower text is hard to read and goes below its term. */
 const NARROWEST_TEXT = 24;
 const BELOW = 6;
 
@@ -29,20 +29,20 @@ function wrappedLine(line: string, columns: number): string {
   return ' '.repeat(indent) + hanging(line.trimStart(), hang, columns);
 }
 
-/** Breaks a text so that its lines fit beside an indentation, which all but the first get. */
+/** Breaks a text into lines that leave room for an indentation; every line but the first is indented. */
 function hanging(text: string, indent: number, columns: number): string {
   const help = new Help();
   help.minWidthToWrap = 1;
   return help.boxWrap(text, columns - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
-/** A word of a command line; blanks in quotes belong to it. */
+/** Matches a word of a command line, with quoted blanks. */
 const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/gu;
 
 /**
  * Breaks an indented command line that is too long so that it can still be pasted, its comment above it.
  *
- * One with a quoted part that fits on no line stays whole, and so does one behind the name of a shell, as in `bash: …`.
+ * A line with a quoted part that fits on no line stays whole, and so does one after the name of a shell, as in `bash: …`.
  */
 export function wrapCommand(line: string, columns: number): string {
   if (line.length <= columns || /^ +\w+: /u.test(line)) return line;

@@ -1,21 +1,21 @@
 import type { TerminalContext } from '../terminal-context.ts';
 import type { Miniature } from './miniature.ts';
 
-/** How pictures are shown. */
+/** A protocol that shows pictures on a terminal. */
 interface Graphics {
-  /** Turns a picture into what a terminal draws it from. */
+  /** Turns a picture into the characters that make a terminal draw it. */
   readonly draw: (picture: Miniature) => string;
-  /** The largest pictures it is for, in pixels. */
+  /** The maximum size of a picture, in pixels. */
   readonly most: { readonly width: number; readonly height: number };
 }
 
 const SMALL = { width: 360, height: 240 };
 const BLOCKS = { width: 48, height: 32 };
 
-/** kitty takes a picture in pieces of at most this many characters. */
+/** Maximum number of characters in a chunk of kitty's protocol. */
 const KITTY_PIECE = 4096;
 
-/** How pictures are shown on standard output; undefined if the terminal is not known to show any. */
+/** Returns the protocol for pictures on standard output; undefined if the terminal is not known to support one. */
 export async function graphicsOf(ctx: TerminalContext): Promise<Graphics | undefined> {
   const { env, io } = ctx;
   if (!io.stdout.isTerminal || env.ACCESSIBLE || env.TERM === 'dumb') return undefined;
@@ -23,7 +23,7 @@ export async function graphicsOf(ctx: TerminalContext): Promise<Graphics | undef
 }
 
 async function protocolOf(env: TerminalContext['env']): Promise<Graphics | undefined> {
-  // A multiplexer would swallow the sequences, or draw them in the wrong place.
+  // A multiplexer would swallow the sequences or draw the picture in the wrong place.
   if (env.TMUX || env.STY || /^(?:screen|tmux)/u.test(env.TERM ?? '')) return undefined;
   const { createSupportsTerminalGraphics } = await import('supports-terminal-graphics');
   const supported = createSupportsTerminalGraphics({ isTTY: true });
@@ -32,13 +32,13 @@ async function protocolOf(env: TerminalContext['env']): Promise<Graphics | undef
   return supported.sixel ? { draw: sixel, most: SMALL } : undefined;
 }
 
-/** In pieces, since kitty takes no long ones. */
+/** Encodes a picture for kitty, in chunks, because it accepts no long sequences. */
 export function kitty({ png }: Miniature): string {
   const base64 = png.toString('base64');
   const pieces = base64.match(new RegExp(`.{1,${KITTY_PIECE}}`, 'gu')) ?? [];
   return pieces
     .map((piece, at) => {
-      // f=100: PNG; a=T: show it at once; q=2: say nothing in return; m: more pieces follow.
+      // f=100: PNG; a=T: show it at once; q=2: no response; m: more chunks follow.
       const first = at === 0 ? 'f=100,a=T,q=2,' : '';
       return `\u001B_G${first}m=${at < pieces.length - 1 ? 1 : 0};${piece}\u001B\\`;
     })
@@ -50,7 +50,7 @@ export function iterm2({ png, width, height }: Miniature): string {
   return `\u001B]1337;File=${facts}:${png.toString('base64')}\u0007`;
 }
 
-/** A picture as halves of blocks in 24-bit colour, for terminals that show no pictures: a cell is two pixels high. */
+/** Draws a picture with half blocks in 24-bit colour, for terminals without a picture protocol: a cell is two pixels high. */
 export function halfBlocks({ width, height, pixels }: Miniature): string {
   const colourAt = (x: number, y: number): Colour | undefined => {
     const [red = 0, green = 0, blue = 0, alpha = 0] = pixels.subarray((y * width + x) * 4);
@@ -74,11 +74,11 @@ function cell(upper: Colour | undefined, lower: Colour | undefined): string {
   return `\u001B[38;2;${upper.join(';')};48;2;${lower.join(';')}m▀`;
 }
 
-/** Each of red, green and blue takes one of this many levels, so that there are 216 colours in all. */
+/** The number of levels of red, green and blue, which makes 216 colours. */
 const LEVELS = 6;
 const BAND = 6;
 
-/** A picture as sixels, on a palette of 216 colours; what is transparent stays the background. */
+/** Encodes a picture as sixels with a palette of 216 colours; transparent pixels keep the background. */
 export function sixel({ width, height, pixels }: Miniature): string {
   const colours = indexed(pixels, width * height);
   const used = [...new Set(colours)].filter(colour => colour >= 0).toSorted((one, other) => one - other);
@@ -88,7 +88,7 @@ export function sixel({ width, height, pixels }: Miniature): string {
   return `\u001BP0;1q"1;1;${width};${height}${used.map(definition).join('')}${bands.join('-')}\u001B\\`;
 }
 
-/** The palette's colour of each pixel, -1 if it is more transparent than not. */
+/** Returns the palette index of each pixel; -1 if it is mostly transparent. */
 function indexed(pixels: Uint8Array, count: number): Int16Array {
   const level = (value: number | undefined): number => Math.round(((value ?? 0) / 255) * (LEVELS - 1));
   return Int16Array.from({ length: count }, (_, pixel) => {
@@ -98,7 +98,7 @@ function indexed(pixels: Uint8Array, count: number): Int16Array {
   });
 }
 
-/** Components in percent, as sixels have them. */
+/** Returns a palette entry; sixels use percentages. */
 function definition(colour: number): string {
   const percent = (value: number): number => Math.round(((value % LEVELS) / (LEVELS - 1)) * 100);
   const [red, green, blue] = [colour / LEVELS ** 2, colour / LEVELS, colour].map(part =>
@@ -107,7 +107,7 @@ function definition(colour: number): string {
   return `#${colour};2;${red};${green};${blue}`;
 }
 
-/** Six rows at once: for each colour in them a line of characters whose bits say which rows have it. */
+/** Encodes six rows: for each colour, a line of characters whose bits mark the rows that have it. */
 function bandOf(colours: Int16Array, width: number, rows: number, start: number): string {
   const lines = new Map<number, Uint8Array>();
   for (let row = 0; row < rows; row += 1) {
@@ -122,7 +122,7 @@ function bandOf(colours: Int16Array, width: number, rows: number, start: number)
   return [...lines].map(([colour, bits]) => `#${colour}${packed(bits)}`).join('$');
 }
 
-/** Runs of the same character are counted instead of repeated. */
+/** Encodes bits as characters, with run-length encoding. */
 function packed(bits: Uint8Array): string {
   return String.fromCharCode(...bits.map(value => value + 63)).replace(
     /(.)\1{3,}/gsu,

@@ -1,21 +1,21 @@
 import { fileTypeFromBuffer } from 'file-type';
 
-/** A picture small enough to be shown between lines of text. */
+/** A picture that is small enough to show between lines of text. */
 export interface Miniature {
   readonly width: number;
   readonly height: number;
   readonly png: Buffer;
-  /** Red, green, blue, alpha for each pixel, rows from the top. */
+  /** Red, green, blue and alpha of each pixel, row by row from the top. */
   readonly pixels: Uint8Array;
 }
 
-/** What the renderer can read. */
+/** The formats that the renderer supports. */
 const READABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** A small file may hold a picture that fills the memory; one of more pixels than this is not drawn. */
+/** Maximum number of pixels to decode, because a small file may decode to a picture that fills the memory. */
 const MOST_PIXELS = 50_000_000;
 
-/** Draws a picture again, no larger than `most` and no larger than it is. @throws {Error} if it can't be read */
+/** Scales a picture down to at most `most`; never up. @throws {Error} if it can't be read */
 export async function miniature(
   bytes: Uint8Array,
   most: { readonly width: number; readonly height: number },
