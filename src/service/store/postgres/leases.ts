@@ -18,9 +18,15 @@ export function leases(db: Db): Workers {
   let holding: Promise<void> | undefined;
 
   const keepRenewing = async (): Promise<void> => {
+    let wasAway = false;
     while (!stop.signal.aborted) {
       await sleep(RENEW_EVERY_MS, undefined, { signal: stop.signal, ref: false }).catch(() => {});
-      if (!stop.signal.aborted) await renew(db, name).catch(() => {});
+      if (stop.signal.aborted) return;
+      // The others may find the database again later than this one, and are not dead.
+      wasAway = await renew(db, name, wasAway).then(
+        () => false,
+        () => true,
+      );
     }
   };
 
@@ -48,12 +54,12 @@ export function leases(db: Db): Workers {
   };
 }
 
-async function renew(db: Db, name: string): Promise<void> {
+async function renew(db: Db, name: string, wasAway = false): Promise<void> {
   await sql`
     insert into "workers" ("id", "aliveSince", "expiresAt")
     values (${name}, clock_timestamp(), clock_timestamp() + ${LEASE})
     on conflict ("id") do update set
-      "aliveSince" = case when "workers"."expiresAt" < clock_timestamp()
+      "aliveSince" = case when ${wasAway}::boolean or "workers"."expiresAt" < clock_timestamp()
         then clock_timestamp() else "workers"."aliveSince" end,
       "expiresAt" = clock_timestamp() + ${LEASE}`.execute(db);
 }
