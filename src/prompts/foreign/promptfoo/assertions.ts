@@ -145,8 +145,7 @@ const CONVERSIONS: { readonly [type: string]: Convert } = {
   'icontains-any': value => listOf('any', 'icontains', value),
   'icontains-all': value => listOf('all', 'icontains', value),
   'starts-with': value => ({ startsWith: textOrNothing(value) }),
-  'ends-with': value => ({ endsWith: textOrNothing(value) }),
-  regex: value => ({ matches: textOrNothing(value) }),
+  regex: value => ({ matches: withoutFlag(textOrNothing(value)) }),
   'is-json': value => ({ schema: schemaOf(value) }),
   'contains-json': value => {
     const schema = schemaOf(value);
@@ -258,6 +257,22 @@ function valueOf({ at, type, value }: Assertion, vars: Vars, conversion: Convers
   };
   return value === undefined ? undefined : filled(value);
 }
+
+/** A pattern that begins with `(?i)` as one without: each letter in both cases. */
+function withoutFlag(pattern: string): string {
+  if (!pattern.startsWith('(?i)')) return pattern;
+  let isInClass = false;
+  return pattern.slice('(?i)'.length).replaceAll(PATTERN_PARTS, part => {
+    if (part === '[' || part === ']') isInClass = part === '[';
+    if (!/^(?:[a-z]|[a-z]-[a-z])$/iu.test(part) || (part.length > 1 && !isInClass)) return part;
+    const both = `${part.toLowerCase()}${part.toUpperCase()}`;
+    return isInClass ? both : `[${both}]`;
+  });
+}
+
+/** What is not a letter by itself, then ranges and letters. */
+const PATTERN_PARTS =
+  /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[pk][{<][^}>]*[}>]|.)|\(\?<[a-z]\w*>|[[\]]|[a-z]-[a-z]|[a-z]/giu;
 
 /** None for an empty text, which every answer has. */
 function wordOf(kind: string, value: JsonValue | undefined): JsonObject | undefined {
