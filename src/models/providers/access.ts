@@ -2,15 +2,15 @@ import type { Provider } from '../entry.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
 import type { Env } from '../outgoing/proxy.ts';
 
-/** What a provider is reached with. */
+/** A provider with everything that a request to it needs. */
 export interface Access {
   readonly provider: Provider;
-  /** undefined sends none. */
+  /** The key; undefined sends none. */
   readonly key: string | undefined;
-  /** As EngineJob has it. */
+  /** The trace context, see `EngineJob.traceparent`. */
   readonly traceparent?: string | undefined;
-  /** Holds the proxies. */
+  /** The environment, for its proxy settings and keys. */
   readonly env: Env;
-  /** For the pictures that the provider names. */
+  /** The rules for private addresses among the URLs of pictures in answers. */
   readonly privateRules?: PrivateRules | undefined;
 }

@@ -3,17 +3,17 @@ import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import { isJsonObject, textAt } from '../../wire/bounded-json.ts';
 import { TooLong } from '../outgoing/request.ts';
 
-/** Longest event of a stream of Amazon's, in bytes. */
+/** Maximum length of an event, in bytes. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
-/** Shorter than this is no event: lengths and checksums alone take as much. */
+/** Minimum length of an event, in bytes: lengths and checksums alone take this much. */
 const MIN_EVENT_BYTES = 16;
 
 /**
- * The events of a stream in Amazon's binary form, each as JSON in the form that it has elsewhere: those of Claude as
- * Anthropic's, those of Converse under their type.
+ * Decodes a stream in Amazon's binary format into JSON events. Events of Claude come out as Anthropic sends them, events
+ * of Converse as an object under their type.
  *
- * @throws {TooLong} for an event beyond the bound
- * @throws {Error} for an event that is damaged
+ * @throws {TooLong} if an event is longer than the maximum
+ * @throws {Error} if an event is damaged
  */
 export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const codec = new EventStreamCodec(toUtf8, fromUtf8);
@@ -34,15 +34,15 @@ export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGener
   }
 }
 
-/** Each event begins with its own length. */
+/** Cuts a stream into events, each of which begins with its own length. */
 async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let pieces: Uint8Array[] = [];
-  let held = 0;
+  let buffered = 0;
   let wanted = 4;
   for await (const chunk of body) {
     pieces.push(chunk);
-    held += chunk.length;
-    if (held < wanted) continue;
+    buffered += chunk.length;
+    if (buffered < wanted) continue;
     let bytes: Buffer = Buffer.concat(pieces);
     for (;;) {
       wanted = bytes.length < 4 ? 4 : bytes.readUInt32BE(0);
@@ -54,7 +54,7 @@ async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
       bytes = bytes.subarray(wanted);
     }
     pieces = bytes.length === 0 ? [] : [bytes];
-    held = bytes.length;
+    buffered = bytes.length;
   }
-  if (held > 0) throw new Error('the stream ends within an event');
+  if (buffered > 0) throw new Error('the stream ends within an event');
 }

@@ -8,15 +8,15 @@ import { eventData } from './event-stream.ts';
 import { type Advice, inOneLine, ProviderFault, pageOrLine, reasonOf } from './refusal.ts';
 import { MAX_ANSWER_BYTES } from './send.ts';
 
-/** Of an answer, or of one event. */
+/** Limits for the JSON of an answer or of one event. */
 const BOUNDS = { ...LARGEST_JSON, values: 100_000 };
 
 /**
- * Reads the body of a success into an answer, as it comes. What the provider was asked for does not matter: some stream
- * without being asked, others never do.
+ * Reads the body of a successful response into an answer as it arrives. Decides by the response if it is a stream, not by
+ * the request: some providers stream without being asked, others never do.
  *
- * @throws {ProviderFault} for an `error` in place of an answer, for a web page, for what is not JSON, and if the
- *   connection ends before the answer does; what had come until then is in the answer
+ * @throws {ProviderFault} if the body is an error, a web page or not JSON, or the connection ends early; the answer then
+ *   holds what had arrived
  */
 export async function readAnswer(
   response: HttpAnswer,
@@ -40,7 +40,7 @@ export async function readAnswer(
   }
 }
 
-/** The body as text, decoded as it comes: bytes and text of a large one are never held side by side. */
+/** Returns the body as text. Decodes it as it arrives, so that bytes and text of a large one are never both in memory. */
 async function wholeText(response: HttpAnswer): Promise<string> {
   const decoder = new StringDecoder('utf8');
   let text = '';
@@ -50,20 +50,20 @@ async function wholeText(response: HttpAnswer): Promise<string> {
   return text + decoder.end();
 }
 
-/** Reads a JSON object, or a stream that does not say that it is one. */
+/** Reads a JSON object, or a stream without the content type of one. */
 async function readWhole(text: string, answer: Answer, onText: (piece: string) => void): Promise<void> {
   if (/^\s*(?:data|event|id|retry)?:/.test(text.slice(0, 100))) {
     return await readEvents(eventData(oneChunk(text)), answer, onText);
   }
-  for (const object of objectsIn(text)) take(object, answer, onText);
+  for (const object of objectsIn(text)) addObject(object, answer, onText);
 }
 
 /**
- * Takes in an object of an answer: its usage counts even if it holds an error.
+ * Adds an object of a response to the answer. Its usage counts even if it holds an error.
  *
- * @throws {ProviderFault} for an error in place of an answer
+ * @throws {ProviderFault} if it is an error
  */
-function take(
+function addObject(
   object: Readonly<Record<string, unknown>>,
   answer: Answer,
   onText: (piece: string) => void,
@@ -87,7 +87,7 @@ async function readEvents(
   for await (const events of batches) {
     for (const data of events) {
       if (data.trim() === '[DONE]') answer.finish();
-      else take(eventIn(data), answer, onText);
+      else addObject(eventIn(data), answer, onText);
     }
   }
   if (!answer.ended) throw answer.failure ?? brokenOff();
@@ -105,7 +105,7 @@ function eventIn(data: string): Readonly<Record<string, unknown>> {
   throw unreadableBecause(`an event of it is not a JSON object: ${inOneLine(data)}`);
 }
 
-/** What went wrong while an answer was read, which may have been paid for by then. */
+/** Returns the fault for an error while reading an answer, which may have been paid for already. */
 function readingFault(error: unknown): unknown {
   if (error instanceof ProviderFault) return error;
   if (error instanceof TooLong) return unreadableBecause(error.message);
@@ -120,7 +120,7 @@ function brokenOff(): ProviderFault {
   });
 }
 
-/** One object, or a list of them: Gemini gives the pieces of an answer so where it is not asked for events. */
+/** Returns the objects of a body. Gemini sends a list of pieces if it is not asked for events. */
 function objectsIn(text: string): Readonly<Record<string, unknown>>[] {
   const value = parse(text);
   const objects: unknown[] = Array.isArray(value) ? value : [value];
@@ -151,7 +151,7 @@ function unreadableBecause(why: string, advice?: Advice): ProviderFault {
   });
 }
 
-/** Holds back half a character, which servers sometimes send in two pieces. */
+/** Returns a listener that passes whole characters on: servers sometimes split one over two pieces. */
 export function wholeCharacters(onText: EngineJob['onText']): (piece: string) => void {
   let rest = '';
   return piece => {

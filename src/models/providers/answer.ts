@@ -3,7 +3,7 @@ import type { Usage } from '../engine.ts';
 import type { PictureSource } from './pictures.ts';
 import { ProviderFault } from './refusal.ts';
 
-/** What a reason to stop means for an answer. */
+/** The meaning of a stop reason. */
 export type Stop =
   | 'whole'
   | 'length'
@@ -15,35 +15,36 @@ export type Stop =
   | 'error'
   | 'broken';
 
-/** How the answers of one interface are read, whoever's they are. */
-export interface Form {
-  /** An answer without content, as the interface has it. */
+/** A reader for the answers of one interface, at any provider. */
+export interface AnswerFormat {
+  /** An answer without content. */
   readonly empty: object;
-  /** What its reasons to stop mean, in lower case. */
+  /** Stop reasons in lower case, with their meanings. */
   readonly stops: Readonly<Record<string, Stop>>;
-  /** Takes in an answer, or an event of one. What has another form than is known says nothing. */
+  /** Adds an answer, or an event of one, to `answer`. Ignores everything in an unknown format. */
   read(object: unknown, answer: Answer): void;
-  /** What its counts come to; undefined if they don't count tokens. */
+  /** Returns the usage; undefined if the counts hold no tokens. */
   usage(counts: Counts): Usage | undefined;
 }
 
 export type Counts = Readonly<Record<string, unknown>>;
 
-/** The answer of a model, gathered from one body or from the events of a stream. */
+/** A model's answer, collected from one body or from the events of a stream. */
 export class Answer {
-  /** One for each answer that was asked for. */
+  /** One text for each requested answer. */
   readonly texts: string[] = [];
   readonly pictures: PictureSource[] = [];
-  /** True once the event came that a whole stream ends with. */
+  /** True once the stream's final event has arrived. */
   ended = false;
-  /** The tool that the model asked for. */
+  /** The tool that the model called. */
   tool: string | undefined;
+  /** True if the model sent thinking. */
   thought = false;
-  /** The id of a picture that is still being drawn. */
+  /** The id of a picture that the provider is still drawing. */
   task: string | undefined;
   /** The price class that the provider says it used. */
   tier: string | undefined;
-  readonly #form: Form;
+  readonly #form: AnswerFormat;
   readonly #hasJsonTool: boolean;
   readonly #draws: boolean;
   readonly #reasons = new Set<string>();
@@ -57,7 +58,7 @@ export class Answer {
    * @param draws true if the model was asked for a picture
    */
   constructor(
-    form: Form,
+    form: AnswerFormat,
     { hasJsonTool = false, draws = false }: { hasJsonTool?: boolean; draws?: boolean } = {},
   ) {
     this.#form = form;
@@ -65,50 +66,51 @@ export class Answer {
     this.#draws = draws;
   }
 
-  /** Takes in an answer or an event of one; returns what it adds to the first text. */
+  /** Adds an answer or an event of one; returns what it adds to the first text. */
   add(object: unknown): string {
     this.#added = '';
     this.#form.read(object, this);
     return this.#added;
   }
 
-  say(text: string | undefined, index = 0): void {
+  /** Adds text to the answer with this index. */
+  addText(text: string | undefined, index = 0): void {
     if (text === undefined || text === '') return;
     while (this.texts.length < index) this.texts.push('');
     this.texts[index] = (this.texts[index] ?? '') + text;
     if (index === 0) this.#added += text;
   }
 
-  /** Takes in a call of a tool, or a piece of its input as JSON. */
-  call(name: string | undefined, input: string | undefined, index = 0): void {
-    if (this.#hasJsonTool) this.say(input, index);
+  /** Adds a tool call, or a piece of its input as JSON. */
+  addToolCall(name: string | undefined, input: string | undefined, index = 0): void {
+    if (this.#hasJsonTool) this.addText(input, index);
     else this.tool ??= name || 'it did not name';
   }
 
-  stop(reason: string | undefined): void {
+  addStopReason(reason: string | undefined): void {
     if (reason !== undefined && reason !== '') this.#reasons.add(reason);
   }
 
-  /** Takes in the mark that ends a stream: it means something only behind a reason. */
+  /** Adds the mark at the end of a stream, which counts only after a stop reason. */
   finish(): void {
     this.ended ||= this.#reasons.size > 0;
   }
 
-  refuse(why: string | undefined): void {
+  addRefusal(why: string | undefined): void {
     this.#refusal += why ?? '';
   }
 
-  fail(why: string): void {
+  setError(why: string): void {
     this.#error ??= why;
   }
 
-  count(counts: unknown): void {
+  addCounts(counts: unknown): void {
     if (typeof counts !== 'object' || counts === null) return;
     const known = Object.entries(counts).filter(([, value]) => value !== null);
     this.#counts = { ...this.#counts, ...Object.fromEntries(known) };
   }
 
-  /** The error that the provider ended its answer with. */
+  /** The error at the end of the answer. */
   get failure(): ProviderFault | undefined {
     if (this.#error === undefined) return undefined;
     return fault(`ended its answer with an error: ${this.#error}`, 'run it again later');
@@ -123,18 +125,18 @@ export class Answer {
     return usage && { ...usage, ...(this.tier !== undefined && { tier: this.tier }) };
   }
 
-  /** As the provider counts, in all; undefined if it does not. */
+  /** Total tokens by the provider's count; undefined if it sent none. */
   get tokens(): number | undefined {
     const { usage } = this;
     return countAt(this.#counts, 'total_tokens') || (usage && (usage.input + usage.output || undefined));
   }
 
-  /** Reasons to stop that nobody knows. */
+  /** Stop reasons that are not in the table. */
   get unknownReasons(): readonly string[] {
     return [...this.#reasons].filter(reason => this.#meaning(reason) === undefined);
   }
 
-  /** @throws {ProviderFault} for an answer that is not one, or not whole; what had come stays */
+  /** @throws {ProviderFault} if the answer is empty, refused or cut short */
   check(): void {
     const isEmpty = this.text === '' && this.pictures.length === 0;
     const fault = this.#fault() ?? (isEmpty ? this.#emptyFault() : undefined);
@@ -160,7 +162,7 @@ export class Answer {
       const what = this.#refusal === '' ? "'s model refused" : `'s model refused: ${this.#refusal}`;
       return fault(what, 'change the prompt or its inputs');
     }
-    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others are no faults, or dealt with above
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- the others are handled above, or are not faults
     switch (meaning) {
       case 'length':
         return this.#cutOff(reason);
@@ -216,13 +218,13 @@ function fault(what: string, advice: string): ProviderFault {
   return new ProviderFault(what, { advice, mayHaveCost: true });
 }
 
-/** A whole number of at least 0 at a path in what a provider counts; undefined if there is none. */
+/** Returns the count at a path, rounded; undefined if there is none or it is negative. */
 export function countAt(counts: unknown, ...path: readonly string[]): number | undefined {
   const count = valueAt(counts, ...path);
   return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? Math.round(count) : undefined;
 }
 
-/** Returns the usage of a provider that counts what its cache had, or took, apart from the other input. */
+/** Returns the usage of a provider that does not count cached tokens as input. */
 export function usageBesideCache({
   input,
   output,

@@ -1,14 +1,14 @@
 import type { ImageModelV4, LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { InterfaceName } from '../entry.ts';
-import type { Form } from './answer.ts';
-import { CHAT } from './forms/chat.ts';
-import { CONVERSE } from './forms/converse.ts';
-import { GEMINI } from './forms/gemini.ts';
-import { MESSAGES } from './forms/messages.ts';
-import { RESPONSES } from './forms/responses.ts';
+import type { AnswerFormat } from './answer.ts';
+import { CHAT } from './answer-formats/chat.ts';
+import { CONVERSE } from './answer-formats/converse.ts';
+import { GEMINI } from './answer-formats/gemini.ts';
+import { MESSAGES } from './answer-formats/messages.ts';
+import { RESPONSES } from './answer-formats/responses.ts';
 import { withoutTrailingSlash } from './provider-address.ts';
 
-/** What every client is made with. Nothing is left for it to look up in the environment. */
+/** The settings of every client, complete: a client looks up nothing in the environment. */
 export interface ClientSettings {
   readonly baseURL: string;
   readonly apiKey: string;
@@ -16,56 +16,56 @@ export interface ClientSettings {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** A model as its provider is asked for it. */
-export interface Wanted {
+/** A provider's model. */
+export interface ModelId {
   readonly provider: string;
   readonly id: string;
 }
 
-/** What a prompt asks of a model besides the options that every client takes. */
+/** Settings of a request that each client takes in its own way. */
 export interface Extras {
   readonly effort: string | undefined;
   /** True if every object of the schema is closed and names all its properties as required. */
   readonly strict: boolean;
-  /** True or false if it is known that the model thinks, or doesn't. */
+  /** True if the model thinks, false if it does not, undefined if that is unknown. */
   readonly reasons: boolean | undefined;
 }
 
-/** One interface of providers: the client that speaks it, and how its answers are read. */
-export interface Interface {
-  form(wanted: Wanted): Form;
-  /** Loads the client, and no other. */
-  language(settings: ClientSettings, wanted: Wanted): Promise<LanguageModelV4>;
-  /** Undefined if models that draw are asked by chat, or there are none. */
-  readonly image?: (settings: ClientSettings, wanted: Wanted) => Promise<ImageModelV4>;
-  /** What models that draw are asked for besides if they are asked like others; undefined if they are not. */
-  drawsByChat?(wanted: Wanted, aspectRatio: unknown): Readonly<Record<string, unknown>> | undefined;
-  /** Why a model can't be asked for pictures, as advice on what to name in its place; undefined if it can. */
-  insteadOf?(wanted: Wanted): string | undefined;
-  /** True if a picture is drawn in its own time, and has to be asked for until it is there. */
-  drawsLater?(wanted: Wanted): boolean;
-  /** `size` if a picture's ratio goes as the nearest size; default `ratio`, as itself. */
-  ratioAs?(wanted: Wanted): 'size' | 'ratio';
+/** An interface of providers: its client and the format of its answers. */
+export interface ProviderInterface {
+  form(modelId: ModelId): AnswerFormat;
+  /** Loads the client of this interface only. */
+  language(settings: ClientSettings, modelId: ModelId): Promise<LanguageModelV4>;
+  /** Undefined if image models are asked by chat, or there are none. */
+  readonly image?: (settings: ClientSettings, modelId: ModelId) => Promise<ImageModelV4>;
+  /** Returns the extra fields for an image model that is asked by chat; undefined if it is not. */
+  drawsByChat?(modelId: ModelId, aspectRatio: unknown): Readonly<Record<string, unknown>> | undefined;
+  /** Returns which model to name instead if this one can't draw; undefined if it can. */
+  insteadOf?(modelId: ModelId): string | undefined;
+  /** Returns true if the provider draws asynchronously, so that the result has to be polled. */
+  drawsLater?(modelId: ModelId): boolean;
+  /** Returns `size` to send the nearest size in place of an aspect ratio; default `ratio`. */
+  ratioAs?(modelId: ModelId): 'size' | 'ratio';
   options(extras: Extras): Pick<LanguageModelV4CallOptions, 'providerOptions' | 'reasoning'>;
-  /** Where keys of `config` go that are no options: the body, in snake case, or its `generationConfig`. */
+  /** The field for keys of `config` that are not options; default the body itself, in snake case. */
   readonly configIn?: 'generationConfig';
-  /** Added to each request, unless `config` says otherwise. */
+  /** Fields of each request, unless `config` sets them. */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  /** True if system messages can't stand between others. */
+  /** True if system messages must come before all others. */
   readonly systemFirst?: boolean;
-  /** The name of `topK` if the client leaves it out of what the provider takes. */
+  /** The provider's name of `topK` if its client does not send it. */
   readonly topK?: string;
-  /** The name of `n`; undefined if one answer is all there is. */
+  /** The provider's name of `n`; undefined if it returns only one answer. */
   readonly count?: string;
-  /** True if the client puts into words that it wants JSON, even if the prompt says so already. */
+  /** True if the client adds words about JSON to the prompt, even if the prompt has them already. */
   readonly saysJson?: true;
-  /** Default: as a schema. */
-  json?(wanted: Wanted): 'schema' | 'object' | 'words';
+  /** Returns how a model is asked for JSON; default `schema`. */
+  json?(modelId: ModelId): 'schema' | 'object' | 'words';
 }
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
-/** Returns the effort as clients take it that know what each model makes of it; nothing for a word that they don't know. */
+/** Returns the effort as an option that all clients share; empty for a word that they don't know. */
 export function sharedEffort(effort: string | undefined): Pick<LanguageModelV4CallOptions, 'reasoning'> {
   const reasoning = EFFORTS.find(one => one === effort);
   return reasoning === undefined ? {} : { reasoning };
@@ -77,7 +77,7 @@ function defined<T>(values: Record<string, T | undefined>): Record<string, T> {
   );
 }
 
-/** Chat Completions as most servers take them. */
+/** Chat Completions as most servers implement them. */
 const COMPATIBLE = {
   form: () => CHAT,
   async language(settings, { provider, id }) {
@@ -102,24 +102,26 @@ const COMPATIBLE = {
   ratioAs: () => 'size',
   topK: 'top_k',
   count: 'n',
-} satisfies Interface;
+} satisfies ProviderInterface;
 
 const { topK: ___, ...COMPATIBLE_WITHOUT_TOP_K } = COMPATIBLE;
 
 /** OpenRouter asks each model for one answer. */
 const { count: ____, ...COMPATIBLE_WITHOUT_COUNT } = COMPATIBLE;
 
-/** The same without pictures, and without what only local servers take. */
-function plain(more: Pick<Interface, 'language' | 'options'> & Partial<Interface>): Interface {
+/** Returns an interface without pictures, and without options that only local servers take. */
+function plain(
+  more: Pick<ProviderInterface, 'language' | 'options'> & Partial<ProviderInterface>,
+): ProviderInterface {
   return { form: () => CHAT, count: 'n', ...more };
 }
 
-function openAiOptions({ effort, strict, reasons }: Extras): ReturnType<Interface['options']> {
+function openAiOptions({ effort, strict, reasons }: Extras): ReturnType<ProviderInterface['options']> {
   return {
     providerOptions: {
       openai: defined<string | boolean | null>({
         reasoningEffort: effort,
-        // By default a summary is asked for with each effort, which not every account may have.
+        // With an effort the client requests a summary by default, which some accounts may not use.
         reasoningSummary: effort === undefined ? undefined : null,
         strictJsonSchema: strict,
         forceReasoning: reasons,
@@ -128,8 +130,8 @@ function openAiOptions({ effort, strict, reasons }: Extras): ReturnType<Interfac
   };
 }
 
-/** Chat Completions of OpenAI itself, which judges a model by its name. */
-const OPENAI_CHAT: Interface = {
+/** OpenAI's own Chat Completions. Its client decides by the name of a model which options to send. */
+const OPENAI_CHAT: ProviderInterface = {
   form: () => CHAT,
   language: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).chat(id),
   image: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).image(id),
@@ -140,13 +142,13 @@ const OPENAI_CHAT: Interface = {
   },
   ratioAs: () => 'size',
   count: 'n',
-  // Models of before 2024-08 know no schemas.
+  // Models from before 2024-08 don't support schemas.
   json: ({ id }) => (/^gpt-(?:3\.5|4(?:-turbo|-\d{4}|$))/.test(id) ? 'object' : 'schema'),
 };
 
 const { count: _, json: __, ...OPENAI_BASE } = OPENAI_CHAT;
 
-const OPENAI_RESPONSES: Interface = {
+const OPENAI_RESPONSES: ProviderInterface = {
   ...OPENAI_BASE,
   form: () => RESPONSES,
   language: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).responses(id),
@@ -154,10 +156,10 @@ const OPENAI_RESPONSES: Interface = {
   defaults: { store: false },
 };
 
-/** Azure takes a key in a header of its own, where OpenAI's client sends a bearer token. */
-const AZURE: Interface = {
+/** Azure takes the key in its own header; OpenAI's client sends a bearer token. */
+const AZURE: ProviderInterface = {
   ...OPENAI_RESPONSES,
-  language: async (settings, wanted) => await OPENAI_RESPONSES.language(withApiKey(settings), wanted),
+  language: async (settings, modelId) => await OPENAI_RESPONSES.language(withApiKey(settings), modelId),
   image: async (settings, { id }) =>
     (await import('@ai-sdk/openai')).createOpenAI(withApiKey(settings)).image(id),
 };
@@ -174,7 +176,7 @@ function withApiKey(settings: ClientSettings): ClientSettings {
   };
 }
 
-const GOOGLE: Interface = {
+const GOOGLE: ProviderInterface = {
   form: () => GEMINI,
   language: async (settings, { id }) => (await import('@ai-sdk/google')).createGoogle(settings)(id),
   insteadOf: () => 'Google no longer offers Imagen: name a Gemini model that draws',
@@ -191,12 +193,12 @@ const GOOGLE: Interface = {
   count: 'candidateCount',
 };
 
-function claudeOptions({ effort }: Extras): ReturnType<Interface['options']> {
-  // JSON that comes as the input of a tool would otherwise be asked for in a beta that does not check it.
+function claudeOptions({ effort }: Extras): ReturnType<ProviderInterface['options']> {
+  // Otherwise the client requests JSON as a tool's input through a beta that does not validate it.
   return { providerOptions: { anthropic: defined<string | boolean>({ effort, toolStreaming: false }) } };
 }
 
-const ANTHROPIC: Interface = {
+const ANTHROPIC: ProviderInterface = {
   form: () => MESSAGES,
   language: async ({ baseURL, ...settings }, { id }) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
@@ -206,14 +208,14 @@ const ANTHROPIC: Interface = {
   systemFirst: true,
 };
 
-function isClaude({ id }: Wanted): boolean {
+function isClaude({ id }: ModelId): boolean {
   return id.includes('anthropic.') || id.startsWith('claude');
 }
 
-/** A region that nothing is looked up for: the address says where it is. */
+/** A region for the client to be content with; the address names the real one. */
 const REGION = { region: 'us-east-1' };
 
-/** How each interface is spoken. */
+/** The interfaces by name. */
 export const CLIENTS = {
   openai: COMPATIBLE,
   'openai-chat': OPENAI_CHAT,
@@ -223,14 +225,14 @@ export const CLIENTS = {
   google: GOOGLE,
   vertexai: GOOGLE,
   bedrock: {
-    form: wanted => (isClaude(wanted) ? MESSAGES : CONVERSE),
-    async language(settings, wanted) {
-      if (isClaude(wanted)) {
+    form: modelId => (isClaude(modelId) ? MESSAGES : CONVERSE),
+    async language(settings, modelId) {
+      if (isClaude(modelId)) {
         const { createAmazonBedrockAnthropic } = await import('@ai-sdk/amazon-bedrock/anthropic');
-        return createAmazonBedrockAnthropic({ ...settings, ...REGION })(wanted.id);
+        return createAmazonBedrockAnthropic({ ...settings, ...REGION })(modelId.id);
       }
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
-      return createAmazonBedrock({ ...settings, ...REGION })(wanted.id);
+      return createAmazonBedrock({ ...settings, ...REGION })(modelId.id);
     },
     async image(settings, { id }) {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
@@ -264,7 +266,7 @@ export const CLIENTS = {
     options: ({ effort, strict }) => ({
       providerOptions: { groq: defined({ reasoningEffort: effort, strictJsonSchema: strict }) },
     }),
-    // The others take JSON, but refuse a schema.
+    // Other models take JSON, but refuse a schema.
     json: ({ id }) => (/gpt-oss|kimi-k2|llama-4|qwen/.test(id) ? 'schema' : 'object'),
   }),
   mistral: plain({
@@ -292,4 +294,4 @@ export const CLIENTS = {
     language: async (settings, { id }) => (await import('@ai-sdk/cerebras')).createCerebras(settings)(id),
     options: COMPATIBLE.options,
   }),
-} satisfies Record<InterfaceName | 'openai-chat', Interface>;
+} satisfies Record<InterfaceName | 'openai-chat', ProviderInterface>;

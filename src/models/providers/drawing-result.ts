@@ -10,10 +10,9 @@ import { type ProviderRequest, send } from './send.ts';
 const PAUSE_MS = 1000;
 
 /**
- * Asks for a picture that is drawn in its own time until it is there. Asking makes nothing, so it is done again after a
- * fault of the network.
+ * Polls for a picture until the provider has drawn it. Polling costs nothing, so network faults are retried.
  *
- * @throws {ProviderFault} if it can't be had; by then it may have been paid for
+ * @throws {ProviderFault} if the picture can't be fetched; it may have been paid for
  */
 export async function awaitDrawing(
   { headers, resultUrl: url }: Pick<ProviderRequest, 'headers'> & { readonly resultUrl: URL },

@@ -4,7 +4,7 @@ import type { ModelEntry } from '../entry.ts';
 import { USER_AGENT } from '../outgoing/request.ts';
 import { leftOutNote, type SortedOptions } from './options.ts';
 
-/** The nearest size that image models are known to draw. */
+/** The nearest sizes that image models draw, by aspect ratio. */
 const SIZES: Readonly<Record<string, string>> = {
   '1:1': '1024x1024',
   '3:2': '1536x1024',
@@ -15,7 +15,7 @@ const SIZES: Readonly<Record<string, string>> = {
   '9:16': '1024x1536',
 };
 
-/** What a model that draws is asked by its client, and the options that its client has no place for. */
+/** Returns the call of an image model, and the options that its client has no place for. */
 export function drawingCall(
   { prompt }: Pick<EngineJob, 'prompt'>,
   ratioAs: 'size' | 'ratio',
@@ -35,7 +35,7 @@ export function drawingCall(
     size: isSize(size) ? size : undefined,
     aspectRatio: isRatio(ratio) && (size === undefined || ratioAs !== 'size') ? ratio : undefined,
     seed: typeof seed === 'number' ? seed : undefined,
-    // An empty list would count as pictures that are to be changed.
+    // The client takes even an empty list for a request to edit pictures.
     files:
       pictures.length === 0
         ? undefined
@@ -54,7 +54,7 @@ export function drawingCall(
   };
 }
 
-/** What a client says it left out of a request for a picture, besides the options of every model. */
+/** Returns notes on what a client left out of a request for a picture, except for the common options. */
 export function drawingNotes(
   warnings: readonly SharedV4Warning[],
   model: ModelEntry,

@@ -6,32 +6,33 @@ import { guessedModality } from './guessed-model.ts';
 import { withoutTrailingSlash } from './provider-address.ts';
 import { accessFault, keyOf } from './providers.ts';
 
-/** A model that an endpoint says it has. */
+/** A model in an endpoint's list. */
 export interface OfferedModel {
   readonly id: string;
   readonly modality: 'text' | 'image';
-  /** If the endpoint tells it. */
+  /** Undefined if the endpoint does not list prices. */
   readonly price?: Price;
-  /** The day on which it is shut down, as 2026-11-30, if the endpoint tells it. */
+  /** The day of its shutdown, such as 2026-11-30; undefined if the endpoint lists none. */
   readonly shutdownDate?: string;
 }
 
+/** An endpoint's list of models. */
 export interface Offer {
   readonly models: readonly OfferedModel[];
-  /** How many it has that can't answer prompts, such as those for embeddings or speech. */
+  /** The number of models that can't answer prompts, such as those for embeddings or speech. */
   readonly others: number;
 }
 
-/** An endpoint that gives no models to whoever asks with this key, or without one. */
+/** An endpoint's refusal to list models with this key, or without one. */
 export class EndpointRefusal extends Error {}
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Asks an endpoint for its models (`GET /models`).
+ * Lists an endpoint's models (`GET /models`).
  *
- * @throws {Error} for an endpoint that can't be reached or answers with something else; the message holds no key
+ * @throws {Error} if the endpoint can't be reached or its answer is not a list; the message never holds a key
  */
 export async function askForModels(provider: Provider, env: Env, signal: AbortSignal): Promise<Offer> {
   const fault = accessFault(provider, env);
@@ -73,7 +74,7 @@ function authorization(provider: Provider, env: Env): Record<string, string> {
   return header === undefined ? { authorization: `Bearer ${key}` } : { ...version, [header]: key };
 }
 
-/** The headers of keys that are not sent as a bearer token. */
+/** Headers for keys that are not sent as a bearer token. */
 const KEY_HEADERS: Partial<Record<InterfaceName, string>> = {
   anthropic: 'x-api-key',
   google: 'x-goog-api-key',
@@ -107,7 +108,7 @@ function offerIn(text: string, provider: Provider): Offer {
   return { models, others: items.length - models.length };
 }
 
-/** Servers put the list in `data`, in `models`, or give it alone. */
+/** Returns the items of the list, which servers put into `data` or `models` or send on its own. */
 function itemsIn(text: string, { addressName = 'its baseUrl' }: Provider): Record<string, unknown>[] {
   const value = parse(text);
   const list: unknown = [value, valueAt(value, 'data'), valueAt(value, 'models')].find(Array.isArray);
@@ -127,11 +128,11 @@ function parse(text: string): unknown {
   }
 }
 
-/** What makes neither texts nor pictures, by the words in its name. */
+/** Matches names of models that make neither texts nor pictures. */
 const OTHER_KINDS =
   /embed|whisper|(?:^|[-_/])tts|speech|audio|voice|transcri|moderation|realtime|rerank|guard|\bsora|video|^(?:babbage|davinci)-/i;
 
-/** Google says what its models are for. */
+/** Returns false if Google lists other methods for the model. */
 function answersPrompts(item: Record<string, unknown>): boolean {
   const methods = item['supportedGenerationMethods'];
   return !Array.isArray(methods) || methods.includes('generateContent') || methods.includes('predict');
@@ -139,9 +140,9 @@ function answersPrompts(item: Record<string, unknown>): boolean {
 
 function offered(item: Record<string, unknown>): OfferedModel[] {
   const named = item['id'] ?? item['name'];
-  // A name that could not be written to a file and a terminal as it is was not meant to be used.
+  // Refuses names that are unsafe to write to files and terminals.
   if (typeof named !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(named)) return [];
-  // Google's endpoint gives names with their place in its interface, and takes them without.
+  // Google lists names as resource paths, and takes them without the prefix.
   const id = named.replace(/^models\//, '');
   const modality = modalityOf(id, item);
   if (modality === undefined) return [];
@@ -150,7 +151,7 @@ function offered(item: Record<string, unknown>): OfferedModel[] {
   return [{ id, modality, ...(price && { price }), ...(shutdownDate !== undefined && { shutdownDate }) }];
 }
 
-/** Some say what a model makes. */
+/** Returns what a model makes: as listed, else judged by its name. */
 function modalityOf(id: string, item: object): OfferedModel['modality'] | undefined {
   const makes = valueAt(item, 'architecture', 'output_modalities');
   if (!Array.isArray(makes)) return OTHER_KINDS.test(id) ? undefined : guessedModality(id);
@@ -158,7 +159,7 @@ function modalityOf(id: string, item: object): OfferedModel['modality'] | undefi
   return makes.includes('image') ? 'image' : undefined;
 }
 
-/** OpenRouter tells prices in dollars a token, as texts; a price below zero stands for one that changes. */
+/** Returns the listed price. OpenRouter lists dollars per token, as text; a negative price means a variable one. */
 function priceOf(item: object): Price | undefined {
   const dollars = (key: string): number | undefined => {
     const price = Number.parseFloat(String(valueAt(item, 'pricing', key)));
@@ -174,7 +175,7 @@ function priceOf(item: object): Price | undefined {
   return { input, output, ...(cachedInput !== undefined && { cachedInput }), ...(image && { image }) };
 }
 
-/** A day, or a time in seconds; OpenAI, Mistral and Anthropic have names of their own for it. */
+/** Returns the listed day of shutdown, from a date or a time in seconds. Each provider has its own field. */
 function shutdownDateOf(item: Record<string, unknown>): string | undefined {
   const date = item['shutdown_date'] ?? item['deprecation'] ?? item['retires_at'];
   const time = typeof date === 'number' ? date * 1000 : Date.parse(String(date));

@@ -11,25 +11,25 @@ import type { PrivateRules } from '../outgoing/fetch-image.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
-import { Answer, type Form } from './answer.ts';
+import { Answer, type AnswerFormat } from './answer.ts';
 import { readAnswer, wholeCharacters } from './answer-body.ts';
+import { CHAT } from './answer-formats/chat.ts';
+import { MESSAGES } from './answer-formats/messages.ts';
+import { RESPONSES } from './answer-formats/responses.ts';
 import { awaitDrawing } from './drawing-result.ts';
 import { explain, retryWhileBusy } from './fault.ts';
-import { CHAT } from './forms/chat.ts';
-import { MESSAGES } from './forms/messages.ts';
-import { RESPONSES } from './forms/responses.ts';
-import { picturesOf } from './pictures.ts';
+import { fetchPictures } from './pictures.ts';
 import { keyOf } from './providers.ts';
 import { ProviderFault } from './refusal.ts';
 import { refusedOptions } from './refused-option.ts';
 import { type BuiltRequest, buildRequest } from './request.ts';
 import { send } from './send.ts';
 
-/** For an answer with all its waits, in milliseconds: long, because reasoning, drawing and flex are slow. */
+/** Maximum time for an answer with all waits, in milliseconds. Reasoning, drawing and flex are slow. */
 const TIMEOUT_MS = 10 * 60_000;
 const FLEX_TIMEOUT_MS = 20 * 60_000;
 
-/** Runs prompts on the models of any provider. The client of an interface is loaded at the first run, keys are read at each. */
+/** Returns the engine for all providers. It loads the client of an interface at the first run, and reads keys at each run. */
 export function providerEngine(
   env: Env,
   { timeoutMs, privateRules }: { timeoutMs?: number; privateRules?: PrivateRules | undefined } = {},
@@ -64,24 +64,24 @@ export function providerEngine(
   };
 }
 
-/** The options that models turned out not to take, for as long as their engine lives. */
+/** The options that models refused, for the lifetime of the engine. */
 class RefusedOptions {
   readonly #byModel = new Map<string, ReadonlySet<OptionName>>();
 
   of(model: ModelEntry): ReadonlySet<OptionName> {
-    return this.#byModel.get(nameOf(model)) ?? new Set();
+    return this.#byModel.get(modelKey(model)) ?? new Set();
   }
 
   add(model: ModelEntry, options: readonly OptionName[]): void {
-    this.#byModel.set(nameOf(model), new Set([...this.of(model), ...options]));
+    this.#byModel.set(modelKey(model), new Set([...this.of(model), ...options]));
   }
 }
 
-function nameOf({ model, id = model, provider }: ModelEntry): string {
+function modelKey({ model, id = model, provider }: ModelEntry): string {
   return `${provider?.name}/${id}`;
 }
 
-/** One run of a prompt: what came of it so far stays if the rest fails. */
+/** A run of a prompt. Keeps the partial answer if the rest fails. */
 class Run {
   readonly #job: EngineJob;
   readonly #access: Access;
@@ -107,7 +107,7 @@ class Run {
       this.#answer = answer;
       await readAnswer(response, answer, wholeCharacters(this.#job.onText));
       const { resultUrl, headers } = request;
-      if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#patient());
+      if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#retryContext());
       if (request.options.has('n')) this.#noteMissing(draws ? answer.pictures.length : answer.texts.length);
       return answer;
     });
@@ -123,7 +123,7 @@ class Run {
     });
   }
 
-  /** Asks once more, without them, if the provider refuses options that it does not take. That costs nothing. */
+  /** Sends the request; if the provider refuses some options, which costs nothing, sends it once more without them. */
   async #send(refused: RefusedOptions): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
     const { model } = this.#job;
     const request = await this.#build(refused.of(model));
@@ -144,7 +144,7 @@ class Run {
     return request;
   }
 
-  /** Servers that know no `n` ignore it without a word. */
+  /** Warns if there are fewer answers than requested: some servers ignore `n` silently. */
   #noteMissing(given: number): void {
     const { model, runOptions } = this.#job;
     const wanted = Number(runOptions['n']);
@@ -155,27 +155,27 @@ class Run {
   }
 
   #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {
-    return retryWhileBusy(this.#patient(), () => send(request, this.#access, this.#signal));
+    return retryWhileBusy(this.#retryContext(), () => send(request, this.#access, this.#signal));
   }
 
-  #patient() {
+  #retryContext() {
     return { sleep: this.#job.sleep.bind(this.#job), signal: this.#signal, access: this.#access };
   }
 
-  /** What an answer comes to; a fault keeps the text that had come until then, before its error item. */
-  async #resultOf(take: () => Promise<Answer>): Promise<EngineResult> {
+  /** Returns the result of an answer. After a fault, the partial text comes before the error item. */
+  async #resultOf(getAnswer: () => Promise<Answer>): Promise<EngineResult> {
     const job = this.#job;
     try {
-      const answer = await take();
+      const answer = await getAnswer();
       answer.check();
       for (const reason of answer.unknownReasons) {
         this.#warnings.push(
           `${this.#access.provider.name} ended its answer for a reason that is not known (${reason}): it counts as whole`,
         );
       }
-      const pictures = await picturesOf(answer.pictures, { signal: this.#signal }, this.#access);
+      const pictures = await fetchPictures(answer.pictures, { signal: this.#signal }, this.#access);
       return {
-        ...this.#told(),
+        ...this.#usageAndWarnings(),
         outputs: [...this.#texts(), ...pictures],
         tokens: answer.tokens ?? roughTokens(job.prompt.text + answer.text),
         failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
@@ -188,7 +188,7 @@ class Run {
       const { outputs, ...failed } = failedWith(message, plain);
       return {
         ...failed,
-        ...this.#told(),
+        ...this.#usageAndWarnings(),
         isRefused,
         ...(fault !== undefined && { fault }),
         outputs: [...this.#texts(), ...outputs],
@@ -196,7 +196,7 @@ class Run {
     }
   }
 
-  #told(): Pick<EngineResult, 'usage' | 'warnings'> {
+  #usageAndWarnings(): Pick<EngineResult, 'usage' | 'warnings'> {
     return {
       usage: this.#answer?.usage,
       ...(this.#warnings.length > 0 && { warnings: [...new Set(this.#warnings)] }),
@@ -209,8 +209,8 @@ class Run {
   }
 }
 
-/** The interface that an answer is of, as it says itself: batches of an earlier version may be of another one. */
-function formOf(body: Readonly<Record<string, unknown>>): Form | undefined {
+/** Returns the format that an answer names itself: batches of an earlier version may have another one. */
+function formOf(body: Readonly<Record<string, unknown>>): AnswerFormat | undefined {
   if (body['object'] === 'chat.completion') return CHAT;
   if (body['object'] === 'response') return RESPONSES;
   return body['type'] === 'message' ? MESSAGES : undefined;

@@ -1,13 +1,13 @@
 import { TooLong } from '../outgoing/request.ts';
 
-/** Longest line of an event stream, in bytes. */
+/** Maximum length of a line, in bytes. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 /**
- * The data of the events of a stream of server-sent events, as they come: those that end in one piece of the body
- * together. Takes linear time, whatever the pieces are like.
+ * Yields the data of server-sent events as they arrive: for each piece of the body, the events that end in it. Takes
+ * linear time, however the body is cut into pieces.
  *
- * @throws {TooLong} for a line beyond the bound
+ * @throws {TooLong} if a line is longer than the maximum
  */
 export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const lines = new Lines();
@@ -25,7 +25,7 @@ export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerato
     return events;
   };
   for await (const chunk of body) yield eventsIn(lines.add(chunk));
-  // Some servers leave out the empty line after their last event; one that broke off can't be read.
+  // Some servers leave out the empty line after the last event. A truncated event fails to parse later.
   const rest = eventsIn([...lines.rest(), '']);
   if (rest.length > 0) yield rest;
 }
@@ -34,13 +34,13 @@ const LF = 0x0a;
 const CR = 0x0d;
 const COLON = 0x3a;
 
-/** Cuts a body into lines, which end with CR, LF or both. Comments are left out. */
+/** Cuts a body into lines, which end with CR, LF or both. Leaves comments out. */
 class Lines {
   #pieces: Uint8Array[] = [];
   #length = 0;
   #afterCr = false;
 
-  /** Takes in a piece of the body; returns the lines that end in it. */
+  /** Adds a piece of the body; returns the lines that end in it. */
   add(chunk: Uint8Array): string[] {
     const lines: string[] = [];
     let start = this.#afterCr && chunk[0] === LF ? 1 : 0;
@@ -58,7 +58,7 @@ class Lines {
     return lines;
   }
 
-  /** The line that the body ends with. */
+  /** Returns the last line if the body does not end with a line break. */
   rest(): string[] {
     return this.#length === 0 ? [] : [this.#line(new Uint8Array())];
   }

@@ -5,24 +5,24 @@ import { withoutTrailingSlash } from './provider-address.ts';
 import { ProviderFault } from './refusal.ts';
 import { MAX_ANSWER_BYTES, send } from './send.ts';
 
-/** A request that is not for an answer of a model, such as one about a batch. */
+/** A request that asks no model, such as one about a batch. */
 export interface PlainRequest {
   readonly path: string;
   readonly method?: 'GET' | 'POST';
-  /** A value is sent as JSON; one that is encoded already, as it is. */
+  /** A value to send as JSON, or an encoded body. */
   readonly body?: object | EncodedBody;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A body that is encoded already. */
+/** A body with its content type. */
 export interface EncodedBody extends PiecewiseBody {
   readonly contentType: string;
 }
 
 /**
- * Sends a request to a provider once, without reading its answer.
+ * Sends a request to a provider once; does not read the body of the response.
  *
- * @throws {ProviderFault} for an answer that is not a success
+ * @throws {ProviderFault} if the response is not a success
  */
 export async function exchange(
   { path, method = 'GET', body, headers = {} }: PlainRequest,
@@ -56,9 +56,9 @@ function encode(body: object | EncodedBody): EncodedBody {
 }
 
 /**
- * The same, for an answer that is a JSON object.
+ * Sends a request to a provider once, and returns its JSON object.
  *
- * @throws {ProviderFault} for any other answer too
+ * @throws {ProviderFault} if the response is not a success, or not a JSON object
  */
 export async function exchangeJson(
   request: PlainRequest,

@@ -10,7 +10,7 @@ import { askForModels } from './endpoints.ts';
 import { keyVariable } from './providers.ts';
 import { type Advice, ProviderFault } from './refusal.ts';
 
-/** What a provider did, in what was thrown, however often it was wrapped on the way; undefined for any other fault. */
+/** Returns the provider fault in a thrown value, however often it is wrapped; undefined if there is none. */
 function providerFaultIn(thrown: unknown): ProviderFault | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     if (error instanceof ProviderFault) return error;
@@ -18,7 +18,7 @@ function providerFaultIn(thrown: unknown): ProviderFault | undefined {
   return undefined;
 }
 
-/** The HTTP status that a provider answered with, in what was thrown. */
+/** Returns the provider's HTTP status in a thrown value. */
 export function statusIn(thrown: unknown): number | undefined {
   return providerFaultIn(thrown)?.more.status;
 }
@@ -26,8 +26,8 @@ export function statusIn(thrown: unknown): number | undefined {
 const MAX_LENGTH = 600;
 
 /**
- * Describes a fault in a line that says who did what, without keys, and what to do next; and whether it cost nothing.
- * `plain` leaves out what only the operator of the service can do.
+ * Describes a fault in one line: who did what, and what to do next, without keys. `plain` leaves out advice for the
+ * operator of the service. `isRefused` is true if the run cost nothing.
  */
 export async function explain(
   thrown: unknown,
@@ -52,7 +52,7 @@ export async function explain(
   const message = advice === '' ? what : `${what}: ${advice}`;
   return { message, plain: plainText(), isRefused, status, fault: kind };
 
-  /** What a provider says of a key is for whoever has set it. */
+  /** Hides what the provider says about the key, which is for the operator only. */
   function plainText(): string {
     if (kind === 'unauthorised') return `${provider.name} does not let this service in`;
     return isPassing ? message : what;
@@ -97,7 +97,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   EPROTO: address => `does it speak https? Check ${address}`,
 };
 
-/** What went wrong on the way to the provider. */
+/** Returns the fault for a network error. */
 export function networkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseUrl'>): ProviderFault {
   const error = innermost(thrown);
   if (error instanceof ProxyFault) {
@@ -115,7 +115,7 @@ export function networkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseU
     ? causeOf(error)
     : messageOf(error) || code || 'no reason given';
   const isUnreachable = wasNotSent(error, code);
-  return new ProviderFault(`can't be reached at ${placeOf(baseUrl)}: ${reason}`, {
+  return new ProviderFault(`can't be reached at ${hostOf(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],
     isPassing: code === 'ECONNRESET',
     isRefused: isUnreachable,
@@ -124,27 +124,27 @@ export function networkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseU
   });
 }
 
-/** True if a fault comes before the request: while a host is looked up, a connection is made or a certificate is checked. */
+/** Returns true if the fault came before the request: at the lookup of the host, the connection or the certificate. */
 function wasNotSent(error: unknown, code: string | undefined): boolean {
   if (code !== undefined && code in ADVICE) return ADVICE[code] !== CLOSED;
   const syscall = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
   return syscall === 'connect' || syscall === 'getaddrinfo' || isAboutCertificate(error);
 }
 
-/** Wrappers say less than what they wrap; of several addresses tried, the last is as good as any. */
+/** Returns the innermost cause, which says most; if several addresses failed, that of the last. */
 function innermost(thrown: unknown): unknown {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return innermost(thrown.errors.at(-1));
   return thrown instanceof Error && thrown.cause !== undefined ? innermost(thrown.cause) : thrown;
 }
 
-function placeOf(baseUrl: string): string {
+function hostOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).host : 'an address that is not a URL';
 }
 
-/** A shorter key could be any word of a message. */
+/** Minimum length of a key to mask everywhere: a shorter one could be any word of a message. */
 const SHORTEST_SECRET = 8;
 
-/** Providers repeat a wrong key, in part, in what they answer; a URL may carry a password. */
+/** Masks keys and passwords: providers repeat parts of a wrong key, and URLs may hold passwords. */
 export function withoutKeys(text: string, key = ''): string {
   return withoutKey(text, key)
     .replace(/[\w*.-]+/g, withoutSecret)
@@ -152,7 +152,7 @@ export function withoutKeys(text: string, key = ''): string {
     .replace(/\/\/[^/@\s]+@/g, '//***@');
 }
 
-/** A word such as `sk-ab12cd…`, but not `key-value`: what follows has a digit, or was masked in part by the provider. */
+/** Masks a word such as `sk-ab12cd…`, but not `key-value`: a secret has a digit, or a mask of the provider's own. */
 function withoutSecret(word: string): string {
   const prefix = /\b(?:sk|pk|key)-/i.exec(word);
   if (prefix === null) return word;
@@ -160,7 +160,7 @@ function withoutSecret(word: string): string {
   return secret.length >= 6 && /[\d*]/.test(secret) ? `${word.slice(0, prefix.index)}***` : word;
 }
 
-/** A key that is a short word is masked only where it is named as a key. */
+/** Masks the key. A short one is masked only where the text calls it a key. */
 function withoutKey(text: string, key: string): string {
   if (key === '') return text;
   if (key.length >= SHORTEST_SECRET) return text.replaceAll(key, '***');
@@ -172,10 +172,11 @@ function withoutKey(text: string, key: string): string {
 }
 
 /**
- * Asks again, up to three times, if the provider refused because it is busy (429, 529, or it says that it is overloaded and
- * did nothing): not if it wants more than 60 s, nor if the quota is used up. After any other fault an answer may have been made and paid for, so it is never asked twice.
+ * Retries up to three times while the provider is busy: after a 429, a 529, or an error that says that it is overloaded
+ * and did nothing. Gives up if it asks for more than 60 s, or the quota is used up. After any other fault the answer may
+ * have been paid for, so the request is not repeated.
  *
- * @param isRead whether nothing is made: then it is asked again after a fault of the network or of the provider's own too
+ * @param isRead true if the request creates nothing; then network faults and server errors are retried too
  */
 export async function retryWhileBusy<T>(
   { sleep, signal }: Pick<EngineJob, 'sleep' | 'signal'>,
@@ -187,7 +188,7 @@ export async function retryWhileBusy<T>(
       return await ask();
     } catch (error) {
       const retryAfterMs = providerFaultIn(error)?.more.retryAfterMs;
-      const waitMs = mayAskAgain(error, isRead)
+      const waitMs = isRetryable(error, isRead)
         ? waitBeforeRetry(PROVIDER_RETRIES, { attempt, retryAfterMs })
         : undefined;
       if (waitMs === undefined) throw error;
@@ -196,7 +197,7 @@ export async function retryWhileBusy<T>(
   }
 }
 
-function mayAskAgain(error: unknown, isRead: boolean): boolean {
+function isRetryable(error: unknown, isRead: boolean): boolean {
   const fault = providerFaultIn(error);
   const { status = fault ? 0 : 500, quotaUsedUp, isOverloaded } = fault?.more ?? {};
   const isPassing = status === 429 || status === 529 || isOverloaded === true || (isRead && status >= 500);
@@ -205,13 +206,13 @@ function mayAskAgain(error: unknown, isRead: boolean): boolean {
 
 const SHOWN = 5;
 
-/** Whether a provider refused because it does not know the model. */
+/** Returns true if the provider does not know the model. */
 function isUnknownModel({ what, more: { status, param = 'model' } }: ProviderFault): boolean {
   const namesModel = param === 'model' && /\bmodel\b/i.test(what);
   return status === 404 || (status === 400 && namesModel && /\b(?:not|unknown|invalid|exist)/i.test(what));
 }
 
-/** What a provider has in place of a model, the nearest names first; undefined if it does not tell. */
+/** Lists the provider's models, the nearest names first; undefined if it does not list any. */
 async function nearestModels(
   { model, id = model }: ModelEntry,
   { provider, env }: Access,

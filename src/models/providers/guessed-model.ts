@@ -1,7 +1,7 @@
 import type { Modality } from '../../wire/index.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 
-/** Credits that a run of a provider's model costs unless models.yaml says otherwise. */
+/** Credits for a run of a provider's model, unless models.yaml sets them. */
 export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = { text: 2, image: 10, video: 50 };
 
 /** Returns what a model makes, judged by its name. */
@@ -9,7 +9,7 @@ export function guessedModality(name: string): 'text' | 'image' {
   return /image|dall-e|flux|stable-?diffusion|kontext|nova-canvas/i.test(name) ? 'image' : 'text';
 }
 
-/** Returns a model that models.yaml doesn't describe, as one of a provider's. */
+/** Returns an entry for a provider's model that models.yaml doesn't describe. */
 export function guessedModel(
   provider: Provider,
   model: string,

@@ -1,43 +1,43 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { jsonWords, type PromptJob, saysJson } from '../engine.ts';
-import type { Interface } from './clients.ts';
+import type { ProviderInterface } from './clients.ts';
 import { obeyedSchema } from './schema-notes.ts';
 import { isStrict } from './strict-schema.ts';
 
-/** How a model is asked for JSON. */
+/** The parts of a request that ask for JSON. */
 export interface JsonForm {
   readonly responseFormat?: LanguageModelV4CallOptions['responseFormat'];
   readonly strict: boolean;
-  /** What is said in the prompt besides. */
+  /** Words to add to the prompt. */
   readonly words?: string;
-  /** What goes into the request in place of `responseFormat`. */
+  /** Fields of the request in place of `responseFormat`. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** A schema that every JSON object fits, for servers that take nothing but schemas. */
+/** A schema that fits every JSON object, for servers that require a schema. */
 const ANY_OBJECT = { type: 'object' } as const;
 
 /**
- * How a job asks for JSON: with the schema if the model takes one, else in words.
+ * Returns how to ask for JSON: with the schema if the model takes one, else in words.
  *
- * @param takesNone true if the client said that the model takes no format after all
+ * @param takesNone true if the client found that the model takes no format
  */
-export function jsonFormOf(job: PromptJob, spoken: Interface, takesNone = false): JsonForm {
+export function jsonFormOf(job: PromptJob, api: ProviderInterface, takesNone = false): JsonForm {
   const { json, model } = job;
   if (json === undefined) return { strict: false };
   const { schema, named } = json;
   const strict = named?.strict ?? isStrict(schema);
-  const wanted = { provider: model.provider?.name ?? '', id: model.id ?? model.model };
+  const modelId = { provider: model.provider?.name ?? '', id: model.id ?? model.model };
   const form = takesNone
     ? 'words'
-    : (OF_FILE[model.responseFormat ?? ''] ?? spoken.json?.(wanted) ?? 'schema');
+    : (BY_RESPONSE_FORMAT[model.responseFormat ?? ''] ?? api.json?.(modelId) ?? 'schema');
   if (form === 'schema' && isJsonObject(schema)) {
-    const taken = model.provider ? obeyedSchema(schema, model.provider) : schema;
+    const obeyed = model.provider ? obeyedSchema(schema, model.provider) : schema;
     return {
       responseFormat: {
         type: 'json',
-        schema: isJsonObject(taken) ? taken : schema,
+        schema: isJsonObject(obeyed) ? obeyed : schema,
         name: named?.name ?? 'output',
         ...(named?.description !== undefined && { description: named.description }),
       },
@@ -45,17 +45,21 @@ export function jsonFormOf(job: PromptJob, spoken: Interface, takesNone = false)
     };
   }
   const words = isJsonObject(schema) ? jsonWords(schema) : saysJson(job) ? undefined : jsonWords();
-  const said = words === undefined ? {} : { words };
-  if (form === 'words') return { ...said, strict };
-  if (wanted.provider === 'lmstudio') {
-    return { ...said, responseFormat: { type: 'json', schema: ANY_OBJECT, name: 'output' }, strict: false };
+  const inPrompt = words === undefined ? {} : { words };
+  if (form === 'words') return { ...inPrompt, strict };
+  if (modelId.provider === 'lmstudio') {
+    return {
+      ...inPrompt,
+      responseFormat: { type: 'json', schema: ANY_OBJECT, name: 'output' },
+      strict: false,
+    };
   }
-  if (spoken.saysJson) return { ...said, fields: { response_format: { type: 'json_object' } }, strict };
-  return { ...said, responseFormat: { type: 'json' }, strict };
+  if (api.saysJson) return { ...inPrompt, fields: { response_format: { type: 'json_object' } }, strict };
+  return { ...inPrompt, responseFormat: { type: 'json' }, strict };
 }
 
-/** What `responseFormat` of `models.yaml` says. */
-const OF_FILE: Readonly<Record<string, 'schema' | 'object' | 'words' | undefined>> = {
+/** The values of `responseFormat` in `models.yaml`. */
+const BY_RESPONSE_FORMAT: Readonly<Record<string, 'schema' | 'object' | 'words' | undefined>> = {
   json_schema: 'schema',
   json_object: 'object',
   none: 'words',

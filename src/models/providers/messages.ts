@@ -3,10 +3,10 @@ import type { Message } from '../../prompts/render/render-prompt.ts';
 import { messageText } from '../engine.ts';
 
 /**
- * The messages of a prompt as clients take them.
+ * Returns the messages of a prompt in the clients' format.
  *
- * @param words added to what the system says, if any
- * @param systemFirst true if system messages can't stand between others
+ * @param words text to add to the system message
+ * @param systemFirst true if system messages must come before all others
  */
 export function clientMessages(
   messages: readonly Message[],
@@ -17,12 +17,12 @@ export function clientMessages(
   const texts = all.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts));
   const text = texts.filter(part => part !== '').join('\n\n');
   const others = all.filter(({ role }) => role !== 'system').map(clientMessage);
-  // A prompt of nothing but system messages is what the user says.
+  // A prompt of system messages only is sent as the user's.
   if (others.length === 0) return [{ role: 'user', content: [{ type: 'text', text }] }];
   return text === '' ? others : [{ role: 'system', content: text }, ...others];
 }
 
-/** Behind the last thing that the system says, or before everything. */
+/** Adds words to the last system message, or as a new one before all others. */
 function withWords(messages: readonly Message[], words: string): readonly Message[] {
   const last = messages.findLastIndex(({ role }) => role === 'system');
   if (last < 0) return [{ role: 'system', parts: [{ text: words }] }, ...messages];
@@ -31,7 +31,7 @@ function withWords(messages: readonly Message[], words: string): readonly Messag
   );
 }
 
-/** A message of text alone is one text: not every server takes parts. */
+/** Converts a message. Joins parts that are all text into one, because not every server takes parts. */
 function clientMessage({ role, parts }: Message): LanguageModelV4Message {
   if (role === 'system') return { role, content: messageText(parts) };
   if (role === 'model') return { role: 'assistant', content: [{ type: 'text', text: messageText(parts) }] };
@@ -47,7 +47,7 @@ function clientMessage({ role, parts }: Message): LanguageModelV4Message {
             type: 'file',
             mediaType: part.image.mediaType,
             data: { type: 'data', data: part.image.bytes },
-            // OpenAI's Responses want it said, though this is the default.
+            // OpenAI's Responses require this field, although it has a default.
             providerOptions: { openai: { imageDetail: 'auto' } },
           } as const),
     ),

@@ -3,20 +3,20 @@ import { textOrJson } from '../../files/json.ts';
 import { type ModelEntry, NUMBER_SETTINGS, OPTION_NAMES, type OptionName } from '../entry.ts';
 import { maximumOf, optionsLeftOut, targetOf } from './unsupported-options.ts';
 
-/** The options of a run, told apart. */
+/** The options of a run, sorted by who handles them. */
 export interface SortedOptions {
-  /** Those that a model may not take. */
+  /** Options that some models don't take. */
   readonly known: ReadonlyMap<OptionName, unknown>;
   readonly maxOutputTokens: number | undefined;
-  /** All others, which are handed on as they are. */
+  /** All others, passed on unchanged. */
   readonly others: Readonly<Record<string, unknown>>;
-  /** What was left out, or changed, one sentence each. */
+  /** Notes on what was left out or changed, one sentence each. */
   readonly warnings: readonly string[];
-  /** The same, each with its option. */
+  /** The same notes, each with its option. */
   readonly notes: readonly OptionNote[];
 }
 
-/** What becomes of an option that a model does not take as it stands. */
+/** A note on an option that was left out or changed. */
 export interface OptionNote {
   readonly option: OptionName;
   readonly note: string;
@@ -30,7 +30,7 @@ function isRefused(key: string, refused: ReadonlySet<OptionName>): boolean {
   return isOptionName(key) && refused.has(key);
 }
 
-/** Sorts the options of a run, without those that the model does not take. */
+/** Sorts the options of a run, and leaves out those that the model does not take. */
 export function sortOptions(
   settings: Readonly<Record<string, unknown>>,
   model: ModelEntry,
@@ -49,12 +49,12 @@ export function sortOptions(
     else if (leftOut.has(key)) notes.push({ option: key, note: leftOutNote(model, key) });
     else known.set(key, withinMaximum(model, key, typed(key, value), notes));
   }
-  // One answer is what every model gives.
+  // Every model gives one answer by default.
   if (known.get('n') === 1) known.delete('n');
   return { known, maxOutputTokens, others, warnings: notes.map(({ note }) => note), notes };
 }
 
-/** Options of a prompt keep their type; those of a run are texts. */
+/** Returns an option in its type: those of a run arrive as text, those of a prompt have their type already. */
 function typed(key: OptionName, value: unknown): unknown {
   if (key === 'stopSequences') return Array.isArray(value) ? value.map(String) : [String(value)];
   if (!NUMBER_SETTINGS.has(key) && key !== 'n') return value;
@@ -70,7 +70,7 @@ function withinMaximum(model: ModelEntry, key: OptionName, value: unknown, notes
   return maximum;
 }
 
-/** The sentence that says that an option was left out. */
+/** Returns the note on an option that was left out. */
 export function leftOutNote({ model, id = model }: ModelEntry, option: string): string {
   return `${id} does not take ${option}: left out`;
 }
@@ -79,7 +79,7 @@ function maximumNote({ model, id = model }: ModelEntry, option: string, maximum:
   return `${id} takes a ${option} of at most ${maximum}: ${maximum} is sent`;
 }
 
-/** The options as clients take them. */
+/** Returns the options in the clients' format. */
 export function callOptions({
   known,
   maxOutputTokens,
@@ -111,7 +111,7 @@ export function callOptions({
   };
 }
 
-/** What a client says it left out of a request, or changed in it, of the options that were handed to it. */
+/** Returns notes on the options that a client left out of a request or changed. */
 export function clientNotes(
   warnings: readonly SharedV4Warning[],
   model: ModelEntry,

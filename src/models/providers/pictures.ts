@@ -8,32 +8,33 @@ import { openHttp, readBody } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { ProviderFault } from './refusal.ts';
 
-/** A picture as providers give it: its bytes, or where they are. */
+/** A picture in an answer: its bytes or its URL. */
 export interface PictureSource {
   readonly bytes?: Buffer;
   readonly base64?: string | undefined;
-  /** https, of the provider's own origin, or `data:`. */
+  /** An https or `data:` URL, or any of the provider's own origin. */
   readonly url?: string | undefined;
 }
 
-/** Most pictures of one answer, and most bytes of them in all. */
+/** Maximum number of pictures in an answer, and maximum of their bytes in total. */
 const MAX_PICTURES = 64;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 const PAID = 'it may have been paid for';
 
 /**
- * The pictures that a model made, one at a time; an error item for one that can't be had or is not a picture.
+ * Fetches the pictures of an answer one after another. A picture that can't be fetched, or is not one, becomes an error
+ * item.
  *
- * @throws {ProviderFault} for more of them, or larger ones, than a run may hold
+ * @throws {ProviderFault} if there are more of them, or larger ones, than a run may hold
  */
-export async function picturesOf(
+export async function fetchPictures(
   pictures: readonly PictureSource[],
   { signal }: Pick<EngineJob, 'signal'>,
   access: Access,
 ): Promise<EngineOutput[]> {
   if (pictures.length > MAX_PICTURES) {
-    throw tooMuch(`${pictures.length} pictures: a run holds at most ${MAX_PICTURES}`);
+    throw pastLimit(`${pictures.length} pictures: a run holds at most ${MAX_PICTURES}`);
   }
   const outputs: EngineOutput[] = [];
   let bytes = 0;
@@ -41,14 +42,14 @@ export async function picturesOf(
     const output = await pictureOutput(picture, signal, access);
     bytes += output.type === 'image' ? output.bytes.length : 0;
     if (bytes > MAX_BYTES) {
-      throw tooMuch('pictures of more than 256 MiB in all, which is the most a run holds');
+      throw pastLimit('pictures of more than 256 MiB in all, which is the most a run holds');
     }
     outputs.push(output);
   }
   return outputs;
 }
 
-function tooMuch(what: string): ProviderFault {
+function pastLimit(what: string): ProviderFault {
   return new ProviderFault(`answered with ${what}`, { mayHaveCost: true });
 }
 
@@ -58,7 +59,7 @@ async function pictureOutput(
   access: Access,
 ): Promise<EngineOutput> {
   try {
-    const bytes = await bytesOf(picture, access, signal);
+    const bytes = await pictureBytes(picture, access, signal);
     const mediaType = await imageType(bytes);
     if (mediaType !== undefined) return { type: 'image', bytes, mediaType };
     const message = `${access.provider.name} answered with something that is not a picture`;
@@ -70,7 +71,7 @@ async function pictureOutput(
   }
 }
 
-async function bytesOf(
+async function pictureBytes(
   { bytes, base64, url = '' }: PictureSource,
   access: Access,
   signal: AbortSignal,
@@ -86,7 +87,7 @@ async function bytesOf(
     : await fetchImage(url, { signal, env, ...privateRules });
 }
 
-/** A server on this machine gives URLs of itself, which no guard for public pictures would let through. */
+/** Fetches a picture from the provider itself: the guard for public pictures would refuse a local server. */
 async function fetchOwn(url: URL, env: Env, signal: AbortSignal): Promise<Buffer> {
   const answer = await openHttp({ url, signal, proxy: proxyFor(url, env) });
   if (answer.status === 200) return await readBody(answer, MAX_IMAGE_BYTES);

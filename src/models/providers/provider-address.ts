@@ -2,16 +2,16 @@ import { isIP } from 'node:net';
 import type { Env } from '../outgoing/proxy.ts';
 import type { ProviderData } from './provider-data.ts';
 
-/** Where a provider is asked, as the environment has it. */
+/** A provider's address from the environment. */
 export interface ProviderAddress {
   readonly baseUrl: string;
-  /** True if it is another address than the provider's own. */
+  /** True if the address differs from the provider's own. */
   readonly isMoved: boolean;
-  /** The variable that it comes from; absent if none is set. */
+  /** The variable that sets it; absent if none does. */
   readonly variable?: string;
-  /** Variables that the address lacks; any one of them is enough. */
+  /** Variables that would complete the address; any one of them is enough. */
   readonly missing?: readonly string[];
-  /** Why the address can't be used; names the variable that it comes from. */
+  /** Why the address can't be used; names the variable that sets it. */
   readonly fault?: string;
 }
 
@@ -20,7 +20,7 @@ export function withoutTrailingSlash(address: string): string {
   return address.replace(/(?<!\/)\/+$/, '');
 }
 
-/** Returns where the environment says that a provider is, or its own address. */
+/** Returns a provider's address from the environment, else its own. */
 export function addressOf(data: ProviderData, env: Env): ProviderAddress {
   const variable = `${(data.variable ?? data.name).toUpperCase()}_BASE_URL`;
   const written = env[variable]?.trim();
@@ -40,8 +40,8 @@ function movedTo(written: string, variable: string, data: ProviderData): Provide
 }
 
 /**
- * Returns an address in the form in which requests are sent. The tools of some providers take it with the path of the
- * interface, those of others without.
+ * Returns an address with the path of its interface. The tools of some providers expect it with that path, others
+ * without.
  */
 export function normalisedBaseUrl(
   address: string,
@@ -56,7 +56,7 @@ export function normalisedBaseUrl(
   return `${plain}${path}`;
 }
 
-/** Puts the variables into an address that has places for them. */
+/** Fills the placeholder of an address from the environment. */
 function filledIn({ baseUrl }: ProviderData, variable: string, env: Env): ProviderAddress {
   const needed = /\{(\w+)\}/.exec(baseUrl)?.[1];
   if (needed === undefined) return { baseUrl, isMoved: false };
@@ -89,7 +89,7 @@ function hostFault(root: string): string | undefined {
     : 'must be a host, a port such as :11434, host:port, or an http or https URL';
 }
 
-/** A server that listens on every address of this machine is asked on loopback. */
+/** Splits a host and its port. Replaces an address that stands for all interfaces by loopback. */
 function hostAndPort(place: string, standard: string): { host: string; port: string } {
   const bare = place.replace(/^\[(.*)\]$/, '$1');
   const colon = isIP(bare) === 6 ? -1 : place.lastIndexOf(':');
@@ -100,7 +100,7 @@ function hostAndPort(place: string, standard: string): { host: string; port: str
   return { host: isIP(host) === 6 ? `[${host}]` : host, port };
 }
 
-/** Returns what is wrong with a base URL, as a sentence that begins after its name; undefined if nothing is. */
+/** Returns what is wrong with a base URL, as a sentence without its subject; undefined if it is valid. */
 export function baseUrlFault(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL, such as https://host/v1';

@@ -1,15 +1,15 @@
 import type { InterfaceName } from '../entry.ts';
 
-/** What is known of a provider before the environment is read. */
+/** The static data of a provider. */
 export interface ProviderData {
   readonly name: string;
   /** Its own address; `{NAME}` stands for the value of an environment variable. */
   readonly baseUrl: string;
-  /** The interface by which it is asked. */
+  /** Its interface. */
   readonly engine: InterfaceName;
-  /** Addresses at which it is asked by Chat Completions instead. */
+  /** Returns true for addresses that take Chat Completions instead. */
   readonly asksChatAt?: (url: URL) => boolean;
-  /** The variables of its key, as its own tools have them; the first that is set counts. None: it is local. */
+  /** The variables of its key, named as in its own tools; the first that is set counts. Empty for a local provider. */
   readonly keys?: readonly string[];
   /** Other prefixes of its models. */
   readonly aliases?: readonly string[];
@@ -17,18 +17,18 @@ export interface ProviderData {
   readonly variable?: string;
   /** Default true: see `Provider.listsModels`. */
   readonly listsModels?: boolean;
-  /** True if its models can be asked in batches at a lower price. */
+  /** True if it takes batches at a lower price. */
   readonly batch?: boolean;
 }
 
-/** The known providers, in the order in which they are listed. */
+/** The known providers, in display order. */
 export const PROVIDERS: readonly ProviderData[] = [
   {
     name: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     keys: ['OPENAI_API_KEY'],
     engine: 'openai-responses',
-    // Regions have names such as eu.api.openai.com; few other servers have Responses.
+    // Regions have hosts such as eu.api.openai.com. Few other servers implement Responses.
     asksChatAt: ({ hostname }) => !/^(?:[a-z0-9-]+\.)?api\.openai\.com$/.test(hostname),
     batch: true,
   },
@@ -60,7 +60,7 @@ export const PROVIDERS: readonly ProviderData[] = [
     baseUrl: 'https://{AZURE_RESOURCE_NAME}.openai.azure.com/openai/v1',
     keys: ['AZURE_API_KEY'],
     engine: 'azure',
-    // Its list is of models that could be deployed, not of deployments.
+    // Azure lists models that could be deployed, not deployments.
     listsModels: false,
   },
   {

@@ -4,7 +4,7 @@ import type { Env } from '../outgoing/proxy.ts';
 import { addressOf, withoutTrailingSlash } from './provider-address.ts';
 import { PROVIDERS, type ProviderData } from './provider-data.ts';
 
-/** Returns the known providers as the environment has them, in the order in which they are listed. */
+/** Returns the known providers with the addresses of the environment, in display order. */
 export function knownProviders(env: Env): readonly Provider[] {
   return PROVIDERS.map(data => providerOf(data, env));
 }
@@ -37,17 +37,17 @@ function providerOf(data: ProviderData, env: Env): Provider {
   };
 }
 
-/** Returns the interface by which a known provider is asked at an address. */
+/** Returns the interface of a known provider at an address. */
 export function interfaceAt({ engine, asksChatAt }: ProviderData, baseUrl: string): InterfaceName {
   return URL.canParse(baseUrl) && asksChatAt?.(new URL(baseUrl)) ? 'openai' : engine;
 }
 
-/** Returns true for an address of this machine. */
+/** Returns true if the address is one of this machine. */
 export function isLoopback(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && isLoopbackHost(new URL(baseUrl).hostname);
 }
 
-/** Returns the key of a provider, without blanks around it; undefined if none of its variables holds one. */
+/** Returns the trimmed key of a provider; undefined if none of its variables holds one. */
 export function keyOf({ keyVariables }: Provider, env: Env): string | undefined {
   const variable = keyVariable({ keyVariables }, env);
   return variable === undefined ? undefined : env[variable]?.trim();
@@ -58,14 +58,14 @@ export function keyVariable({ keyVariables }: Pick<Provider, 'keyVariables'>, en
   return keyVariables.find(name => Boolean(env[name]?.trim()));
 }
 
-/** A reason why nothing can be sent to a provider. */
+/** A fault that prevents requests to a provider. */
 export interface AccessFault {
-  /** `key`: a key or what stands beside it is missing; `configuration`: what is there can't be used. */
+  /** `key` if a key or address is missing, `configuration` if one is invalid. */
   readonly kind: 'key' | 'configuration';
   readonly message: string;
 }
 
-/** Returns what keeps a provider from being asked; undefined if nothing does. */
+/** Returns the fault that prevents requests to a provider; undefined if there is none. */
 export function accessFault(provider: Provider, env: Env): AccessFault | undefined {
   const { name, baseUrl, needsKey, keyVariables, missing, fault } = provider;
   if (fault !== undefined) return { kind: 'configuration', message: fault };
@@ -92,7 +92,7 @@ export function accessFault(provider: Provider, env: Env): AccessFault | undefin
   };
 }
 
-/** Returns the known providers that have a key, an address that needs none, or a fault in what somebody set for them. */
+/** Returns the known providers with a key, with an address that needs none, or with a fault in their variables. */
 export function configuredProviders(env: Env): readonly Provider[] {
   return knownProviders(env).filter(provider => {
     const { keyVariables, isMoved = false, needsKey, fault } = provider;
@@ -101,7 +101,7 @@ export function configuredProviders(env: Env): readonly Provider[] {
   });
 }
 
-/** Returns true for two ways to write one address. */
+/** Returns true if two URLs are the same address. */
 export function sameEndpoint(one: string, other: string): boolean {
   const plain = (url: string): string =>
     withoutTrailingSlash(new URL(url).href).replace('://localhost', '://127.0.0.1');

@@ -5,14 +5,14 @@ import type { EngineFault } from '../engine.ts';
 
 const SHOWN_LENGTH = 300;
 
-/** An answer that is not a success. */
+/** A response that is not a success. */
 export interface Refused {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
-/** An answer that is not a success as the fault that it is. It is judged by its status and its codes, never by words. */
+/** Returns the fault of a response that is not a success, judged by status and codes rather than by words. */
 export function refusal({ status, headers, text }: Refused): ProviderFault {
   if (status >= 300 && status < 400) return redirected(status, headers['location']);
   const body = parseJson(text) ?? text;
@@ -28,7 +28,7 @@ export function refusal({ status, headers, text }: Refused): ProviderFault {
     quotaUsedUp,
     isOverloaded: isOverloaded(codes, reason),
     hasExpired: codes.some(code => /(?:^|_)expired$/i.test(code)),
-    retryAfterMs: askedWait(headers) ?? retryInfo(body),
+    retryAfterMs: headerWait(headers) ?? bodyWait(body),
     param: paramIn(body),
     fault: faultOfStatus(status, { quotaUsedUp, keyIsInvalid }),
     advice: adviceOn(status, { text, quotaUsedUp }),
@@ -45,7 +45,7 @@ function faultOfStatus(
   return status === 429 || status === 529 ? 'busy' : undefined;
 }
 
-/** The codes, types and reasons of an error, whichever form it has. */
+/** Returns the codes, types and reasons of an error in any provider's format. */
 function codesIn(body: unknown): string[] {
   const error: unknown = Array.isArray(body) ? body[0] : body;
   const inner = valueAt(error, 'error');
@@ -55,10 +55,10 @@ function codesIn(body: unknown): string[] {
   );
 }
 
-/** xAI answers 400 to a key that is not valid, with the code of every wrong argument. */
+/** xAI answers 400 to an invalid key, with the same code as for any invalid argument. */
 const XAI_KEY = /^Incorrect API key provided\b/;
 
-/** What providers call an account that has nothing left to spend. */
+/** Error codes of an account that has nothing left to spend. */
 const USED_UP: ReadonlySet<string> = new Set([
   'insufficient_quota',
   'insufficient_balance',
@@ -71,7 +71,7 @@ const USED_UP: ReadonlySet<string> = new Set([
   'credits_exhausted',
 ]);
 
-/** What providers call a key that is not valid, if they answer 400 to it. */
+/** Error codes of an invalid key, at providers that answer 400 to one. */
 const INVALID_KEY =
   /^(?:API_KEY_INVALID|invalid[-_]api[-_]key|.*:invalid-api-key|.*:bad-credentials|.*[-_]credentials[-_]invalid)$/i;
 
@@ -96,36 +96,36 @@ function redirected(status: number, header: string | string[] | undefined): Prov
   });
 }
 
-/** What only a page of a browser holds. */
+/** Matches tags that only a web page holds. */
 const PAGE = /<(?:!doctype|html|head|body|title|h1)\b/i;
 
-/** An answer that is not JSON, in one line; a web page is named as one. */
+/** Returns a body that is not JSON in one line; a web page only by name. */
 export function pageOrLine(text: string): string {
   return PAGE.test(text) ? 'with a web page, not with what its interface answers' : inOneLine(text);
 }
 
-/** A reason in one line. */
+/** Returns a reason in one line, shortened. */
 export function inOneLine(reason: string): string {
   const line = reason.replace(/\s+/g, ' ').trim();
   if (line === '') return '(without saying why)';
   return line.length > SHOWN_LENGTH ? `${line.slice(0, SHOWN_LENGTH)}…` : line;
 }
 
-/** The reason in an error body, or in an `error` within an answer. */
+/** Returns the reason in an error body, or in the `error` of an answer. */
 export function reasonOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return reasonOf(value[0]);
   if (!isJsonObject(value)) return undefined;
   for (const key of ['error', 'message', 'Message', 'detail', 'errors', 'msg', 'title']) {
     const reason = reasonOf(value[key]);
-    if (reason !== undefined && reason !== '') return reason + placeIn(value);
+    if (reason !== undefined && reason !== '') return reason + fieldIn(value);
   }
   const rest = JSON.stringify(value);
   return rest === '{}' ? undefined : rest;
 }
 
-/** FastAPI names the field it complains of in `loc`. */
-function placeIn({ loc }: Record<string, unknown>): string {
+/** Returns the field in question, which FastAPI names in `loc`. */
+function fieldIn({ loc }: Record<string, unknown>): string {
   return Array.isArray(loc) ? ` (${loc.map(String).join('.')})` : '';
 }
 
@@ -146,15 +146,15 @@ function adviceOn(
   return undefined;
 }
 
-/** In milliseconds, of `retry-after-ms`, or of `retry-after` in seconds or as a date. */
-function askedWait(headers: Refused['headers']): number | undefined {
+/** Returns the wait that the headers ask for, in milliseconds. */
+function headerWait(headers: Refused['headers']): number | undefined {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (Number.isFinite(exact) && exact >= 0) return exact;
   return retryAfter(String(headers['retry-after'] ?? ''), Date.now());
 }
 
-/** Google's own form of it, such as `retryDelay: 13.5s`. */
-function retryInfo(body: unknown): number | undefined {
+/** Returns the wait in Google's own format, such as `retryDelay: 13.5s`, in milliseconds. */
+function bodyWait(body: unknown): number | undefined {
   const error: unknown = Array.isArray(body) ? body[0] : body;
   const info = listAt(error, 'error', 'details').find(detail =>
     textAt(detail, '@type')?.endsWith('google.rpc.RetryInfo'),
@@ -163,38 +163,37 @@ function retryInfo(body: unknown): number | undefined {
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
-/** What the user can do next; a function takes what the provider's address is called. */
+/** Advice on what to do next. A function takes the name of the provider's address. */
 export type Advice = string | ((address: string) => string);
 
-/** Something a provider did that makes the run fail. */
+/** A fault of a provider that makes the run fail. */
 export class ProviderFault extends Error {
   override readonly name = 'ProviderFault';
 
   constructor(
-    /** What it did, as a sentence that begins after its name: `answered 500 …`. */
+    /** The fault as a sentence without the provider's name: `answered 500 …`. */
     readonly what: string,
     readonly more: {
-      /** What the user can do next. */
       readonly advice?: Advice | undefined;
-      /** True if it may be gone by itself later, so that whoever asked can act on the advice. */
+      /** True if the fault may be temporary, so that any caller can act on the advice. */
       readonly isPassing?: boolean;
-      /** The HTTP status it answered with. */
+      /** The HTTP status. */
       readonly status?: number;
-      /** How long it wants to be left alone, in milliseconds; undefined where it did not say. */
+      /** Time to wait before a retry, in milliseconds; undefined if the provider did not say. */
       readonly retryAfterMs?: number | undefined;
-      /** True if asking again can't help: the account's quota is used up. */
+      /** True if the account's quota is used up, so that a retry can't help. */
       readonly quotaUsedUp?: boolean;
       /** True if the provider says that it did nothing because it is overloaded. */
       readonly isOverloaded?: boolean;
-      /** True if a code of the provider says that what was asked for has expired. */
+      /** True if the provider's error code says that the resource has expired. */
       readonly hasExpired?: boolean;
-      /** The parameter that the provider complains of. */
+      /** The parameter that the provider complains about. */
       readonly param?: string | undefined;
-      /** Why no model answered, if it is one of the faults that the command tells apart. */
+      /** Why no model answered, if the command has its own exit code or hint for it. */
       readonly fault?: EngineFault | undefined;
-      /** True if an answer was begun: then it may have been paid for. */
+      /** True if an answer was begun, which may have been paid for. */
       readonly mayHaveCost?: boolean;
-      /** True if nothing of it can have been paid for: it was refused, or never arrived. */
+      /** True if the run can't have cost anything: the request was refused, or never arrived. */
       readonly isRefused?: boolean;
     } = {},
   ) {

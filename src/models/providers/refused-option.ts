@@ -1,7 +1,7 @@
 import type { OptionName } from '../entry.ts';
 import type { ProviderFault } from './refusal.ts';
 
-/** The names of options in the interfaces of providers. */
+/** The names of options in the providers' interfaces. */
 const FIELDS: Readonly<Record<OptionName, readonly string[]>> = {
   temperature: ['temperature'],
   topP: ['top_p', 'topP'],
@@ -32,10 +32,10 @@ const FIELDS: Readonly<Record<OptionName, readonly string[]>> = {
 const UNSUPPORTED =
   /unsupported|not (?:\w+ )?support|n[’']t (?:\w+ )?support|no support|not (?:allowed|permitted|available|accepted|enabled)|deprecated|unknown (?:parameter|field|name|argument|option)|cannot find field|unrecogni[sz]ed|unexpected (?:keyword|field|parameter)|cannot both be|can[’']t be used|does not (?:accept|take)|only the default/i;
 
-/** The statuses of a request that was not understood: nothing was done. */
+/** Statuses of an invalid request, which cost nothing. */
 const STATUSES: ReadonlySet<number | undefined> = new Set([400, 422]);
 
-/** The options that a refusal names as unsupported, of those that were sent. */
+/** Returns the sent options that a refusal names as unsupported. */
 export function refusedOptions(
   { what, more: { status, param } }: ProviderFault,
   sent: ReadonlySet<OptionName>,
@@ -45,11 +45,11 @@ export function refusedOptions(
   const byParam = options.filter(option => param !== undefined && FIELDS[option].includes(param));
   if (byParam.length > 0) return byParam;
   const named = options.filter(option => FIELDS[option].some(field => isField(field, what)));
-  // Of two that exclude each other the first stays.
+  // If two exclude each other, the first stays.
   return /cannot both be/i.test(what) ? named.slice(1) : named;
 }
 
-/** Short names are also words of the language: those count only where a field is named. */
+/** Returns true if a text names a field. A short name, which is also an English word, needs quotes or a label. */
 function isField(field: string, text: string): boolean {
   const name = field.replace(/\./g, '\\.');
   const isWord = /^(?:n|stop|seed|effort)$/.test(field);

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../wire/bounded-json.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Fields that hold what the request is about: no option of the same name replaces them. */
+/** Fields that no option of the same name may replace. */
 const OWN: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -17,10 +17,10 @@ const OWN: ReadonlySet<string> = new Set([
   'stream_options',
 ]);
 
-/** Fields that the form of the answer is asked for with: those of a request that has them stay. */
+/** Fields for the format of the answer; an option replaces them only if the request has none. */
 const FORM: ReadonlySet<string> = new Set(['response_format', 'tools', 'tool_choice', 'toolConfig']);
 
-/** Keys of `config` as fields of a request's body: in snake case. */
+/** Returns keys of `config` in snake case, as fields of a request's body. */
 export function snakeCased(config: Json): Json {
   return Object.fromEntries(
     Object.entries(config).map(([key, value]) => [
@@ -30,10 +30,10 @@ export function snakeCased(config: Json): Json {
   );
 }
 
-/** Fields of Gemini's request itself; all others belong into its `generationConfig`. */
+/** Fields of Gemini's request itself; all others belong in its `generationConfig`. */
 const GEMINI_FIELDS: ReadonlySet<string> = new Set(['safetySettings', 'cachedContent', 'labels']);
 
-/** Keys of `config` as fields of a request of Gemini's. */
+/** Returns keys of `config` as fields of a Gemini request. */
 export function geminiFields(config: Json): Json {
   const entries = Object.entries(config);
   const own = entries.filter(([key]) => GEMINI_FIELDS.has(key));
@@ -44,7 +44,7 @@ export function geminiFields(config: Json): Json {
   };
 }
 
-/** A request's body with more fields. Where both hold an object, the fields of both are in it, and the body's own win. */
+/** Returns a body with added fields. Merges objects that both have; there the body's own fields win. */
 export function merged(body: Json, fields: Json): Json {
   const result: Record<string, unknown> = { ...body };
   for (const [key, value] of Object.entries(fields)) {

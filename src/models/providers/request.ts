@@ -7,17 +7,17 @@ import type { PromptJob } from '../engine.ts';
 import type { InterfaceName, OptionName } from '../entry.ts';
 import { USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
-import type { Form } from './answer.ts';
+import type { AnswerFormat } from './answer.ts';
+import { IMAGES } from './answer-formats/images.ts';
 import {
   CLIENTS,
   type ClientSettings,
   type Extras,
-  type Interface,
+  type ModelId,
+  type ProviderInterface,
   sharedEffort,
-  type Wanted,
 } from './clients.ts';
 import { drawingCall, drawingNotes } from './drawing.ts';
-import { DRAWN } from './forms/drawn.ts';
 import { type JsonForm, jsonFormOf } from './json-form.ts';
 import { clientMessages } from './messages.ts';
 import { callOptions, clientNotes, leftOutNote, type SortedOptions, sortOptions } from './options.ts';
@@ -27,26 +27,26 @@ import { droppedKeywords } from './schema-notes.ts';
 import type { ProviderRequest } from './send.ts';
 import { reasons, targetOf } from './unsupported-options.ts';
 
-/** A request that is not sent yet. */
+/** A request before it is sent. */
 export interface BuiltRequest extends ProviderRequest {
-  /** How its answer is read. */
-  readonly form: Form;
-  /** Where a picture that is drawn in its own time is asked for. */
+  /** The reader for its answer. */
+  readonly form: AnswerFormat;
+  /** The URL to poll for a picture that is drawn asynchronously. */
   readonly resultUrl?: URL;
   /** True if the model has to answer by calling a tool. */
   readonly hasJsonTool: boolean;
   /** The options in it that a provider may refuse. */
   readonly options: ReadonlySet<OptionName>;
-  /** What was left out of it, or changed, one sentence each. */
+  /** Notes on what was left out or changed, one sentence each. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Builds what a provider is asked. The client of its interface makes the request, and takes an empty answer for the
- * provider's: so it says what it left out, and nothing is sent.
+ * Builds the request to a provider. The client of the interface makes it and gets an empty answer back, so that it
+ * reports what it left out without sending anything.
  *
- * @param refused options that the provider does not take from this model
- * @throws {ProviderFault} for what the client can't say in its interface
+ * @param refused options that this model has refused before
+ * @throws {ProviderFault} if the client can't express the request
  */
 export async function buildRequest(
   job: PromptJob,
@@ -55,41 +55,42 @@ export async function buildRequest(
 ): Promise<BuiltRequest> {
   const { model } = job;
   const { provider } = access;
-  const wanted: Wanted = { provider: provider.name, id: model.id ?? model.model };
-  const spoken: Interface = CLIENTS[interfaceOf(access)];
+  const modelId: ModelId = { provider: provider.name, id: model.id ?? model.model };
+  const api: ProviderInterface = CLIENTS[interfaceOf(access)];
   const sorted = sortOptions(job.runOptions, model, refused);
   if (model.modality === 'image') {
     const { aspectRatio, ...others } = sorted.others;
-    const drawn = spoken.drawsByChat?.(wanted, aspectRatio);
-    if (drawn === undefined) return await buildDrawing(job, access, { spoken, wanted, sorted });
+    const drawn = api.drawsByChat?.(modelId, aspectRatio);
+    if (drawn === undefined) return await buildDrawing(job, access, { api, modelId, sorted });
     const asked = { ...sorted, others: { ...others, ...drawn } };
-    return await buildChat(job, access, { spoken, wanted, sorted: asked, json: { strict: false } });
+    return await buildChat(job, access, { api, modelId, sorted: asked, json: { strict: false } });
   }
-  const attempt = await buildChat(job, access, { spoken, wanted, sorted, json: jsonFormOf(job, spoken) });
+  const attempt = await buildChat(job, access, { api, modelId, sorted, json: jsonFormOf(job, api) });
   if (job.json === undefined || !attempt.lacksFormat) return attempt;
-  return await buildChat(job, access, { spoken, wanted, sorted, json: jsonFormOf(job, spoken, true) });
+  return await buildChat(job, access, { api, modelId, sorted, json: jsonFormOf(job, api, true) });
 }
 
-/** OpenAI's own address, and one that its variable leads to, are spoken to by its own client. */
+/** Returns the interface; OpenAI's own client serves its own address, and the one in its variable. */
 function interfaceOf({ provider: { name, engine, baseUrl } }: Access): InterfaceName | 'openai-chat' {
   if (engine !== 'openai') return engine;
   const isOfficial = /(?:^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname);
   return name === 'openai' || isOfficial ? 'openai-chat' : 'openai';
 }
 
-interface Chat {
-  readonly spoken: Interface;
-  readonly wanted: Wanted;
+/** A model with its interface and the options of a run. */
+interface ChatTarget {
+  readonly api: ProviderInterface;
+  readonly modelId: ModelId;
   readonly sorted: SortedOptions;
 }
 
 async function buildChat(
   job: PromptJob,
   access: Access,
-  { spoken, wanted, sorted, json }: Chat & { json: JsonForm },
+  { api, modelId, sorted, json }: ChatTarget & { json: JsonForm },
 ): Promise<BuiltRequest & { lacksFormat: boolean }> {
   const { model, prompt, onText } = job;
-  const form = spoken.form(wanted);
+  const form = api.form(modelId);
   const { known, others } = sorted;
   const count = known.get('n');
   const target = targetOf(model);
@@ -102,15 +103,15 @@ async function buildChat(
   const { topK, ...options } = callOptions(sorted);
   const call: LanguageModelV4CallOptions = {
     ...options,
-    ...(spoken.topK === undefined && topK !== undefined && { topK }),
-    prompt: clientMessages(prompt.messages, { words: json.words, systemFirst: spoken.systemFirst }),
+    ...(api.topK === undefined && topK !== undefined && { topK }),
+    prompt: clientMessages(prompt.messages, { words: json.words, systemFirst: api.systemFirst }),
     headers: { 'user-agent': USER_AGENT },
     ...(json.responseFormat && { responseFormat: json.responseFormat }),
   };
   const streams = onText !== undefined && !(typeof count === 'number' && count > 1);
-  const { request, warnings, hasEffort } = await captureWithEffort(spoken, extras, options =>
+  const { request, warnings, hasEffort } = await captureWithEffort(api, extras, options =>
     capture(access, streams ? '' : JSON.stringify(form.empty), async settings => {
-      const client = await spoken.language(settings, wanted);
+      const client = await api.language(settings, modelId);
       if (!streams) return (await client.doGenerate({ ...call, ...options })).warnings;
       const reader = (await client.doStream({ ...call, ...options })).stream.getReader();
       const { value } = await reader.read();
@@ -120,10 +121,10 @@ async function buildChat(
   );
   const { notes, leftOut } = clientNotes(warnings, model, sorted);
   if (!hasEffort && !leftOut.has('reasoningEffort')) notes.push(leftOutNote(model, 'reasoningEffort'));
-  if (count !== undefined && spoken.count === undefined) notes.push(leftOutNote(model, 'n'));
+  if (count !== undefined && api.count === undefined) notes.push(leftOutNote(model, 'n'));
   const fields = {
-    ...(spoken.topK !== undefined && topK !== undefined && { [spoken.topK]: topK }),
-    ...(spoken.count !== undefined && count !== undefined && { [spoken.count]: count }),
+    ...(api.topK !== undefined && topK !== undefined && { [api.topK]: topK }),
+    ...(api.count !== undefined && count !== undefined && { [api.count]: count }),
     ...others,
     ...json.fields,
   };
@@ -132,9 +133,9 @@ async function buildChat(
   for (const keyword of droppedKeywords(schema, own)) {
     notes.push(leftOutNote(model, `the schema's ${keyword}`));
   }
-  const asFields = spoken.configIn === undefined ? snakeCased : geminiFields;
+  const asFields = api.configIn === undefined ? snakeCased : geminiFields;
   return {
-    ...encoded(request, merged({ ...spoken.defaults, ...own }, asFields(fields))),
+    ...encoded(request, merged({ ...api.defaults, ...own }, asFields(fields))),
     form,
     hasJsonTool: own['tools'] !== undefined || own['toolConfig'] !== undefined,
     options: new Set([...known.keys()].filter(key => !leftOut.has(key))),
@@ -145,24 +146,24 @@ async function buildChat(
   };
 }
 
-/** The options that requests for pictures have a place for. */
+/** Options that requests for pictures support. */
 const DRAWING_OPTIONS: ReadonlySet<OptionName> = new Set(['seed', 'n']);
 
 async function buildDrawing(
   job: PromptJob,
   access: Access,
-  { spoken, wanted, sorted }: Chat,
+  { api, modelId, sorted }: ChatTarget,
 ): Promise<BuiltRequest> {
-  const { image } = spoken;
-  const advice = spoken.insteadOf?.(wanted) ?? (image ? undefined : 'name a model of another provider');
+  const { image } = api;
+  const advice = api.insteadOf?.(modelId) ?? (image ? undefined : 'name a model of another provider');
   if (image === undefined || advice !== undefined) {
-    throw new ProviderFault(`can't be asked for pictures of ${wanted.id}`, { advice, isRefused: true });
+    throw new ProviderFault(`can't be asked for pictures of ${modelId.id}`, { advice, isRefused: true });
   }
-  const { call, others } = drawingCall(job, spoken.ratioAs?.(wanted) ?? 'ratio', sorted);
-  const { request, warnings } = await capture(access, JSON.stringify(DRAWN.empty), async settings => {
-    const client = await image(settings, wanted);
+  const { call, others } = drawingCall(job, api.ratioAs?.(modelId) ?? 'ratio', sorted);
+  const { request, warnings } = await capture(access, JSON.stringify(IMAGES.empty), async settings => {
+    const client = await image(settings, modelId);
     if (call.files && (await client.supportsFileInputs) === false) {
-      throw new Error(`${wanted.id} draws, but changes no pictures`);
+      throw new Error(`${modelId.id} draws, but changes no pictures`);
     }
     return (await client.doGenerate(call)).warnings;
   });
@@ -170,7 +171,7 @@ async function buildDrawing(
   const lost = [...sorted.known.keys()].filter(key => !DRAWING_OPTIONS.has(key) && !leftOut.has(key));
   return {
     ...(await withFields(request, snakeCased(others))),
-    form: DRAWN,
+    form: IMAGES,
     hasJsonTool: false,
     options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key) && !lost.includes(key))),
     warnings: [
@@ -179,23 +180,23 @@ async function buildDrawing(
       ...lost.map(key => leftOutNote(job.model, key)),
       ...drawingNotes(warnings, job.model, call),
     ],
-    ...(spoken.drawsLater?.(wanted) && { resultUrl: new URL(`${request.url.href}/get_result`) }),
+    ...(api.drawsLater?.(modelId) && { resultUrl: new URL(`${request.url.href}/get_result`) }),
   };
 }
 
 /**
- * Captures a request with the effort in the provider's own word for it. If the client refuses that word, it is asked with
- * the word that clients share, and at last without any.
+ * Captures a request with the effort as the provider's own option. If the client refuses it, tries the option that all
+ * clients share, then none.
  */
 async function captureWithEffort(
-  spoken: Interface,
+  api: ProviderInterface,
   extras: Extras,
-  ask: (options: ReturnType<Interface['options']>) => Promise<CapturedCall>,
+  ask: (options: ReturnType<ProviderInterface['options']>) => Promise<CapturedCall>,
 ): Promise<CapturedCall & { hasEffort: boolean }> {
   const { effort } = extras;
-  const without = spoken.options({ ...extras, effort: undefined });
+  const without = api.options({ ...extras, effort: undefined });
   if (effort === undefined) return { ...(await ask(without)), hasEffort: true };
-  for (const options of [spoken.options(extras), { ...without, ...sharedEffort(effort) }]) {
+  for (const options of [api.options(extras), { ...without, ...sharedEffort(effort) }]) {
     if (isDeepStrictEqual(options, without)) continue;
     try {
       return { ...(await ask(options)), hasEffort: true };
@@ -206,16 +207,16 @@ async function captureWithEffort(
   return { ...(await ask(without)), hasEffort: false };
 }
 
-/** A request as a client hands it to `fetch`. */
+/** A request as a client passes it to `fetch`. */
 type Captured = Pick<ProviderRequest, 'url' | 'method' | 'headers'> & { readonly body: unknown };
 
-/** A client's request, with what the client says of it. */
+/** A client's request with its warnings. */
 interface CapturedCall {
   readonly request: Captured;
   readonly warnings: readonly SharedV4Warning[];
 }
 
-/** Lets a client make its request, and hands it an answer that is none. */
+/** Lets a client make its request, and returns a dummy response to it. */
 async function capture(
   { provider, key }: Access,
   answer: string,
@@ -232,13 +233,13 @@ async function capture(
     const type = answer === '' ? 'text/event-stream' : 'application/json';
     return new Response(answer, { headers: { 'content-type': type } });
   };
-  // A client without a key would look for one, or send a header without it.
+  // Without a key the client would look for one, or send an empty header.
   const settings = { baseURL: provider.baseUrl, apiKey: key ?? 'none', headers: {}, fetch };
   let warnings: readonly SharedV4Warning[] = [];
   try {
     warnings = await ask(settings);
   } catch (error) {
-    // What it makes of the empty answer does not matter.
+    // A client that rejects the dummy response has made its request already.
     if (captured.length === 0) {
       throw new ProviderFault(`'s client can't ask this: ${messageOf(error)}`, { isRefused: true });
     }
@@ -257,7 +258,7 @@ function encoded({ url, method, headers }: Captured, body: object): ProviderRequ
   return { url, method, headers, body: Buffer.from(JSON.stringify(body)) };
 }
 
-/** Pictures that are to be changed go as a form. */
+/** Adds fields to a request. One that edits pictures is a form. */
 async function withFields(
   request: Captured,
   fields: Readonly<Record<string, unknown>>,

@@ -1,8 +1,8 @@
 import { isJsonObject, valueAt } from '../../wire/bounded-json.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 
-/** Where the requests of all interfaces hold the schema of an answer. */
-const PLACES: readonly (readonly (string | number)[])[] = [
+/** Paths of the answer's schema in the requests of all interfaces. */
+const SCHEMA_PATHS: readonly (readonly (string | number)[])[] = [
   ['response_format', 'json_schema', 'schema'],
   ['text', 'format', 'schema'],
   ['output_config', 'format', 'schema'],
@@ -11,7 +11,7 @@ const PLACES: readonly (readonly (string | number)[])[] = [
   ['toolConfig', 'tools', 0, 'toolSpec', 'inputSchema', 'json'],
 ];
 
-/** Keywords that hold no answer to anything. */
+/** Keywords that constrain nothing. */
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   '$schema',
   '$id',
@@ -22,12 +22,12 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
   'default',
 ]);
 
-/** Keywords that clients write in another way, with the same meaning. */
+/** Keywords that clients replace by others of the same meaning. */
 const WRITTEN_AS: Readonly<Record<string, string>> = { const: 'enum', oneOf: 'anyOf', definitions: '$defs' };
 
-/** Returns the keywords of a schema that are not in what a request says of it, each once; none if it has no schema. */
+/** Returns the keywords of a schema that are missing in a request's copy, each once; none if the request has no copy. */
 export function droppedKeywords(schema: unknown, body: Readonly<Record<string, unknown>>): string[] {
-  const sent = PLACES.map(place => valueAt(body, ...place)).find(isJsonObject);
+  const sent = SCHEMA_PATHS.map(path => valueAt(body, ...path)).find(isJsonObject);
   return sent === undefined ? [] : missingKeywords(schema, sent);
 }
 
@@ -56,7 +56,7 @@ function compare(schema: unknown, sent: unknown, dropped: Set<string>): void {
   }
 }
 
-/** Keywords whose values are schemas, or lists of them; and those that hold schemas by name. */
+/** Keywords whose values are schemas or lists of schemas. */
 const PARTS: ReadonlySet<string> = new Set([
   'items',
   'prefixItems',
@@ -73,6 +73,7 @@ const PARTS: ReadonlySet<string> = new Set([
   'unevaluatedItems',
   'unevaluatedProperties',
 ]);
+/** Keywords whose values are schemas by name. */
 const NAMED: ReadonlySet<string> = new Set([
   'properties',
   '$defs',
@@ -86,9 +87,9 @@ function compareNamed(schemas: unknown, sent: unknown, dropped: Set<string>): vo
   for (const [name, schema] of Object.entries(schemas)) compare(schema, valueAt(sent, name), dropped);
 }
 
-/** Returns a schema with nothing but the keywords that a provider takes; beside a `$ref` with nothing else. */
-function schemaOf(schema: unknown, keywords: ReadonlySet<string>): unknown {
-  if (Array.isArray(schema)) return schema.map(part => schemaOf(part, keywords));
+/** Returns a schema with only those keywords; keeps nothing else next to a `$ref`. */
+function withKeywords(schema: unknown, keywords: ReadonlySet<string>): unknown {
+  if (Array.isArray(schema)) return schema.map(part => withKeywords(part, keywords));
   if (!isJsonObject(schema)) return schema;
   const isReference = schema['$ref'] !== undefined;
   const kept = Object.entries(schema).filter(
@@ -96,15 +97,15 @@ function schemaOf(schema: unknown, keywords: ReadonlySet<string>): unknown {
   );
   return Object.fromEntries(
     kept.map(([keyword, value]) => {
-      if (PARTS.has(keyword)) return [keyword, schemaOf(value, keywords)];
+      if (PARTS.has(keyword)) return [keyword, withKeywords(value, keywords)];
       if (!NAMED.has(keyword) || !isJsonObject(value)) return [keyword, value];
-      const named = Object.entries(value).map(([name, part]) => [name, schemaOf(part, keywords)]);
+      const named = Object.entries(value).map(([name, part]) => [name, withKeywords(part, keywords)]);
       return [keyword, Object.fromEntries(named)];
     }),
   );
 }
 
-/** What the description of `responseJsonSchema` names, and `const`, which the client writes as an `enum`. */
+/** Keywords in Google's documentation of `responseJsonSchema`, and `const`, which the client turns into an `enum`. */
 const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
   '$id',
   '$defs',
@@ -130,12 +131,12 @@ const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
   'propertyOrdering',
 ]);
 
-/** Returns a schema without the keywords that the models of an interface would ignore without a word. */
+/** Returns a schema without the keywords that the models of an interface ignore silently. */
 export function obeyedSchema(schema: unknown, { engine }: Pick<Provider, 'engine'>): unknown {
-  return engine === 'google' || engine === 'vertexai' ? schemaOf(schema, GEMINI_KEYWORDS) : schema;
+  return engine === 'google' || engine === 'vertexai' ? withKeywords(schema, GEMINI_KEYWORDS) : schema;
 }
 
-/** Returns the keywords of a schema that a model does not take, as far as they are known before a request is built. */
+/** Returns the keywords of a schema that a model is known to ignore, without building a request. */
 export function ignoredKeywords(schema: unknown, { provider, responseFormat }: ModelEntry): string[] {
   if (!provider || (responseFormat !== undefined && responseFormat !== 'json_schema')) return [];
   return missingKeywords(schema, obeyedSchema(schema, provider));

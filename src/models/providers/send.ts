@@ -3,12 +3,12 @@ import { type HttpAnswer, openHttp, type PiecewiseBody, readBody, TooLong } from
 import type { Access } from './access.ts';
 import { ProviderFault, refusal } from './refusal.ts';
 
-/** Most bytes that are read of one answer, pictures included. */
+/** Maximum size of an answer, in bytes, including pictures. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** A refusal is a few lines; of more than this nothing is read. */
+/** Maximum size of an error response, in bytes. */
 const MAX_REFUSAL_BYTES = 256 * 1024;
 
-/** A request as the client of an interface made it. */
+/** A request as an interface's client made it. */
 export interface ProviderRequest {
   readonly url: URL;
   readonly method: string;
@@ -20,21 +20,21 @@ interface SentRequest extends Omit<ProviderRequest, 'body'> {
   readonly body?: Uint8Array | PiecewiseBody | undefined;
 }
 
-/** Headers that a client fills in even where there is no key to send. */
+/** Headers that a client fills in even if there is no key. */
 const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']);
 
 /**
- * Sends one request once, through the proxy of the environment, to the provider's own host. The body of the answer is
- * not read yet.
+ * Sends a request once, through the proxy of the environment, to the provider's own host. Does not read the body of the
+ * response.
  *
- * @throws {ProviderFault} for an answer that is not a success
+ * @throws {ProviderFault} if the response is not a success, or the URL has another origin
  */
 export async function send(
   { url, method, headers, body }: SentRequest,
   { provider, key, env, traceparent }: Access,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  // The key goes to no other host, whatever an answer names.
+  // The key must not go to another host, whatever an answer names.
   if (url.origin !== new URL(provider.baseUrl).origin) {
     throw new ProviderFault(`names an address of another host, ${url.origin}, which is not asked`);
   }
@@ -54,9 +54,9 @@ export async function send(
 }
 
 /**
- * Sends one request once, through the proxy of the environment. The body of the answer is not read yet.
+ * Sends a request once, through the proxy of the environment. Does not read the body of the response.
  *
- * @throws {ProviderFault} for an answer that is not a success
+ * @throws {ProviderFault} if the response is not a success
  */
 export async function sendOnce(
   { url, method, headers, body }: SentRequest,
@@ -79,7 +79,7 @@ export async function sendOnce(
   throw refusal({ status: answer.status, headers: answer.headers, text: await refusalText(answer) });
 }
 
-/** What of a refusal came; it is one, whether all of it came or not. */
+/** Reads the body of an error response; a truncated one is still an error. */
 async function refusalText(answer: HttpAnswer): Promise<string> {
   try {
     return (await readBody(answer, MAX_REFUSAL_BYTES)).toString('utf8');

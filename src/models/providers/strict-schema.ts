@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../wire/bounded-json.ts';
 
-/** Keywords that models which are held to a schema strictly don't know. */
+/** Keywords that strict mode does not support. */
 const UNKNOWN = [
   'allOf',
   'oneOf',
@@ -14,8 +14,8 @@ const UNKNOWN = [
 ];
 
 /**
- * Whether a provider can hold a model to a schema strictly: an object whose every object names all of its properties as
- * required and allows no others.
+ * Returns true if a schema fits the providers' strict mode: every object requires all of its properties and allows no
+ * others.
  */
 export function isStrict(schema: unknown): boolean {
   return isJsonObject(schema) && schema['type'] === 'object' && isStrictPart(schema);

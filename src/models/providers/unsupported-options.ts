@@ -1,26 +1,26 @@
 import { isPrivateHost } from '../../wire/addresses.ts';
 import type { InterfaceName, ModelEntry, OptionName } from '../entry.ts';
 
-/** A provider's model, as far as its options depend on it. */
+/** The facts about a model that its options depend on. */
 export interface ModelTarget {
   readonly provider: string;
   /** The provider's name of the model. */
   readonly id: string;
   readonly interface: InterfaceName;
-  /** As models.yaml has it. */
+  /** The value in models.yaml. */
   readonly reasoning?: boolean | undefined;
-  /** True for a server on this machine or in this network. */
+  /** True if the server is on this machine or in this network. */
   readonly isLocal?: boolean;
 }
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** Options that models of some kind don't take. */
+/** Options that some models don't take. */
 interface Rule {
   readonly options: readonly OptionName[];
-  /** Default: at every interface. */
+  /** The interfaces; default all. */
   readonly at?: readonly InterfaceName[];
-  /** Matches the names of the models, in lower case and without their maker; default: every name. */
+  /** Matches model names in lower case, without the maker; default all. */
   readonly names?: RegExp;
   /** Further conditions. */
   readonly when?: (target: ModelTarget, settings: Settings) => boolean;
@@ -29,15 +29,15 @@ interface Rule {
 const SAMPLING = ['temperature', 'topP'] as const;
 const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const;
 
-/** OpenAI's models that think: the o series, gpt-5 and later, Codex. The weights of gpt-oss run elsewhere. */
+/** OpenAI's reasoning models: the o series, gpt-5 and later, Codex. Not gpt-oss, which runs elsewhere. */
 const OPENAI_REASONING = /^(?:o\d+(?:-|$)|gpt-(?:[5-9]|1\d)(?!\d)(?!-chat)|codex-)/;
-/** Azure writes 3.5 without its dot. */
+/** OpenAI's other models. Azure writes 3.5 without the dot. */
 const OPENAI_OTHER = /^(?:gpt-(?:3\.?5|4)(?!\d)|gpt-5-chat|chatgpt-)/;
 const OPENAI_PICTURES = /^(?:gpt-image|chatgpt-image|dall-e)/;
-/** Models that take sampling options if they are asked not to think. */
+/** Models that take sampling options once reasoning is switched off. */
 const CAN_STOP_THINKING = /^gpt-5\.\d/;
 
-/** Claude up to 4.6; of those that came later, none takes sampling options. */
+/** Claude up to 4.6. Later models take no sampling options. */
 const CLAUDE_WITH_SAMPLING =
   /^claude-(?:instant|v?2|3|(?:opus|sonnet|haiku)-4(?:[-.][0-6](?!\d)|-20\d{6}|[@:]|-v\d|$))/;
 const CLAUDE_WITHOUT_EFFORT =
@@ -66,18 +66,18 @@ const RULES: readonly Rule[] = [
   { names: /^claude-/, options: ['seed', ...PENALTIES, 'n'] },
   {
     names: /^claude-/,
-    when: ({ id, reasoning }) => reasoning !== false && !CLAUDE_WITH_SAMPLING.test(nameOf(id)),
+    when: ({ id, reasoning }) => reasoning !== false && !CLAUDE_WITH_SAMPLING.test(bareName(id)),
     options: [...SAMPLING, 'topK'],
   },
   {
     names: CLAUDE_WITH_EITHER,
-    when: (_, { temperature, topP }) => isWritten(temperature) && isWritten(topP),
+    when: (_, { temperature, topP }) => isSet(temperature) && isSet(topP),
     options: ['topP'],
   },
   { names: CLAUDE_WITHOUT_EFFORT, options: ['reasoningEffort'] },
   // Google
   { at: ['google', 'vertexai'], names: /^gemini-(?!1|2\.0)/, options: PENALTIES },
-  // Its endpoint of Chat Completions refuses names that it doesn't know.
+  // Google's Chat Completions endpoint refuses unknown names.
   {
     at: ['openai'],
     when: ({ provider }) => provider === 'googleai',
@@ -113,7 +113,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Providers' own maxima of the temperature, if they are below 2. */
+/** Maximum temperature of providers whose maximum is below 2. */
 const MAX_TEMPERATURE: Partial<Record<InterfaceName, number>> = {
   anthropic: 1,
   bedrock: 1,
@@ -121,7 +121,7 @@ const MAX_TEMPERATURE: Partial<Record<InterfaceName, number>> = {
   cerebras: 1.5,
 };
 
-/** Returns what a model's options depend on; undefined for a model that no provider runs. */
+/** Returns the facts that a model's options depend on; undefined for a model without a provider. */
 export function targetOf({ model, id = model, provider, reasoning }: ModelEntry): ModelTarget | undefined {
   if (!provider) return undefined;
   const { name, engine, baseUrl } = provider;
@@ -135,16 +135,16 @@ const LOCAL_SERVERS: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llama
 /**
  * Returns the options that a model does not take, and those that models.yaml leaves out.
  *
- * @param settings the options that are to be sent: some exclude each other
+ * @param settings the options to send, because some exclude each other
  */
 export function optionsLeftOut(model: ModelEntry, settings: Settings = {}): ReadonlySet<OptionName> {
   const target = targetOf(model);
   return new Set([...(target ? unsupportedOptions(target, settings) : []), ...(model.leaveOut ?? [])]);
 }
 
-/** Returns the options that a known model does not take. */
+/** Returns the options that the rules exclude for a model. */
 export function unsupportedOptions(target: ModelTarget, settings: Settings = {}): ReadonlySet<OptionName> {
-  const name = nameOf(target.id);
+  const name = bareName(target.id);
   const rules = RULES.filter(
     ({ at, names, when }) =>
       (at?.includes(target.interface) ?? true) &&
@@ -160,28 +160,28 @@ export function maximumOf(
   option: OptionName | 'maxOutputTokens',
 ): number | undefined {
   if (option !== 'temperature') return undefined;
-  if (nameOf(id).startsWith('claude-')) return 1;
+  if (bareName(id).startsWith('claude-')) return 1;
   const isOpenAiAtBedrock = engine === 'bedrock' && /(?:^|\.)openai\.(?!gpt-oss)/.test(id);
   return isOpenAiAtBedrock ? undefined : MAX_TEMPERATURE[engine];
 }
 
-/** Returns true for a model that thinks, false for one that does not, undefined if its name does not say. */
+/** Returns true for a reasoning model, false for another one, undefined if its name does not tell. */
 export function reasons({ id, reasoning }: ModelTarget): boolean | undefined {
   if (reasoning !== undefined) return reasoning;
-  const name = nameOf(id);
+  const name = bareName(id);
   if (OPENAI_REASONING.test(name)) return true;
   return OPENAI_OTHER.test(name) ? false : undefined;
 }
 
-/** Returns a model's name without its maker (`openai/`, `us.anthropic.`) and the marks of a fine-tuned one. */
-function nameOf(id: string): string {
+/** Returns a model's name in lower case, without its maker (`openai/`, `us.anthropic.`) or a fine-tuning prefix. */
+function bareName(id: string): string {
   const plain = id.toLowerCase().replace(/^ft:/, '').replace(/^.*\//, '');
   return plain.replace(/^(?:[a-z]+\.)*(?=(?:claude|gpt|o\d|llama|mistral|nova|deepseek)\b)/, '');
 }
 
-/** OpenAI's own models have well-known names; `reasoning` says the same of deployments at its interfaces. */
+/** Returns true for OpenAI's models. Deployments have any name, so `reasoning` in models.yaml marks them. */
 function isOpenAi(target: ModelTarget): boolean {
-  const name = nameOf(target.id);
+  const name = bareName(target.id);
   if (OPENAI_REASONING.test(name) || OPENAI_OTHER.test(name)) return true;
   return target.reasoning !== undefined && ['openai', 'openai-responses', 'azure'].includes(target.interface);
 }
@@ -190,10 +190,10 @@ function thinksAtOpenAi(target: ModelTarget): boolean {
   return isOpenAi(target) && reasons(target) === true;
 }
 
-function isWritten(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
 function isAskedNotToThink({ id }: ModelTarget, { reasoningEffort }: Settings): boolean {
-  return reasoningEffort === 'none' && CAN_STOP_THINKING.test(nameOf(id));
+  return reasoningEffort === 'none' && CAN_STOP_THINKING.test(bareName(id));
 }

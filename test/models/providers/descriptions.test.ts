@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { describe, expect, it } from 'vitest';
-import { Answer, type Form } from '../../../src/models/providers/answer.ts';
-import { CHAT } from '../../../src/models/providers/forms/chat.ts';
-import { CONVERSE } from '../../../src/models/providers/forms/converse.ts';
-import { GEMINI } from '../../../src/models/providers/forms/gemini.ts';
-import { MESSAGES } from '../../../src/models/providers/forms/messages.ts';
-import { RESPONSES } from '../../../src/models/providers/forms/responses.ts';
+import { Answer, type AnswerFormat } from '../../../src/models/providers/answer.ts';
+import { CHAT } from '../../../src/models/providers/answer-formats/chat.ts';
+import { CONVERSE } from '../../../src/models/providers/answer-formats/converse.ts';
+import { GEMINI } from '../../../src/models/providers/answer-formats/gemini.ts';
+import { MESSAGES } from '../../../src/models/providers/answer-formats/messages.ts';
+import { RESPONSES } from '../../../src/models/providers/answer-formats/responses.ts';
 import { describedSchema, type OpenApi } from '../../support/providers/described-schema.ts';
 import azure from './sent/azure.ts';
 import chatBatch from './sent/batch-openai.ts';
@@ -61,7 +61,7 @@ interface Collected {
   readonly tokens: readonly number[];
 }
 
-const READERS: Readonly<Record<string, Form>> = {
+const READERS: Readonly<Record<string, AnswerFormat>> = {
   Messages: MESSAGES,
   Converse: CONVERSE,
   generateContent: GEMINI,
@@ -69,7 +69,7 @@ const READERS: Readonly<Record<string, Form>> = {
   'Chat Completions': CHAT,
 };
 
-function counted(form: Form, body: object): number[] {
+function counted(form: AnswerFormat, body: object): number[] {
   const answer = new Answer(form);
   answer.add(body);
   const { input, output, cached, cacheWritten } = answer.usage ?? {};

@@ -4,12 +4,12 @@ import type { FinishReason } from '@google/genai';
 import type Groq from 'groq-sdk';
 import type OpenAI from 'openai';
 import { expect, it } from 'vitest';
-import { Answer, type Form } from '../../../src/models/providers/answer.ts';
-import { CHAT } from '../../../src/models/providers/forms/chat.ts';
-import { CONVERSE } from '../../../src/models/providers/forms/converse.ts';
-import { GEMINI } from '../../../src/models/providers/forms/gemini.ts';
-import { MESSAGES } from '../../../src/models/providers/forms/messages.ts';
-import { RESPONSES } from '../../../src/models/providers/forms/responses.ts';
+import { Answer, type AnswerFormat } from '../../../src/models/providers/answer.ts';
+import { CHAT } from '../../../src/models/providers/answer-formats/chat.ts';
+import { CONVERSE } from '../../../src/models/providers/answer-formats/converse.ts';
+import { GEMINI } from '../../../src/models/providers/answer-formats/gemini.ts';
+import { MESSAGES } from '../../../src/models/providers/answer-formats/messages.ts';
+import { RESPONSES } from '../../../src/models/providers/answer-formats/responses.ts';
 
 // Every reason to stop that the types of the providers' own clients name: `whole` if an answer counts as whole, `cut` if it
 // is a failed run. A reason that a release adds turns the type check red.
@@ -88,7 +88,7 @@ const GOOGLE: Reasons<Exclude<`${FinishReason}`, Unspecific>> = {
   MALFORMED_RESPONSE: 'cut',
 };
 
-it.each<[string, Form, Reasons<string>]>([
+it.each<[string, AnswerFormat, Reasons<string>]>([
   ['Messages', MESSAGES, ANTHROPIC],
   ['Converse', CONVERSE, BEDROCK],
   ['Chat Completions', CHAT, CHATS],
@@ -97,8 +97,8 @@ it.each<[string, Form, Reasons<string>]>([
 ])('%s has a meaning for every reason to stop that its client knows', (_, form, reasons) => {
   const judged = Object.keys(reasons).map(reason => {
     const answer = new Answer(form);
-    answer.say('A text');
-    answer.stop(reason);
+    answer.addText('A text');
+    answer.addStopReason(reason);
     expect(answer.unknownReasons).toEqual([]);
     return [reason, isCut(answer) ? 'cut' : 'whole'];
   });

@@ -1,9 +1,9 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import { type Answer, countAt, type Form, usageBesideCache } from '../answer.ts';
+import { type Answer, type AnswerFormat, countAt, usageBesideCache } from '../answer.ts';
 import { reasonOf } from '../refusal.ts';
 
 /** Anthropic's Messages. */
-export const MESSAGES: Form = {
+export const MESSAGES: AnswerFormat = {
   empty: {
     id: '',
     type: 'message',
@@ -27,7 +27,7 @@ export const MESSAGES: Form = {
       case 'message_start':
         return readMessage(valueAt(object, 'message'), answer);
       case 'message_delta':
-        answer.count(valueAt(object, 'usage'));
+        answer.addCounts(valueAt(object, 'usage'));
         return readStop(valueAt(object, 'delta'), answer);
       case 'message_stop':
         answer.ended = true;
@@ -37,12 +37,12 @@ export const MESSAGES: Form = {
       case 'content_block_delta':
         return readBlock(valueAt(object, 'delta'), answer);
       case 'error':
-        return answer.fail(reasonOf(valueAt(object, 'error')) ?? 'it does not say which');
+        return answer.setError(reasonOf(valueAt(object, 'error')) ?? 'it does not say which');
       default:
         return readMessage(object, answer);
     }
   },
-  /** Tokens that were read from the cache or written to it count as input; what compacting took is counted apart. */
+  /** Counts tokens read from or written to the cache as input. Compaction has its own counts, which are added. */
   usage(counts) {
     const isCompaction = (one: unknown): boolean => textAt(one, 'type') === 'compaction';
     const all = [counts, ...listAt(counts, 'iterations').filter(isCompaction)];
@@ -60,7 +60,7 @@ export const MESSAGES: Form = {
 };
 
 function readMessage(message: unknown, answer: Answer): void {
-  answer.count(valueAt(message, 'usage'));
+  answer.addCounts(valueAt(message, 'usage'));
   answer.tier = textAt(message, 'usage', 'service_tier') ?? answer.tier;
   readStop(message, answer);
   for (const block of listAt(message, 'content')) readBlock(block, answer);
@@ -70,16 +70,16 @@ function readMessage(message: unknown, answer: Answer): void {
 function readBlock(block: unknown, answer: Answer): void {
   const type = textAt(block, 'type') ?? '';
   answer.thought ||= type.includes('thinking');
-  if (type === 'text' || type === 'text_delta') answer.say(textAt(block, 'text'));
-  if (type === 'input_json_delta') answer.call(undefined, textAt(block, 'partial_json'));
+  if (type === 'text' || type === 'text_delta') answer.addText(textAt(block, 'text'));
+  if (type === 'input_json_delta') answer.addToolCall(undefined, textAt(block, 'partial_json'));
   if (type === 'tool_use') {
     const input = valueAt(block, 'input');
     const isThere = isJsonObject(input) && Object.keys(input).length > 0;
-    answer.call(textAt(block, 'name'), isThere ? JSON.stringify(input) : undefined);
+    answer.addToolCall(textAt(block, 'name'), isThere ? JSON.stringify(input) : undefined);
   }
 }
 
 function readStop(message: unknown, answer: Answer): void {
-  answer.stop(textAt(message, 'stop_reason'));
-  answer.refuse(textAt(message, 'stop_details', 'explanation'));
+  answer.addStopReason(textAt(message, 'stop_reason'));
+  answer.addRefusal(textAt(message, 'stop_details', 'explanation'));
 }

@@ -1,8 +1,8 @@
 import { listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import { type Answer, countAt, type Form } from '../answer.ts';
+import { type Answer, type AnswerFormat, countAt } from '../answer.ts';
 
 /** Google's `generateContent`. */
-export const GEMINI: Form = {
+export const GEMINI: AnswerFormat = {
   empty: { candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP' }] },
   stops: {
     stop: 'whole',
@@ -20,14 +20,14 @@ export const GEMINI: Form = {
     no_image: 'whole',
   },
   read(object, answer) {
-    answer.count(valueAt(object, 'usageMetadata'));
+    answer.addCounts(valueAt(object, 'usageMetadata'));
     answer.tier =
       textAt(object, 'usageMetadata', 'serviceTier') ??
       textAt(object, 'usageMetadata', 'service_tier') ??
       answer.tier;
     const blocked = textAt(object, 'promptFeedback', 'blockReason');
     if (blocked !== undefined && blocked !== 'BLOCK_REASON_UNSPECIFIED') {
-      answer.refuse(
+      answer.addRefusal(
         textAt(object, 'promptFeedback', 'blockReasonMessage') ?? `the prompt is blocked (${blocked})`,
       );
       answer.ended = true;
@@ -53,21 +53,21 @@ function readCandidate(candidate: unknown, index: number, answer: Answer): void 
   const reason = textAt(candidate, 'finishReason');
   if (reason !== undefined && reason !== 'FINISH_REASON_UNSPECIFIED') {
     answer.ended = true;
-    answer.stop(reason);
+    answer.addStopReason(reason);
   }
   for (const part of listAt(candidate, 'content', 'parts')) {
     if (valueAt(part, 'thought') === true) {
       answer.thought = true;
       continue;
     }
-    answer.say(textAt(part, 'text'), index);
+    answer.addText(textAt(part, 'text'), index);
     const picture = textAt(part, 'inlineData', 'data');
     if (picture !== undefined && !/^(?:audio|video)\//.test(textAt(part, 'inlineData', 'mimeType') ?? '')) {
       answer.pictures.push({ base64: picture });
     }
     const called = valueAt(part, 'functionCall');
     if (called !== undefined) {
-      answer.call(textAt(called, 'name'), JSON.stringify(valueAt(called, 'args') ?? {}), index);
+      answer.addToolCall(textAt(called, 'name'), JSON.stringify(valueAt(called, 'args') ?? {}), index);
     }
   }
 }

@@ -1,8 +1,8 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import { type Answer, countAt, type Form, usageBesideCache } from '../answer.ts';
+import { type Answer, type AnswerFormat, countAt, usageBesideCache } from '../answer.ts';
 
-/** Amazon Bedrock's Converse. The events of its stream are objects with one key, their type. */
-export const CONVERSE: Form = {
+/** Amazon Bedrock's Converse. Each event of its stream is an object with one key, its type. */
+export const CONVERSE: AnswerFormat = {
   empty: {
     output: { message: { role: 'assistant', content: [] } },
     stopReason: 'end_turn',
@@ -21,13 +21,13 @@ export const CONVERSE: Form = {
   },
   read(object, answer) {
     for (const block of listAt(object, 'output', 'message', 'content')) readBlock(block, answer);
-    answer.stop(textAt(object, 'stopReason') ?? textAt(object, 'messageStop', 'stopReason'));
+    answer.addStopReason(textAt(object, 'stopReason') ?? textAt(object, 'messageStop', 'stopReason'));
     readBlock(valueAt(object, 'contentBlockStart', 'start'), answer);
     readBlock(valueAt(object, 'contentBlockDelta', 'delta'), answer);
     const end = valueAt(object, 'metadata');
     answer.ended ||= end !== undefined;
     for (const holder of [object, end]) {
-      answer.count(valueAt(holder, 'usage'));
+      answer.addCounts(valueAt(holder, 'usage'));
       answer.tier = textAt(holder, 'serviceTier', 'type') ?? answer.tier;
     }
   },
@@ -42,10 +42,13 @@ export const CONVERSE: Form = {
 };
 
 function readBlock(block: unknown, answer: Answer): void {
-  answer.say(textAt(block, 'text'));
+  answer.addText(textAt(block, 'text'));
   answer.thought ||= isJsonObject(valueAt(block, 'reasoningContent'));
   const called = valueAt(block, 'toolUse');
   if (called === undefined) return;
   const input = valueAt(called, 'input');
-  answer.call(textAt(called, 'name'), isJsonObject(input) ? JSON.stringify(input) : textAt(called, 'input'));
+  answer.addToolCall(
+    textAt(called, 'name'),
+    isJsonObject(input) ? JSON.stringify(input) : textAt(called, 'input'),
+  );
 }

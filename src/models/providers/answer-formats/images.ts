@@ -1,19 +1,19 @@
 import { listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import type { Answer, Form } from '../answer.ts';
+import type { Answer, AnswerFormat } from '../answer.ts';
 import { reasonOf } from '../refusal.ts';
 import { dollarsIn, tokenUsage } from './chat.ts';
 
-/** The pictures of image models: OpenAI's interface for them, those made after it, Amazon's and Fireworks'. */
-export const DRAWN: Form = {
+/** The interfaces of image models: OpenAI's, its imitations, Amazon's and Fireworks'. */
+export const IMAGES: AnswerFormat = {
   empty: { created: 0, data: [{ b64_json: '' }], images: [''], request_id: '', status: 'Failed' },
   stops: { 'request moderated': 'filter', 'content moderated': 'filter' },
   read(object, answer) {
-    answer.count(valueAt(object, 'usage'));
+    answer.addCounts(valueAt(object, 'usage'));
     const error = valueAt(object, 'error') ?? undefined;
-    if (error !== undefined) answer.fail(reasonOf(error) ?? 'it does not say which');
+    if (error !== undefined) answer.setError(reasonOf(error) ?? 'it does not say which');
     for (const picture of [...listAt(object, 'data'), ...listAt(object, 'images')]) {
       if (valueAt(picture, 'respect_moderation') === false) {
-        answer.stop('content_filter');
+        answer.addStopReason('content_filter');
         continue;
       }
       const base64 = typeof picture === 'string' ? picture : textAt(picture, 'b64_json');
@@ -29,14 +29,14 @@ export const DRAWN: Form = {
 
 const NO_TOKENS = { input: 0, output: 0, cached: 0 };
 
-/** Reads the id of a picture that is not drawn yet, or how far it is. */
+/** Reads the id or the status of a picture that is drawn asynchronously. */
 function readTask(object: unknown, answer: Answer): void {
   answer.task = textAt(object, 'request_id') ?? answer.task;
   const status = textAt(object, 'status');
   if (status === undefined || status === 'Pending') return;
   if (status === 'Ready') answer.pictures.push({ url: textAt(object, 'result', 'sample') });
-  else if (/moderated/i.test(status)) answer.stop(status);
-  else if (/error|failed|not found/i.test(status)) answer.fail(status);
+  else if (/moderated/i.test(status)) answer.addStopReason(status);
+  else if (/error|failed|not found/i.test(status)) answer.setError(status);
   else return;
   answer.task = undefined;
 }

@@ -1,11 +1,11 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
 import type { Usage } from '../../engine.ts';
-import { type Answer, type Counts, countAt, type Form } from '../answer.ts';
+import { type Answer, type AnswerFormat, type Counts, countAt } from '../answer.ts';
 import type { PictureSource } from '../pictures.ts';
 import { reasonOf } from '../refusal.ts';
 
-/** Chat Completions, in the form of any provider. */
-export const CHAT: Form = {
+/** Chat Completions of any provider. */
+export const CHAT: AnswerFormat = {
   empty: {
     id: '',
     object: 'chat.completion',
@@ -34,8 +34,8 @@ export const CHAT: Form = {
     aborted: 'broken',
   },
   read(object, answer) {
-    // Groq's streams have it in a place of its own.
-    answer.count(valueAt(object, 'usage') ?? valueAt(object, 'x_groq', 'usage'));
+    // Groq's streams put the usage elsewhere.
+    answer.addCounts(valueAt(object, 'usage') ?? valueAt(object, 'x_groq', 'usage'));
     answer.tier = textAt(object, 'service_tier') ?? answer.tier;
     for (const choice of listAt(object, 'choices')) readChoice(choice, answer);
   },
@@ -44,27 +44,27 @@ export const CHAT: Form = {
 
 function readChoice(choice: unknown, answer: Answer): void {
   const index = countAt(choice, 'index') ?? 0;
-  answer.stop(textAt(choice, 'finish_reason'));
+  answer.addStopReason(textAt(choice, 'finish_reason'));
   const error = valueAt(choice, 'error') ?? undefined;
-  if (error !== undefined) answer.fail(reasonOf(error) ?? 'it does not say which');
+  if (error !== undefined) answer.setError(reasonOf(error) ?? 'it does not say which');
   const message = valueAt(choice, 'message') ?? valueAt(choice, 'delta');
-  answer.refuse(textAt(message, 'refusal'));
+  answer.addRefusal(textAt(message, 'refusal'));
   for (const call of [...listAt(message, 'tool_calls'), valueAt(message, 'function_call')]) {
     if (!isJsonObject(call)) continue;
     const named = valueAt(call, 'function') ?? call;
-    answer.call(textAt(named, 'name'), textAt(named, 'arguments'), index);
+    answer.addToolCall(textAt(named, 'name'), textAt(named, 'arguments'), index);
   }
   const parts = contentParts(valueAt(message, 'content'));
   const isThought = parts.some(({ type }) => type === 'thinking' || type === 'reasoning');
   answer.thought ||= isThought || THOUGHTS.some(key => Boolean(valueAt(message, key)));
   answer.pictures.push(...[...parts, ...contentParts(valueAt(message, 'images'))].flatMap(pictureIn));
-  for (const part of parts.filter(isText)) answer.say(textAt(part, 'text'), index);
+  for (const part of parts.filter(isText)) answer.addText(textAt(part, 'text'), index);
 }
 
-/** Where servers put what a model thought. */
+/** Fields that hold a model's thinking. */
 const THOUGHTS = ['reasoning', 'reasoning_content', 'thinking'];
 
-/** The parts of a content, which may be a text alone. */
+/** Returns the parts of a content, which may be a plain text. */
 function contentParts(content: unknown): Record<string, unknown>[] {
   return typeof content === 'string'
     ? [{ type: 'text', text: content }]
@@ -75,7 +75,7 @@ function isText({ type }: Record<string, unknown>): boolean {
   return type === 'text' || type === 'output_text';
 }
 
-/** Pictures come as `image_url` parts, whose URL may stand there itself or in an object. */
+/** Returns the picture in a part. Its URL is the value of `image_url`, or in an object there. */
 function pictureIn(part: unknown): PictureSource[] {
   const url = textAt(part, 'image_url', 'url') ?? textAt(part, 'image_url');
   const base64 = textAt(part, 'b64_json');
@@ -84,8 +84,8 @@ function pictureIn(part: unknown): PictureSource[] {
 }
 
 /**
- * What the counts of OpenAI's interfaces, and of those made after them, come to. Some leave thinking out of the
- * completion, but not out of the total.
+ * Returns the usage from the counts of OpenAI's interfaces and their imitations. Some leave thinking out of the completion
+ * but include it in the total.
  */
 export function tokenUsage(counts: Counts): Usage | undefined {
   const count = (...path: string[]): number | undefined => countAt(counts, ...path);
@@ -113,10 +113,10 @@ export function tokenUsage(counts: Counts): Usage | undefined {
   };
 }
 
-/** A ten-thousand-millionth of a dollar, as xAI counts. */
+/** xAI's unit of cost, in US dollars. */
 const TICK = 1e-10;
 
-/** What a provider says an answer cost, in dollars. */
+/** Returns the cost that a provider reports, in US dollars. */
 export function dollarsIn(counts: Counts): number | undefined {
   const { cost, cost_in_usd_ticks: ticks } = counts;
   if (typeof cost === 'number' && Number.isFinite(cost) && cost >= 0) return cost;

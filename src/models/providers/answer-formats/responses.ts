@@ -1,10 +1,10 @@
 import { listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import type { Answer, Form } from '../answer.ts';
+import type { Answer, AnswerFormat } from '../answer.ts';
 import { reasonOf } from '../refusal.ts';
 import { tokenUsage } from './chat.ts';
 
 /** OpenAI's Responses. */
-export const RESPONSES: Form = {
+export const RESPONSES: AnswerFormat = {
   empty: {
     id: '',
     object: 'response',
@@ -32,16 +32,16 @@ export const RESPONSES: Form = {
     const type = textAt(object, 'type') ?? '';
     switch (type) {
       case 'response.output_text.delta':
-        return answer.say(textAt(object, 'delta'));
+        return answer.addText(textAt(object, 'delta'));
       case 'response.refusal.delta':
-        return answer.refuse(textAt(object, 'delta'));
+        return answer.addRefusal(textAt(object, 'delta'));
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
         answer.ended = true;
         return readEnd(valueAt(object, 'response'), answer, { withText: answer.text === '' });
       case 'error':
-        return answer.fail(reasonOf(valueAt(object, 'error') ?? object) ?? 'it does not say which');
+        return answer.setError(reasonOf(valueAt(object, 'error') ?? object) ?? 'it does not say which');
       default:
         return type.startsWith('response.') ? undefined : readEnd(object, answer, { withText: true });
     }
@@ -49,27 +49,27 @@ export const RESPONSES: Form = {
   usage: tokenUsage,
 };
 
-/** Reads a whole response. Its text was read before if it came piece by piece. */
+/** Reads a whole response; without its text if that arrived piece by piece before. */
 function readEnd(response: unknown, answer: Answer, { withText }: { withText: boolean }): void {
-  answer.count(valueAt(response, 'usage'));
+  answer.addCounts(valueAt(response, 'usage'));
   answer.tier = textAt(response, 'service_tier') ?? answer.tier;
   const error = valueAt(response, 'error') ?? undefined;
-  if (error !== undefined) answer.fail(reasonOf(error) ?? 'it does not say which');
-  answer.stop(textAt(response, 'incomplete_details', 'reason'));
-  answer.stop(textAt(response, 'status'));
+  if (error !== undefined) answer.setError(reasonOf(error) ?? 'it does not say which');
+  answer.addStopReason(textAt(response, 'incomplete_details', 'reason'));
+  answer.addStopReason(textAt(response, 'status'));
   for (const item of listAt(response, 'output')) readItem(item, answer, withText);
 }
 
 function readItem(item: unknown, answer: Answer, withText: boolean): void {
   const type = textAt(item, 'type') ?? '';
   if (type === 'reasoning') answer.thought = true;
-  if (type === 'function_call') answer.call(textAt(item, 'name'), textAt(item, 'arguments'));
+  if (type === 'function_call') answer.addToolCall(textAt(item, 'name'), textAt(item, 'arguments'));
   const picture = type === 'image_generation_call' ? textAt(item, 'result') : undefined;
   if (picture !== undefined) answer.pictures.push({ base64: picture });
   if (!withText) return;
   for (const part of listAt(item, 'content')) {
     const kind = textAt(part, 'type');
-    if (kind === 'output_text' || kind === 'text') answer.say(textAt(part, 'text'));
-    if (kind === 'refusal') answer.refuse(textAt(part, 'refusal'));
+    if (kind === 'output_text' || kind === 'text') answer.addText(textAt(part, 'text'));
+    if (kind === 'refusal') answer.addRefusal(textAt(part, 'refusal'));
   }
 }
