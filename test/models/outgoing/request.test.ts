@@ -91,7 +91,7 @@ describe('a request through a proxy', () => {
       (): void => {},
       /the proxy 127\.0\.0\.1:\d+ made no connection: it closed the connection/,
     ],
-    ['wants a password', (): string => 'HTTP/1.1 407 Who\r\n\r\n', /wants a name and password/],
+    ['wants a password', (): string => 'HTTP/1.1 407 Who\r\n\r\n', /requires a name and password/],
     [
       'refuses',
       (): string => 'HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n',
