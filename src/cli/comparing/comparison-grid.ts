@@ -90,7 +90,7 @@ async function gridRow(
 
 /** Returns time, tokens and cost, as far as known. */
 function factsOf({ run, seconds }: VariantResult, budget: Budget): string[] {
-  const { credits, cost } = budget.factsOf(run?.runId ?? '');
+  const { credits, cost } = budget.spentOn(run?.runId ?? '');
   return [
     `${seconds.toFixed(1)} s`,
     counted(fieldText(run?.tokens ?? '–'), 'token'),

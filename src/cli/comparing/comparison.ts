@@ -86,7 +86,7 @@ export function rowData(
     inputs: row.inputs,
     ...(judged && { case: judged.get(row.row)?.case ?? null }),
     results: row.results.map(({ run, seconds, fault }, at) => {
-      const { credits, cost } = budget.factsOf(run?.runId ?? '');
+      const { credits, cost } = budget.spentOn(run?.runId ?? '');
       return {
         target: variants[at]?.name,
         promptVersionId: variants[at]?.promptVersionId,
@@ -115,7 +115,7 @@ export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): str
     row.id,
     verdictOn(row),
     ...row.results.flatMap(({ run, seconds }, at) => {
-      const { credits } = budget.factsOf(run?.runId ?? '');
+      const { credits } = budget.spentOn(run?.runId ?? '');
       return [
         run?.runId ?? '-',
         run?.runStatus ?? 'not run',

@@ -5,7 +5,7 @@ import type { Connection, Context } from '../context.ts';
 import { countOf } from '../core/json-value.ts';
 import type { CliError } from '../errors.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
-import { type Caps, capReached, costsAreNotTold, creditsIn } from './caps.ts';
+import { type Caps, capReached, creditsIn, maxCostUnsupported } from './caps.ts';
 import type { CreationRequest } from './creation.ts';
 import { type KnownCost, knownCost } from './forecast.ts';
 import {
@@ -13,56 +13,56 @@ import {
   type EarlierRun,
   type Estimate,
   type MadeRun,
-  type RunFacts,
+  type RunSpend,
   Spending,
   type Totals,
-  UNKNOWN,
+  UNKNOWN_ESTIMATE,
   type Unit,
 } from './spending.ts';
 import { hasPaidCredits, spendingText } from './spending-text.ts';
 
-/** What is kept free for a creation, from before it is sent until it is known what it came to. */
+/** Room in a budget for a creation, held from before it is sent until its cost is known. */
 export interface Reservation {
-  /** Its run has ended, or goes on without being waited for. */
+  /** Counts its run, which has ended or continues without the command. */
   made(run: Pick<Run, 'runId'> & Partial<Run>): Promise<void>;
-  /** It made no run. */
+  /** Releases the room: the creation made no run. */
   refused(): void;
-  /** It may have made a run of unknown id, which counts as estimated. */
+  /** Counts the estimate: the creation may have made a run of unknown id. */
   lost(): void;
 }
 
 interface BudgetOptions {
-  /** Aborted once nothing more is to be created; by default the context's signal. */
+  /** Aborts once no more runs may be created; by default the context's signal. */
   readonly until?: AbortSignal;
-  /** True if a creation that does not fit is refused alone, and the next may still fit. False by default. */
+  /** True to refuse only the creation that does not fit, since the next may fit. Default false. */
   readonly continues?: boolean;
 }
 
 interface ReserveOptions {
-  /** What the service's search says that a run is expected to take. */
+  /** The estimate in the service's search results. */
   readonly estimatedCredits?: unknown;
-  /** The creation is handed over to a provider, at its lower price; room for it is not waited for. */
+  /** True for a request in a provider's batch, at its lower price; such a request does not wait for room. */
   readonly providerBatch?: boolean;
-  /** A creation of an earlier start of the command that is sent once more. */
+  /** A creation of an earlier invocation that is sent again. */
   readonly entry?: Pick<JournalEntry, 'id'> | undefined;
 }
 
 const UNITS = ['cost', 'credits'] as const;
 type Requested = Pick<CreationRequest, 'promptVersionId' | 'recorded'>;
 
-/** The budget of a command: the one place that counts what its runs come to, and that keeps it within the caps. */
+/** The budget of a command. Counts the spending of its runs and keeps it within the caps. */
 export class Budget {
   readonly #ctx: Context;
   readonly #caps: Caps;
   readonly #until: AbortSignal;
   readonly #continues: boolean;
   readonly #spending = new Spending();
-  /** What the creations under way, and those whose end is not known, are expected to come to. */
+  /** The estimates of the creations in progress, and of those without a known end. */
   readonly #open = new Set<Estimate>();
   readonly #lost: Estimate[] = [];
-  /** Creations of an earlier start of the command that may have made a run of unknown id, by their ids in the journal. */
+  /** The journal ids of an earlier invocation's creations that may have made a run of unknown id. */
   readonly #lostBefore = new Set<string>();
-  /** Runs of an earlier start of the command. */
+  /** The ids of an earlier invocation's runs. */
   readonly #runsBefore = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
   #wake: () => void = () => {};
@@ -75,7 +75,7 @@ export class Budget {
     this.#continues = continues;
   }
 
-  /** The error that says that nothing more is created; undefined while there is room. */
+  /** The error that stops all further creations; undefined while there is room. */
   get reached(): CliError | undefined {
     return this.#reached;
   }
@@ -84,9 +84,9 @@ export class Budget {
     return UNITS.some(unit => this.#caps[unit] !== undefined);
   }
 
-  /** @throws {CliError} USAGE_ERROR for `--max-cost` at another service, which does not say what a run costs */
+  /** @throws {CliError} USAGE_ERROR for `--max-cost` on another service, which does not report what a run costs */
   check({ costs, recorder }: Connection): void {
-    if (this.#caps.cost !== undefined && !costs && recorder?.mode !== 'replay') throw costsAreNotTold();
+    if (this.#caps.cost !== undefined && !costs && recorder?.mode !== 'replay') throw maxCostUnsupported();
   }
 
   /** @throws {CliError} CONFIG_ERROR for a model without a price under `--max-cost`, before anything is created */
@@ -97,9 +97,9 @@ export class Budget {
   }
 
   /**
-   * Counts what an earlier start of the command spent. The list is asked for credits of its runs only under a cap.
+   * Counts the spending of an earlier invocation. Reads the credits of its runs from the list only under a cap.
    *
-   * @param lost creations that may have made a run of unknown id, by their ids in the journal
+   * @param lost the journal ids of creations that may have made a run of unknown id
    */
   resume(connection: Connection, runs: Iterable<EarlierRun>, lost: Iterable<string>): void {
     for (const { promptVersionId = '', ...run } of runs) {
@@ -111,7 +111,7 @@ export class Budget {
   }
 
   /**
-   * Waits until a creation fits into the caps beside those that are open.
+   * Waits until a creation fits into the caps together with those in progress.
    *
    * @throws {CliError} CAP_REACHED if it does not fit; USAGE_ERROR for a model without a price under `--max-cost`
    */
@@ -128,12 +128,12 @@ export class Budget {
     return this.#reservation(connection, request, estimate);
   }
 
-  /** Counts a creation that was paid for before; it is never refused. */
+  /** Counts a creation that is already paid for. Never refuses it. */
   paid(connection: Connection, request: Requested): Reservation {
-    return this.#reservation(connection, request, UNKNOWN);
+    return this.#reservation(connection, request, UNKNOWN_ESTIMATE);
   }
 
-  /** In turn, so that no two creations take the same room. */
+  /** Takes room for an estimate. Runs one call at a time, so that no two creations take the same room. */
   async #estimateWithin(
     connection: Connection,
     request: CreationRequest,
@@ -145,8 +145,8 @@ export class Budget {
     for (;;) {
       this.#until.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
-      await this.#spending.learnCosts();
-      if (this.#caps.credits !== undefined) await this.#learnCredits();
+      await this.#spending.readCosts();
+      if (this.#caps.credits !== undefined) await this.#readCredits();
       const dearest = this.#spending.dearest(kindOf(connection, request), expected?.model ?? '');
       const estimate = {
         cost: expected === undefined ? 0 : costWithin(expected, dearest.cost),
@@ -157,8 +157,8 @@ export class Budget {
         this.#open.add(estimate);
         return estimate;
       }
-      if (this.#caps.credits !== undefined && this.#spending.isFresh) continue;
-      // What is handed over to a provider ends together.
+      if (this.#caps.credits !== undefined && this.#spending.hasUnreadCredits) continue;
+      // The requests in a provider's batch end together.
       if (this.#open.size === 0 || providerBatch) {
         const spent = this.#spent(blocked, estimate[blocked], entry?.id);
         const reached = capReached(blocked, this.#caps[blocked] ?? 0, { spent, estimate: estimate[blocked] });
@@ -169,7 +169,7 @@ export class Budget {
     }
   }
 
-  /** Whether a creation fits beside all that is spent and open; one of unknown size must go alone. */
+  /** Returns true if a creation fits into the rest of a cap; one without an estimate must run alone. */
   #fits(unit: Unit, { [unit]: need }: Estimate, entryId: string | undefined): boolean {
     const cap = this.#caps[unit];
     if (cap === undefined) return true;
@@ -179,7 +179,7 @@ export class Budget {
     return this.#open.size === 0 && spent < cap;
   }
 
-  /** Everything that is spent or open but this creation; undefined if some of it can't even be estimated. */
+  /** Returns the spent and reserved amount without this creation; undefined if some of it has no estimate. */
   #spent(unit: Unit, need: number | undefined, entryId: string | undefined): number | undefined {
     const open = [...this.#open, ...this.#lost].map(({ [unit]: amount = need }) => amount);
     const before = [...this.#lostBefore].filter(id => id !== entryId).map(() => need);
@@ -212,7 +212,7 @@ export class Budget {
     };
   }
 
-  /** Counts a run that was waited for, whoever created it. */
+  /** Counts a run that the command waited for, whoever created it. */
   waited(connection: Connection, run: Run): Promise<void> {
     return this.#count(connection, run);
   }
@@ -223,34 +223,35 @@ export class Budget {
     expected: Pick<MadeRun, 'kind' | 'estimate'> = {},
   ): Promise<void> {
     this.#spending.add({ runId, connection, tokens: countOf(tokens), ...expected });
-    await this.#spending.learnCosts().catch(() => {});
+    await this.#spending.readCosts().catch(() => {});
   }
 
-  /** What one run came to, as far as it is known. */
-  factsOf(runId: string): RunFacts {
-    return this.#spending.factsOf(runId);
+  /** Returns the cost and credits of a run, as far as known. */
+  spentOn(runId: string): RunSpend {
+    return this.#spending.spentOn(runId);
   }
 
   /**
-   * What all runs came to; what can't be learnt is left out.
+   * Returns the totals of all runs. Leaves out amounts that can't be read.
    *
-   * @param asks whether the list may be asked for credits; it is not after creations in doubt, for which it was read
+   * @param readsList true to read credits from the list; not done after creations in doubt, whose search has read it
    */
-  async totals(asks: boolean): Promise<Totals> {
-    await this.#spending.learnCosts().catch(() => {});
-    if (asks && this.#lost.length === 0) await this.#learnCredits({ retries: 0 });
+  async totals(readsList: boolean): Promise<Totals> {
+    await this.#spending.readCosts().catch(() => {});
+    if (readsList && this.#lost.length === 0) await this.#readCredits({ retries: 0 });
     return this.totalsOf();
   }
 
-  /** True if summaries mention credits: a cap is about them, or another service than this machine's own took them. */
+  /** True if summaries mention credits: they have a cap, or a service other than this machine's own took them. */
   get mentionsCredits(): boolean {
     return this.#caps.credits !== undefined || hasPaidCredits(this.totalsOf());
   }
 
   /**
-   * What the runs came to, for the last lines of a command: first those of now, then all, if there were some before.
+   * Returns the spending for the last lines of a command; if an earlier invocation made runs, first of the new runs, then
+   * of all.
    *
-   * @param what the command runs, such as `rows`
+   * @param what the things that the command runs, such as `rows`
    */
   spentLines(what: string): string[] {
     if (this.#ctx.isReplay) return [`the ${what} were answered from recordings`];
@@ -258,19 +259,19 @@ export class Budget {
     const withCredits = this.mentionsCredits;
     if (this.#runsBefore.size === 0) return spendingText(all, withCredits);
     const now = this.totalsOf(this.#spending.runIds.filter(runId => !this.#runsBefore.has(runId)));
-    const ofNow = now.runs === 0 ? ['no run was made'] : spendingText(now, withCredits);
-    return [...prefixed('now: ', ofNow), ...prefixed('in all: ', spendingText(all, withCredits))];
+    const newLines = now.runs === 0 ? ['no run was made'] : spendingText(now, withCredits);
+    return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(all, withCredits))];
   }
 
-  /** What these runs came to, or all, as far as it has been learnt. */
+  /** Returns the totals of these runs, or of all, as far as known. */
   totalsOf(runIds?: Iterable<string>): Totals {
     return this.#spending.totals(runIds);
   }
 
-  /** What the list does not tell stays unknown. */
-  async #learnCredits(options: ReadOptions = {}): Promise<void> {
+  /** Reads credits from the list; those that it lacks stay unknown. */
+  async #readCredits(options: ReadOptions = {}): Promise<void> {
     const { signal } = this.#ctx;
-    await this.#spending.learnCredits(signal, options).catch(() => signal.throwIfAborted());
+    await this.#spending.readCredits(signal, options).catch(() => signal.throwIfAborted());
   }
 }
 
@@ -278,7 +279,7 @@ function prefixed(prefix: string, [first, ...more]: readonly string[]): string[]
   return first === undefined ? [] : [`${prefix}${first}`, ...more];
 }
 
-/** What a creation is expected to cost, in view of the dearest answer so far; at least its prompt's own tokens. */
+/** Estimates a creation by the most expensive answer so far, and at least by the tokens of its prompt. */
 function costWithin(
   { cost, promptCost, answers }: KnownCost,
   perAnswer: number | undefined,
@@ -288,7 +289,7 @@ function costWithin(
   return Math.max(expected, promptCost ?? 0);
 }
 
-/** Runs of one version, with one model, are expected to come to the same. */
+/** Returns a key for runs that are expected to cost the same: those of one version with one model. */
 function kindOf({ service }: Connection, { promptVersionId, recorded }: Requested): string {
   return JSON.stringify([service, promptVersionId, recorded?.model ?? null]);
 }

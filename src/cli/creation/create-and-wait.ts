@@ -11,28 +11,29 @@ import { type Created, type CreateOptions, type CreationRequest, mayHaveRun } fr
 import { gaveUpWaiting } from './in-doubt.ts';
 
 interface CreateAndWaitOptions extends CreateOptions {
-  /** Keeps room for the run before it is created; nothing is counted by default. */
+  /** Reserves room for the run before it is created; nothing is counted by default. */
   readonly budget?: Budget | undefined;
-  /** Room that was taken in it before. */
+  /** Room in the budget that is already reserved. */
   readonly reservation?: Reservation | undefined;
-  /** What the service's search says that a run is expected to take. */
+  /** The estimate in the service's search results. */
   readonly estimatedCredits?: unknown;
-  /** False gives a run that still goes on back at once. Default true. */
+  /** False to return a running run at once. Default true. */
   readonly wait?: boolean;
-  /** Ends the waiting, not the creation; the context's signal ends both. */
+  /** Ends the wait, not the creation; the context's signal ends both. */
   readonly waitSignal?: AbortSignal;
-  /** Called with the id of a run that is not finished with its creation, before it is polled; awaited. */
+  /** Called with the id of a run that has not ended with its creation, before the first poll; awaited. */
   readonly onRunId?: (runId: string, recovered: boolean) => void | Promise<void>;
   readonly onProgress?: (progress: WaitProgress) => void;
 }
 
 /**
- * The one way a run is started: journal, `POST`, recovery of a lost answer, polling to the end.
+ * Creates a run and waits for it: journal, `POST`, recovery of a lost answer, polling to the end. Every command starts
+ * its runs here.
  *
- * @throws {CliError} CAP_REACHED if it does not fit into the budget; nothing was sent then
- * @throws {CreationInDoubt} where it is not known whether a run was made, or which
- * @throws {CliError} WAIT_TIMEOUT or INTERRUPTED, saying whether the run goes on and how to get it
- * @throws what the client throws; nothing was started then, except maybe after a 5xx of the service's own
+ * @throws {CliError} CAP_REACHED if it exceeds the budget; nothing was sent
+ * @throws {CreationInDoubt} if it is unknown whether a run was made, or which
+ * @throws {CliError} WAIT_TIMEOUT or INTERRUPTED; says whether the run continues and how to get it
+ * @throws the client's errors; no run was made, except maybe after a 5xx of the service's own
  */
 export async function createAndWait(
   ctx: Context,
@@ -47,7 +48,7 @@ export async function createAndWait(
     if (created.kind === 'going') {
       ({ runId } = created);
       await options.onRunId?.(runId, created.recovered);
-      if (options.wait !== false) created = await toTheEnd(ctx, connection, created, options);
+      if (options.wait !== false) created = await waitForEnd(ctx, connection, created, options);
     }
     if (created.kind === 'ended') noteWarnings(ctx, created.run);
     if (created.kind === 'ended' && providerFaultOf(connection, created.run)) reservation?.refused();
@@ -65,7 +66,7 @@ function noteWarnings({ io }: Context, run: Run): void {
   for (const warning of warningsOf(run)) io.noteOnce(`note: ${oneLine(warning)}`);
 }
 
-async function toTheEnd(
+async function waitForEnd(
   ctx: Context,
   connection: Connection,
   { runId, journalId, recovered }: Extract<Created, { kind: 'going' }>,
@@ -78,22 +79,22 @@ async function toTheEnd(
   return { kind: 'ended', run: recovered ? { ...run, recovered } : run, journalId };
 }
 
-/** What is known of a run while it is waited for. */
+/** The latest facts about a run during the wait. */
 interface WaitProgress {
   readonly status: string;
-  /** Answers so far. */
+  /** The number of polls answered so far. */
   readonly polls: number;
-  /** Why the service does not answer, and since when, in milliseconds since the Unix epoch; undefined while it does. */
+  /** The fault that keeps the service from answering, and its start in milliseconds since the Unix epoch; undefined if it answers. */
   readonly silence?: { readonly reason: string; readonly since: number } | undefined;
 }
 
-/** Asking a service of this machine costs next to nothing, and the run may be another command's. */
+/** A poll of a service on this machine costs next to nothing, and the run may be another command's. */
 const EMBEDDED_INTERVAL_MS = 50;
 
 interface WaitOptions {
-  /** The service has just said that it takes longer, so the first poll can wait; false by default. */
+  /** True to delay the first poll, because the service has just answered that the run takes longer. Default false. */
   readonly delayFirst?: boolean;
-  /** Whether the service itself gave the id: then a 404 is asked again for a minute. */
+  /** True if the id came from the service: a 404 is then retried for a minute. */
   readonly idFromService: boolean;
   readonly onProgress?: ((progress: WaitProgress) => void) | undefined;
 }
@@ -101,7 +102,7 @@ interface WaitOptions {
 /**
  * Polls until a run has ended.
  *
- * @throws {CliError} WAIT_TIMEOUT or INTERRUPTED, naming the run and how to get it
+ * @throws {CliError} WAIT_TIMEOUT or INTERRUPTED; names the run and how to get it
  */
 export async function waitForKnownRun(
   ctx: Context,
@@ -135,15 +136,13 @@ export async function waitForKnownRun(
   }
 }
 
-/** A spinner or its lines show every status; elsewhere one that is not known is told. */
+/** Notes an unknown status, unless a spinner shows every status anyway. */
 function noteUnknownStatus({ io }: Context, runId: string, status: string): void {
   if (io.stderr.isTerminal || RUN_STATUSES.some(known => known === status)) return;
-  io.note(
-    `note: run ${oneLine(runId)} has the status ${oneLine(JSON.stringify(status))}, which is not known; waiting on`,
-  );
+  io.note(`note: run ${oneLine(runId)} has unknown status ${oneLine(JSON.stringify(status))}; still waiting`);
 }
 
-/** Writes the end of a run into the journal. Never a fault: the service knows it as well. */
+/** Writes the end of a run into the journal. Ignores a failed write, because the service knows the end too. */
 export function recordEnd({ journal }: Context, journalId: string, run: Run): void {
   const { runId, runStatus } = run;
   if (isOver(run)) journal.outcome(journalId, { outcome: 'ended', runId, runStatus }).catch(() => {});

@@ -8,19 +8,19 @@ import type { Connection, Context } from '../context.ts';
 import { configError, stopperOf, TimeIsUp } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import { type Created, type CreateOptions, type CreationRequest, creationFault } from './creation.ts';
-import { type Search, searchRuns } from './find-run.ts';
+import { type SearchResult, searchRuns } from './find-run.ts';
 import { CreationInDoubt, gaveUpCreation, gaveUpUnsent, gaveUpWaiting, stoppedHere } from './in-doubt.ts';
 
-/** How long the one look for a run may take after the time of `--timeout` is over, in milliseconds. */
-const LOOK_MS = 1200;
+/** Maximum time of the search for a run after `--timeout`, in milliseconds. */
+const LAST_SEARCH_MS = 1200;
 
 /**
- * Creates a run, once: journal, `POST`, and where the answer is lost, the same under the same key where the service
- * keeps such keys, else a look for the run it may have made.
+ * Creates a run exactly once: journal, then `POST`. If the answer is lost, sends the creation again under the same key if
+ * the service keeps keys, else searches for the run that it may have made.
  *
- * @throws {CreationInDoubt} where it is not known whether it made a run, or which
- * @throws {CliError} INTERRUPTED or WAIT_TIMEOUT once the context's signal is aborted, saying whether the run may go on
- * @throws what the client throws; no run was made then, except maybe after a 5xx of the service's own
+ * @throws {CreationInDoubt} if it is unknown whether it made a run, or which
+ * @throws {CliError} INTERRUPTED or WAIT_TIMEOUT once the context's signal aborts; says whether the run may continue
+ * @throws the client's errors; no run was made, except maybe after a 5xx of the service's own
  */
 export async function createRun(
   ctx: Context,
@@ -43,7 +43,7 @@ async function begin({ journal }: Context, entry: JournalEntry, again: boolean):
   } catch (error) {
     throw configError(
       `the journal ${journal.file} can't be written: ${messageOf(error)}`,
-      'Nothing was started. Make the file writable, or name another directory in PROMPTRUN_STATE_DIR.',
+      'Nothing was started. Make the file writable, or set PROMPTRUN_STATE_DIR to another directory.',
     );
   }
 }
@@ -56,12 +56,12 @@ interface CreationParts {
   readonly options: CreateOptions;
 }
 
-/** One creation from its first sending until it is known what became of it. */
+/** One creation, from its first attempt until its fate is known. */
 class Creation {
   readonly #parts: CreationParts;
-  /** Whether any of the sending under way may have reached the service. */
+  /** True if any of the current attempt may have reached the service. */
   #sent = false;
-  /** Whether a sending before may have made a run. */
+  /** True if an earlier attempt may have made a run. */
   #doubted: boolean;
 
   constructor(parts: CreationParts) {
@@ -71,27 +71,27 @@ class Creation {
 
   async run(): Promise<Created> {
     const { signal } = this.#parts.ctx;
-    for (let sending = 1; ; sending++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         return this.#answered(await this.#send(signal));
       } catch (error) {
-        if (error instanceof GatewayTimeoutError) return this.#goesOn(error.runId);
+        if (error instanceof GatewayTimeoutError) return this.#running(error.runId);
         if (signal.aborted) throw await this.#gaveUp();
         this.#refuseIfRefused(error);
-        const waitMs = this.#keepsKeys ? this.#waitAfter(sending) : undefined;
-        if (waitMs === undefined) return this.#afterFault(error, sending);
-        // The next sending notices a signal that ended the wait.
+        const waitMs = this.#keepsKeys ? this.#waitAfter(attempt) : undefined;
+        if (waitMs === undefined) return this.#afterFault(error, attempt);
+        // The next attempt notices a signal that ended the wait.
         await this.#parts.ctx.clock.sleep(waitMs, signal).catch(() => {});
       }
     }
   }
 
-  /** Whether the same creation sent again under its key gives the one run. */
+  /** True if sending the creation again under its key returns the same run. */
   get #keepsKeys(): boolean {
     return this.#parts.connection.client.keepsIdempotencyKeys === true;
   }
 
-  /** The one place where a creation is sent. */
+  /** Sends the creation. No other code does. */
   async #send(signal: AbortSignal): Promise<Run> {
     const { connection, request, entry, options } = this.#parts;
     const { body, query, recorded } = request;
@@ -106,7 +106,7 @@ class Creation {
         this.#sent = true;
         options.onSent?.();
       },
-      // A try is followed by another only if it certainly made no run.
+      // The client retries only if the attempt certainly made no run.
       onRetry: () => {
         this.#sent = false;
       },
@@ -131,12 +131,12 @@ class Creation {
       : { kind: 'going', runId, journalId, recovered: false };
   }
 
-  #goesOn(runId: string, recovered = false): Created {
+  #running(runId: string, recovered = false): Created {
     this.#note({ outcome: 'created', runId, ...(recovered && { recovered }) });
     return { kind: 'going', runId, journalId: this.#parts.entry.id, recovered };
   }
 
-  /** Ends with an error that says that there is no run; after a lost answer one that is about this very creation. */
+  /** Throws an error which proves that no run exists. After a lost answer, only a refusal of the creation itself proves it. */
   #refuseIfRefused(error: unknown): void {
     const isRefused = creationFault(error) === 'refused';
     if (isRefused && (!this.#doubted || isAboutCreation(error))) {
@@ -146,14 +146,14 @@ class Creation {
     this.#doubted = true;
   }
 
-  /** Returns how long to wait before the same creation is sent again, in milliseconds; undefined after the last sending. */
-  #waitAfter(sending: number): number | undefined {
+  /** Returns the milliseconds to wait before the next attempt; undefined after the last one. */
+  #waitAfter(attempt: number): number | undefined {
     const { clock } = this.#parts.ctx;
-    return waitBeforeRetry(LOST_ANSWER_RETRIES, { attempt: sending }, () => clock.random());
+    return waitBeforeRetry(LOST_ANSWER_RETRIES, { attempt }, () => clock.random());
   }
 
-  async #afterFault(error: unknown, sending: number): Promise<Created> {
-    if (creationFault(error) === 'failed' && sending === 1) {
+  async #afterFault(error: unknown, attempt: number): Promise<Created> {
+    if (creationFault(error) === 'failed' && attempt === 1) {
       this.#note({ outcome: 'failed' });
       throw error;
     }
@@ -161,32 +161,32 @@ class Creation {
     const { ctx, connection, entry, options } = this.#parts;
     if (options.search === false) throw new CreationInDoubt(error, undefined, entry, connection);
     const { io, signal } = ctx;
-    io.note('note: the answer to the creation was lost; looking for the run it may have made');
+    io.note('note: the answer to the creation was lost; searching for the run that it may have made');
     const keptKeys = this.#keepsKeys;
     const { run, candidates } = await this.#search(signal);
     if (signal.aborted) throw await this.#gaveUp();
     if (run !== undefined) {
-      io.note(`note: going on with run ${run.runId}, which must be the one: nobody else uses the key`);
-      return this.#goesOn(run.runId, true);
+      io.note(`note: continuing with run ${run.runId}, the only match: nobody else uses the key`);
+      return this.#running(run.runId, true);
     }
-    // The answer with the list may have said that keys are kept.
+    // The list's answer may have shown that the service keeps keys.
     if (!keptKeys && this.#keepsKeys) return this.run();
     throw new CreationInDoubt(error, candidates, entry, connection);
   }
 
-  /** Gives no candidates if the list could not be read. */
-  async #search(signal: AbortSignal): Promise<Partial<Pick<Search, 'run' | 'candidates'>>> {
+  /** Searches for the run. Returns no candidates if the list could not be read. */
+  async #search(signal: AbortSignal): Promise<Partial<Pick<SearchResult, 'run' | 'candidates'>>> {
     const { ctx, connection, entry } = this.#parts;
     const [search] = await searchRuns(ctx, connection, [entry], { signal }).catch(() => []);
     return search ?? {};
   }
 
-  /** What to say once the signal is aborted. */
+  /** Returns the error to throw once the signal aborts. */
   async #gaveUp(): Promise<unknown> {
     const { ctx, connection, entry } = this.#parts;
     const reason: unknown = ctx.signal.reason;
     const stopper = stopperOf(reason);
-    // A run that this process carries out itself is stopped with it.
+    // A run that this process executes itself stops with it.
     const runsHere = stopper === undefined ? undefined : connection.runsHere;
     const stopping = await runsHere?.stop(entry.id, stopper ?? '');
     if (stopping !== undefined) {
@@ -198,12 +198,12 @@ class Creation {
     this.#note({ outcome: isInDoubt ? 'interrupted' : 'refused' });
     if (!isInDoubt) return gaveUpUnsent(reason);
     if (reason instanceof TimeIsUp) {
-      return within(LOOK_MS, undefined, limited => this.#timedOut(reason, limited));
+      return within(LAST_SEARCH_MS, undefined, limited => this.#timedOut(reason, limited));
     }
     return gaveUpCreation(reason, connection, entry);
   }
 
-  /** The time is over: the run is looked for once, as after a lost answer. */
+  /** Searches once for the run after `--timeout`, as after a lost answer, and returns the error to throw. */
   async #timedOut(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
     const { connection, entry, options } = this.#parts;
     if (this.#keepsKeys) {
@@ -219,7 +219,7 @@ class Creation {
     return gaveUpWaiting(reason, connection, run.runId);
   }
 
-  /** A journal that can't be written any more must not cost the result; whoever closes it waits for this. */
+  /** Writes an outcome to the journal. A failed write must not cost the result. Closing the journal awaits it. */
   #note(outcome: JournalOutcome): void {
     const { ctx, connection, entry } = this.#parts;
     const { io, journal } = ctx;
@@ -236,7 +236,7 @@ class Creation {
   }
 }
 
-/** Whether a refusal is of what is to be created, and not of the key, the plan or the pace. */
+/** Returns true if a refusal concerns the creation itself, not the key, the plan or the rate. */
 function isAboutCreation(error: unknown): boolean {
   return error instanceof ServiceError && [400, 404, 410, 413, 422].includes(error.httpStatus);
 }

@@ -11,52 +11,52 @@ import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 
-/** A creation as it is sent. */
+/** A creation request. */
 export interface CreationRequest {
   readonly promptVersionId: string;
-  /** JSON. */
+  /** The JSON body. */
   readonly body: RequestBody;
-  /** SHA-256 of what makes the run: texts, images and options, hexadecimal. */
+  /** The hexadecimal SHA-256 of the texts, images and options. */
   readonly digest: string;
-  /** The query of the request, as `api` may be given one; none by default. */
+  /** The query of the request, which `api` can set; none by default. */
   readonly query?: string;
-  /** As recordings know it; what has none is neither recorded nor replayed. */
+  /** The request in a recording; without it, the creation is neither recorded nor replayed. */
   readonly recorded?: UncountedRequest;
 }
 
-/** A run as the service gave it; one whose creation was not answered is marked. */
+/** A run as the service returned it, marked if it was recovered after a lost answer. */
 export type CreatedRun = Run & { readonly recovered?: true };
 
-/** A run that exists: with its outputs once it has ended, otherwise only its id. */
+/** An existing run: with its outputs once it has ended, otherwise only its id. */
 export type Created =
   | { readonly kind: 'ended'; readonly run: CreatedRun; readonly journalId: string }
   | {
       readonly kind: 'going';
       readonly runId: string;
       readonly journalId: string;
-      /** It was taken from the list of runs, since the creation was not answered. */
+      /** True if it was found in the list of runs, because the creation was not answered. */
       readonly recovered: boolean;
     };
 
 export interface CreateOptions {
-  /** Tries after the first, where it was certainly refused; the client's usual number by default. */
+  /** Number of retries after certain refusals; the client's default if undefined. */
   readonly retries?: number | undefined;
-  /** An entry of the journal to send once more, under the same key; a new one by default. */
+  /** A journal entry to send again under the same key; a new one by default. */
   readonly entry?: JournalEntry | undefined;
-  /** Called with the creation before it is sent, while it is written to the journal; awaited. */
+  /** Called with the journal entry before the creation is sent, while the entry is written; awaited. */
   readonly onBegin?: (entry: JournalEntry) => Promise<void> | undefined;
   /** Called with every answer of the service to the creation. */
   readonly onAnswer?: (answer: RawAnswer) => void;
-  /** Whether the list is looked at where the answer is lost; true by default. False leaves that to `searchRuns`. */
+  /** True to search the list if the answer is lost. Default true. False leaves the search to `searchRuns`. */
   readonly search?: boolean;
-  /** Called each time it is about to be written to a connection. */
+  /** Called each time the request is about to be written to a connection. */
   readonly onSent?: () => void;
 }
 
 /**
- * Refuses a version whose model can't be asked from this machine, before any run of it is created.
+ * Refuses a version if this machine can't reach its model, before any run is created.
  *
- * @throws {CliError} exit 3 for a missing key, exit 2 for one that can't be used
+ * @throws {CliError} exit 3 if the key is missing, exit 2 if it can't be used
  */
 export async function checkModelAccess({ costs }: Connection, promptVersionId: string): Promise<void> {
   const fault = await costs?.accessFault(promptVersionId);
@@ -70,19 +70,19 @@ export async function checkModelAccess({ costs }: Connection, promptVersionId: s
 }
 
 /**
- * What an error says of the creation that ended in it, some of which was sent: `lost`: no answer of the service came, it
- * may have made a run; `failed`: the service answered with a fault of its own, and may have made one all the same;
- * `refused`: it made none.
+ * Returns what an error shows about the creation that it ended. `lost`: the service did not answer and may have made a
+ * run. `failed`: the service answered with a fault of its own and may have made a run all the same. `refused`: it made
+ * none.
  */
 export function creationFault(error: unknown): 'lost' | 'failed' | 'refused' {
   if (answerIsLost(error)) return 'lost';
   if (error instanceof ServiceError) return error.httpStatus >= 500 ? 'failed' : 'refused';
-  // The others are found out before a whole request has been sent.
+  // The client throws its other errors before it has sent a whole request.
   const isKnown = error instanceof PromptServiceError || error instanceof CliError;
   return isKnown ? 'refused' : 'failed';
 }
 
-/** Whether a creation that ended in an error may have made a run of unknown id. */
+/** Returns true if a creation that ended in this error may have made a run of unknown id. */
 export function mayHaveRun(error: unknown): boolean {
   if (error instanceof CreationInDoubt || creationFault(error) !== 'refused') return true;
   const isGivenUp =
@@ -91,7 +91,7 @@ export function mayHaveRun(error: unknown): boolean {
   return isGivenUp && wasStarted(error);
 }
 
-/** Whether a creation was given up, by time or by a signal, after some of it had been sent. */
+/** Returns true if a timeout or signal ended a creation after some of it had been sent. */
 export function wasStarted(error: unknown): boolean {
   return !(error instanceof CliError && isObject(error.data) && error.data['started'] === false);
 }

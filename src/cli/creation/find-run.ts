@@ -5,32 +5,32 @@ import { configError } from '../errors.ts';
 import { SETTINGS } from '../settings/config/setting-keys.ts';
 import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 
-/** A run that was created later than this after its request was sent is another's. */
+/** A run created later than this after a request, in milliseconds, can't be that request's. */
 export const WINDOW_MS = 600_000;
-/** What is known of a creation in doubt: all that is needed to look for its run. */
+/** The facts about a creation in doubt that a search for its run needs. */
 export type Doubt = Pick<JournalEntry, 'id' | 'time' | 'promptVersionId' | 'clockOffsetMs'>;
 
-/** What the service's list and the journal say of a creation in doubt. */
-export interface Search {
-  /** Its run, where it is certain enough to be taken for it. */
+/** The result of a search for the run of a creation in doubt, in the service's list and the journal. */
+export interface SearchResult {
+  /** Its run, if the match is certain enough to adopt. */
   readonly run: RunRow | undefined;
-  /** Every run that may be it, newest first. */
+  /** The runs that match, newest first. */
   readonly candidates: readonly RunRow[];
-  /** Whether it is certain that it made no run. */
+  /** True if the creation certainly made no run. */
   readonly madeNone: boolean;
 }
 
 export interface SearchOptions {
   readonly signal: AbortSignal;
-  /** Pages of 50 rows that are read at most. */
+  /** Maximum number of pages of 50 rows to read. */
   readonly maxPages?: number | undefined;
-  /** Runs that are known to be others, besides those in the journal. */
+  /** Runs known to be others', in addition to those in the journal. */
   readonly knownRunIds?: ReadonlySet<string>;
-  /** Creations that may have made a run, besides those in the journal. */
+  /** Creations that may have made a run, in addition to those in the journal. */
   readonly otherDoubts?: readonly Doubt[];
 }
 
-/** Whether nobody else uses the key, as the setting or the environment says. @throws {CliError} for neither yes nor no */
+/** Returns true if the setting or the environment declares that nobody else uses the key. @throws {CliError} if the variable is invalid */
 export function isKeyExclusive({ env, settings }: Pick<Context, 'env' | 'settings'>): boolean {
   const text = env['PROMPTRUN_EXCLUSIVE_KEY'] ?? '';
   if (text === '') return settings.get('exclusiveKey') ?? false;
@@ -40,17 +40,17 @@ export function isKeyExclusive({ env, settings }: Pick<Context, 'env' | 'setting
 }
 
 /**
- * Looks once for the runs of creations in doubt, in one pass over the list. A run is only taken for a creation's where
- * nobody else uses the key, exactly one fits, and no other creation of the version may have made it.
+ * Searches once for the runs of creations in doubt, in one pass over the list. Adopts a run for a creation only if nobody
+ * else uses the key, exactly one run matches, and no other creation of the version may have made it.
  *
- * @throws what reading the list throws
+ * @throws the client's errors if the list can't be read
  */
 export async function searchRuns(
   ctx: Context,
   connection: Connection,
   doubts: readonly Doubt[],
   options: SearchOptions,
-): Promise<Search[]> {
+): Promise<SearchResult[]> {
   const { client } = connection;
   const { signal, maxPages } = options;
   const listed = await findLostRuns(client, doubts.map(lostCreation), {
@@ -58,7 +58,7 @@ export async function searchRuns(
     signal,
     ...(maxPages !== undefined && { maxPages }),
   });
-  // Only now: what is listed was in the journal before it was created.
+  // Read the journal after the list: every listed run of this machine is then in it.
   const offsetMs = client.clock.offsetMs ?? 0;
   const ids = new Set(listed.flatMap(({ candidates }) => candidates.map(({ runId }) => runId)));
   const known = new Set([...(options.knownRunIds ?? []), ...(await ctx.journal.mentioned(ids))]);
@@ -83,7 +83,7 @@ function lostCreation({ promptVersionId, time, clockOffsetMs }: Doubt): LostCrea
   return { promptVersionId, sentAt: Date.parse(time), clockOffsetMs };
 }
 
-/** Whether the run of one creation could be taken for that of the other, by either clock. */
+/** Returns true if the run of one creation could be mistaken for the other's, by either clock. */
 function overlaps(other: Doubt, doubt: Doubt, offsetMs: number): boolean {
   if (other.id === doubt.id || other.promptVersionId !== doubt.promptVersionId) return false;
   const apart = [
@@ -93,12 +93,12 @@ function overlaps(other: Doubt, doubt: Doubt, offsetMs: number): boolean {
   return apart.some(ms => Math.abs(ms) < WINDOW_MS);
 }
 
-/** In milliseconds since the Unix epoch, by what was known of the service's clock then, else by what is known now. */
+/** Returns the service's time of a creation in milliseconds since the Unix epoch, by the clock offset then or, if unknown, now. */
 function serviceTime({ time, clockOffsetMs }: Doubt, offsetMs: number): number {
   return Date.parse(time) + (clockOffsetMs ?? offsetMs);
 }
 
-/** Creations around the time of others that may have made a run, by the journal. */
+/** Returns the other creations in the journal that may have made a run around the same time. */
 async function othersInDoubt(
   { journal }: Context,
   { service }: Connection,

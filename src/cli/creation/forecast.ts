@@ -9,9 +9,9 @@ import type { CreationRequest } from './creation.ts';
 import { addUp } from './spending.ts';
 
 /**
- * What a creation is expected to cost; undefined for another service than this machine's own. Asks no provider.
+ * Estimates the cost of a creation; undefined on a service other than this machine's own. Sends nothing to a provider.
  *
- * @throws {CliError} with what the creation would be refused with
+ * @throws {CliError} the error that the creation would end with
  */
 export async function estimateCost(
   { costs }: Connection,
@@ -25,10 +25,10 @@ export async function estimateCost(
   });
 }
 
-/** An estimate of a cost that is known, or that the first run tells. */
+/** An estimate with a cost; undefined if only the first run shows the cost. */
 export type KnownCost = Omit<CostEstimate, 'cost'> & { readonly cost: Money | undefined };
 
-/** The same with a cost, unless the first run tells it. @throws {CliError} CONFIG_ERROR for a model without a price, or a cost that can't be bounded */
+/** Estimates a cost for `--max-cost`. @throws {CliError} CONFIG_ERROR if the model has no price, or the cost has no upper bound */
 export async function knownCost(
   ...creation: Parameters<typeof estimateCost>
 ): Promise<KnownCost | undefined> {
@@ -37,24 +37,24 @@ export async function knownCost(
   const { model, cost, learns, multiplier } = estimate;
   if (cost !== 0 && multiplier !== undefined) {
     throw configError(
-      `the option ${multiplier} multiplies what a run costs by a number that is not known, so --max-cost can't hold`,
-      'Take it out of the config of the prompt. To ask for several answers, give n as a whole number.',
+      `the option ${multiplier} multiplies the cost of a run by an unknown number, so --max-cost can't be kept`,
+      "Remove it from the prompt's config. To ask for several answers, set n to a whole number.",
     );
   }
   if (cost !== null || learns) return { ...estimate, cost: cost ?? undefined };
   throw configError(
-    `the price of the model ${model} is not known, so --max-cost can't hold`,
-    'Name it in models.yaml: price: {input: <dollars a million tokens>, output: <dollars a million tokens>}, or price: {run: <dollars>} for a program or an address',
+    `the price of the model ${model} is not known, so --max-cost can't be kept`,
+    'Set it in models.yaml: price: {input: <dollars a million tokens>, output: <dollars a million tokens>}, or price: {run: <dollars>} for a program or a URL',
   );
 }
 
-/** What creations are expected to come to, for `--dry-run`. */
+/** The estimated total of creations, for `--dry-run`. */
 export class Forecast {
   #creations = 0;
   readonly #costs: (CostEstimate | undefined)[] = [];
   readonly #credits: { readonly amount: Credits | undefined; readonly isHere: boolean }[] = [];
 
-  /** Counts a creation, whatever it would be refused with. @param listed what the service's search says that it takes */
+  /** Counts a creation, even if the service would refuse it. @param listed the estimate in the service's search results */
   async add(
     connection: Connection,
     request: CreationRequest,
@@ -65,7 +65,7 @@ export class Forecast {
     this.#count(connection, estimate, listed);
   }
 
-  /** Counts a creation. @throws {CliError} with what this machine's own service would refuse it with */
+  /** Counts a creation. @throws {CliError} if this machine's own service would refuse it */
   async addChecked(
     connection: Connection,
     request: CreationRequest,
@@ -81,7 +81,7 @@ export class Forecast {
     this.#costs.push(estimate);
   }
 
-  /** As data: amounts in US dollars and credits, null if they are not known. */
+  /** Returns amounts in US dollars and credits, null if unknown. */
   data(): object {
     const { cost, credits, tableDate } = this.#sums();
     return {
@@ -96,21 +96,21 @@ export class Forecast {
   }
 
   /**
-   * In words, on one line.
+   * Returns the forecast as one line of text.
    *
-   * @param caps a cap on credits asks for those of this machine's own service, which are nobody's money
+   * @param caps a cap on credits includes those of this machine's own service, which cost nothing
    */
   text(caps: Caps): string {
     const { cost, tableDate } = this.#sums();
-    const asked = this.#credits.filter(({ isHere }) => !isHere || caps.credits !== undefined);
-    const credits = addUp(asked.map(({ amount }) => amount));
-    const prices = tableDate === undefined ? '' : ` (estimated, by prices of ${tableDate})`;
+    const shown = this.#credits.filter(({ isHere }) => !isHere || caps.credits !== undefined);
+    const credits = addUp(shown.map(({ amount }) => amount));
+    const prices = tableDate === undefined ? '' : ` (estimated, with prices of ${tableDate})`;
     const amounts = [
-      ...(credits === undefined || asked.length === 0 ? [] : [creditsText(credits)]),
+      ...(credits === undefined || shown.length === 0 ? [] : [creditsText(credits)]),
       ...(cost === undefined ? [] : [`${formatDollars(cost)}${prices}`]),
     ];
-    const what = amounts.length === 0 ? 'what they would cost is not known' : `about ${amounts.join(', ')}`;
-    return `${this.#creations} ${this.#creations === 1 ? 'creation' : 'creations'}: ${what}`;
+    const total = amounts.length === 0 ? 'cost unknown' : `about ${amounts.join(', ')}`;
+    return `${this.#creations} ${this.#creations === 1 ? 'creation' : 'creations'}: ${total}`;
   }
 
   #sums(): { cost: number | undefined; credits: number | undefined; tableDate: string | undefined } {

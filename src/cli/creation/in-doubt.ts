@@ -7,13 +7,13 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
 type Advising = Pick<Connection, 'advise' | 'client'>;
 
-/** It is not known whether a creation made a run, or which. Exit 1. */
+/** It is unknown whether a creation made a run, or which run. Exit 1. */
 export class CreationInDoubt extends CliError {
   override readonly name = 'CreationInDoubt';
   readonly candidates: readonly RunRow[];
   readonly entry: JournalEntry;
 
-  /** @param runs those that fit; undefined if nobody has looked for them */
+  /** @param runs the runs that match; undefined if there was no search */
   constructor(
     cause: unknown,
     runs: readonly RunRow[] | undefined,
@@ -35,38 +35,40 @@ export class CreationInDoubt extends CliError {
   }
 }
 
-const NOT_SEEN = 'A run may have been made all the same; it is not sent again, since it may cost credits.';
-const NOTHING_FITS =
-  'No run that fits was found, but one may still appear; it is not sent again, since it may cost credits.';
-const ANYBODYS =
-  'A list shows no inputs: a run that fits may also be one of somebody else with the same key. Look before you use it.';
-const MOST_NAMED = 10;
+const NOT_SEARCHED =
+  'A run may have been made all the same. The creation is not sent again, since it may cost credits.';
+const NO_MATCH =
+  'No matching run was found, but one may still appear. The creation is not sent again, since it may cost credits.';
+const MAY_BE_ANOTHERS =
+  'The list shows no inputs, so a matching run may belong to somebody else with the same key. Check it before you use it.';
+const MAX_CANDIDATES = 10;
 
 /**
- * Returns how to go on after a creation whose run is not known.
+ * Returns hints on what to do about a creation without a known run.
  *
- * @param runs those that fit; undefined if nobody has looked for them
+ * @param runs the runs that match; undefined if there was no search
  */
 export function doubtHints(
   connection: Advising,
   entry: JournalEntry,
   runs: readonly RunRow[] | undefined,
 ): string[] {
-  if (runs !== undefined && runs.length > 0) return [...describeCandidates(connection, runs), ANYBODYS];
-  return [runs === undefined ? NOT_SEEN : NOTHING_FITS, laterHint(connection, entry)];
+  if (runs !== undefined && runs.length > 0)
+    return [...describeCandidates(connection, runs), MAY_BE_ANOTHERS];
+  return [runs === undefined ? NOT_SEARCHED : NO_MATCH, laterHint(connection, entry)];
 }
 
-/** How to look for the run of a creation later: by its key if the service keeps it, else among the runs since then. */
+/** Returns a hint to find the run later: by its key if the service keeps keys, else among the runs since its creation. */
 function laterHint({ advise, client }: Advising, { time, clockOffsetMs = 0 }: JournalEntry): string {
   if (client.keepsIdempotencyKeys === true) return `Look for it with: ${advise('runs', 'wait', '--last')}`;
   const since = new Date(Math.floor((Date.parse(time) + clockOffsetMs) / 1000) * 1000).toISOString();
   return `Look for it with: ${advise('runs', 'list', '--since', since.replace('.000', ''))}`;
 }
 
-/** A line for each run that may be the one, with how to take it up. */
+/** Returns a line for each run that may be the one, with the command that waits for it. */
 function describeCandidates({ advise }: Pick<Advising, 'advise'>, candidates: readonly RunRow[]): string[] {
   const named = candidates
-    .slice(0, MOST_NAMED)
+    .slice(0, MAX_CANDIDATES)
     .map(
       ({ runId, runStatus, createdAt }) =>
         `It may be ${runId} (${runStatus}, created ${createdAt}): ${advise('runs', 'wait', runId)}`,
@@ -82,9 +84,9 @@ function statusOf(cause: unknown): string {
 }
 
 /**
- * The error of a command that was given up by Ctrl-C, SIGTERM or `--timeout`, with what became of its run.
+ * Returns the error of a command that Ctrl-C, SIGTERM or `--timeout` ended, with the fate of its run.
  *
- * @param reason that of the signal; any other than those is given back
+ * @param reason the abort reason; any other reason is returned unchanged
  */
 function gaveUp(
   reason: unknown,
@@ -95,13 +97,13 @@ function gaveUp(
   return reason instanceof TimeIsUp ? waitTimeout(`gave up waiting; ${message}`, { hints, data }) : reason;
 }
 
-/** Before any of the creation was sent. */
+/** Returns the error if the command ended before it sent any of the creation. */
 export function gaveUpUnsent(reason: unknown): unknown {
   const hints = reason instanceof TimeIsUp ? reason.hints : [];
   return gaveUp(reason, 'no run was started', { hints, data: { started: false } });
 }
 
-/** Before the creation was answered; its run is not known. */
+/** Returns the error if the command ended before the creation was answered, so that its run is unknown. */
 export function gaveUpCreation(
   reason: unknown,
   connection: Connection,
@@ -110,19 +112,19 @@ export function gaveUpCreation(
 ): unknown {
   const message =
     reason instanceof TimeIsUp
-      ? 'the creation has not been answered, a run may go on'
+      ? 'the creation has not been answered, and a run may go on'
       : 'a run may have been started and may go on';
   const hints = [...describeCandidates(connection, candidates), laterHint(connection, entry)];
   return gaveUp(reason, message, { hints });
 }
 
-/** While a run was waited for. */
+/** Returns the error if the command ended while it waited for a run. */
 export function gaveUpWaiting(reason: unknown, { advise }: Connection, runId: string): unknown {
   const hints = [`Get it with: ${advise('runs', 'wait', runId)}`];
   return gaveUp(reason, `run ${runId} goes on`, { hints, data: { runId } });
 }
 
-/** Once the run of this very process was stopped, unless it had ended by itself. */
+/** Returns the error if the command stopped a run of its own process, or that run had just ended by itself. */
 export function stoppedHere(
   reason: unknown,
   { advise }: Connection,

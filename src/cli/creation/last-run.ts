@@ -5,7 +5,7 @@ import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-l
 import { searchRuns } from './find-run.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 
-/** A run of the journal. */
+/** A run in the machine's journal. */
 export interface LastRun {
   readonly runId: string;
   readonly entry: JournalEntry;
@@ -13,29 +13,29 @@ export interface LastRun {
 }
 
 /**
- * The run of this service that was started last on this machine. One whose creation was never answered is asked for by its
- * key, else looked for.
+ * Returns the run of this service that was started last on this machine. If its creation was never answered, asks for the
+ * run by its idempotency key or searches the list of runs.
  *
- * @throws {CliError} exit 4 if there is none, or the creation has not arrived
- * @throws {CreationInDoubt} if the creation was never answered, naming the runs that may be it
+ * @throws {CliError} exit 4 if there is no run, or the creation has not reached the service
+ * @throws {CreationInDoubt} if the creation was never answered; names the runs that match
  */
 export async function lastRun(ctx: Context, connection: Connection): Promise<LastRun> {
   const entry = await ctx.journal.last(connection.service);
   if (entry === undefined) {
     throw notFoundError(
       'no run of this service was started on this machine',
-      `Runs started elsewhere are shown by: ${connection.advise('runs', 'list')}`,
+      `List the runs started elsewhere with: ${connection.advise('runs', 'list')}`,
     );
   }
   const { runId } = entry;
   if (runId !== undefined) return { runId, entry, recovered: entry.recovered === true };
-  return (await runOfKey(ctx, connection, entry)) ?? lookFor(ctx, connection, entry);
+  return (await runOfKey(ctx, connection, entry)) ?? findInList(ctx, connection, entry);
 }
 
 /** How long a service keeps idempotency keys, in milliseconds. */
 const KEY_LIFETIME_MS = 24 * 3_600_000;
 
-/** Undefined if the service does not know of keys, or no longer of this one. */
+/** Finds a run by its idempotency key; undefined if the service keeps no keys, or no longer keeps this one. */
 async function runOfKey(
   ctx: Context,
   { client, advise }: Connection,
@@ -59,17 +59,17 @@ async function runOfKey(
   }
   if (rows.length > 0 || ctx.clock.now() - Date.parse(time) >= KEY_LIFETIME_MS) return undefined;
   throw notFoundError(
-    `the creation of ${time} has not arrived at the service: there is no run of it`,
-    `Runs are shown by: ${advise('runs', 'list')}`,
+    `the creation of ${time} has not reached the service, so it made no run`,
+    `List your runs with: ${advise('runs', 'list')}`,
   );
 }
 
-async function lookFor(ctx: Context, connection: Connection, entry: JournalEntry): Promise<LastRun> {
+async function findInList(ctx: Context, connection: Connection, entry: JournalEntry): Promise<LastRun> {
   const [search] = await searchRuns(ctx, connection, [entry], { signal: ctx.signal });
   if (search?.run !== undefined) {
     const { runId } = search.run;
     await ctx.journal.outcome(entry.id, { outcome: 'created', runId, recovered: true });
-    ctx.io.note(`note: going on with run ${runId}, which must be the one: nobody else uses the key`);
+    ctx.io.note(`note: continuing with run ${runId}, the only match: nobody else uses the key`);
     return { runId, entry, recovered: true };
   }
   if (search?.madeNone === true && mayHaveMadeRun(entry)) {

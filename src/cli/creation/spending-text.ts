@@ -3,15 +3,15 @@ import { counted } from '../core/counted.ts';
 import { credits, creditsText } from './caps.ts';
 import type { Totals } from './spending.ts';
 
-/** Returns false if this machine's own service made all runs: its credits are nobody's money. */
+/** Returns false if this machine's own service made all runs, because its credits cost nothing. */
 export function hasPaidCredits({ runs, models }: Totals): boolean {
   return models.reduce((sum, own) => sum + own.runs, 0) < runs;
 }
 
 /**
- * What runs came to in words: a line for all, and one for each model that is known.
+ * Returns the spending of runs as text: a line for all runs, and one for each known model.
  *
- * @param withCredits by default if they pay for something
+ * @param withCredits defaults to true if the credits cost something
  */
 export function spendingText(totals: Totals, withCredits = hasPaidCredits(totals)): string[] {
   const { models, tokens, tokensUnknown, ...sums } = totals;
@@ -30,7 +30,7 @@ export function spendingText(totals: Totals, withCredits = hasPaidCredits(totals
 
 type Sums = Omit<Totals, 'models' | 'tokens' | 'tokensUnknown'>;
 
-/** @param isHere whether this machine's own service made some of the runs, which can tell what they cost */
+/** @param isHere true if this machine's own service, which knows costs, made some of the runs */
 function sumsText(
   { runs, credits: taken, creditsUnknown, cost, costUnknown, estimated }: Sums,
   { isHere, withCredits }: { readonly isHere: boolean; readonly withCredits: boolean },
@@ -38,25 +38,25 @@ function sumsText(
   return [
     ...(taken === null || !withCredits ? [] : [`${creditsText(credits(taken))}${unknown(creditsUnknown)}`]),
     ...(cost === null ? [] : [`${dollarsText(cost, estimated)}${unknown(costUnknown)}`]),
-    ...(taken === null && creditsUnknown === runs && withCredits ? ['credits not known'] : []),
-    ...(cost === null && isHere ? ['cost not known'] : []),
+    ...(taken === null && creditsUnknown === runs && withCredits ? ['credits unknown'] : []),
+    ...(cost === null && isHere ? ['cost unknown'] : []),
   ];
 }
 
 function unknown(runs: number): string {
-  return runs === 0 ? '' : ` (of ${runs} not known)`;
+  return runs === 0 ? '' : ` (unknown for ${runs})`;
 }
 
 function dollarsText(dollars: number, estimated: boolean): string {
   return `${formatDollars(money(dollars))}${estimated ? ' estimated' : ''}`;
 }
 
-/** The titles of `spentCells`. */
+/** Returns the titles of `spentCells`. */
 export function spentTitles(withCredits: boolean): string[] {
   return ['tokens', ...(withCredits ? ['credits'] : []), 'cost'];
 }
 
-/** What runs came to as the cells of a table. */
+/** Returns the spending of runs as the cells of a table. */
 export function spentCells(
   { tokens, credits: taken, cost, estimated }: Totals,
   withCredits: boolean,
@@ -65,7 +65,7 @@ export function spentCells(
   return [String(tokens), ...creditCells, cost === null ? '–' : dollarsText(cost, estimated)];
 }
 
-/** What runs came to as names and values, for reports that have no other form for it. */
+/** Returns the spending of runs as names and values, for report formats without a form of their own for it. */
 export function spentProperties({ models, ...totals }: Totals): (readonly [name: string, value: string])[] {
   const all = Object.entries(totals).map(([name, value]) => [name, String(value ?? 'unknown')] as const);
   const byModel = models.flatMap(({ model, tokens, ...sums }) =>

@@ -6,7 +6,7 @@ import { dollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { type Credits, creditsIn, inCredits } from './caps.ts';
 
-/** What a run is expected to come to; undefined if nobody knows. */
+/** The estimated cost and credits of a run; undefined if unknown. */
 export interface Estimate {
   readonly cost: Money | undefined;
   readonly credits: Credits | undefined;
@@ -14,33 +14,33 @@ export interface Estimate {
 
 export type Unit = keyof Estimate;
 
-/** What is known of what a run came to; undefined until it is. */
-export interface RunFacts {
+/** The actual cost and credits of a run; undefined while unknown. */
+export interface RunSpend {
   readonly credits?: Credits | undefined;
-  /** Of this machine's own service. */
+  /** Set only by this machine's own service. */
   readonly cost?: Money | undefined;
 }
 
-/** What a run is expected to come to while nobody knows. */
-export const UNKNOWN: Estimate = { cost: undefined, credits: undefined };
+/** The estimate of a run of unknown cost. */
+export const UNKNOWN_ESTIMATE: Estimate = { cost: undefined, credits: undefined };
 
-/** A run of an earlier start of a command, with what is known of it. */
-export interface EarlierRun extends RunFacts {
+/** A run that an earlier invocation of the command made. */
+export interface EarlierRun extends RunSpend {
   readonly runId: string;
-  /** undefined if it is not known. */
+  /** undefined if unknown. */
   readonly promptVersionId?: string | undefined;
   readonly tokens?: number | undefined;
 }
 
-/** A run that was made, with what is known of it already. */
+/** A run to count, with the facts that are already known. */
 export interface MadeRun extends Omit<EarlierRun, 'promptVersionId'> {
-  /** To the service that it was made on; undefined if that can't be asked. */
+  /** The connection to the service that made it; undefined if that service can't be asked. */
   readonly connection: Connection | undefined;
-  /** Runs of one kind are expected to come to the same, as those of one model are; none by default. */
+  /** Runs of one kind are expected to cost the same, as are those of one model; none by default. */
   readonly kind?: string;
-  /** What it was expected to come to before it was made; not known by default. */
+  /** The estimate from before it was made; unknown by default. */
   readonly estimate?: Estimate;
-  /** Whether the list is asked for its credits. Default true. */
+  /** True to read its credits from the list of runs. Default true. */
   readonly isListed?: boolean;
 }
 
@@ -51,62 +51,62 @@ interface SpentRun extends Pick<MadeRun, 'runId' | 'connection'> {
   tokens: number | undefined;
   credits: Credits | undefined;
   cost: Money | undefined;
-  /** As this machine's own service counts it. */
+  /** The cost as this machine's own service counts it. */
   counted: RunCost | undefined;
 }
 
-/** What runs came to. */
+/** The total cost, credits and tokens of runs. */
 export interface Totals extends Sums {
-  /** Service tokens, of the runs of which they are known. */
+  /** The service tokens of the runs that report them. */
   readonly tokens: number;
   readonly tokensUnknown: number;
-  /** The same by model, as far as models are known. */
+  /** The totals of each known model. */
   readonly models: readonly ModelTotals[];
 }
 
-/** What is unknown is counted in runs. */
+/** Sums over runs. The `…Unknown` fields count the runs that a sum leaves out. */
 interface Sums {
   readonly runs: number;
-  /** Of the runs whose credits are known; null if none are. */
+  /** The credits of the runs that report them; null if none does. */
   readonly credits: number | null;
   readonly creditsUnknown: number;
-  /** In US dollars, of the runs whose cost is known; null if none is. */
+  /** The US dollars of the runs with a known cost; null if there is none. */
   readonly cost: number | null;
   readonly costUnknown: number;
-  /** Whether some of the cost comes from the kept table of prices. */
+  /** True if some of the cost comes from the bundled table of prices. */
   readonly estimated: boolean;
 }
 
 interface ModelTotals extends Sums {
   readonly model: string;
-  /** As its provider counts them; null if it does not. */
+  /** The provider's token counts; null if it reports none. */
   readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
 }
 
-/** What runs came to: credits by the list of runs; credits and money by this machine's own service. */
+/** The spending of a command's runs: credits from the list of runs, credits and money from this machine's own service. */
 export class Spending {
   readonly #runs = new Map<string, SpentRun>();
   /** Runs that this machine's own service has not counted yet. */
   readonly #uncounted = new Set<SpentRun>();
-  /** Of runs that are known. */
+  /** The sums of the known amounts. */
   readonly #sums = { cost: 0, credits: 0 };
   readonly #unknown = { cost: new Set<SpentRun>(), credits: new Set<SpentRun>() };
-  /** The dearest run of each kind, and of each model; its cost by the answer. */
+  /** The amount of the most expensive run of each kind and of each model; costs are per answer. */
   readonly #dearest = { cost: new Map<string, number>(), credits: new Map<string, number>() };
-  #isFresh = false;
+  #hasUnreadCredits = false;
 
-  /** Whether runs have ended since the list was last read. */
-  get isFresh(): boolean {
-    return this.#isFresh;
+  /** True if runs have ended since the list was last read. */
+  get hasUnreadCredits(): boolean {
+    return this.#hasUnreadCredits;
   }
 
-  /** Of all runs that were taken up. */
+  /** The ids of all counted runs. */
   get runIds(): string[] {
     return [...this.#runs.keys()];
   }
 
-  /** Takes up a run that was made, before or now. */
-  add({ runId, connection, kind = '', estimate = UNKNOWN, tokens, ...known }: MadeRun): void {
+  /** Counts a run, made by this invocation or an earlier one. */
+  add({ runId, connection, kind = '', estimate = UNKNOWN_ESTIMATE, tokens, ...known }: MadeRun): void {
     const former = this.#runs.get(runId);
     if (former !== undefined) {
       former.tokens = tokens ?? former.tokens;
@@ -121,14 +121,14 @@ export class Spending {
     if (isHere) for (const runs of [this.#unknown.cost, this.#uncounted]) runs.add(run);
     this.#settle(run, 'credits', known.credits);
     this.#settle(run, 'cost', known.cost);
-    if (isListed && known.credits === undefined) this.#isFresh = true;
+    if (isListed && known.credits === undefined) this.#hasUnreadCredits = true;
   }
 
-  factsOf(runId: string): RunFacts {
+  spentOn(runId: string): RunSpend {
     return this.#runs.get(runId) ?? {};
   }
 
-  /** What the dearest run came to among those of any of these kinds or models, its cost by the answer. */
+  /** Returns the amounts of the most expensive run of these kinds or models; the cost is per answer. */
   dearest(...kinds: readonly string[]): Estimate {
     const most = (unit: Unit): number | undefined => {
       const amounts = kinds.flatMap(kind => this.#dearest[unit].get(kind) ?? []);
@@ -138,17 +138,17 @@ export class Spending {
   }
 
   /**
-   * What all runs came to; one that is not known counts as estimated.
+   * Returns the sum over all runs; a run without a known amount counts with its estimate.
    *
-   * @param usual what counts for a run that has no estimate
-   * @returns undefined if some can't even be estimated
+   * @param usual the amount for a run that has no estimate
+   * @returns undefined if a run has neither
    */
   sum(unit: Unit, usual: number | undefined): number | undefined {
     return addUp([this.#sums[unit], ...[...this.#unknown[unit]].map(run => run.estimate[unit] ?? usual)]);
   }
 
-  /** Learns what runs came to that ended on this machine's own service. */
-  async learnCosts(): Promise<void> {
+  /** Reads the costs of runs that ended on this machine's own service. */
+  async readCosts(): Promise<void> {
     for (const [{ costs }, runs] of byConnection(this.#uncounted)) {
       const known = await costs?.of(runs.map(({ runId }) => runId));
       for (const run of runs) {
@@ -161,10 +161,10 @@ export class Spending {
     }
   }
 
-  /** Learns the credits of runs from the list, if any have ended since it was last read: a page for each fifty of them. */
-  async learnCredits(signal: AbortSignal, options: ReadOptions = {}): Promise<void> {
-    if (!this.#isFresh) return;
-    this.#isFresh = false;
+  /** Reads the credits from the list of runs, a page for each fifty, if runs have ended since it was last read. */
+  async readCredits(signal: AbortSignal, options: ReadOptions = {}): Promise<void> {
+    if (!this.#hasUnreadCredits) return;
+    this.#hasUnreadCredits = false;
     const unknown = [...this.#unknown.credits].filter(({ isListed }) => isListed);
     for (const [{ client }, runs] of byConnection(unknown)) {
       const wanted = new Map(runs.map(run => [run.runId, run]));
@@ -186,21 +186,21 @@ export class Spending {
     if (amount === undefined) return;
     const dearest = this.#dearest[unit];
     const { kind, counted } = run;
-    // By the answer a cost is known once this machine's own service has counted the run.
+    // The cost per answer is known once this machine's own service has counted the run.
     const each = unit === 'credits' ? amount : counted && amount / counted.answers;
     if (each !== undefined) {
       for (const name of counted === undefined ? [kind] : [kind, counted.model]) {
         dearest.set(name, Math.max(dearest.get(name) ?? 0, each));
       }
     }
-    // Several may learn of the same run at once.
+    // Concurrent reads may settle the same run.
     if (run[unit] !== undefined) return;
     run[unit] = amount;
     this.#unknown[unit].delete(run);
     this.#sums[unit] += amount;
   }
 
-  /** What runs came to, as far as it has been learnt. @param runIds all by default */
+  /** Returns the totals as far as known. @param runIds defaults to all runs */
   totals(runIds: Iterable<string> = this.#runs.keys()): Totals {
     const runs = [...new Set(runIds)].flatMap(runId => this.#runs.get(runId) ?? []);
     const models = [...new Set(runs.flatMap(({ counted }) => counted?.model ?? []))].toSorted();
@@ -217,7 +217,7 @@ export class Spending {
   }
 }
 
-/** A sum; undefined if an amount is. */
+/** Returns the sum; undefined if an amount is undefined. */
 export function addUp(amounts: readonly (number | undefined)[]): number | undefined {
   let sum = 0;
   for (const amount of amounts) {

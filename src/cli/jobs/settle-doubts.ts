@@ -1,6 +1,6 @@
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { type Doubt, type Search, type SearchOptions, searchRuns } from '../creation/find-run.ts';
+import { type Doubt, type SearchOptions, type SearchResult, searchRuns } from '../creation/find-run.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { InDoubt, JobJournal, JobName } from './job.ts';
 
@@ -46,7 +46,7 @@ export async function settleDoubts<D extends Doubt>(
   ]);
 }
 
-function settlementOf(search: Search | undefined): Settlement {
+function settlementOf(search: SearchResult | undefined): Settlement {
   const { run, candidates, madeNone = false } = search ?? {};
   if (run !== undefined) return { kind: 'wait', runId: run.runId };
   return madeNone ? { kind: 'none' } : { kind: 'in doubt', candidates };

@@ -399,7 +399,10 @@ describe('wrong use', () => {
     [['--from', 'names.csv', '--out', '.', '--resume'], '--out: . is a directory'],
     [['--from', 'names.csv', '--out', 'old.jsonl/r.jsonl', '--resume'], 'old.jsonl is not a directory'],
     [['--from', 'names.csv', '--out', 'r.jsonl', '--save', 'old.jsonl'], '--save: '],
-    [['--from', 'names.csv', '--out', 'r.jsonl', '--max-cost', '1'], "--max-cost is for this machine's own"],
+    [
+      ['--from', 'names.csv', '--out', 'r.jsonl', '--max-cost', '1'],
+      "--max-cost works only with this machine's own",
+    ],
     [['--from', 'twice.csv', '--out', 'r.jsonl'], 'names the column "name" twice'],
     [
       ['--from', '-', '--format', 'csv', '--out', 'r.jsonl', '-i', 'name=@-'],

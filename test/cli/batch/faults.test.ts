@@ -214,7 +214,7 @@ describe('a creation without an answer', () => {
       creation('Bo', succeeded()),
     ]);
     for (const runId of runs) expect(stderr).toContain(`promptrun runs wait ${runId}`);
-    expect(stderr).not.toContain('No run that fits was found');
+    expect(stderr).not.toContain('No matching run was found');
   });
 
   test('does not say that no run was found if the list could not be read', async () => {
@@ -224,7 +224,7 @@ describe('a creation without an answer', () => {
       creation('Bo', succeeded()),
     ]);
     expect(exitCode).toBe(5);
-    expect(stderr).not.toContain('No run that fits was found');
+    expect(stderr).not.toContain('No matching run was found');
     expect(stderr).toContain('promptrun runs list --since');
   });
 

@@ -92,7 +92,7 @@ describe('batch report', () => {
     expect((await results().run(argv)).stdout()).toContain('failure\t2\tbad name (USAGE_ERROR)\tb,c\n');
     const { stdout } = await results().run([...argv, '--no-color'], { terminal: { stdout: true } });
     expect(stdout()).toContain('4 rows: 1 succeeded, 3 failed; 10.5 s of running\n');
-    expect(stdout()).toContain('2 runs took 4 tokens, credits not known\n');
+    expect(stdout()).toContain('2 runs took 4 tokens, credits unknown\n');
   });
 
   it('asks the list for credits that the file lacks, earlier runs of a row among them', async () => {

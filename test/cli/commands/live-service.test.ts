@@ -90,7 +90,7 @@ describe('a key that is refused', () => {
   });
 });
 
-it('tells of a run status that is not known, once, and waits on', async () => {
+it('notes an unknown run status once and keeps waiting', async () => {
   const going = { runId: RUN, runStatus: 'frozen', outputs: [], tokens: 0 };
   const { exitCode, stderr, stdout } = await against(
     [
@@ -100,7 +100,7 @@ it('tells of a run status that is not known, once, and waits on', async () => {
     ['runs', 'wait', RUN],
   );
   expect([exitCode, stdout]).toEqual([0, 'hi\n']);
-  expect(stderr).toBe(`note: run ${RUN} has the status "frozen", which is not known; waiting on\n`);
+  expect(stderr).toBe(`note: run ${RUN} has unknown status "frozen"; still waiting\n`);
 });
 
 it('lists no rows outside of --since and --until, and reads no further than the first older one', async () => {

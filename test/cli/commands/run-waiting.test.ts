@@ -241,7 +241,7 @@ describe('a creation that is not answered', () => {
     const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--json'], { ...more, home });
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
-    expect(stderr()).toContain(`going on with run ${RUN}`);
+    expect(stderr()).toContain(`continuing with run ${RUN}`);
     expect(journalOf(home)).toContainEqual(expect.objectContaining({ runId: RUN, recovered: true }));
     expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'ended', runId: RUN, runStatus: 'succeeded' });
   });
@@ -471,7 +471,10 @@ describe('a creation that is not answered', () => {
     expect(await running.ended).toBe(130);
     expect(running.stderr()).toContain('promptrun runs wait --last\n');
     const early = await command(service, ['runs', 'wait', '--last'], { home });
-    expect([early.exitCode, early.stderr()]).toEqual([4, expect.stringContaining('has not arrived')]);
+    expect([early.exitCode, early.stderr()]).toEqual([
+      4,
+      expect.stringContaining('has not reached the service'),
+    ]);
     const arrived = await command(service, ['runs', 'wait', '--last'], { home });
     expect([arrived.exitCode, arrived.stdout()]).toEqual([0, 'Hello, Ada!\n']);
     expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'ended', runId: OTHER_RUN });

@@ -210,7 +210,7 @@ describe('a budget', () => {
     await first.made({ runId: 'not listed', tokens: 1 });
     await expect(second).rejects.toMatchObject({
       exitCode: 8,
-      message: expect.stringContaining('could not be learnt'),
+      message: expect.stringContaining('could not be read'),
     });
   });
 

@@ -28,7 +28,7 @@ it.each(COMMANDS)('%s of a slug creates nothing if the listed estimate is above 
     'stopped at --max-credits: 0 credits of 0.5 credits spent, and the next run is estimated at 1 credit',
   );
   expect(stderr()).toMatch(
-    /^(?:To go on, raise the cap: --max-credits 1|Go on with the same command, --resume and --max-credits <more>\.)$/mu,
+    /^(?:To continue, raise the cap: --max-credits 1|Go on with the same command, --resume and --max-credits <more>\.)$/mu,
   );
   expect(await runs()).toEqual([]);
 });
@@ -71,7 +71,7 @@ it('a comparison that is stopped at the cap tells what never ran from what faile
       .map(line => line.split('\t')[2]),
   ).toEqual(['same', 'not run']);
   expect(stderr()).toContain('note: 1 same, 0 changed, 0 failed, 1 not run\n');
-  expect(stderr()).toContain('; 1 row not done (CAP_REACHED)\nTo go on, raise the cap: --max-credits 3\n');
+  expect(stderr()).toContain('; 1 row not done (CAP_REACHED)\nTo continue, raise the cap: --max-credits 3\n');
   // A single model has its line too.
   expect(stderr()).toContain('note:   echo: 2 credits, $0.00\n');
 });

@@ -80,8 +80,8 @@ export async function spendingOf(ctx: Context, lines: readonly ResultsLine[]): P
   if (lacksCredits || lacksModels) {
     try {
       add(await ctx.connection());
-      await spending.learnCosts();
-      await spending.learnCredits(ctx.signal);
+      await spending.readCosts();
+      await spending.readCredits(ctx.signal);
     } catch (error) {
       ctx.signal.throwIfAborted();
       if (lacksCredits) ctx.io.note(`note: the credits can't be asked for: ${failureOf(error).message}`);

@@ -51,7 +51,7 @@ export const MAY_HAVE_RUN = 'it may have made a run all the same';
 export function lineOf(
   { row, id, line }: { readonly row: number; readonly id: string; readonly line: number },
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
-  budget: Pick<Budget, 'factsOf'>,
+  budget: Pick<Budget, 'spentOn'>,
 ): ResultsLine {
   const seconds = secondsOf(outcome.facts);
   if (outcome.kind === 'failed') {
@@ -83,9 +83,9 @@ const NOTHING = { credits: 0, cost: 0 };
 
 function spentOn(
   runId: string | null,
-  budget: Pick<Budget, 'factsOf'>,
+  budget: Pick<Budget, 'spentOn'>,
 ): Pick<ResultsLine, 'credits' | 'cost'> {
-  const { credits, cost } = budget.factsOf(runId ?? '');
+  const { credits, cost } = budget.spentOn(runId ?? '');
   return {
     credits: credits === undefined ? null : inCredits(credits),
     cost: cost === undefined ? null : dollars(cost),

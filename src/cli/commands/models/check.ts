@@ -133,7 +133,7 @@ async function checkModel(
     const created = await createAndWait(ctx, connection, request, { budget });
     if (created.kind !== 'ended') throw new Error('the run still goes on');
     const { runId, runStatus, outputs } = created.run;
-    const { cost } = budget.factsOf(runId);
+    const { cost } = budget.spentOn(runId);
     const hasFailed = runStatus === 'failed';
     return ended({
       status: hasFailed ? 'failed' : 'answered',

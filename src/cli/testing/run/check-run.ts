@@ -101,7 +101,7 @@ async function answerOf(
     dollars: async () => {
       if (connection.recorder?.costOf) return connection.recorder.costOf(run.runId);
       await budget.waited(connection, run);
-      const { cost } = budget.factsOf(run.runId);
+      const { cost } = budget.spentOn(run.runId);
       return cost === undefined ? undefined : dollars(cost);
     },
     checks: await ctx.checks(),
