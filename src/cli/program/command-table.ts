@@ -106,7 +106,7 @@ export function command<const S extends CommandSpec>(
 }
 
 const RUNNING = 'Run prompts:';
-const LOOKING = 'Look around:';
+const EXPLORING = 'Explore:';
 
 /** The commands under the headings of the root's help, in its order. Loads the code of each when it is called. */
 const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
@@ -129,7 +129,7 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     command(RUNS_SAVE, () => import('../commands/runs/give.ts').then(file => file.runsSave)),
     command(RUNS_JOURNAL, () => import('../commands/runs/journal.ts').then(file => file.runsJournal)),
   ],
-  [LOOKING]: [
+  [EXPLORING]: [
     command(PROMPTS, () => import('../commands/prompts/prompts.ts').then(file => file.prompts)),
     command(PROMPTS_LIST, () => import('../commands/prompts/prompts.ts').then(file => file.promptsList)),
     command(PROMPTS_GET, () => import('../commands/prompts/prompts.ts').then(file => file.promptsGet)),
@@ -225,7 +225,7 @@ const COMPLETE = {
 } as const satisfies CommandSpec;
 
 /** The headings whose commands send requests to a service. */
-export const HEADINGS_OF_REQUESTS: readonly (string | undefined)[] = [RUNNING, LOOKING];
+export const HEADINGS_OF_REQUESTS: readonly (string | undefined)[] = [RUNNING, EXPLORING];
 
 /** Every command, and the flags of all of them. */
 export const COMMAND_TABLE: ProgramTable = {

@@ -41,7 +41,7 @@ export function buildTree(options: TreeOptions): Command {
 function configureRoot(root: Command, { version, write, terminal }: TreeOptions): void {
   const width = widthOfHelp(terminal);
   root
-    .description('Run published prompts on a Prompt Execution Service: a hosted one, or the built-in one.')
+    .description('Run published prompts on a Prompt Execution Service, either hosted or built in.')
     .usage('<command> [options]')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command')

@@ -2,6 +2,6 @@ import type { CommandSpec } from '../../core/command-spec.ts';
 
 export const ACCOUNT = {
   path: 'account',
-  summary: 'who the key belongs to, credits left',
+  summary: 'show who the key belongs to and how many credits are left',
   examples: ['account', 'account --query credits'],
 } as const satisfies CommandSpec;

@@ -3,16 +3,16 @@ import type { CommandSpec } from '../../core/command-spec.ts';
 export const ALIAS = {
   path: 'alias',
   aliases: ['aliases'],
-  summary: 'short names for targets',
+  summary: 'manage short names for targets',
   examples: ['alias set haiku ./haiku.prompt', 'alias list'],
 } as const satisfies CommandSpec;
 
 export const ALIAS_SET = {
   path: 'alias set',
-  summary: 'give a target a short name',
+  summary: 'set a short name for a target',
   arguments: [
     ['<name>', 'the short name', 'aliases'],
-    ['<target>', 'a prompt version, prompt, slug or prompt file'],
+    ['<target>', 'a prompt file, a slug, or the id of a prompt or version'],
   ],
   examples: ['alias set haiku 3f1c9a52-6a0e-4a57-9d0e-6f1c2b7a8d90', 'run haiku -i topic=tea'],
 } as const satisfies CommandSpec;
@@ -26,7 +26,7 @@ export const ALIAS_REMOVE = {
 
 export const ALIAS_LIST = {
   path: 'alias list',
-  summary: 'the aliases there are',
+  summary: 'list the aliases',
   examples: ['alias list'],
-  notes: 'Piped, a line is: name, target.',
+  notes: 'Columns when piped: name, target.',
 } as const satisfies CommandSpec;

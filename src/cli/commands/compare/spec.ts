@@ -9,38 +9,38 @@ import {
 
 export const COMPARE = {
   path: 'compare',
-  summary: 'the same rows through several versions or models, side by side',
-  arguments: [['<target...>', 'what to compare; the first is what the others are compared with']],
+  summary: 'compare versions or models on the same rows, side by side',
+  arguments: [['<target...>', 'the targets to compare; the others are compared with the first']],
   flags: [
     [
       '--from <file>',
-      'the rows: a CSV or JSONL file, - for standard input; default: one row, of -i and --image',
+      'the rows: a CSV or JSONL file, - for standard input (default: one row, from -i and --image)',
     ],
     ...ROW_FORMAT_FLAGS,
     [
       '-m, --model <models>',
-      'run each target with each of these models, separated by commas',
+      'run each target with each of these models, separated by commas; repeatable',
       { repeats: true },
     ],
     ...ROW_INPUT_FLAGS,
     ['--report <file>', 'write a page with outputs and pictures side by side'],
-    ['--expect <file>', 'judge the answers by the cases of this test file'],
+    ['--expect <file>', 'check the answers against the cases of this test file'],
     ['--judge <model>', 'with --expect: the model that judges rubrics'],
-    ['--allow-commands', 'with --expect: run the programs that the test file names'],
+    ['--allow-commands', 'with --expect: allow the test file to run programs'],
     [
-      '--fail-on <what>',
-      'exit 5 if a row changed or failed, or a target is worse by --expect, or may be',
+      '--fail-on <condition>',
+      'exit 5 if a row changed or failed, or if by --expect a target is worse or may be worse',
       { choices: ['changed', 'failed', 'worse', 'unsure'] },
     ],
-    ['--margin <percent>', 'with --fail-on unsure: how much worse is accepted (default: 5%)'],
+    ['--margin <percent>', 'with --fail-on unsure: the accepted loss (default: 5%)'],
     ...PACE_FLAGS,
     MODELS_FLAG,
     ...CAP_FLAGS,
-    ['--provider-batch', 'have the provider answer within a day, at half the price'],
-    ['--resume', 'with --provider-batch: collect what was left at the provider'],
-    ['--cancel', 'with --resume: cancel what the provider has not answered'],
-    ['--retry-unknown', 'with --resume: run rows again whose results are gone'],
-    ['--dry-run', 'check every row, tell what they would cost, and create nothing'],
+    ['--provider-batch', "use the provider's batch API: answers within a day, at half the price"],
+    ['--resume', 'with --provider-batch: collect the answers of an interrupted comparison'],
+    ['--cancel', 'with --resume: cancel requests that the provider has not answered'],
+    ['--retry-unknown', 'with --resume: rerun rows whose results are gone'],
+    ['--dry-run', 'check every row and estimate the cost, but create nothing'],
   ],
   examples: [
     'compare haiku.prompt@git:HEAD~1 haiku.prompt --from rows.csv',
@@ -50,8 +50,7 @@ export const COMPARE = {
     'compare a.prompt b.prompt -i city=Oslo',
   ],
   notes: `Targets are versions, prompt files, or file@git:<revision>.
-Piped, a line is: row, id, same, changed or failed, and of each target run id, status, seconds, \
-tokens and credits; with --expect also whether it passed, and a line for each \
-later target: verdict, target, the verdict against the first. A row is judged by \
-the case with equal inputs, or else by the case whose name is the row's id.`,
+Columns when piped: row, id, same (or changed or failed), then for each target run id, status, seconds, tokens and \
+credits. With --expect each target also has its result, and a last line for each later target has its verdict against \
+the first. A row is checked by the case with equal inputs, or else by the case whose name is the row's id.`,
 } as const satisfies CommandSpec;

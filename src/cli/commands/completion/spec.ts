@@ -6,7 +6,7 @@ const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export const COMPLETION = {
   path: 'completion',
-  summary: 'print the completion script of a shell',
+  summary: 'print the completion script for a shell',
   arguments: [['<shell>', SHELLS.join(', '), SHELLS]],
   examples: [
     `bash: ${BASH.install}`,
@@ -15,5 +15,5 @@ export const COMPLETION = {
     `powershell: ${POWERSHELL.install}`,
   ],
   notes:
-    'Each line installs completion for one shell; it works in shells that are started afterwards, and does nothing once promptrun is gone. Prompts are offered by their slugs, with their inputs. promptrun uninstall removes the line.',
+    'Each line installs completion for one shell. Start a new shell to use it. The line does nothing after promptrun has been removed, and promptrun uninstall removes it. Completion offers prompts by slug, and their inputs.',
 } as const satisfies CommandSpec;

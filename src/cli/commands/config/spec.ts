@@ -3,14 +3,14 @@ import { SETTING_KEYS, SETTINGS } from '../../settings/config/setting-keys.ts';
 
 export const CONFIG = {
   path: 'config',
-  summary: 'settings',
+  summary: 'manage settings',
   examples: ['config list', 'config set concurrency 8'],
 } as const satisfies CommandSpec;
 
 export const CONFIG_GET = {
   path: 'config get',
-  summary: 'the value of a setting',
-  arguments: [['<key>', 'a setting']],
+  summary: 'print the value of a setting',
+  arguments: [['<key>', 'the name of a setting']],
   examples: ['config get concurrency'],
   notes: `Settings: ${SETTING_KEYS.join(', ')}`,
 } as const satisfies CommandSpec;
@@ -19,34 +19,34 @@ export const CONFIG_SET = {
   path: 'config set',
   summary: 'change a setting',
   arguments: [
-    ['<key>', 'a setting'],
+    ['<key>', 'the name of a setting'],
     ['<value>', 'its new value'],
   ],
   examples: ['config set concurrency 8', 'config set saveDir ~/pictures'],
   notes: () =>
     [
       'Settings:',
-      ...SETTING_KEYS.map(key => `  ${key.padEnd(12)} ${SETTINGS[key].description} (${SETTINGS[key].form})`),
+      ...SETTING_KEYS.map(key => `  ${key.padEnd(13)} ${SETTINGS[key].description} (${SETTINGS[key].form})`),
     ].join('\n'),
 } as const satisfies CommandSpec;
 
 export const CONFIG_UNSET = {
   path: 'config unset',
-  summary: 'put a setting back to its default',
-  arguments: [['<key>', 'a setting']],
+  summary: 'reset a setting to its default',
+  arguments: [['<key>', 'the name of a setting']],
   examples: ['config unset concurrency'],
 } as const satisfies CommandSpec;
 
 export const CONFIG_LIST = {
   path: 'config list',
-  summary: 'every setting with its value',
+  summary: 'list every setting with its value',
   examples: ['config list'],
-  notes: 'Piped, a line is: key, value, set or default.',
+  notes: 'Columns when piped: key, value, source (set or default).',
 } as const satisfies CommandSpec;
 
 export const CONFIG_PATH = {
   path: 'config path',
-  summary: 'every place where something is kept',
+  summary: 'list the files and directories that promptrun uses',
   examples: ['config path', `config path --query "[?name=='config'].path | [0]"`],
-  notes: 'Piped, a line is: name, path, what is kept there.',
+  notes: 'Columns when piped: name, path, contents.',
 } as const satisfies CommandSpec;

@@ -16,7 +16,7 @@ export interface HelpTerminal {
 /** The flags that every command takes, as `help flags` prints them. */
 function flagsTopic(root: Command): string {
   const rows = [
-    ...root.options.map(({ flags, description }) => [flags, description]),
+    ...root.options.filter(({ hidden }) => !hidden).map(({ flags, description }) => [flags, description]),
     ['-h, --help', 'explain the command'],
   ];
   const width = Math.max(...rows.map(([flags = '']) => flags.length));

@@ -3,20 +3,20 @@ import { CAP_FLAGS, MODELS_FLAG } from '../../core/shared-flags.ts';
 
 export const MCP = {
   path: 'mcp',
-  summary: 'prompts for agents, over the Model Context Protocol',
+  summary: 'offer prompts to agents over the Model Context Protocol',
   flags: [
-    ['--prompts <dir>', 'offer the prompt files there too'],
-    ['--allow <prompt>', 'only this prompt can be run; repeatable', { repeats: true }],
+    ['--prompts <dir>', 'also offer the prompt files in this directory'],
+    ['--allow <prompt>', 'allow only this prompt; repeatable', { repeats: true }],
     MODELS_FLAG,
     ...CAP_FLAGS,
   ],
   examples: ['mcp', 'mcp --allow hello --max-credits 100', 'mcp --prompts ./prompts'],
   notes: `Speaks the protocol on standard input and output; notes go to standard error.
-Most clients take this in their configuration (.mcp.json, mcp.json, \
+Most clients accept this in their configuration (.mcp.json, mcp.json, \
 claude_desktop_config.json):
 
   {"mcpServers": {"promptrun": {"command": "promptrun", "args": ["mcp"]}}}
 
-VS Code (.vscode/mcp.json) calls it "servers"; Claude Code adds it with \
+VS Code (.vscode/mcp.json) calls the object "servers". For Claude Code, run \
 claude mcp add promptrun -- promptrun mcp. More: promptrun help agents`,
 } as const satisfies CommandSpec;

@@ -3,35 +3,34 @@ import type { CommandSpec } from '../../core/command-spec.ts';
 export const PROFILE = {
   path: 'profile',
   aliases: ['profiles'],
-  summary: 'named sets of base URL and key',
+  summary: 'manage profiles: named sets of base URL and key',
   examples: ['profile add work --base-url https://prompts.example.com/v1', 'profile use work'],
 } as const satisfies CommandSpec;
 
 export const PROFILE_LIST = {
   path: 'profile list',
-  summary: 'the profiles there are',
+  summary: 'list the profiles',
   examples: ['profile list', "profile list --query '[?active].name | [0]'"],
-  notes:
-    'Piped, a line is: name, base URL, where the key is kept (file, keychain or none), active or nothing.',
+  notes: 'Columns when piped: name, base URL, place of the key (file, keychain or none), active or empty.',
 } as const satisfies CommandSpec;
 
 export const PROFILE_USE = {
   path: 'profile use',
-  summary: 'make a profile the active one',
-  arguments: [['<name>', 'a profile, or local', 'profiles']],
+  summary: 'switch to a profile',
+  arguments: [['<name>', 'the name of a profile, or local for the built-in service', 'profiles']],
   examples: ['profile use work', 'profile use local       # the built-in service'],
 } as const satisfies CommandSpec;
 
 export const PROFILE_ADD = {
   path: 'profile add',
-  summary: 'add a profile, or change where one leads',
-  arguments: [['<name>', 'what to call it']],
+  summary: 'add a profile, or change its base URL',
+  arguments: [['<name>', 'the name of the profile']],
   examples: ['profile add work --base-url https://prompts.example.com/v1', 'login --profile work'],
 } as const satisfies CommandSpec;
 
 export const PROFILE_REMOVE = {
   path: 'profile remove',
   summary: 'forget a profile and its key',
-  arguments: [['<name>', 'the profile', 'profiles']],
+  arguments: [['<name>', 'the name of the profile', 'profiles']],
   examples: ['profile remove work'],
 } as const satisfies CommandSpec;

@@ -2,7 +2,7 @@ import type { CommandSpec } from '../../core/command-spec.ts';
 import { DATABASE_FLAG, INPUT_FLAGS } from '../../core/shared-flags.ts';
 
 const PROMPT_ROW =
-  'Piped, a line is: slug, prompt version, prompt, modality, estimated credits, time, title, description.';
+  'Columns when piped: slug, prompt version, prompt, modality, estimated credits, time, title, description.';
 
 export const PROMPTS = {
   path: 'prompts',
@@ -13,44 +13,43 @@ export const PROMPTS = {
 
 export const PROMPTS_LIST = {
   path: 'prompts list',
-  summary: 'all prompts of the local service',
+  summary: 'list all prompts of the local service',
   examples: ['prompts list', "prompts list --query '[].slug'"],
-  notes: `The service of this machine has such a list; other services are searched: promptrun prompts search <words>.
+  notes: `Only the local service can list its prompts. For other services: promptrun prompts search <words>.
 ${PROMPT_ROW}`,
 } as const satisfies CommandSpec;
 
 export const PROMPTS_GET = {
   path: 'prompts get',
-  summary: 'title, version and inputs of a prompt',
-  arguments: [['<prompt>', 'which prompt']],
+  summary: 'show title, version and inputs of a prompt',
+  arguments: [['<prompt>', 'an alias, a prompt file, a slug, or the id of a prompt or version']],
   flags: [
-    ['--version-id <promptVersionId>', 'this version instead of the latest', { completes: 'versions' }],
+    ['--version-id <promptVersionId>', 'show this version instead of the latest', { completes: 'versions' }],
   ],
   examples: [
     'prompts get hello',
     'prompts get hello@3f0a9f0e',
     'prompts get hello --query config.textInputs',
   ],
-  notes: 'The prompt is an alias, a prompt file, the id of a prompt or of a version, or a slug.',
 } as const satisfies CommandSpec;
 
 export const PROMPTS_SEARCH = {
   path: 'prompts search',
   summary: 'find prompts',
-  arguments: [['<words...>', 'what to look for']],
+  arguments: [['<words...>', 'the words to search for']],
   examples: ['prompts search postcard', "prompts search weekly report --query '[].slug'"],
   notes: PROMPT_ROW,
 } as const satisfies CommandSpec;
 
 export const PROMPTS_NEW = {
   path: 'prompts new',
-  summary: 'a prompt file to start from, and its test file',
-  arguments: [['<file>', 'the prompt file to write; .prompt is added if it is missing', 'promptFiles']],
+  summary: 'write a prompt file to start from, and its test file',
+  arguments: [['<file>', 'the prompt file to write; .prompt is added if missing', 'promptFiles']],
   flags: [
-    ['--image', 'a prompt that makes an image'],
+    ['--image', 'write a prompt that makes an image'],
     ['--from <file>', 'convert a .prompt.yml or promptfooconfig.yaml, and its tests', { conflicts: 'image' }],
-    ['--prompt <n>', 'with --from: which of several prompts, from 1'],
-    ['--force', 'overwrite files that exist'],
+    ['--prompt <n>', 'with --from: the number of the prompt if there are several, from 1'],
+    ['--force', 'overwrite existing files'],
   ],
   examples: [
     'prompts new explain.prompt',
@@ -58,17 +57,17 @@ export const PROMPTS_NEW = {
     'prompts new summary.prompt --from .github/prompts/summary.prompt.yml',
     'prompts new answer.prompt --from promptfooconfig.yaml --prompt 2',
   ],
-  notes: `What has no equivalent in a prompt or test file is named with its line and left out. A file that exists is kept \
-unless --force is given. Piped, a line is the path of a file that was written.`,
+  notes: `--from leaves out whatever has no equivalent in a prompt or test file, and reports it with its line. When piped, \
+prints the path of each written file on a line.`,
 } as const satisfies CommandSpec;
 
 export const PROMPTS_CHECK = {
   path: 'prompts check',
-  summary: 'every fault of prompt files, with its place',
+  summary: 'report every fault of prompt files, with its place',
   arguments: [['[file...]', 'prompt files (*.prompt, *.prompt.yml)', 'promptFiles']],
   flags: [
-    ['--models', 'make a model that this machine does not know a fault'],
-    ['--models-from <file>', 'read models from this file too'],
+    ['--models', 'report models that this machine does not know as faults'],
+    ['--models-from <file>', 'also read models from this file'],
     ['--print-schema', 'print the JSON Schema of the front matter, for editors'],
   ],
   examples: [
@@ -76,46 +75,45 @@ export const PROMPTS_CHECK = {
     'prompts check prompts/*.prompt',
     'prompts check --print-schema > prompt.schema.json',
   ],
-  notes: `A fault keeps a prompt from being used (exit 2); a note is only worth knowing (exit 0).
-A line is: file:line:column: fault or note: what.`,
+  notes: `A prompt with a fault can't be used (exit 2); a note is a warning (exit 0).
+Each line is: file:line:column: fault or note: message.`,
 } as const satisfies CommandSpec;
 
 export const PROMPTS_RENDER = {
   path: 'prompts render',
-  summary: 'what a model would be sent',
-  arguments: [['<prompt>', 'a prompt file, or a prompt of the service of this machine']],
+  summary: 'show what a model would be sent',
+  arguments: [['<prompt>', 'a prompt file, or a prompt of the built-in service']],
   flags: INPUT_FLAGS,
   examples: [
     'prompts render hello -i name=Ada',
     'prompts render ./my.prompt --inputs inputs.yaml --json',
     'prompts render describe --image photo.jpg',
   ],
-  notes:
-    'Nothing is run, published or fetched. The values of --inputs are taken as they are, numbers as numbers.',
+  notes: 'Runs, publishes and fetches nothing. Values of --inputs keep their types: numbers stay numbers.',
 } as const satisfies CommandSpec;
 
 export const PROMPTS_PUBLISH = {
   path: 'prompts publish',
   summary: 'publish prompt files to the local service',
   arguments: [['[file...]', 'prompt files (*.prompt)', 'promptFiles']],
-  flags: [['--unpublish <slug>', 'withdraw a prompt; repeatable', { repeats: true }], DATABASE_FLAG],
+  flags: [['--unpublish <slug>', 'unpublish a prompt; repeatable', { repeats: true }], DATABASE_FLAG],
   examples: [
     'prompts publish haiku.prompt',
     'prompts publish prompts/*.prompt',
     'prompts publish --unpublish haiku',
   ],
-  notes: `If a promptrun serve is configured they are sent there, which takes the key of an author (keys create --author).
-Piped, a line is: slug, prompt version, title, and published, unchanged or unpublished.`,
+  notes: `If a promptrun serve is configured, publishes there; that needs the key of an author (keys create --author).
+Columns when piped: slug, prompt version, title, result (published, unchanged or unpublished).`,
 } as const satisfies CommandSpec;
 
 export const PROMPTS_SKILL = {
   path: 'prompts skill',
-  summary: 'a SKILL.md for each prompt, with which an agent runs it',
-  arguments: [['<prompt...>', 'which prompts']],
+  summary: 'write a SKILL.md for each prompt, so that an agent can run it',
+  arguments: [['<prompt...>', 'the prompts']],
   flags: [
-    ['--to <dir>', 'where to (default: .claude/skills)'],
-    ['--force', 'replace files that differ'],
+    ['--to <dir>', 'the directory to write to (default: .claude/skills)'],
+    ['--force', 'overwrite files that differ'],
   ],
   examples: ['prompts skill hello', 'prompts skill hello postcard --to skills'],
-  notes: 'Piped, a line is the path of a file that was written.',
+  notes: 'When piped, prints the path of each written file on a line.',
 } as const satisfies CommandSpec;

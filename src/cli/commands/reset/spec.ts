@@ -2,13 +2,13 @@ import type { CommandSpec } from '../../core/command-spec.ts';
 
 export const RESET = {
   path: 'reset',
-  summary: 'clear caches, journal or all that is kept',
+  summary: 'clear caches, the journal or everything kept for services',
   arguments: [['<part>', 'caches, journal, all', ['caches', 'journal', 'all']]],
-  flags: [['-y, --yes', 'do not ask']],
+  flags: [['-y, --yes', 'do not ask for confirmation']],
   examples: ['reset caches', 'reset all --yes'],
-  notes: `caches   models and prompts that were read; they are read again
-journal  what is known of runs started on this machine; the runs themselves stay at their services
+  notes: `caches   the cached models and prompts; they are fetched again when needed
+journal  the list of runs started on this machine; the runs themselves stay at their services
 all      both, and profiles, keys, aliases and settings
 
-The prompts, runs and keys of the local service are never touched: see promptrun config path.`,
+Never touches the prompts, runs and keys of the local service; promptrun config path shows where they are.`,
 } as const satisfies CommandSpec;

@@ -1,35 +1,35 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
 
 const RESOURCES_STATUS_SPEC = {
-  summary: 'which hash is cached, how old it is, and where it is kept',
+  summary: 'show the hash, age and file of the cached models',
   examples: ['resources status', 'resources status --query hash'],
 } as const satisfies Omit<CommandSpec, 'path'>;
 
 const RESOURCES_REFRESH_SPEC = {
-  summary: 'renew the cached models',
+  summary: 'refresh the cached models',
   examples: ['resources refresh'],
 } as const satisfies Omit<CommandSpec, 'path'>;
 
 const RESOURCES_LIST_SPEC = {
-  summary: 'models and their run options',
+  summary: 'list the models and their run options',
   flags: [
     [
       '--modality <modality>',
-      'only models for text, image or video',
+      'list only models for text, image or video',
       { completes: ['text', 'image', 'video'] },
     ],
-    ['--model <model>', 'only this model'],
-    ['--cached', 'show what is cached, send nothing'],
+    ['--model <model>', 'list only this model'],
+    ['--cached', 'list the cached models, send nothing'],
   ],
   examples: ['resources list --modality image', "models --cached --query '[].model'"],
-  notes: 'Piped, a line is: model, modality, run options (key=value,value …).',
+  notes: 'Columns when piped: model, modality, run options (key=value,value …).',
 } as const satisfies Omit<CommandSpec, 'path'>;
 
 export const RESOURCES = {
   path: 'resources',
   aliases: ['resource'],
   ...RESOURCES_LIST_SPEC,
-  summary: 'what is cached of the models: list, renew, look at its hash',
+  summary: 'list the models, refresh the cached list, show its status',
   examples: ['resources', 'resources list --modality image', 'resources refresh'],
 } as const satisfies CommandSpec;
 
@@ -51,7 +51,7 @@ export const RESOURCES_STATUS = {
 export const MODELS = {
   path: 'models',
   ...RESOURCES_LIST_SPEC,
-  summary: 'the models of a service, and the providers of this machine',
+  summary: 'list the models of a service or the providers of this machine',
   examples: ['models', "models --cached --query '[].model'", 'models providers'],
 } as const satisfies CommandSpec;
 

@@ -3,17 +3,22 @@ import { CAP_FLAGS, INPUT_FLAGS, MODELS_FLAG, OUTPUT_FLAGS } from '../../core/sh
 
 export const RUN = {
   path: 'run',
-  summary: 'create a run, wait for it, give its outputs',
-  arguments: [['[target]', 'what to run; asked for on a terminal']],
+  summary: 'create a run, wait for it and print its outputs',
+  arguments: [
+    [
+      '[target]',
+      'an alias, a prompt file, a slug, or the id of a prompt or version (default: ask on a terminal)',
+    ],
+  ],
   flags: [
     ...INPUT_FLAGS,
-    ['-m, --model <model>', "another model than the prompt names; this machine's own service only"],
-    ['-o, --option <key=value>', 'a run option, repeatable', { repeats: true, completes: 'runOptions' }],
-    ['--ask', 'ask for every input that is not given, optional ones too'],
-    ['--no-validate', 'send run options that no model lists'],
-    ['--no-stream', 'print text when it is whole, not while it is made'],
+    ['-m, --model <model>', "use this model instead of the prompt's; built-in service only"],
+    ['-o, --option <key=value>', 'a run option; repeatable', { repeats: true, completes: 'runOptions' }],
+    ['--ask', 'ask for every missing input, even optional ones'],
+    ['--no-validate', 'send run options even if no model lists them'],
+    ['--no-stream', 'print text when it is complete, not as it arrives'],
     ['--no-wait', 'print the run id instead of waiting for the run'],
-    ['--dry-run', 'print what would be sent and what it would cost, and create nothing'],
+    ['--dry-run', 'print the request and its estimated cost, but create nothing'],
     MODELS_FLAG,
     ...CAP_FLAGS,
     ...OUTPUT_FLAGS,
@@ -24,6 +29,5 @@ export const RUN = {
     'run ./my.prompt --inputs inputs.yaml --image photo.jpg',
     'git diff | promptrun run review -i diff=@- -o reasoningEffort=low',
   ],
-  notes: `The target is an alias, a prompt file, the id of a prompt version or of a prompt, or a slug.
-Values: key=value as it is, key=@file from a file, key=@- from standard input, key=@@x for a literal @x.`,
+  notes: `Values: key=value for text, key=@file to read a file, key=@- to read standard input, key=@@x for a literal @x.`,
 } as const satisfies CommandSpec;

@@ -2,37 +2,37 @@ import type { CommandSpec, FlagSpec } from '../../core/command-spec.ts';
 import { CAP_FLAGS, MODELS_FLAG, OUTPUT_FLAGS } from '../../core/shared-flags.ts';
 
 const RUN_NAMES =
-  'A run is named by its id, a beginning of it (6 characters or more) that no other run has, or --last.';
+  'Name a run by its id, by a unique beginning of the id (at least 6 characters), or by --last.';
 
-const LAST = ['--last', 'the run started last on this machine'] as const satisfies FlagSpec;
+const LAST = ['--last', 'the last run started on this machine'] as const satisfies FlagSpec;
 
 const RUNS_LIST_SPEC = {
-  summary: 'your runs, newest first',
+  summary: 'list your runs, newest first',
   flags: [
-    ['--limit <n>', 'how many at most (default: 10)'],
-    ['--all', 'all of them'],
+    ['--limit <n>', 'maximum number of runs (default: 10)'],
+    ['--all', 'list all runs'],
     [
       '--status <status>',
-      'only queued, running, succeeded or failed ones',
+      'only runs with this status: queued, running, succeeded or failed',
       { completes: ['queued', 'running', 'succeeded', 'failed'] },
     ],
-    ['--since <time>', 'only those created at or after this time'],
-    ['--until <time>', 'only those created before this time'],
-    ['--starting-after <runId>', 'only those created before this run'],
-    ['--ending-before <runId>', 'only those created after this run'],
-    ['--prompt <prompt>', 'only those of this prompt, any version of it'],
-    ['--ndjson', 'one JSON object a line, as pages arrive'],
+    ['--since <time>', 'only runs created at or after this time'],
+    ['--until <time>', 'only runs created before this time'],
+    ['--starting-after <runId>', 'only runs created before this run'],
+    ['--ending-before <runId>', 'only runs created after this run'],
+    ['--prompt <prompt>', 'only runs of this prompt, in any version'],
+    ['--ndjson', 'print one JSON object per line, as pages arrive'],
   ],
   examples: ['runs list', 'runs list --status failed --since 7d', 'runs list --all --ndjson | jq .runId'],
   notes: `Times are Unix seconds, ISO 8601 or an age such as 90s, 30m, 2h, 7d, 4w.
-Piped, a line is: run id, status, time, credits (- if free), prompt version, name.
-With --ndjson, --query is applied to each row.`,
+Columns when piped: run id, status, time, credits (- if free), prompt version, name.
+With --ndjson, --query applies to each row.`,
 } as const satisfies Omit<CommandSpec, 'path'>;
 
 export const RUNS = {
   path: 'runs',
   ...RUNS_LIST_SPEC,
-  summary: 'list, read, await and save runs',
+  summary: 'list, read, wait for, repeat and save runs',
   examples: ['runs', 'runs list --status failed', 'runs wait --last'],
 } as const satisfies CommandSpec;
 
@@ -40,8 +40,8 @@ export const RUNS_LIST = { path: 'runs list', ...RUNS_LIST_SPEC } as const satis
 
 export const RUNS_GET = {
   path: 'runs get',
-  summary: 'the outputs of a run, as run gives them',
-  arguments: [['[run]', 'which run']],
+  summary: 'print the outputs of a run, as promptrun run does',
+  arguments: [['[run]', 'the run']],
   flags: [LAST, ...OUTPUT_FLAGS],
   examples: [
     'runs get 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55',
@@ -53,18 +53,18 @@ export const RUNS_GET = {
 
 export const RUNS_SHOW = {
   path: 'runs show',
-  summary: 'the facts of a run: status, prompt, name, times, credits, tokens',
-  arguments: [['[run]', 'which run']],
+  summary: 'show the status, prompt, name, times, credits and tokens of a run',
+  arguments: [['[run]', 'the run']],
   flags: [LAST],
   examples: ['runs show 5f0c8f0e', 'runs show --last --query credits'],
   notes: `${RUN_NAMES}
-Name, time and credits are known of the newest 50 runs. Piped, a line is: what, and its value.`,
+Name, time and credits are available for the newest 50 runs. Columns when piped: field, value.`,
 } as const satisfies CommandSpec;
 
 export const RUNS_WAIT = {
   path: 'runs wait',
-  summary: 'wait until a run ends, then give its outputs',
-  arguments: [['[run...]', 'which runs']],
+  summary: 'wait until runs end, then print their outputs',
+  arguments: [['[run...]', 'the runs']],
   flags: [LAST, ...OUTPUT_FLAGS],
   examples: [
     'runs wait 5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55',
@@ -76,30 +76,30 @@ export const RUNS_WAIT = {
 
 export const RUNS_CANCEL = {
   path: 'runs cancel',
-  summary: 'end runs that have not ended, of the local service',
-  arguments: [['[run...]', 'which runs']],
+  summary: 'cancel unfinished runs of the local service',
+  arguments: [['[run...]', 'the runs']],
   flags: [LAST],
   examples: ['runs cancel 5f0c8f0e', 'runs cancel --last'],
-  notes: `A cancelled run has failed; what its model still answers is dropped, and may have been paid for.
+  notes: `A cancelled run counts as failed. A late answer of the model is dropped, but may still be charged.
 ${RUN_NAMES}`,
 } as const satisfies CommandSpec;
 
 export const RUNS_RERUN = {
   path: 'runs rerun',
-  summary: 'the same run once more, with what you change',
-  arguments: [['[run]', 'which run, or the file that --save wrote of it']],
+  summary: 'run the same request again, with your changes',
+  arguments: [['[run]', 'the run, or the <runId>.json that --save wrote']],
   flags: [
     LAST,
-    ['-m, --model <model>', "another model; this machine's own service only"],
-    ['-i, --input <key=value>', 'a text input to change, repeatable', { repeats: true }],
+    ['-m, --model <model>', 'use this model; built-in service only'],
+    ['-i, --input <key=value>', 'change a text input; repeatable', { repeats: true }],
     [
       '-o, --option <key=value>',
-      'a run option to change, repeatable',
+      'change a run option; repeatable',
       { repeats: true, completes: 'runOptions' },
     ],
-    ['--image <file|url>', 'the image inputs in order, in place of the former', { repeats: true }],
-    ['--other-images', 'images may differ from those of the run'],
-    ['--no-validate', 'send unknown inputs and run options'],
+    ['--image <file|url>', 'replace the images, in order; repeatable', { repeats: true }],
+    ['--other-images', "allow images that differ from the run's"],
+    ['--no-validate', 'send inputs and run options even if they are unknown'],
     ['--compare', 'show both outputs side by side, with their differences'],
     MODELS_FLAG,
     ...CAP_FLAGS,
@@ -110,25 +110,25 @@ export const RUNS_RERUN = {
     'runs rerun 5f0c8f0e -m openai/gpt-6-luna --compare',
     'runs rerun ./5f0c8f0e-….json --image photo.jpg',
   ],
-  notes: `The local service keeps what a run was created from, its pictures for a day. For a run of another service give the file \
-that --save wrote: images are to be given again, and must be the same unless --other-images says otherwise.
+  notes: `The local service keeps the request of each run, and its images for a day. For a run of another service, name the file \
+that --save wrote and pass its images again. They must be the same images, unless you add --other-images.
 ${RUN_NAMES}`,
 } as const satisfies CommandSpec;
 
 export const RUNS_SAVE = {
   path: 'runs save',
   summary: 'write the outputs of runs to files',
-  arguments: [['[run...]', 'which runs']],
+  arguments: [['[run...]', 'the runs']],
   flags: [
     LAST,
     [
       '--since <time>',
-      'every run created at or after this time: Unix seconds, ISO 8601 or an age such as 2h',
+      'save every run created at or after this time: Unix seconds, ISO 8601 or an age such as 2h',
     ],
-    ['--to <dir>', 'where to; - writes the only output of one run to standard output'],
-    ['--force', 'overwrite files that exist'],
+    ['--to <dir>', 'the directory to write to; - writes the only output of one run to standard output'],
+    ['--force', 'overwrite existing files'],
     ['--open', "open the outputs with the system's viewer"],
-    ['--no-preview', 'no small previews of images'],
+    ['--no-preview', 'show no previews of images'],
   ],
   examples: [
     'runs save --last',
@@ -137,13 +137,14 @@ export const RUNS_SAVE = {
     'runs save --last --to - > postcard.png',
   ],
   notes: `${RUN_NAMES}
-Without --to they go to the current directory, or that of the setting saveDir. URLs of generated media live 24 hours.`,
+Without --to, files go to the directory of the setting saveDir, or else to the current one. URLs of generated media \
+expire after 24 hours.`,
 } as const satisfies CommandSpec;
 
 export const RUNS_JOURNAL = {
   path: 'runs journal',
-  summary: 'runs started on this machine',
+  summary: 'list the runs started on this machine',
   examples: ['runs journal', 'runs journal --query "[?inDoubt]"'],
-  notes: `A creation is in doubt if no answer came: it may have made a run. \`promptrun runs wait --last\` looks for the latest.
-Piped, a line is: time, status, run id (- if not known), prompt version, base URL.`,
+  notes: `A creation without an answer is in doubt: it may have made a run. promptrun runs wait --last looks for the latest one.
+Columns when piped: time, status, run id (- if unknown), prompt version, base URL.`,
 } as const satisfies CommandSpec;

@@ -7,26 +7,30 @@ export const SERVE = {
   flags: [
     ['--host <host>', 'the address to listen on', { default: '127.0.0.1' }],
     ['--port <port>', 'the port to listen on; 0 picks a free one', { default: '8787' }],
-    ['--sync-window <duration>', 'how long a creation is kept waiting for its run', { default: '120s' }],
-    ['--prompts <dir>', 'publish the prompt files there, again on each change'],
-    ['--rate-limit <n>', 'requests a second for each key; none without it'],
-    ['--max-queued <n>', 'runs of one user that may be queued; over it 429', { default: '10000' }],
+    ['--sync-window <duration>', 'how long a creation waits for its run to end', { default: '120s' }],
+    ['--prompts <dir>', 'publish the prompt files of this directory, again on each change'],
+    ['--rate-limit <n>', 'maximum requests per second and key (default: no limit)'],
+    [
+      '--max-queued <n>',
+      'maximum number of queued runs per user; more are refused with 429',
+      { default: '10000' },
+    ],
     DATABASE_FLAG,
     ['--media-dir <dir>', 'with --database: keep media in a directory that all instances share'],
     ['--media <url>', 'keep media in an object store that speaks S3, at s3://bucket/prefix'],
-    ['--new-store', 'put the store aside, and begin a new one beside it'],
-    ['--public-url <url>', 'where others reach it: media URLs begin with it'],
-    ['--hide-templates', 'show the templates of prompts to the user local alone'],
-    ['--no-rerun', 'fail runs that a dead process had begun, instead of running them once more'],
-    ['--allow-programs', 'run programs that models.yaml declares even if there are several users'],
-    ['--grace <duration>', 'how long running runs are given at the end', { default: '10s' }],
+    ['--new-store', 'move the store aside and start with an empty one'],
+    ['--public-url <url>', 'the public address of the service, for media URLs'],
+    ['--hide-templates', 'show the templates of prompts only to the user local'],
+    ['--no-rerun', 'fail runs that a crashed process had started, instead of running them again'],
+    ['--allow-programs', 'run the programs of models.yaml even if there are several users'],
+    ['--grace <duration>', 'how long to wait for running runs at shutdown', { default: '10s' }],
     [
       '--drain <duration>',
-      'how long requests are still taken at the end, /readyz says no',
+      'how long to accept requests at shutdown while /readyz answers 503',
       { default: '0s' },
     ],
-    ['--metrics <host:port>', 'serve GET /metrics for Prometheus there, without a key'],
-    ['--no-page', 'leave out the page for people at the root'],
+    ['--metrics <host:port>', 'serve GET /metrics for Prometheus at this address, without a key'],
+    ['--no-page', 'serve no web page at the root'],
   ],
   examples: [
     'serve',
@@ -35,13 +39,15 @@ export const SERVE = {
     'serve --metrics 127.0.0.1:9464',
   ],
   notes: `The first line on standard output is "listening on http://…/v1"; the first start \
-prints a key as well. SIGTERM and Ctrl-C: for --drain \
-/readyz answers 503 and all else goes on; then no new requests, running runs are given \
---grace, the rest go on at the next start; with --no-rerun they have failed, since \
-a second bill may be worse than a lost answer.
+also prints a key.
 
-Limits of a user: 10,000 queued runs (--max-queued; over it 429), 2 GiB of media \
+Shutdown, after SIGTERM or Ctrl-C: for the time of --drain, /readyz answers 503 \
+and everything else works. Then no new requests are accepted, and running runs \
+have the time of --grace to end. The rest run again at the next start. With \
+--no-rerun they fail instead, if a second bill is worse than a lost answer.
+
+Limits of a user: 10,000 queued runs (--max-queued; more get 429), 2 GiB of media \
 (507), 10 keys. Of a request: 64 MiB, a picture 20 MiB (413), 100,000 values. \
-Of a prompt: 128 KiB, 1,000 fields; a render 1,000,000 loop turns, 8 MiB, 2 s. \
+Of a prompt: 128 KiB, 1,000 fields; a rendering 1,000,000 loop turns, 8 MiB, 2 s. \
 Of the service: 256 MiB of requests in memory (429), 4,096 connections.`,
 } as const satisfies CommandSpec;

@@ -1,18 +1,18 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
 import { DATABASE_FLAG } from '../../core/shared-flags.ts';
 
-const USER_ROW = 'Piped, a line is: user, plan, credits, number of keys.';
+const USER_ROW = 'Columns when piped: user, plan, credits, number of keys.';
 
 export const USERS = {
   path: 'users',
   aliases: ['user'],
-  summary: 'users of the local service, their plans and credits',
+  summary: 'manage users of the local service, their plans and credits',
   examples: ['users list', 'users set ci --credits +500'],
 } as const satisfies CommandSpec;
 
 export const USERS_LIST = {
   path: 'users list',
-  summary: 'the users of the local service',
+  summary: 'list the users of the local service',
   flags: [DATABASE_FLAG],
   examples: ['users list'],
   notes: USER_ROW,
@@ -20,8 +20,8 @@ export const USERS_LIST = {
 
 export const USERS_SHOW = {
   path: 'users show',
-  summary: 'plan, credits and number of keys of a user',
-  arguments: [['<user>', 'whom']],
+  summary: 'show plan, credits and number of keys of a user',
+  arguments: [['<user>', 'the name of the user']],
   flags: [DATABASE_FLAG],
   examples: ['users show ci', 'users show ci --query credits'],
   notes: USER_ROW,
@@ -30,10 +30,10 @@ export const USERS_SHOW = {
 export const USERS_SET = {
   path: 'users set',
   summary: 'change the credits or the plan of a user',
-  arguments: [['<user>', 'whom']],
+  arguments: [['<user>', 'the name of the user']],
   flags: [
-    ['--credits <n>', 'their credits from now on; +n or -n for so many more or fewer'],
-    ['--plan <plan>', 'pro or none', { choices: ['pro', 'none'] }],
+    ['--credits <n>', 'the new balance; +n adds and -n removes credits'],
+    ['--plan <plan>', 'the new plan', { choices: ['pro', 'none'] }],
     DATABASE_FLAG,
   ],
   examples: ['users set ci --credits 5000', 'users set ci --credits +500', 'users set ci --plan none'],

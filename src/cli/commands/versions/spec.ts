@@ -3,22 +3,22 @@ import type { CommandSpec } from '../../core/command-spec.ts';
 export const VERSIONS = {
   path: 'versions',
   aliases: ['version'],
-  summary: 'the published versions of a prompt',
+  summary: 'list, compare and label the published versions of a prompt',
   examples: ['versions list hello', 'versions label hello 9b1f7c4e production', 'versions diff hello'],
 } as const satisfies CommandSpec;
 
 export const VERSIONS_LIST = {
   path: 'versions list',
-  summary: 'published versions of a prompt, newest first',
+  summary: 'list the published versions of a prompt, newest first',
   arguments: [['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts']],
   examples: ['versions list hello', "versions list hello --query '[0].promptVersionId'"],
-  notes: `Piped, a line is: prompt version, time, and "latest" for the latest one; then its labels, \
-and their moves, if there are any.`,
+  notes: `Columns when piped: prompt version, time, "latest" for the latest one; then its \
+labels and their moves, if there are any.`,
 } as const satisfies CommandSpec;
 
 export const VERSIONS_GET = {
   path: 'versions get',
-  summary: 'one version and its inputs',
+  summary: 'show a version and its inputs',
   arguments: [
     ['<promptVersionId>', 'the id of a version, an alias, slug@<beginning of the id>, or a slug', 'prompts'],
   ],
@@ -32,7 +32,7 @@ export const VERSIONS_LABEL = {
     ['<prompt>', 'an alias, an id or a slug', 'prompts'],
     [
       '<version-label...>',
-      'the id of a version, or the beginning of one, and the label; with --remove the label',
+      'the id of a version or its beginning, then the label; with --remove only the label',
       'versions',
     ],
   ],
@@ -42,18 +42,18 @@ export const VERSIONS_LABEL = {
     'run hello@production',
     'versions label hello production --remove',
   ],
-  notes: `A label leads to one version of a prompt, and can be moved. It has up to 64 of a–z, 0–9 \
-and hyphens, and does not look like the beginning of an id. Of this machine's own \
-service, or a \`serve\` with the key of an author. \`versions list\` shows labels and
-who moved them.`,
+  notes: `A label points to one version of a prompt, and can be moved. It has up to 64 characters \
+of a–z, 0–9 and hyphens, and must not look like the beginning of an id. Labels exist on \
+the local service; on a promptrun serve, setting one needs the key of an author. \
+promptrun versions list shows labels and who moved them.`,
 } as const satisfies CommandSpec;
 
 export const VERSIONS_DIFF = {
   path: 'versions diff',
-  summary: 'what changed between two versions',
+  summary: 'show what changed between two versions',
   arguments: [
     ['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts'],
-    ['[version...]', 'the ids of two versions, or beginnings of them'],
+    ['[version...]', 'the ids of one or two versions, or their beginnings'],
   ],
   examples: [
     'versions diff hello',
@@ -61,5 +61,5 @@ export const VERSIONS_DIFF = {
     'versions diff hello 3f0a9f0e 9b1f7c4e --json',
   ],
   notes:
-    'Without versions, the latest two; with one, that one and the latest. A file is compared with the latest version of its slug.',
+    'Without versions, compares the latest two; with one, compares it with the latest. A prompt file is compared with the named version, or the latest version of its slug.',
 } as const satisfies CommandSpec;

@@ -31,48 +31,48 @@ const SWITCH = { form: 'true or false', parse: parseSwitch };
 /** Every setting, in display order. */
 export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K]> } = {
   concurrency: {
-    description: 'creations `batch` keeps open at a time',
+    description: 'maximum number of open creations of a batch',
     default: 4,
     form: 'a whole number from 1 to 1000',
     parse: text => (/^\d{1,4}$/.test(text) && +text >= 1 && +text <= 1000 ? +text : undefined),
   },
   rate: {
-    description: 'requests a second `batch` sends, 0 for no limit',
+    description: 'maximum requests per second of a batch, 0 for no limit',
     default: 5,
     form: 'a number from 0',
     parse: text => (/^\d+(\.\d+)?$/.test(text) ? +text : undefined),
   },
   saveDir: {
-    description: 'where --save writes if it names no directory',
+    description: 'the default directory of --save',
     default: '.',
     form: 'a directory',
     parse: text => (text.trim() === '' ? undefined : text),
   },
   preview: {
-    description: 'show small previews of images on terminals that can',
+    description: 'show small previews of images if the terminal supports them',
     default: true,
     ...SWITCH,
   },
   pager: {
-    description: 'the command that shows long results, `cat` for none',
+    description: 'the pager for long results, cat for none',
     default: undefined,
     form: 'a command',
     parse: text => (parseSwitch(text) === false ? 'cat' : text),
   },
   keychain: { description: 'keep keys in the system keychain if there is one', default: true, ...SWITCH },
   exclusiveKey: {
-    description: 'nobody else uses the key: a run whose creation was not answered may be taken from the list',
+    description: 'nobody else uses the key, so a run whose creation was not answered may be taken from the list of runs',
     default: false,
     ...SWITCH,
   },
   model: {
-    description: 'the model of a prompt file that names none; echo if it is not set',
+    description: 'the model of prompt files that name none; echo if not set',
     default: undefined,
     form: 'a model',
     parse: text => (/^\S+$/u.test(text) ? text : undefined),
   },
   judge: {
-    description: 'the model that judges rubrics if nothing else names one',
+    description: 'the default model that judges rubrics',
     default: undefined,
     form: 'a model',
     parse: text => (/^\S+$/u.test(text) ? text : undefined),
