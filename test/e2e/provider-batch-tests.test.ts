@@ -174,9 +174,13 @@ describe('a batch of tests that is left at the provider', () => {
   });
 
   it('is given up with exit code 6 after --timeout', async () => {
-    ledger.looksToEnd = 1000;
-    const outcome = await start('openai', '--timeout', '3s').ended;
-    expect(outcome).toMatchObject({ code: 6 });
+    const looked = ledger.stopAt(/^GET .*\/batches\/\w+$/, 'before');
+    const clock = fastClock(50);
+    const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+      ms === 90 * 60_000 ? looked : clock.sleep(ms, signal);
+    const args = argsFor('openai', ['--timeout', '90m']);
+    const outcome = await runCommandHere(args, { home, env: env(), clock: { ...clock, sleep } });
+    expect(outcome, outcome.stderr).toMatchObject({ code: 6 });
     expect(outcome.stderr).toContain('batch_1 goes on');
     expect(sizes()).toEqual([6]);
   });

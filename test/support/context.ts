@@ -44,6 +44,8 @@ export interface Captured {
   readonly raise: (signal: EndingSignal) => void;
   /** The signals the command sent to itself. */
   readonly killed: readonly EndingSignal[];
+  /** The codes with which the command ended its process by itself. */
+  readonly exited: readonly number[];
 }
 
 /** A command line run in this process. */
@@ -146,11 +148,13 @@ function surround(options: TestOptions): { surroundings: Surroundings; captured:
   const stderr = capturingSink(terminal.stderr, columns);
   const signals = new EventEmitter();
   const killed: EndingSignal[] = [];
+  const exited: number[] = [];
   const stdin = standardInput(options.stdin);
   return {
     captured: {
       home,
       killed,
+      exited,
       stdout: () => stdout.bytes().toString('utf8'),
       stdoutBytes: stdout.bytes,
       stderr: () => stderr.bytes().toString('utf8'),
@@ -172,7 +176,11 @@ function surround(options: TestOptions): { surroundings: Surroundings; captured:
         pid: process.pid,
         kill: (_pid: number, signal: EndingSignal) => killed.push(signal),
         platform: process.platform,
-        exit: (code: number) => killed.push(code === 130 ? 'SIGINT' : 'SIGTERM'),
+        exit: (code: number) => {
+          exited.push(code);
+          // As Windows ends by a signal.
+          if (code > 128) killed.push(code === 130 ? 'SIGINT' : 'SIGTERM');
+        },
       }),
       local: { ...NO_LOCAL_SERVICE, ...options.local },
     },

@@ -6,6 +6,7 @@ import type { LocalService } from '../core/local-service.ts';
 import type { Recordings } from '../core/recorder.ts';
 import type { Clock, Env, GlobalOptions } from '../core/types.ts';
 import { stopperOf, TimeIsUp, usageError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
 import { usesLocalService } from '../settings/config/address.ts';
 import { Journal } from '../settings/journal/journal.ts';
@@ -21,7 +22,7 @@ import {
   openLocalConnection,
 } from './connection.ts';
 import { directories } from './directories.ts';
-import { listenForInterrupts, type SignalSource } from './signals.ts';
+import { endUnlessEnded, listenForInterrupts, type SignalSource } from './signals.ts';
 
 /** Everything outside the command line; main.ts or a test provides it. */
 export interface Surroundings {
@@ -57,7 +58,9 @@ export async function createContext(
   const journal = new Journal(stateDir, clock, !isReplay);
   const interrupts = listenForInterrupts(surroundings.process, clock);
   let checks: Promise<Checks> | undefined;
-  const limit = startTimeLimit(clock, globals.timeoutMs);
+  const limit = startTimeLimit(clock, globals.timeoutMs, () =>
+    endUnlessEnded(() => surroundings.process.exit(EXIT.waitTimeout)),
+  );
   const { timeLeftMs } = limit;
   const signal = AbortSignal.any([interrupts.signal, limit.signal]);
   const openChecks = async (): Promise<Checks> => {
@@ -115,17 +118,25 @@ export const systemClock: Clock = {
   sleep,
 };
 
-/** Returns the time left and, if there is a limit, a signal that is aborted with a `TimeIsUp` at its end. */
+/**
+ * Returns the time left and, if there is a limit, a signal that is aborted with a `TimeIsUp` at its end.
+ *
+ * @param onOver called after that
+ */
 function startTimeLimit(
   clock: Clock,
   limitMs = Number.POSITIVE_INFINITY,
+  onOver: () => void = () => {},
 ): { readonly signal: AbortSignal; readonly timeLeftMs: () => number; readonly stop: () => void } {
   const over = new AbortController();
   const stopped = new AbortController();
   const endsAt = clock.now() + limitMs;
   if (Number.isFinite(limitMs)) {
     clock.sleep(limitMs, stopped.signal).then(
-      () => over.abort(new TimeIsUp()),
+      () => {
+        over.abort(new TimeIsUp());
+        onOver();
+      },
       () => {},
     );
   }
@@ -151,22 +162,27 @@ async function colouredIo(
 /** Returns functions that open connections on first use, and one that closes them all. */
 function connectionsOf(sources: ConnectionSources) {
   const opened: Promise<OpenConnection>[] = [];
-  const opening = async (open: Promise<OpenConnection>): Promise<Connection> => {
-    opened.push(open);
-    return (await open).connection;
+  let isClosed = false;
+  const opening = async (open: () => Promise<OpenConnection>): Promise<Connection> => {
+    // A command that was abandoned goes on after this, and nobody would close what it opens.
+    if (isClosed) throw new Error('the command has ended');
+    const one = open();
+    opened.push(one);
+    return (await one).connection;
   };
   let configured: Promise<Connection> | undefined;
   let local: Promise<Connection> | undefined;
-  const configuredOnce = () => (configured ??= opening(openConnection(sources)));
+  const configuredOnce = () => (configured ??= opening(() => openConnection(sources)));
   return {
     /** Returns the same connection on each call. */
     configured: configuredOnce,
     local: () =>
-      (local ??= usesLocalService(sources) ? configuredOnce() : opening(openLocalConnection(sources))),
+      (local ??= usesLocalService(sources) ? configuredOnce() : opening(() => openLocalConnection(sources))),
     to: (peer: Parameters<Context['connectTo']>[0]) =>
-      opening(connectTo(sources, { ...peer, keySource: undefined })),
+      opening(() => connectTo(sources, { ...peer, keySource: undefined })),
     /** Runs deferred refreshes, unless the command was interrupted, and closes the open connections. */
     async close(signal: AbortSignal) {
+      isClosed = true;
       const faults: unknown[] = [];
       for (const open of await Promise.allSettled(opened)) {
         if (open.status === 'rejected') continue;

@@ -32,8 +32,13 @@ export interface Interrupts {
  */
 const ECHO_MS = 100;
 
-/** Time after a signal until a command that still runs is killed, in milliseconds. */
+/** Time that a command has to end after a signal or the end of `--timeout`, in milliseconds. */
 const GRACE_MS = 1900;
+
+/** Calls `end` if the process is still there when its command should have ended, whatever keeps it. */
+export function endUnlessEnded(end: () => void): void {
+  setTimeout(end, GRACE_MS).unref();
+}
 
 /** Listens for Ctrl-C and SIGTERM. A second signal while the command is stopping ends the process at once. */
 export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, 'now'>): Interrupts {
@@ -58,7 +63,7 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
     if (handler !== undefined) handler(signal);
     else if (controller.signal.aborted) endAtOnce(signal);
     else {
-      setTimeout(() => endAtOnce(signal), GRACE_MS).unref();
+      endUnlessEnded(() => endAtOnce(signal));
       controller.abort(new Interrupted(signal, [], received === 'SIGINT' ? {} : { by: received }));
     }
   };
