@@ -88,12 +88,12 @@ describe('what the built command loads', () => {
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun run hel'],
-      { files: 6, kilobytes: 200, builtins: READ_SETTINGS },
+      { files: 6, kilobytes: 203, builtins: READ_SETTINGS },
     ],
     [
       'reading a setting',
       ['config', 'get', 'concurrency'],
-      { files: 6, kilobytes: 188, builtins: READ_SETTINGS },
+      { files: 6, kilobytes: 191, builtins: READ_SETTINGS },
     ],
   ] as const)('for %s', async (_, args, budget) => {
     expectWithin(await loadedBy({ args }), budget);
