@@ -229,7 +229,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     ledger.resultsAreGone = true;
     for (const flags of [[], ['--resume', '--retry-failed']]) {
       const { code, stderr } = await batch(model, ...flags);
-      expect([code, stderr]).toEqual([5, expect.stringContaining('are gone, of 3 rows')]);
+      expect([code, stderr]).toEqual([5, expect.stringContaining('are gone: 3 rows')]);
       expect(stderr).toContain('3 in doubt');
       expect(stderr).toContain('--resume --retry-unknown');
       expect(readFileSync(path.join(home, 'out.jsonl'), 'utf8')).toBe('');

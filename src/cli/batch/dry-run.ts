@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, readRows } from '../inputs/rows/source.ts';
-import { providerOf } from '../jobs/provider-batch/desk.ts';
+import { providerOf } from '../jobs/provider-batch/batch-session.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow } from './prepare.ts';

@@ -9,7 +9,7 @@ import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { SourceRow } from '../inputs/rows/row.ts';
 import type { RowSource } from '../inputs/rows/source.ts';
-import { errorText, isAtCap, isRefusalOfAll, type JobOutcome, type RunFacts } from '../jobs/job.ts';
+import { errorText, isAtCap, isRefusalOfAll, type JobOutcome, type RunDetails } from '../jobs/job.ts';
 import type { JobEnd } from '../jobs/job-journal.ts';
 import { NoMoreWanted, type Stop } from '../jobs/stop.ts';
 import { errorsOf } from '../outputs/provider-fault.ts';
@@ -125,7 +125,7 @@ function runFailed(run: Run): CliError {
 async function savedRun(
   { ctx, batch: { connection, promptVersionId }, options: { saveTo, force, out }, tally }: RunningBatch,
   run: Run,
-  { request, sentAt: startedAt, endedAt }: RunFacts,
+  { request, sentAt: startedAt, endedAt }: RunDetails,
 ): Promise<{ run: Run; notSaved?: string }> {
   if (saveTo === undefined) return { run };
   const { saveOutputs } = await import('../outputs/save.ts');

@@ -18,7 +18,7 @@ import type { RunRequest } from '../inputs/request-body.ts';
 import { ID_COLUMN, imageColumnOrder, type ReadableRow, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, rowsFolder } from '../inputs/rows/source.ts';
 import { collectInputs } from '../inputs/text-inputs.ts';
-import { pacedConnection } from '../jobs/paced.ts';
+import { pacedConnection } from '../jobs/paced-connection.ts';
 import { connectionFor } from '../targets/prompt-file.ts';
 import { readVersion, resolveTarget } from '../targets/target.ts';
 import type { BatchOptions } from './options.ts';

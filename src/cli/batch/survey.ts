@@ -4,7 +4,7 @@ import { requestDigest } from '../inputs/request-body.ts';
 import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, readRows } from '../inputs/rows/source.ts';
 import type { BatchJournal } from '../jobs/job-journal.ts';
-import { handedRows } from '../jobs/provider-batch/handed-over.ts';
+import { handedRows } from '../jobs/provider-batch/handover.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import type { Results } from './results/results-line.ts';

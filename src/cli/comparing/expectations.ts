@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import { usageError } from '../errors.ts';
-import type { KeptRequests } from '../jobs/kept-requests.ts';
+import type { ResumableRequests } from '../jobs/resumable-requests.ts';
 import { compareRates, type RateComparison, verdictText } from '../statistics/comparison.ts';
 import type { CasePair } from '../statistics/paired.ts';
 import { readTestFile } from '../testing/cases/read-test-file.ts';
@@ -84,7 +84,7 @@ interface JudgingTools {
   readonly judge: Judge;
   readonly budget: Budget;
   /** Set if questions to judges go through provider batches. */
-  readonly kept: KeptRequests | undefined;
+  readonly kept: ResumableRequests | undefined;
 }
 
 /** Judges the answers to each row with a case; returns the verdicts by row number. */

@@ -16,8 +16,8 @@ import { buildRunBody, type RunRequest, requestDigest } from '../inputs/request-
 import { isFaulty, type ReadableRow, readableRow } from '../inputs/rows/row.ts';
 import { openSource, readRows, rowsFolder, type SourceFlags } from '../inputs/rows/source.ts';
 import type { Job } from '../jobs/job.ts';
-import type { KeptRequests } from '../jobs/kept-requests.ts';
-import { concurrencyFor } from '../jobs/paced.ts';
+import { concurrencyFor } from '../jobs/paced-connection.ts';
+import type { ResumableRequests } from '../jobs/resumable-requests.ts';
 import { type RequestResult, runRequests } from '../jobs/run-requests.ts';
 import { Stop } from '../jobs/stop.ts';
 import { mediaOf } from '../outputs/media-content.ts';
@@ -133,7 +133,7 @@ export interface ComparisonOptions {
   /** True to keep pictures for a page. */
   readonly keepMedia: boolean;
   /** Set if requests go through provider batches. */
-  readonly kept: KeptRequests | undefined;
+  readonly kept: ResumableRequests | undefined;
 }
 
 /** Runs every row with every variant and returns the rows in order. @throws {CliError} INTERRUPTED */

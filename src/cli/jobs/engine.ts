@@ -4,12 +4,12 @@ import { type JobWork, runJob } from './run-job.ts';
 import { recordSettlement, type Settlement, settleDoubts, withCandidates } from './settle-doubts.ts';
 import type { Stop } from './stop.ts';
 
-/** Jobs that are started and have not ended, those that are only polled included. */
-const MOST_OPEN = 1000;
-/** Requests for the list at most for each creation in doubt. */
-const PAGES_A_DOUBT = 2;
+/** Maximum number of jobs in progress, including those that are only polled. */
+const MAX_OPEN_JOBS = 1000;
+/** Maximum number of list pages to read for each creation in doubt. */
+const PAGES_PER_DOUBT = 2;
 
-/** A job and what is to be done with it. */
+/** A job and its plan. */
 export interface PlannedJob {
   readonly job: Job;
   readonly plan: JobPlan;
@@ -17,20 +17,20 @@ export interface PlannedJob {
 
 export interface EngineParts {
   readonly work: JobWork;
-  /** Creations open at a time. */
+  /** Maximum number of open creations. */
   readonly concurrency: number;
   readonly stop: Stop;
-  /** Called when a job is started; gives what to call when it has ended. */
+  /** Called when a job starts; returns a function to call when the job has ended. */
   readonly onOpen?: () => () => void;
-  /** Takes what became of a job, once for each job that was started; awaited. */
+  /** Called once with the outcome of each job that started; awaited. */
   readonly settle: (job: Job, outcome: JobOutcome) => Promise<void>;
 }
 
 /**
- * Runs jobs as creations become free, as many at a time as are wanted; resolves when each has ended. Creations in doubt
- * are settled when all others are known.
+ * Runs jobs with a limited number of open creations; resolves when each job has ended. Settles creations in doubt after all
+ * other jobs.
  *
- * @throws what no job could go on after
+ * @throws the first error that must end all other jobs too
  */
 export async function runJobs(
   jobs: Iterable<PlannedJob> | AsyncIterable<PlannedJob>,
@@ -43,7 +43,7 @@ export async function runJobs(
       await engine.launch(planned);
     }
   } catch (error) {
-    // What gives the jobs is left in the middle when no more are wanted.
+    // The source of jobs may fail when it is stopped midway.
     if (!parts.stop.isStopping()) engine.fail(error);
   }
   await engine.ended();
@@ -61,7 +61,7 @@ class Engine {
     this.#creations = new PQueue({ concurrency: parts.concurrency });
   }
 
-  /** Resolves when every job that was started has ended. @throws the first fault that no job could go on after */
+  /** Resolves when every started job has ended. @throws the first error that must end all other jobs too */
   async ended(): Promise<void> {
     await this.#drain();
     if (!this.#parts.work.ctx.signal.aborted) await this.#settleDoubts();
@@ -77,9 +77,9 @@ class Engine {
     }
   }
 
-  /** Once a creation is free; the job takes it up until its own is over, and is open until it has ended. */
+  /** Starts a job once a creation is free. The job occupies it until its creation is answered, and stays open to its end. */
   async launch(planned: PlannedJob): Promise<void> {
-    await this.#room();
+    await this.#waitForRoom();
     const { stop } = this.#parts;
     void this.#creations.add(async () => {
       const isWanted = planned.job.isWanted?.() ?? true;
@@ -87,21 +87,21 @@ class Engine {
     });
   }
 
-  /** Until no other job waits for a creation, and not too many jobs are open. */
-  async #room(): Promise<void> {
+  /** Waits until no other job waits for a creation and not too many jobs are open. */
+  async #waitForRoom(): Promise<void> {
     const { stop } = this.#parts;
     await this.#creations.onSizeLessThan(1);
-    while (this.#open.size >= MOST_OPEN && !stop.isStopping()) {
+    while (this.#open.size >= MAX_OPEN_JOBS && !stop.isStopping()) {
       await Promise.race(this.#open);
     }
   }
 
-  /** Also where no more jobs are started: this one was. */
+  /** Starts a job again, even if no more jobs start. */
   #relaunch(planned: PlannedJob): void {
     void this.#creations.add(() => this.#start(planned));
   }
 
-  /** Starts a job. Resolves once its creation is over; the job may go on. */
+  /** Starts a job. Resolves once its creation is answered; the job may still run. */
   #start(planned: PlannedJob): Promise<void> {
     return new Promise(free => {
       const close = this.#parts.onOpen?.();
@@ -117,11 +117,11 @@ class Engine {
   async #run({ job, plan }: PlannedJob, free: () => void): Promise<void> {
     try {
       const outcome = await runJob(this.#parts.work, job, plan, free);
-      // Before anything is written down: nothing more may be created meanwhile.
-      this.#parts.stop.take(outcome);
+      // Stop before anything is written, so that nothing is created meanwhile.
+      this.#parts.stop.register(outcome);
       if (outcome.kind === 'put off' && outcome.isInJournal) await this.#parts.work.journal.waiting(job);
-      // What is done with a good outcome needs no creation; another one may end the batch before the next job, and one
-      // that others wait for may make them superfluous.
+      // Settling a success needs no creation. A failure may end the batch before the next job, and the outcome of a job
+      // with `isWanted` may make the next one superfluous.
       if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded' && !job.isWanted) free();
       if (outcome.kind === 'in doubt') this.#doubts.push({ job, outcome });
       else await this.#parts.settle(job, outcome);
@@ -134,11 +134,11 @@ class Engine {
     await this.#parts.settle(job, outcome).catch((error: unknown) => this.fail(error));
   }
 
-  /** Now that every other run is known, the one that is left may be the one whose creation was not answered. */
+  /** Settles the doubts now that every other run is known: a run left over may be the one of an unanswered creation. */
   async #settleDoubts(): Promise<void> {
     const { ctx, connection } = this.#parts.work;
     const creations = this.#doubts.splice(0).map(doubt => ({ ...doubt.outcome.entry, ...doubt }));
-    const options = { signal: ctx.signal, maxPages: creations.length * PAGES_A_DOUBT };
+    const options = { signal: ctx.signal, maxPages: creations.length * PAGES_PER_DOUBT };
     for (const [{ job, outcome }, settlement] of await settleDoubts(ctx, connection, creations, options)) {
       await this.#applySettlement(job, outcome, settlement);
     }
@@ -160,7 +160,7 @@ class Engine {
     }
   }
 
-  /** No job can go on after this. */
+  /** Stops the engine after an error that must end all jobs. */
   fail(error: unknown): void {
     this.#fault ??= { error };
     this.#parts.stop.noMoreRows();

@@ -18,17 +18,17 @@ import {
   readJournal,
 } from './read-journal.ts';
 
-/** What all jobs of a batch have in common; a batch that is resumed with others would mix results. */
+/** The facts that all jobs of a batch share; resuming a batch with others would mix results. */
 interface BatchFacts {
   /** The base URL, or `local` for the embedded service. */
   readonly service: string;
   readonly promptVersionId: string;
   readonly options: Readonly<Record<string, string>>;
-  /** How many jobs there are; undefined if that is not known in advance. */
+  /** The number of jobs; undefined if unknown in advance. */
   readonly rows?: number | undefined;
 }
 
-/** How a job ended. */
+/** The end of a job. */
 export interface JobEnd {
   readonly step: 'succeeded' | 'failed';
   readonly runId: string | null;
@@ -41,9 +41,9 @@ export interface JobEnd {
 export class BatchJournal implements JobJournal {
   readonly file: string;
   readonly #place: FileBelow;
-  /** What it was begun, or last resumed, with; undefined where it is new. */
+  /** The facts of the latest start; undefined for a new journal. */
   readonly facts: ReadJournal['facts'];
-  /** Creations that jobs needed besides their own when it was opened, by their ids in the machine's journal. */
+  /** The jobs' extra creations when the journal was opened, by their ids in the machine's journal. */
   readonly extras: ReadonlyMap<string, ExtraCreation>;
   readonly #states: Map<string, JobState>;
   readonly #verdicts: ReadJournal['verdicts'];
@@ -62,33 +62,33 @@ export class BatchJournal implements JobJournal {
   }
 
   /**
-   * Opens a journal to go on with it, or makes one. What a torn last line announced is in doubt at most.
+   * Opens a journal to resume from it, or creates one. A creation on a torn last line was never sent.
    *
-   * @throws {CliError} where it can't be written or is another file
+   * @throws {CliError} if it can't be written or is not a journal
    */
   static async open(file: FileBelow): Promise<BatchJournal> {
     if (!isDirectory(file.folder)) throw usageError(`--out: there is no directory ${file.folder}`);
-    // Read before it is opened for writing: it may be another file, named by mistake.
+    // Read it before opening it for writing, because the user may have named another file by mistake.
     const read = await readJournal(file);
     return new BatchJournal(file, await openFile(file), read);
   }
 
-  /** What it said of each job when it was opened, by the job's id. */
+  /** The jobs' states when the journal was opened, by job id. */
   get states(): ReadonlyMap<string, JobState> {
     return this.#states;
   }
 
-  /** How a test judged its cases before it was opened, by the ids of their first jobs. */
+  /** The verdicts on cases when the journal was opened, by the ids of their first jobs. */
   get verdicts(): ReadonlyMap<string, Verdict> {
     return this.#verdicts;
   }
 
-  /** The batches of a provider that it named when it was opened, in order. */
+  /** The handovers to a provider when the journal was opened, in order. */
   get handovers(): Iterable<HandoverRecord> {
     return this.#handovers.values();
   }
 
-  /** Writes what jobs are run with from now on. */
+  /** Writes the facts of this start. */
   begin(facts: BatchFacts, time: string): Promise<void> {
     return this.append({ kind: 'begun', facts: { time, ...facts } });
   }
@@ -106,25 +106,25 @@ export class BatchJournal implements JobJournal {
   }
 
   /**
-   * The job has ended; its result may be given from now on.
+   * Records the end of a job; its result may be output from now on.
    *
-   * @param options not durable if the service gives the same run again to a creation that is sent once more
+   * @param options not durable if the service returns the same run for a repeated creation
    */
   ended(job: JobName, end: JobEnd, options?: LineOptions): Promise<void> {
     return this.append({ kind: 'step', job, ...end }, options);
   }
 
-  /** The runs that a creation in doubt may have made. */
+  /** Records the runs that a creation in doubt may have made. */
   candidates(job: JobName, runs: readonly RunRow[]): Promise<void> {
     return this.append({ kind: 'candidates', job, runIds: runs.map(({ runId }) => runId) });
   }
 
-  /** Forgets jobs: the journal is written anew without them, and without batches of a provider that held no others. */
+  /** Rewrites the journal without some jobs, and without handovers that contained no others. */
   async forget(isForgotten: (id: string) => boolean): Promise<void> {
     for (const id of [...this.#states.keys()].filter(isForgotten)) this.#states.delete(id);
     for (const [key, record] of this.#handovers) {
       const rows = record.handover.rows.map(([id, digest], at) =>
-        // Its place stays: the names of the requests after it count on it.
+        // Keep its place, because the names of the requests after it count the rows.
         isForgotten(id) ? ([`${FORGOTTEN}${at + 1}`, digest] as const) : ([id, digest] as const),
       );
       if (rows.every(([id]) => id.startsWith(FORGOTTEN))) this.#handovers.delete(key);
@@ -147,7 +147,7 @@ export class BatchJournal implements JobJournal {
     this.#lines = AppendLog.on(await openFile(this.#place));
   }
 
-  /** Resolves once the event would survive a power cut, by default. */
+  /** Writes an event. By default resolves once the event would survive a power cut. */
   async append(event: JournalEvent, options?: LineOptions): Promise<void> {
     try {
       await this.#lines.append(lineOf(event), options);
@@ -160,7 +160,7 @@ export class BatchJournal implements JobJournal {
     return this.#lines.close();
   }
 
-  /** Removes it: every job has ended. */
+  /** Removes the journal after every job has ended. */
   async remove(): Promise<void> {
     await this.close();
     await rm(this.file, { force: true });
@@ -180,13 +180,13 @@ function stateEvents(id: string, { row, step, entry, runIds, ...state }: JobStat
   return step === 'creating' ? events : [...events, { kind: 'step', job, step, ...state }];
 }
 
-/** A file of a batch that can't be written any more: what comes after is not started. */
+/** Returns the error for a file of a batch that can't be written any more; it stops the batch. */
 export function unwritable(file: string, cause: unknown): Error {
   if (cause instanceof PathFault) return cause;
   return new CliError(`${file} can't be written: ${messageOf(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
-    hints: ['Nothing more was started. Make room, then go on with --resume.'],
+    hints: ['No more runs were started. Free some disk space, then add --resume to the same command.'],
     cause,
   });
 }

@@ -18,80 +18,80 @@ import type { RunRequest } from '../inputs/request-body.ts';
 import { ProviderFault } from '../outputs/provider-fault.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
-/** What a job is called. */
+/** The id and number of a job. */
 export interface JobName {
-  /** Names it among the others of its batch, also when the batch is resumed. */
+  /** Identifies the job within its batch, across resumptions. */
   readonly id: string;
-  /** Its number, from 1; for people and for the journal. */
+  /** The job's number, from 1, for messages and the journal. */
   readonly row: number;
 }
 
-/** One run to make, whatever it is made from. */
+/** A run to make. */
 export interface Job extends JobName {
   /**
-   * Set if its model was asked in a batch of its provider; called once it is settled. That batch is in the journal, so its
-   * creation is never in doubt, and how long it took says nothing.
+   * Set if a provider's batch has answered it; called once it is settled. The journal has the batch, so that the creation
+   * is never in doubt. Its duration is meaningless.
    */
   readonly batched?: { readonly settled: () => void };
-  /** What the service's search says that its run is expected to take; undefined if that is the same for all jobs. */
+  /** The estimate in the service's search results; undefined if it is the same for all jobs. */
   readonly estimatedCredits?: unknown;
-  /** Room in the budget that was taken before it is created. */
+  /** Room in the budget that is already reserved. */
   readonly reservation?: Reservation;
   /**
-   * Returns false once it is not needed any more; asked just before it starts. Its outcome is settled before the next job
-   * starts.
+   * Returns false once the job is no longer needed; called just before it starts. The job's outcome is settled before the
+   * next job starts.
    */
   readonly isWanted?: () => boolean;
-  /** Makes what is sent; called when it starts, and where a creation is sent once more. @throws {CliError} its fault */
+  /** Builds the request; called when the job starts, and if its creation is sent again. @throws {CliError} if its inputs are invalid */
   request(): Promise<RunRequest>;
 }
 
-/** What is to be done with a job. */
+/** The next action for a job. */
 export type JobPlan =
   | { readonly kind: 'create' }
-  /** Its creation is sent once more under the same key: the service gives the one run. */
+  /** Send its creation again under the same key; the service returns the existing run. */
   | { readonly kind: 'repeat'; readonly entry: JournalEntry }
-  /** Its run is known: it is waited for. */
+  /** Wait for its known run. */
   | { readonly kind: 'wait'; readonly runId: string; readonly recovered: boolean };
 
-/** How a run came to its end. */
-export interface RunFacts {
+/** The request of a run and the times of its creation and end. */
+export interface RunDetails {
   readonly request: RunRequest | undefined;
-  /** When its creation was sent, in milliseconds since the Unix epoch; undefined if another process sent it. */
+  /** The time of its creation, in milliseconds since the Unix epoch; undefined if another process sent it. */
   readonly sentAt: number | undefined;
-  /** When its end was known, likewise. */
+  /** The time at which its end was seen, in milliseconds since the Unix epoch. */
   readonly endedAt: number;
 }
 
-/** From the sending of the creation to the end, in seconds, without any waiting of ours; null if that is not known. */
-export function secondsOf({ sentAt, endedAt }: RunFacts): number | null {
+/** Returns the seconds from the creation to the end, without waits before the creation; null if unknown. */
+export function secondsOf({ sentAt, endedAt }: RunDetails): number | null {
   return sentAt === undefined ? null : Math.round(endedAt - sentAt) / 1000;
 }
 
-/** What became of a job. */
+/** The outcome of a job. */
 export type JobOutcome =
-  /** A run that has ended; `error` is why the job did not succeed. */
-  | { readonly kind: 'ended'; readonly run: CreatedRun; readonly facts: RunFacts; readonly error?: unknown }
+  /** The run has ended; `error` is the reason if the job did not succeed. */
+  | { readonly kind: 'ended'; readonly run: CreatedRun; readonly facts: RunDetails; readonly error?: unknown }
   /** It has no run, or one that the service no longer has. */
   | {
       readonly kind: 'failed';
       readonly runId: string | undefined;
-      readonly facts: RunFacts;
+      readonly facts: RunDetails;
       readonly error: unknown;
-      /** The error as it was reported when it came; undefined where it has just come. */
+      /** The text of an error that an earlier invocation reported; undefined for a new error. */
       readonly text?: string;
-      /** The service answered with a fault of its own: it may have made a run all the same. */
+      /** True if the service answered with a fault of its own: it may have made a run all the same. */
       readonly mayHaveRun: boolean;
     }
   | InDoubt
-  /** Its run goes on, or can't be asked for at present. */
+  /** Its run continues, or can't be polled at present. */
   | { readonly kind: 'going on'; readonly runId: string; readonly error: unknown }
-  /** It has no run yet, for a reason that is not its own. */
+  /** It has no run yet, for a reason that concerns other jobs too. */
   | { readonly kind: 'put off'; readonly error: unknown; readonly isInJournal?: boolean }
-  /** The batch was stopped before it ended, `inDoubt` where its creation may have made a run of unknown id. */
+  /** The batch stopped before the job ended; `inDoubt` if its creation may have made a run of unknown id. */
   | { readonly kind: 'dropped'; readonly inDoubt: boolean };
 
-/** It may have a run of unknown id, one of the candidates if there are some. */
+/** The job may have a run of unknown id: one of the candidates, if there are any. */
 export interface InDoubt {
   readonly kind: 'in doubt';
   readonly entry: JournalEntry;
@@ -99,45 +99,45 @@ export interface InDoubt {
   readonly error: unknown;
 }
 
-/** Where it is kept how far each job is. Every step resolves once it would survive a power cut. */
+/** The journal of the jobs' states. Each method resolves once its line would survive a power cut. */
 export interface JobJournal {
-  /** Its creation is about to be sent. */
+  /** Records that a creation is about to be sent. */
   creating(job: JobName, entry: JournalEntry): Promise<void>;
-  /** Its creation was refused for now, and made no run. */
+  /** Records that a creation was refused for now and made no run. */
   waiting(job: JobName): Promise<void>;
   running(job: JobName, runId: string, recovered: boolean): Promise<void>;
 }
 
-/** A fault of this machine, or of promptrun itself: the next job would meet it as well. */
+/** Returns true for a fault of this machine or of promptrun itself, which every further job would meet too. */
 export function isFatal(error: unknown): boolean {
   if (error instanceof CliError) return error.status === 'FILE_ERROR' || error.status === 'CONFIG_ERROR';
   return !(error instanceof PromptServiceError);
 }
 
-/** The run a wait was given up for, where the error names it. */
+/** Returns the run whose wait ended in this error, if the error names it. */
 export function runIdOf(error: unknown): string | undefined {
   const runId = error instanceof CliError && isObject(error.data) ? error.data['runId'] : undefined;
   return typeof runId === 'string' ? runId : undefined;
 }
 
-/** The caps leave no room for it. */
+/** Returns true if a cap refused the creation. */
 export function isAtCap(error: unknown): boolean {
   return error instanceof CliError && error.exitCode === EXIT.capReached;
 }
 
-/** The service asks to come back much later. */
+/** Returns true if the service asks for a pause longer than the client waits. */
 export function isLongPause(error: unknown): boolean {
   return error instanceof RateLimitError && (error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS;
 }
 
-/** Whether the creation made no run and may be sent again now. */
+/** Returns true if the creation made no run and may be sent again now. */
 export function maySendAgain(error: unknown): boolean {
   return error instanceof RateLimitError
     ? !isLongPause(error)
     : error instanceof NetworkError && error.nothingSent;
 }
 
-/** Returns true for a refusal that every further job would meet: of the key, of the account, or of its quota. */
+/** Returns true for a refusal of the key, the account or its quota, which every further job would meet too. */
 export function isRefusalOfAll(error: unknown): boolean {
   if (error instanceof ProviderFault) return error.kind === 'unauthorised' || error.kind === 'quota';
   return error instanceof UnauthorizedError || error instanceof PaymentRequiredError || isLongPause(error);
@@ -149,14 +149,14 @@ export function hasReachedNobody(error: unknown): boolean {
   return error instanceof NetworkError && error.nothingSent;
 }
 
-/** The error as the results state it; with the row's line where it was found before anything was sent. */
+/** Returns an error's text for the results, with the row's line if it was found before anything was sent. */
 export function errorText(error: unknown, place?: { readonly line: number }): string {
   const { message, status } = failureOf(error);
   const where = place !== undefined && error instanceof CliError ? `line ${place.line}: ` : '';
   return `${where}${message} (${status})`;
 }
 
-/** The outcome of a job that has no run. */
+/** Returns the outcome of a job that failed without a run. */
 export function failedOutcome(
   { clock }: Pick<Context, 'clock'>,
   error: unknown,
@@ -165,7 +165,7 @@ export function failedOutcome(
   return { kind: 'failed', runId: undefined, facts, error, mayHaveRun: false };
 }
 
-/** Why a job has no run whose creation was never answered and made none. */
+/** Returns the error of a job whose creation was never answered and made no run. */
 export function noRunFault(): CliError {
-  return notFoundError('the creation was never answered, and the service has no run that fits');
+  return notFoundError('the creation was never answered, and the service has no matching run');
 }

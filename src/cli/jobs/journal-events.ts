@@ -6,26 +6,26 @@ import type { JobName } from './job.ts';
 const STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;
 const VERDICTS = ['passed', 'failed', 'undecided', 'fault'] as const;
 
-/** How far a job is. */
+/** The state of a job. */
 export type JobStep = (typeof STEPS)[number];
-/** How a test judged its case. */
+/** The verdict of a test on its case. */
 export type Verdict = (typeof VERDICTS)[number];
 
-/** Begins the ids of rows of a handover whose jobs are forgotten; their places stay. */
+/** The prefix that replaces the ids of forgotten jobs in a handover, so that the other rows keep their places. */
 export const FORGOTTEN = 'forgotten ';
 
-/** Rows that are handed to a provider as one batch of its own. */
+/** Rows are handed over to a provider as one of its batches. */
 export interface HandoverEvent {
   readonly kind: 'handover';
-  /** Names the batch, and begins the name of each of its requests. */
+  /** The name of the batch, and the prefix of its requests' names. */
   readonly key: string;
   readonly promptVersionId: string;
-  /** The interface of the provider that the requests are made for; undefined if an earlier version made them. */
+  /** The provider interface of the requests; undefined if an earlier version made them. */
   readonly interface?: string | undefined;
   readonly rows: readonly (readonly [id: string, inputsDigest: string])[];
 }
 
-/** What the provider has of a handover: the file of its requests, then the batch. */
+/** The provider has accepted part of a handover: first the file of its requests, then the batch. */
 export interface HandoverProgressEvent {
   readonly kind: 'handover progress';
   readonly key: string;
@@ -33,12 +33,12 @@ export interface HandoverProgressEvent {
   readonly batch?: string | undefined;
 }
 
-/** A job came a step further. */
+/** A job has changed its state. */
 export interface StepEvent {
   readonly kind: 'step';
   readonly job: JobName;
   readonly step: JobStep;
-  /** Its creation; undefined for other steps. */
+  /** The creation, if that is the step. */
   readonly entry?: JournalEntry | undefined;
   readonly runId?: string | null | undefined;
   readonly recovered?: boolean;
@@ -47,7 +47,7 @@ export interface StepEvent {
   readonly result?: unknown;
 }
 
-/** A creation that a job needs besides its own, such as a judge's, is about to be sent. */
+/** A creation that a job needs in addition to its own, such as a judge's, is about to be sent. */
 interface ExtraCreationEvent {
   readonly kind: 'extra creation';
   readonly journalId: string;
@@ -65,12 +65,12 @@ export type JournalEvent =
   | ExtraCreationEvent
   /** The run that an extra creation made; null if it made none. */
   | { readonly kind: 'extra end'; readonly journalId: string; readonly runId: string | null }
-  /** `id` is that of the case's first job. */
+  /** `id` is the id of the case's first job. */
   | { readonly kind: 'verdict'; readonly id: string; readonly verdict: Verdict }
   | HandoverEvent
   | HandoverProgressEvent;
 
-/** Returns the line that holds an event. */
+/** Converts an event to a line of the journal. */
 export function lineOf(event: JournalEvent): JsonObject {
   if (event.kind === 'begun') return { batch: 1, ...event.facts };
   if (event.kind === 'step') return stepLine(event);
@@ -108,8 +108,8 @@ function creationFields(entry: JournalEntry): JsonObject {
 }
 
 /**
- * Returns the event of a line; `damaged` for a handover that can't be read, because its rows would be paid for twice
- * if it were left out; undefined for a line that this version doesn't know.
+ * Converts a line of the journal to its event; `damaged` for a handover that can't be read, because skipping it would pay
+ * for its rows twice; undefined if this version doesn't know the line.
  *
  * @param service the base URL of the batch, which its creations don't repeat
  */
@@ -138,9 +138,9 @@ function stepEvent(step: JobStep, job: JobName, line: JsonObject, service: strin
     job,
     step,
     entry: step === 'creating' ? entryIn(line, service) : undefined,
-    runId: textOrUndefined(line['runId']),
+    runId: asString(line['runId']),
     recovered: line['recovered'] === true,
-    error: textOrUndefined(line['error']),
+    error: asString(line['error']),
     mayHaveRun: line['mayHaveRun'] === true,
     result: line['result'],
   };
@@ -149,8 +149,8 @@ function stepEvent(step: JobStep, job: JobName, line: JsonObject, service: strin
 function extraEvent(journalId: string, line: JsonObject, service: string): JournalEvent {
   const { runId, job } = line;
   return runId === undefined
-    ? { kind: 'extra creation', journalId, job: textOrUndefined(job), entry: entryIn(line, service) }
-    : { kind: 'extra end', journalId, runId: textOrUndefined(runId) ?? null };
+    ? { kind: 'extra creation', journalId, job: asString(job), entry: entryIn(line, service) }
+    : { kind: 'extra end', journalId, runId: asString(runId) ?? null };
 }
 
 function entryIn(line: JsonObject, service: string): JournalEntry | undefined {
@@ -172,15 +172,15 @@ function handoverEvent(
   key: string,
   line: JsonObject,
 ): HandoverEvent | HandoverProgressEvent | { readonly kind: 'damaged' } {
-  const { promptVersionId, interface: made, rows, file, batch } = line;
+  const { promptVersionId, interface: providerInterface, rows, file, batch } = line;
   if (rows === undefined) {
-    return { kind: 'handover progress', key, file: textOrUndefined(file), batch: textOrUndefined(batch) };
+    return { kind: 'handover progress', key, file: asString(file), batch: asString(batch) };
   }
-  // A row that is left out would give the rows after it the answers of others.
+  // Skipping a row would give the rows after it each other's answers.
   if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isRow)) {
     return { kind: 'damaged' };
   }
-  return { kind: 'handover', key, promptVersionId, interface: textOrUndefined(made), rows };
+  return { kind: 'handover', key, promptVersionId, interface: asString(providerInterface), rows };
 }
 
 function isRow(row: unknown): row is [id: string, inputsDigest: string] {
@@ -200,6 +200,6 @@ function markedEvent(id: string, mark: string): ReturnType<typeof eventOf> {
   return isObject(line) ? handoverEvent(key, line) : { kind: 'damaged' };
 }
 
-function textOrUndefined(value: unknown): string | undefined {
+function asString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -18,63 +18,63 @@ import {
   type Verdict,
 } from './journal-events.ts';
 
-/** How far a job is, as its last line in the journal says. */
+/** The state of a job by its last line in the journal. */
 export interface JobState {
   readonly row: number;
   readonly step: JobStep;
-  /** Its latest creation, with the digest of its inputs; undefined where nothing was ever sent. */
+  /** Its latest creation, with the digest of its inputs; undefined if none was ever sent. */
   readonly entry: JournalEntry | undefined;
   readonly runId: string | undefined;
-  /** Every run that was made for it, those before it was run again too. */
+  /** All its runs, including those before it was run again. */
   readonly runIds: readonly string[];
   readonly recovered: boolean;
-  /** Why it failed. */
+  /** The text of its error. */
   readonly error: string | undefined;
-  /** It failed with a fault of the service, which may have made a run all the same. */
+  /** True if it failed with a fault of the service, which may have made a run all the same. */
   readonly mayHaveRun: boolean;
-  /** The result, where the results themselves can't be read back. */
+  /** The result, if it can't be read back from a file of results. */
   readonly result: unknown;
 }
 
-/** A creation that a job needs besides its own, such as a judge's. */
+/** A creation that a job needs in addition to its own, such as a judge's. */
 export interface ExtraCreation {
   /** The id of the job; undefined if an earlier version wrote it. */
   readonly job: string | undefined;
   readonly entry: JournalEntry | undefined;
-  /** undefined if it is not known. */
+  /** undefined if unknown. */
   readonly runId: string | undefined;
 }
 
-/** Rows that were handed to a provider, and how far that came. */
+/** Rows that were handed over to a provider, and the progress of that. */
 export interface HandoverRecord {
   readonly handover: HandoverEvent;
   readonly progress: HandoverProgressEvent | undefined;
 }
 
-/** What the journal of a batch holds. */
+/** The content of a batch's journal. */
 export interface ReadJournal {
   readonly states: Map<string, JobState>;
-  /** How a test last judged its cases, by the ids of their first jobs. */
+  /** The latest verdicts on cases, by the ids of their first jobs. */
   readonly verdicts: Map<string, Verdict>;
-  /** What was handed to a provider as its own batches, by key. */
+  /** The handovers to a provider, by key. */
   readonly handovers: Map<string, HandoverRecord>;
-  /** Creations that a job needs besides its own, by their ids in the machine's journal. */
+  /** The jobs' extra creations, by their ids in the machine's journal. */
   readonly extras: Map<string, ExtraCreation>;
-  /** The line that says what all jobs have in common; undefined if the journal is new. */
+  /** The facts that all jobs share; undefined if the journal is new. */
   readonly facts: JsonObject | undefined;
 }
 
-type Folded = Omit<ReadJournal, 'facts'>;
+type JournalContent = Omit<ReadJournal, 'facts'>;
 
 /**
- * Reads a journal. A torn last line, or a tail of NULs, is left out; whoever opens the file for writing cuts it off.
+ * Reads a journal. Ignores a torn last line or a tail of NULs, which opening the file for writing cuts off.
  *
- * @throws {CliError} USAGE_ERROR for another file
+ * @throws {CliError} USAGE_ERROR if the file is not a journal
  * @throws {LinkFault}
  */
 export async function readJournal(place: FileBelow): Promise<ReadJournal> {
   const file = path.join(place.folder, place.name);
-  const folded: Folded = {
+  const content: JournalContent = {
     states: new Map(),
     verdicts: new Map(),
     handovers: new Map(),
@@ -82,7 +82,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
   };
   let facts: JsonObject | undefined;
   const handle = await openIfThere(place);
-  if (handle === undefined) return { ...folded, facts };
+  if (handle === undefined) return { ...content, facts };
   const text = handle.createReadStream({ encoding: 'utf8' });
   let torn: { readonly text: string; readonly line: number } | undefined;
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
@@ -95,16 +95,16 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
     const event = eventOf(value, String(facts?.['service']));
     if (event?.kind === 'damaged') {
       throw usageError(
-        `${file}:${line}: what was handed over to the provider can't be read`,
-        'Look for its batches at the provider before you send the rows anew: they are paid for.',
+        `${file}:${line}: the record of a batch at the provider can't be read`,
+        'Look for the batch at the provider before you run its rows again, because they are paid for.',
       );
     }
     if (event?.kind === 'begun') facts = event.facts;
     else if (facts === undefined) refuse(file, line);
-    else if (event) take(folded, event);
+    else if (event) apply(content, event);
   }
   if (torn?.line === 1 && !isBeginning(torn.text)) refuse(file, torn.line);
-  return { ...folded, facts };
+  return { ...content, facts };
 }
 
 async function openIfThere(place: FileBelow): Promise<FileHandle | undefined> {
@@ -116,7 +116,7 @@ async function openIfThere(place: FileBelow): Promise<FileHandle | undefined> {
   }
 }
 
-/** Whether a torn first line can be a journal's. */
+/** Returns true if a torn first line can be a journal's. */
 function isBeginning(text: string): boolean {
   return BEGINNING.startsWith(text.slice(0, BEGINNING.length).replace(/\0{1,11}$/u, ''));
 }
@@ -126,11 +126,11 @@ const BEGINNING = '{"batch":1,';
 function refuse(file: string, line: number): never {
   throw usageError(
     `${file}:${line}: this is not the journal of a batch`,
-    'move the file away, or name another with --out',
+    'Move the file away, or name another with --out.',
   );
 }
 
-function take({ states, verdicts, handovers, extras }: Folded, event: JournalEvent): void {
+function apply({ states, verdicts, handovers, extras }: JournalContent, event: JournalEvent): void {
   switch (event.kind) {
     case 'step':
       states.set(event.job.id, stateAfter(states.get(event.job.id), event));

@@ -5,19 +5,19 @@ import type { BatchJournal } from './job-journal.ts';
 import type { JobState } from './read-journal.ts';
 import { recordSettlement, type Settlement, settleDoubts } from './settle-doubts.ts';
 
-/** What is known of the jobs of a batch, or of a test, that is resumed. */
+/** The jobs' states in a resumed batch or test. */
 export interface KnownJobs {
   readonly states: ReadonlyMap<string, JobState>;
-  /** What can be done about each creation in doubt, by the job's id. */
+  /** The settlement of each creation in doubt, by job id. */
   readonly settlements: ReadonlyMap<string, Settlement>;
 }
 
 /**
- * Puts together what a journal and the machine's say of each job, and settles what can be settled of the creations in
- * doubt, in one pass over the list.
+ * Merges the states of jobs from their journal and the machine's, and settles creations in doubt in one pass over the list
+ * of runs.
  *
- * @param changed ids of jobs that are no longer what was sent: their creations can't be sent once more
- * @param runIds runs that are known to be other jobs'
+ * @param changed the ids of jobs whose request has changed, so that their creations can't be sent again
+ * @param runIds runs known to be other jobs'
  */
 export async function recallJobs(
   ctx: Context,
@@ -49,7 +49,7 @@ export async function recallJobs(
   return { states, settlements };
 }
 
-/** The runs that jobs have made, and their creations that may have made one of unknown id, as a budget counts them. */
+/** Returns the jobs' runs, and their creations that may have made a run of unknown id, for the budget. */
 export function spentBefore({ states, settlements }: KnownJobs): { runs: EarlierRun[]; lost: string[] } {
   const [runs, lost]: [EarlierRun[], string[]] = [[], []];
   for (const [id, { step, entry, mayHaveRun, runIds }] of states) {
@@ -63,7 +63,7 @@ export function spentBefore({ states, settlements }: KnownJobs): { runs: Earlier
   return { runs, lost };
 }
 
-/** A process that died may have written to the machine's journal what it could no longer write to the batch's own. */
+/** Reads the machine's journal, to which a process that died may have written more than to the batch's own. */
 async function recallFromMachine({ journal }: Context, states: Map<string, JobState>): Promise<void> {
   const open = new Map<string, string>();
   let from = Number.POSITIVE_INFINITY;

@@ -2,33 +2,34 @@ import PQueue from 'p-queue';
 import type { Pace, PacedAnswer } from '../../client/request.ts';
 import type { Clock } from '../core/types.ts';
 
-/** Turns closer than this are caught up with where timers go off late; the gap between others is never less. */
+/** Turns closer together than this, in milliseconds, catch up after a late timer; wider gaps never shrink. */
 const CATCH_UP_MS = 20;
-/** The first pause where a 429 does not say how long; doubled as long as 429s follow each other. */
+/** The first pause after a 429 without a Retry-After, in milliseconds; each consecutive one doubles it. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/** A service that asks for more than this is asked again before. */
-const LONGEST_ASKED_MS = 3_600_000;
-/** Between two requests after a 429, where there was no limit before. */
-const LEAST_SLOW_MS = 20;
-const MOST_SLOWED = 64;
-/** How much of being slowed down each good answer takes back. */
+/** Maximum pause that a service can ask for, in milliseconds. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+/** The smallest gap between requests after a 429, in milliseconds, before it is multiplied. */
+const MIN_SLOW_GAP_MS = 20;
+/** Maximum factor by which 429s slow the requests down. */
+const MAX_SLOWDOWN = 64;
+/** Each good answer multiplies the slowdown by this. */
 const RECOVERY = 0.95;
 
-/** Requests a second while the service does not say how many there may be. */
-const USUAL_RATE = 5;
+/** Requests per second until the service names a limit. */
+const DEFAULT_RATE = 5;
 
 export interface RequestPaceOptions {
-  /** Requests a second; 0 is unlimited. If undefined, what the service says, and 5 until it does. */
+  /** Requests per second, 0 for no limit. If undefined, the service's limit, and 5 until it names one. */
   readonly perSecond: number | undefined;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  /** Called when everything waits because the service asked for it. */
+  /** Called when all requests pause after a 429. */
   readonly onPause?: (ms: number) => void;
-  /** Called once, when as many requests wait for their turns as are sent in a second. */
+  /** Called once, when the number of waiting requests reaches one second's worth. */
   readonly onHeldBack?: (perSecond: number) => void;
 }
 
-/** Gives requests their turns in the order they ask, evenly spread; one 429 makes all of them wait and slower after. */
+/** Lets requests through in order and evenly spaced. A 429 pauses all of them and slows them down afterwards. */
 export class RequestPace implements Pace {
   readonly #options: RequestPaceOptions;
   readonly #turns = new PQueue({ concurrency: 1 });
@@ -37,16 +38,16 @@ export class RequestPace implements Pace {
   #nextAt = 0;
   #pausedUntil = 0;
   #pauses = 0;
-  #slowed = 1;
+  #slowdown = 1;
 
   constructor(options: RequestPaceOptions) {
     this.#options = options;
-    this.#perSecond = options.perSecond ?? USUAL_RATE;
+    this.#perSecond = options.perSecond ?? DEFAULT_RATE;
   }
 
   async turn(signal: AbortSignal | undefined): Promise<void> {
-    const nobodyWaits = this.#turns.size + this.#turns.pending === 0;
-    if (nobodyWaits && this.#waitMs() <= 0) return this.#take(signal);
+    const isIdle = this.#turns.size + this.#turns.pending === 0;
+    if (isIdle && this.#waitMs() <= 0) return this.#take(signal);
     if (this.#perSecond > 0 && this.#turns.size >= this.#perSecond) this.#holdBack();
     await this.#turns.add(() => this.#take(signal), signal && { signal });
   }
@@ -57,7 +58,7 @@ export class RequestPace implements Pace {
       this.#pause(retryAfterMs);
     } else {
       this.#pauses = 0;
-      this.#slowed = Math.max(1, this.#slowed * RECOVERY);
+      this.#slowdown = Math.max(1, this.#slowdown * RECOVERY);
     }
   }
 
@@ -87,19 +88,19 @@ export class RequestPace implements Pace {
 
   #spacing(): number {
     const usual = this.#perSecond === 0 ? 0 : 1000 / this.#perSecond;
-    return this.#slowed === 1 ? usual : Math.max(usual, LEAST_SLOW_MS) * this.#slowed;
+    return this.#slowdown === 1 ? usual : Math.max(usual, MIN_SLOW_GAP_MS) * this.#slowdown;
   }
 
-  /** Requests that were under way together are refused together: that counts once. */
+  /** Pauses all requests. 429s of concurrent requests count once. */
   #pause(askedMs: number | undefined): void {
     const now = this.#options.clock.now();
     const isNew = now >= this.#pausedUntil;
     if (isNew) {
       this.#pauses += 1;
-      this.#slowed = Math.min(this.#slowed * 2, MOST_SLOWED);
+      this.#slowdown = Math.min(this.#slowdown * 2, MAX_SLOWDOWN);
     }
     const usual = isNew ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauses - 1), LONGEST_PAUSE_MS) : 0;
-    const ms = Math.min(askedMs ?? usual, LONGEST_ASKED_MS);
+    const ms = Math.min(askedMs ?? usual, MAX_RETRY_AFTER_MS);
     if (now + ms > this.#pausedUntil) {
       this.#pausedUntil = now + ms;
       this.#options.onPause?.(ms);
@@ -107,7 +108,7 @@ export class RequestPace implements Pace {
   }
 }
 
-/** The tightest of the policies of a `RateLimit-Policy` header, in requests a second; undefined if it has none. */
+/** Returns the tightest policy of a `RateLimit-Policy` header in requests per second; undefined if it has none. */
 function rateIn(header: string): number | undefined {
   const rates = header.split(',').flatMap(policy => {
     const [, quota] = /;\s*q=(\d{1,9})(?=\s*(?:;|$))/u.exec(policy) ?? [];

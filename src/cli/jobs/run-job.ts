@@ -21,25 +21,25 @@ import {
   type JobOutcome,
   type JobPlan,
   maySendAgain,
-  type RunFacts,
+  type RunDetails,
   runIdOf,
 } from './job.ts';
 import { NoMoreWanted } from './stop.ts';
 
-/** What jobs are run with. */
+/** The context of a command's jobs. */
 export interface JobWork {
-  /** Its signal drops what runs. */
+  /** Its signal drops the running jobs. */
   readonly ctx: Context;
   readonly connection: Connection;
   readonly journal: JobJournal;
   readonly budget: Budget;
-  /** What the service's search says that a run is expected to take. */
+  /** The estimate in the service's search results. */
   readonly estimatedCredits?: unknown;
-  /** Whether no more jobs are started. */
+  /** Returns true if no more jobs may start. */
   readonly isStopping: () => boolean;
 }
 
-/** Does what is planned for a job, to its end. @throws only what no other job could go on after */
+/** Carries out a job's plan to its end. @throws only errors that must end all other jobs too */
 export async function runJob(
   work: JobWork,
   job: Job,
@@ -52,7 +52,7 @@ export async function runJob(
 class RunningJob {
   readonly #work: JobWork;
   readonly #job: Job;
-  /** Called when the creation is over, but the run is not. */
+  /** Called when the creation has been answered, but the run has not ended. */
   readonly #onCreated: () => void;
   #request: RunRequest | undefined;
   #sentAt: number | undefined;
@@ -70,7 +70,7 @@ class RunningJob {
       const run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
       const fault = providerFaultOf(this.#work.connection, run);
       if (fault === undefined) return { kind: 'ended', run, facts: this.#facts() };
-      // It cost nothing, and nobody needs it again.
+      // The failed run cost nothing and is not needed again.
       this.#runId = undefined;
       throw fault;
     } catch (error) {
@@ -78,7 +78,7 @@ class RunningJob {
     }
   }
 
-  #facts(): RunFacts {
+  #facts(): RunDetails {
     const sentAt = this.#job.batched ? undefined : this.#sentAt;
     return { request: this.#request, sentAt, endedAt: this.#work.ctx.clock.now() };
   }
@@ -132,11 +132,11 @@ class RunningJob {
         this.#onCreated();
       },
     });
-    if (created.kind === 'going') throw new Error('a run that was waited for still goes on');
+    if (created.kind === 'going') throw new Error('the run is still running after the wait');
     return created.run;
   }
 
-  /** How long to wait before a creation is sent again; undefined where it may not be. */
+  /** Returns the milliseconds to wait before the creation is sent again; undefined if it must not be. */
   #resendDelay(error: unknown, attempt: number): number | undefined {
     const { ctx, isStopping } = this.#work;
     if (this.#runId !== undefined || isStopping() || !maySendAgain(error)) return undefined;
@@ -146,7 +146,7 @@ class RunningJob {
     return retryDelay({ method: 'POST', attempt, error, retryAfterMs }, () => ctx.clock.random(), policy);
   }
 
-  /** Whether what was dropped may have a run of unknown id. @param error what it ended with */
+  /** Returns true if the dropped job may have a run of unknown id. @param error the error that ended it */
   #isInDoubt(error: unknown): boolean {
     const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
     return !this.#job.batched && isSent && this.#runId === undefined && wasStarted(error);
@@ -168,7 +168,7 @@ class RunningJob {
     return { kind: 'failed', runId, facts: this.#facts(), error, mayHaveRun };
   }
 
-  /** Whether the job has no run, for a reason that is not its own. */
+  /** Returns true if the job has no run, but for a reason that concerns other jobs too. */
   #isPutOff(error: unknown): boolean {
     if (error instanceof NoMoreWanted) return true;
     const isForAll = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);

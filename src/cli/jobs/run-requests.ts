@@ -8,33 +8,32 @@ import { type PlannedJob, runJobs } from './engine.ts';
 import { isAtCap, type Job, type JobJournal, type JobOutcome, secondsOf } from './job.ts';
 import { Stop } from './stop.ts';
 
-/** What became of a request. */
+/** The result of a request. */
 export interface RequestResult {
   readonly run: CreatedRun | undefined;
-  /** From the creation to the end. */
+  /** The time from the creation to the end. */
   readonly seconds: number;
-  /** Why there is no run that has ended. */
+  /** The fault, if no run has ended. */
   readonly fault: Failure | undefined;
-  /** True if every further request would meet the fault, or it reached nobody: `--resume` makes up for it. */
+  /** True if the request was put off: its fault concerns every request, or it reached nobody. `--resume` sends it. */
   readonly isLeft?: boolean;
-  /** True if its creation may have made a run, and is not sent again unasked. */
+  /** True if its creation may have made a run, so that it is not sent again unasked. */
   readonly isInDoubt?: boolean;
 }
 
 export interface RunRequestsOptions<J extends Job> {
-  /** Open creations at a time. */
+  /** Maximum number of open creations. */
   readonly concurrency: number;
   readonly budget: Budget;
-  /** Nothing is kept by default. */
+  /** The journal of the jobs' states; none by default. */
   readonly journal?: JobJournal;
   /**
-   * Called with each job that has ended, and at last with those that were not started because of an earlier one's fault;
-   * awaited.
+   * Called with each job that has ended, and finally with the jobs that another job's fault kept from starting; awaited.
    */
   readonly onResult: (job: J, result: RequestResult, outcome: JobOutcome) => Promise<void>;
-  /** Starts no more jobs once every further one would meet the same fault. */
+  /** Stops once every further job would meet the same fault. */
   readonly stop?: Stop;
-  /** Has jobs answered before they are run; takes what becomes of those that can't be. */
+  /** Has a provider's batches answer jobs before they run; calls `settle` for the jobs that can't be answered. */
   readonly through?: (
     jobs: readonly PlannedJob[],
     settle: (job: Job, outcome: JobOutcome) => Promise<void>,
@@ -48,9 +47,9 @@ const NO_JOURNAL: JobJournal = {
 };
 
 /**
- * Runs requests on the batch's engine, and calls back with each as it ends.
+ * Runs requests on the job engine and reports each result as it arrives.
  *
- * @throws {CliError} INTERRUPTED, and what no request could go on after
+ * @throws {CliError} INTERRUPTED, and errors that must end all other requests too
  */
 export async function runRequests<J extends Job>(
   ctx: Context,
@@ -86,7 +85,7 @@ export async function runRequests<J extends Job>(
   }
 }
 
-/** Why a job has not ended whose answer could not be collected. */
+/** Returns the error of a job whose answer was not collected from the provider. */
 function leftAtProvider(): CliError {
   return new CliError('its answer was not collected from the provider', {
     status: 'NETWORK_ERROR',
@@ -110,15 +109,15 @@ function resultOf(outcome: JobOutcome): RequestResult {
 }
 
 function errorOf(outcome: Exclude<JobOutcome, { kind: 'ended' }>): unknown {
-  if (outcome.kind === 'dropped') return new Error('it was let go of');
+  if (outcome.kind === 'dropped') return new Error('the job was dropped');
   return outcome.error ?? resultsGone();
 }
 
-/** Why a job has no answer whose provider no longer has it; the batch as a whole is reported elsewhere. */
+/** Returns the error of a job whose answer the provider no longer has. */
 function resultsGone(): CliError {
-  return new CliError('its result at the provider is gone, and may have been paid for', {
+  return new CliError('the provider no longer has the result, which may have been paid for', {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
-    hints: ['Hand it over once more with --resume --retry-unknown.'],
+    hints: ['To hand it over again, add --resume --retry-unknown.'],
   });
 }

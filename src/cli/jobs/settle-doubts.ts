@@ -4,28 +4,28 @@ import { type Doubt, type SearchOptions, type SearchResult, searchRuns } from '.
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { InDoubt, JobJournal, JobName } from './job.ts';
 
-/** A service that keeps idempotency keys keeps them for a day; this leaves time to use them. */
+/** Keys are trusted for 23 hours, because a service that keeps idempotency keys does so for a day. */
 const KEY_LIFETIME_MS = 23 * 3_600_000;
 
-/** What can be done about a creation in doubt. */
+/** The way to settle a creation in doubt. */
 export type Settlement =
-  /** It is sent once more under its key. */
+  /** Send it again under its key. */
   | { readonly kind: 'repeat' }
-  /** Its run was taken from the list. */
+  /** Wait for its run, found in the list. */
   | { readonly kind: 'wait'; readonly runId: string }
   /** It made no run. */
   | { readonly kind: 'none' }
-  /** Its candidates are undefined if the list could not be read. */
+  /** It stays in doubt; the candidates are undefined if the list could not be read. */
   | { readonly kind: 'in doubt'; readonly candidates: readonly RunRow[] | undefined };
 
-/** Returns true if a service that keeps idempotency keys still keeps that of a creation. */
+/** Returns true if a service that keeps idempotency keys still has the key of a creation. */
 export function keyIsKept({ clock }: Pick<Context, 'clock'>, { time }: Pick<Doubt, 'time'>): boolean {
   return clock.now() - Date.parse(time) < KEY_LIFETIME_MS;
 }
 
 /**
- * Settles creations in doubt, as many as can be: where the service keeps idempotency keys they can be sent again,
- * elsewhere one pass over the list decides. What could not be asked for stays in doubt.
+ * Settles as many creations in doubt as possible. If the service keeps idempotency keys, they can be sent again; otherwise
+ * one pass over the list of runs decides. If the list can't be read, they stay in doubt.
  */
 export async function settleDoubts<D extends Doubt>(
   ctx: Context,
@@ -39,7 +39,7 @@ export async function settleDoubts<D extends Doubt>(
   const toSearch = doubts.filter(doubt => !isKept(doubt));
   const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
   const settlements = new Map(toSearch.map((doubt, at) => [doubt, settlementOf(searches[at])]));
-  // The answer with the list may have said that keys are kept.
+  // The list's answer may have shown that the service keeps keys.
   return doubts.map(doubt => [
     doubt,
     isKept(doubt) ? { kind: 'repeat' } : (settlements.get(doubt) ?? settlementOf(undefined)),
@@ -52,7 +52,7 @@ function settlementOf(search: SearchResult | undefined): Settlement {
   return madeNone ? { kind: 'none' } : { kind: 'in doubt', candidates };
 }
 
-/** Returns the doubt with the runs that fit, and with an error that names them. */
+/** Returns the doubt with the runs that match and an error that names them. */
 export function withCandidates(
   doubt: InDoubt,
   candidates: readonly RunRow[] | undefined,
@@ -64,7 +64,7 @@ export function withCandidates(
   return { ...doubt, candidates: named.candidates, error: named };
 }
 
-/** Writes down what a creation was found to have come to. That the machine's journal lacks it is never a fault. */
+/** Writes a settlement to the journals. Ignores a failed write to the machine's journal. */
 export async function recordSettlement(
   ctx: Context,
   journal: Pick<JobJournal, 'running'>,
@@ -73,7 +73,7 @@ export async function recordSettlement(
 ): Promise<void> {
   if (settlement.kind === 'wait') {
     const { runId } = settlement;
-    ctx.io.note(`note: row ${job.row} goes on with run ${runId}`);
+    ctx.io.note(`note: row ${job.row} continues with run ${runId}`);
     ctx.journal.outcome(creation.id, { outcome: 'created', runId, recovered: true }).catch(() => {});
     await journal.running(job, runId, true);
   } else if (settlement.kind === 'none') {

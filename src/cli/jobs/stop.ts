@@ -3,21 +3,21 @@ import type { Context } from '../context.ts';
 import { CliError, Interrupted } from '../errors.ts';
 import { hasReachedNobody, isRefusalOfAll, type JobOutcome } from './job.ts';
 
-/** Why something was not begun: no more is wanted. */
+/** The abort reason if no more rows may start. */
 export class NoMoreWanted extends Error {
   override readonly name = 'NoMoreWanted';
 }
 
-/** Creations in a row that reach nobody before no more are sent. */
-const MOST_UNREACHED = 10;
+/** Number of consecutive creations that may reach nobody before the batch stops. */
+const MAX_UNREACHED = 10;
 
-/** Whether a batch goes on. */
+/** Decides when a batch starts no more rows, and when it drops the running ones. */
 export class Stop {
   readonly #reading = new AbortController();
   readonly #dropping = new AbortController();
-  /** Aborted once no more rows are wanted. */
+  /** Aborts once no more rows may start. */
   readonly reading = this.#reading.signal;
-  /** Aborted once what runs is to be let go of. */
+  /** Aborts once running rows are dropped. */
   readonly dropping = this.#dropping.signal;
   #reason: string | undefined;
   #hasReader = true;
@@ -29,12 +29,12 @@ export class Stop {
     setMaxListeners(0, this.reading, this.dropping);
   }
 
-  /** Why it ended early, where it did so by itself. */
+  /** The reason if the batch stopped early by itself. */
   get reason(): string | undefined {
     return this.#reason;
   }
 
-  /** The fault because of which jobs were put off; undefined if there is none. */
+  /** The fault that put jobs off; undefined if there is none. */
   get fault(): unknown {
     return this.#fault;
   }
@@ -45,48 +45,48 @@ export class Stop {
 
   readonly isStopping = (): boolean => this.#reading.signal.aborted;
 
-  /** Takes what became of a job, and starts no more rows if every further one would meet the same fault. */
-  take(outcome: JobOutcome): void {
+  /** Registers a job's outcome. Starts no more rows if every further one would meet the same fault. */
+  register(outcome: JobOutcome): void {
     if ((outcome.kind === 'put off' || outcome.kind === 'going on') && isRefusalOfAll(outcome.error)) {
       if (!isRefusalOfAll(this.#fault)) this.#fault = outcome.error;
       this.noMoreRows();
     } else if (outcome.kind === 'put off' && hasReachedNobody(outcome.error)) {
       this.#fault ??= outcome.error;
       this.#unreached += 1;
-      if (this.#unreached >= MOST_UNREACHED) this.noMoreRows();
+      if (this.#unreached >= MAX_UNREACHED) this.noMoreRows();
     } else if (isAnswered(outcome)) {
       this.#unreached = 0;
     }
   }
 
-  /** Starts no more rows; those that run go on. */
+  /** Starts no more rows; running ones continue. */
   noMoreRows(reason?: string): void {
     this.#reason ??= reason;
     this.#reading.abort(new NoMoreWanted('no more rows are wanted'));
   }
 
-  /** Whether the results are still read. */
+  /** True as long as someone reads the results. */
   get hasReader(): boolean {
     return this.#hasReader;
   }
 
-  /** The results are no longer read: what runs is dropped. */
+  /** Drops the running rows because nobody reads the results any more. */
   readerHasGone(): void {
     this.#hasReader = false;
     this.drop(new Error('nobody reads the results any more'));
   }
 
-  /** Drops everything. */
+  /** Starts no more rows and drops the running ones. */
   drop(reason: Error): void {
     this.noMoreRows();
     this.#dropping.abort(reason);
   }
 
-  /** The first Ctrl-C starts no more rows, the second drops those that run, as the end of `--timeout` does at once. */
+  /** Listens for Ctrl-C: the first starts no more rows, the second drops the running ones, as does the end of `--timeout`. */
   listen(ctx: Context, open: { readonly openRows: number }): () => void {
     const onTimeIsUp = (): void => this.drop(ctx.signal.reason as Error);
     ctx.signal.addEventListener('abort', onTimeIsUp, { once: true });
-    // The time may have been over before: nobody tells that a second time.
+    // An abort before this call fires no event.
     if (ctx.signal.aborted) onTimeIsUp();
     const release = ctx.onInterrupt(signal => {
       if (this.#interruptedBy !== undefined) {
@@ -97,7 +97,7 @@ export class Stop {
       this.#interruptedBy = signal;
       this.noMoreRows();
       ctx.io.note(
-        `note: no more rows are started; ${countOf(open.openRows)} left to finish, Ctrl-C again drops them`,
+        `note: starting no more rows; ${open.openRows} still running, press Ctrl-C again to drop them`,
       );
     });
     return () => {
@@ -107,12 +107,8 @@ export class Stop {
   }
 }
 
-/** Returns false for a job whose fault was found before anything was sent. */
+/** Returns false if the job's fault was found before anything was sent. */
 function isAnswered({ kind, ...outcome }: JobOutcome): boolean {
   if (kind === 'dropped' || kind === 'put off') return false;
   return kind !== 'failed' || !('error' in outcome) || !(outcome.error instanceof CliError);
-}
-
-function countOf(open: number): string {
-  return open === 1 ? '1 that runs is' : `${open} that run are`;
 }

@@ -9,9 +9,9 @@ import { EXIT } from '../exit-codes.ts';
 import { requestDigest } from '../inputs/request-body.ts';
 import type { SourceFlags } from '../inputs/rows/source.ts';
 import type { Job } from '../jobs/job.ts';
-import { withKeptJournal } from '../jobs/kept-journal.ts';
-import { KeptRequests, type ResumeOptions } from '../jobs/kept-requests.ts';
-import { concurrencyFor, pacedConnection } from '../jobs/paced.ts';
+import { concurrencyFor, pacedConnection } from '../jobs/paced-connection.ts';
+import { ResumableRequests, type ResumeOptions } from '../jobs/resumable-requests.ts';
+import { withResumeJournal } from '../jobs/resume-journal.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import { Stop } from '../jobs/stop.ts';
 import { judgePrompt, rubricVerdict } from '../testing/expectations/judged-kinds.ts';
@@ -61,10 +61,10 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   const results = new Map<string, RequestResult>();
   const labels = source.from === '-' ? '-' : path.resolve(ctx.cwd, source.from);
   const journalName = { kind: 'judges', names: [labels, options.judge ?? ''] } as const;
-  const asking = withKeptJournal(ctx, journalName, connection, async journal => {
+  const asking = withResumeJournal(ctx, journalName, connection, async journal => {
     const concurrency = concurrencyFor(connection, options.concurrency);
     const more = { ...options, concurrency, budget, journal, stop: new Stop() };
-    const kept = await KeptRequests.open(ctx, connection, () => true, more);
+    const kept = await ResumableRequests.open(ctx, connection, () => true, more);
     await kept.run(jobs, async ({ id }, result) => void results.set(id, result));
   });
   await asking.catch((error: unknown) => {

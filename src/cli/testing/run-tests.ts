@@ -6,8 +6,8 @@ import { estimateCost, Forecast } from '../creation/forecast.ts';
 import { type CliError, notFoundError, resumable } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
-import { withKeptJournal } from '../jobs/kept-journal.ts';
-import { concurrencyFor, pacedConnections } from '../jobs/paced.ts';
+import { concurrencyFor, pacedConnections } from '../jobs/paced-connection.ts';
+import { withResumeJournal } from '../jobs/resume-journal.ts';
 import { Stop } from '../jobs/stop.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
@@ -206,7 +206,7 @@ async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise
   for (const service of new Set(tests.entries.map(({ connection }) => connection.service))) {
     const own = tests.entries.filter(({ connection }) => connection.service === service);
     const [{ connection }] = own as [PreparedEntry];
-    const ran = await withKeptJournal(
+    const ran = await withResumeJournal(
       ctx,
       { kind: 'tests', names: tests.paths.toSorted() },
       connection,

@@ -68,7 +68,7 @@ test.each([
   const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
   await until(2);
   running.raise(signal);
-  expect(running.stderr()).toContain('2 that run are left to finish, Ctrl-C again drops them');
+  expect(running.stderr()).toContain('2 still running, press Ctrl-C again to drop them');
   for (const answer of held) answer();
   expect(await running.ended).toBe(exitCode);
   expect(running.stderr()).toContain('2 of 6 rows succeeded, 4 not done');

@@ -6,7 +6,7 @@ import { Budget } from '../../../src/cli/creation/budget.ts';
 import type { PlannedJob } from '../../../src/cli/jobs/engine.ts';
 import type { Job, JobOutcome } from '../../../src/cli/jobs/job.ts';
 import { BatchJournal } from '../../../src/cli/jobs/job-journal.ts';
-import { BatchDesk } from '../../../src/cli/jobs/provider-batch/desk.ts';
+import { BatchSession } from '../../../src/cli/jobs/provider-batch/batch-session.ts';
 import { throughProvider } from '../../../src/cli/jobs/provider-batch/through-provider.ts';
 import { Stop } from '../../../src/cli/jobs/stop.ts';
 import { fileIn } from '../../../src/files/write-below.ts';
@@ -138,8 +138,8 @@ it.each(['look', 'collect'] as const)(
         yield await refuse();
       },
     };
-    const desk = new BatchDesk({ ctx, journal, stop: new Stop() }, refusing);
-    const asking = asked === 'look' ? desk.wait('batch_1', 1) : desk.collect('batch_1').next();
+    const session = new BatchSession({ ctx, journal, stop: new Stop() }, refusing);
+    const asking = asked === 'look' ? session.wait('batch_1', 1) : session.collect('batch_1').next();
     await expect(asking).rejects.toMatchObject({ exitCode: 1, hints: [expect.stringContaining('--resume')] });
     expect(times).toBeGreaterThan(5);
   },

@@ -32,10 +32,10 @@ import { imagesHere } from '../../inputs/images/image-source.ts';
 import { openGivenImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { withKeptJournal } from '../../jobs/kept-journal.ts';
-import { KeptRequests } from '../../jobs/kept-requests.ts';
-import { concurrencyFor, pacedConnections } from '../../jobs/paced.ts';
-import { providerOf } from '../../jobs/provider-batch/desk.ts';
+import { concurrencyFor, pacedConnections } from '../../jobs/paced-connection.ts';
+import { providerOf } from '../../jobs/provider-batch/batch-session.ts';
+import { ResumableRequests } from '../../jobs/resumable-requests.ts';
+import { withResumeJournal } from '../../jobs/resume-journal.ts';
 import { Stop } from '../../jobs/stop.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
@@ -174,16 +174,16 @@ async function withKept<T>(
   variants: readonly Variant[],
   flags: CompareFlags,
   { concurrency, budget }: Prepared,
-  work: (kept: KeptRequests | undefined) => Promise<T>,
+  work: (kept: ResumableRequests | undefined) => Promise<T>,
 ): Promise<T> {
   const connection = variants[0]?.connection;
   if (flags.providerBatch !== true || ctx.isReplay || connection === undefined) return work(undefined);
   const names = [flags.from ?? '', ...variants.map(({ name }) => name)];
-  return withKeptJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
+  return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
     const { resume = false, retryUnknown = false, cancel = false } = flags;
     const more = { budget, journal, stop: new Stop(), resume, retryUnknown, cancel, providerBatch: true };
     const places = concurrencyFor(connection, concurrency);
-    return work(await KeptRequests.open(ctx, connection, () => true, { ...more, concurrency: places }));
+    return work(await ResumableRequests.open(ctx, connection, () => true, { ...more, concurrency: places }));
   });
 }
 

@@ -7,25 +7,25 @@ import type { Budget, Reservation } from '../../creation/budget.ts';
 import { usageError } from '../../errors.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { failedOutcome, isFatal, type Job, type JobOutcome } from '../job.ts';
-import type { DeskParts } from './desk.ts';
+import type { BatchSessionParts } from './batch-session.ts';
 
-export interface ProviderBatchParts extends DeskParts {
+export interface ProviderBatchParts extends BatchSessionParts {
   readonly connection: Connection;
   readonly promptVersionId: string;
   readonly budget: Budget;
-  /** What the service's search says that a run is expected to take. */
+  /** The estimate in the service's search results. */
   readonly estimatedCredits: unknown;
-  /** Whether what was handed over is to be cancelled there, and nothing more handed over. */
+  /** True to cancel the batches at the provider and hand nothing over. */
   readonly cancel: boolean;
-  /** Whether rows whose results the provider no longer has are handed over again. */
+  /** True to hand rows over again if the provider no longer has their results. */
   readonly retryUnknown: boolean;
   readonly settle: (job: Job, outcome: JobOutcome) => Promise<void>;
 }
 
-/** A row as its model is to be asked. */
+/** A row with its request to the model. */
 export interface Draft extends Expected {
   readonly inputsDigest: string;
-  /** JSON. */
+  /** The parameters of the request as JSON. */
   readonly parameters: Uint8Array;
 }
 
@@ -36,12 +36,12 @@ export interface Expected {
   readonly reservation: Reservation | undefined;
 }
 
-/** How often progress says how many rows have been prepared. */
+/** The interval of progress notes while rows are prepared, in milliseconds. */
 const REPORT_EVERY_MS = 10_000;
 
 type Creation = Parameters<ProviderBatches['prepare']>[0];
 
-/** Prepares rows for a provider, and gathers as many as fit into one of its batches. */
+/** Prepares rows for a provider and groups as many as fit into one of its batches. */
 export class Drafts {
   readonly #parts: ProviderBatchParts;
   readonly #batches: ProviderBatches;
@@ -49,7 +49,7 @@ export class Drafts {
   #prepared = { rows: 0, reportedAt: 0 };
   #chunkBytes = 0;
   #chunk: Draft[] = [];
-  /** Whether the cap keeps more rows from being handed over. */
+  /** True if the cap leaves no room for more rows. */
   #isFull = false;
 
   constructor(
@@ -61,8 +61,8 @@ export class Drafts {
     this.#provider = provider;
   }
 
-  /** Takes a job; returns the rows that have to be handed over before it, as many as fit into one batch, or none. */
-  async take(job: Job): Promise<Draft[]> {
+  /** Adds a job. Returns the rows of a full batch to hand over before it, or none. */
+  async add(job: Job): Promise<Draft[]> {
     if (this.#isFull) return [];
     const { limits } = this.#provider;
     this.#reportPreparing();
@@ -76,14 +76,14 @@ export class Drafts {
     return full;
   }
 
-  /** Returns the rows that were taken last and are not handed over yet. */
+  /** Removes and returns the rows that are not handed over yet. */
   rest(): Draft[] {
     const drafts = this.#chunk;
     [this.#chunk, this.#chunkBytes] = [[], 0];
     return drafts;
   }
 
-  /** Rows with pictures take a while. */
+  /** Notes the progress, because rows with pictures take a while. */
   #reportPreparing(): void {
     const { clock, io } = this.#parts.ctx;
     const { rows, reportedAt } = this.#prepared;
@@ -93,7 +93,7 @@ export class Drafts {
     this.#prepared = { rows: rows + 1, reportedAt: isDue ? clock.now() : reportedAt };
   }
 
-  /** undefined for a row that can't be handed over, which is settled then unless it is the cap that forbids it. */
+  /** Prepares a row; undefined if it can't be handed over. Settles such a row, unless a cap refuses it. */
   async draft(job: Job, isNew: boolean): Promise<Draft | undefined> {
     const { ctx, connection, budget, estimatedCredits, cancel, settle } = this.#parts;
     try {

@@ -10,7 +10,7 @@ import type { Forecast } from '../../creation/forecast.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { providerOf } from '../../jobs/provider-batch/desk.ts';
+import { providerOf } from '../../jobs/provider-batch/batch-session.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { providerFaultOf } from '../../outputs/provider-fault.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';

@@ -11,7 +11,7 @@ import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { checkedInputs, type RunInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { providerOf } from '../../jobs/provider-batch/desk.ts';
+import { providerOf } from '../../jobs/provider-batch/batch-session.ts';
 import { type VersionWanted, withLocalStore } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';

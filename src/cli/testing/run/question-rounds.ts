@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import { type RunRequest, requestDigest } from '../../inputs/request-body.ts';
-import type { KeptRequests } from '../../jobs/kept-requests.ts';
+import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 
 /** A question that a judge is to be asked. */
@@ -125,7 +125,7 @@ export class QuestionRounds {
 }
 
 /** Returns rounds of questions that are jobs themselves, kept beside those of their askers. */
-export function roundsOf(kept: KeptRequests): QuestionRounds {
+export function roundsOf(kept: ResumableRequests): QuestionRounds {
   const asked = new Map<string, number>();
   const idOf = (asker: string, digest: string): string => {
     const question = `${asker}/${digest.slice(0, 32)}`;

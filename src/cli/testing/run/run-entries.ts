@@ -1,7 +1,7 @@
 import type { Connection, Context } from '../../context.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { BatchJournal } from '../../jobs/job-journal.ts';
-import { KeptRequests, type KeptRequestsOptions, notRun } from '../../jobs/kept-requests.ts';
+import { notRun, ResumableRequests, type ResumableRequestsOptions } from '../../jobs/resumable-requests.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 import { decide, type EntryResult, type Repetition, resultOf } from '../result.ts';
 import { type CheckTools, checkRun } from './check-run.ts';
@@ -9,7 +9,7 @@ import { JudgeJournal } from './judge-journal.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { askerOf, type QuestionRounds, roundsOf } from './question-rounds.ts';
 
-export interface RunEntriesOptions extends KeptRequestsOptions, Pick<CheckTools, 'judge'> {}
+export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {}
 
 /** One repetition of an entry. */
 interface RepetitionJob extends Job {
@@ -34,7 +34,7 @@ export async function runEntries(
     .flatMap(prepared => repetitionJobs(prepared, isOpen))
     .map((job, at) => ({ ...job, row: at + 1 }));
   const ids = new Set(jobs.map(({ id }) => id));
-  const kept = await KeptRequests.open(ctx, connection, id => ids.has(askerOf(id)), options);
+  const kept = await ResumableRequests.open(ctx, connection, id => ids.has(askerOf(id)), options);
   if (options.resume) await resumeJudging(ctx, options);
   const check = async (answered: Answered, rounds?: QuestionRounds): Promise<void> => {
     const { job, result, isEarlier } = answered;
@@ -43,7 +43,7 @@ export async function runEntries(
     repetitions.set(job.id, isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition);
     // The judge of an answer was refused, as it would be the next time.
     if (result.run !== undefined && repetition.isLeft)
-      stop.take({ kind: 'put off', error: repetition.fault });
+      stop.register({ kind: 'put off', error: repetition.fault });
   };
   const held: Answered[] = [];
   const [faulty, runnable] = [jobs.filter(isFaulty), jobs.filter(job => !isFaulty(job))];
@@ -84,7 +84,7 @@ function isFaulty({ prepared }: RepetitionJob): boolean {
 /** Checks answers that came at once: the questions to judges go to their provider as batches, too. */
 async function checkTogether(
   ctx: Context,
-  kept: KeptRequests,
+  kept: ResumableRequests,
   held: readonly Answered[],
   check: (answered: Answered, rounds: QuestionRounds) => Promise<void>,
 ): Promise<void> {

@@ -12,19 +12,19 @@ import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { BatchJournal } from '../job-journal.ts';
 import type { Stop } from '../stop.ts';
-import { type HandedOver, journalProgress } from './handed-over.ts';
+import { type BatchHandover, journalProgress } from './handover.ts';
 
 const FIRST_POLL_MS = 1000;
-const LONGEST_POLL_MS = 30_000;
-/** How long a provider may not know what it is asked for before the command gives up; the answer may be about to pass. */
-const LONGEST_MISSING_MS = 60_000;
-/** How often the state of a batch is told though it has not changed. */
-const TELL_EVERY_MS = 30_000;
+const MAX_POLL_MS = 30_000;
+/** Maximum time of consecutive 404s before the command gives up, in milliseconds. */
+const MAX_MISSING_MS = 60_000;
+/** The interval of notes about an unchanged batch, in milliseconds. */
+const NOTE_EVERY_MS = 30_000;
 
 const DENIED = { status: 'FORBIDDEN_ERROR', exitCode: EXIT.unauthorised };
 const BUSY = { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited };
-/** How the command ends after an answer with this HTTP status. */
-const ENDS: Readonly<Record<number, Pick<CliError, 'status' | 'exitCode'> | undefined>> = {
+/** The status and exit code of the command by the HTTP status of the provider's answer. */
+const FAILURES: Readonly<Record<number, Pick<CliError, 'status' | 'exitCode'> | undefined>> = {
   401: DENIED,
   402: DENIED,
   403: DENIED,
@@ -32,19 +32,19 @@ const ENDS: Readonly<Record<number, Pick<CliError, 'status' | 'exitCode'> | unde
   529: BUSY,
 };
 
-export interface DeskParts {
+export interface BatchSessionParts {
   readonly ctx: Context;
   readonly journal: BatchJournal;
   readonly stop: Stop;
 }
 
-/** @throws {CliError} for a model whose provider has no batches, or can't be asked */
+/** Returns the provider of a version's model. @throws {CliError} if it has no batches, or can't be reached */
 export async function providerOf(
   { providerBatches }: Connection,
   promptVersionId: string,
 ): Promise<{ batches: ProviderBatches; provider: BatchProvider }> {
   if (!providerBatches) {
-    throw usageError("--provider-batch works on this machine's own service only", 'Add --profile local');
+    throw usageError("--provider-batch works only on this machine's own service", 'Add --profile local.');
   }
   const batches = await providerBatches();
   const provider = await batches.of(promptVersionId).catch((error: unknown) => {
@@ -53,18 +53,18 @@ export async function providerOf(
   return { batches, provider };
 }
 
-/** Where batches are handed over, looked for, waited for and cancelled; each step is in the journal. */
-export class BatchDesk {
-  readonly #parts: DeskParts;
+/** Submits, finds, awaits, collects and cancels batches at a provider; writes each step to the journal. */
+export class BatchSession {
+  readonly #parts: BatchSessionParts;
   readonly #provider: BatchProvider;
 
-  constructor(parts: DeskParts, provider: BatchProvider) {
+  constructor(parts: BatchSessionParts, provider: BatchProvider) {
     this.#parts = parts;
     this.#provider = provider;
   }
 
-  /** Hands requests over that are in the journal. Gives why the provider refused them; undefined if it took them. */
-  async create(handed: HandedOver, requests: readonly BatchRequest[]): Promise<CliError | undefined> {
+  /** Submits journaled requests as a batch. Returns the provider's refusal; undefined if it accepted them. */
+  async create(handed: BatchHandover, requests: readonly BatchRequest[]): Promise<CliError | undefined> {
     const { ctx, journal } = this.#parts;
     const onUploaded = (file: string): Promise<void> => journalProgress(journal, handed, { file });
     try {
@@ -81,16 +81,16 @@ export class BatchDesk {
   }
 
   /**
-   * Looks for a batch whose creation was not answered; whether the provider has none. False too if that can't be told
-   * before nothing more is wanted.
+   * Searches for a batch whose creation was not answered. Returns true if the provider does not have it, and false also if
+   * the command stops before that is certain.
    */
-  async isMissing(handed: HandedOver): Promise<boolean> {
+  async isMissing(handed: BatchHandover): Promise<boolean> {
     const { ctx, journal, stop } = this.#parts;
-    const missing = new Missing();
+    const missing = new MissingTimeout();
     for (const pause of pauses(2)) {
-      const looking = this.#provider.find(handed.key, handed.rows.size, stop.reading);
-      const batch = await looking.catch((error: unknown) => {
-        if (!missing.mayAskAgain(error, pause)) throw this.fault(error);
+      const search = this.#provider.find(handed.key, handed.rows.size, stop.reading);
+      const batch = await search.catch((error: unknown) => {
+        if (!missing.mayRetry(error, pause)) throw this.fault(error);
         return 'unread' as const;
       });
       if (batch === undefined) return true;
@@ -98,7 +98,7 @@ export class BatchDesk {
         await journalProgress(journal, handed, { batch: batch.id });
         return false;
       }
-      ctx.io.note('note: a batch that may be this one has not ended; waiting for it to tell');
+      ctx.io.note('note: a batch that may be this one is still running; waiting for its end to identify it');
       if (!(await this.#pause(pause))) break;
     }
     return false;
@@ -108,28 +108,28 @@ export class BatchDesk {
     try {
       await this.#provider.cancel(id, this.#parts.ctx.signal);
     } catch (error) {
-      // One that has ended can't be cancelled any more.
-      const state = await this.#look(id, () => true);
+      // A batch that has ended can't be cancelled any more.
+      const state = await this.#readState(id, () => true);
       if (state !== 'gone' && !state?.ended) throw this.fault(error);
     }
   }
 
   /**
-   * How a batch ended, `gone` if the provider no longer has it; undefined if it is left there.
+   * Waits for the end of a batch. Returns `gone` if the provider no longer has it; undefined if the command stops first.
    *
-   * @throws {CliError} for a provider that refuses to tell, or has not known the batch for a minute
+   * @throws {CliError} if the provider refuses to report its state, or answers 404 for a minute
    */
   async wait(id: string, rows: number): Promise<BatchState | 'gone' | undefined> {
     const { ctx } = this.#parts;
     const { name } = this.#provider;
     let last = { line: '', at: 0 };
-    const missing = new Missing();
+    const missing = new MissingTimeout();
     for (const pause of pauses(1.5)) {
-      const state = await this.#look(id, error => missing.mayAskAgain(error, pause));
+      const state = await this.#readState(id, error => missing.mayRetry(error, pause));
       if (state === 'gone' || state?.ended) return state;
       const { done = 0, failed = 0 } = state ?? {};
-      const line = `note: batch ${id} at ${name}: ${state?.state ?? 'no answer at present'}, ${done} done, ${failed} failed of ${rows}`;
-      if (line !== last.line || ctx.clock.now() - last.at >= TELL_EVERY_MS) {
+      const line = `note: batch ${id} at ${name}: ${state?.state ?? 'no answer yet'}, ${done} done, ${failed} failed of ${rows}`;
+      if (line !== last.line || ctx.clock.now() - last.at >= NOTE_EVERY_MS) {
         ctx.io.note(line);
         last = { line, at: ctx.clock.now() };
       }
@@ -138,41 +138,44 @@ export class BatchDesk {
     return undefined;
   }
 
-  /** Says which batches go on without the command. */
+  /** Notes the batches that continue without the command. */
   reportLeft(ids: readonly string[]): void {
     if (ids.length === 0) return;
     const [what, them] = ids.length === 1 ? ['batch', 'it'] : ['batches', 'them'];
     this.#parts.ctx.io.note(
-      `note: the ${what} ${ids.join(', ')} ${ids.length === 1 ? 'goes' : 'go'} on at ${this.#provider.name}; --resume collects ${them}, with --cancel it cancels ${them}`,
+      `note: ${what} ${ids.join(', ')} still running at ${this.#provider.name}; --resume collects ${them}, --resume --cancel cancels ${them}`,
     );
   }
 
   /**
-   * The answers of a batch that has ended; after a fault that passes they begin anew.
+   * Yields the answers of an ended batch; after a temporary fault, yields them again from the first.
    *
    * @returns `gone` if the provider no longer has them
-   * @throws {CliError} for a provider that refuses them, or has not known them for a minute
+   * @throws {CliError} if the provider refuses them, or answers 404 for a minute
    */
   async *collect(id: string): AsyncGenerator<{ customId: string; answer: BatchAnswer }, 'gone' | undefined> {
-    const missing = new Missing();
+    const missing = new MissingTimeout();
     for (const pause of pauses(1.5)) {
       try {
         yield* this.#provider.collect(id, this.#parts.ctx.signal);
         return undefined;
       } catch (error) {
         if (statusOf(error) === GONE) return 'gone';
-        if (!missing.mayAskAgain(error, pause) || !(await this.#pause(pause))) throw this.fault(error);
+        if (!missing.mayRetry(error, pause) || !(await this.#pause(pause))) throw this.fault(error);
       }
     }
     return undefined;
   }
 
   /**
-   * undefined if the provider can't be asked at present.
+   * Reads the state of a batch; undefined if the provider can't be reached at present.
    *
-   * @param mayPass whether a fault may be over the next time
+   * @param mayPass returns true if a fault may be over the next time
    */
-  async #look(id: string, mayPass: (error: unknown) => boolean): Promise<BatchState | 'gone' | undefined> {
+  async #readState(
+    id: string,
+    mayPass: (error: unknown) => boolean,
+  ): Promise<BatchState | 'gone' | undefined> {
     const { stop } = this.#parts;
     try {
       return await this.#provider.look(id, stop.reading);
@@ -186,39 +189,39 @@ export class BatchDesk {
     }
   }
 
-  /** False if nothing is waited for any more. */
+  /** Waits. Returns false if the command is stopping. */
   async #pause(ms: number): Promise<boolean> {
     const { ctx, stop } = this.#parts;
     await ctx.clock.sleep(ms, stop.reading).catch(() => {});
     return !stop.isStopping();
   }
 
-  /** What the provider did as the end of the command, after which `--resume` goes on. @throws what is not its doing */
+  /** Converts a provider's fault to the error that ends the command. @throws any other error unchanged */
   fault(error: unknown): CliError {
     if (!isBatchFault(error)) throw error;
     return new CliError(error.message, {
-      ...(ENDS[error.status ?? 0] ?? { status: 'NETWORK_ERROR', exitCode: EXIT.fault }),
-      hints: ['Go on with --resume: it looks for the batch before anything is handed over again.'],
+      ...(FAILURES[error.status ?? 0] ?? { status: 'NETWORK_ERROR', exitCode: EXIT.fault }),
+      hints: ['Add --resume to continue: it searches for the batch before it hands anything over again.'],
     });
   }
 }
 
 function* pauses(growth: number): Generator<number> {
-  for (let ms = FIRST_POLL_MS; ; ms = Math.min(ms * growth, LONGEST_POLL_MS)) yield ms;
+  for (let ms = FIRST_POLL_MS; ; ms = Math.min(ms * growth, MAX_POLL_MS)) yield ms;
 }
 
-/** The provider does not know what it is asked for, maybe only at present. */
+/** The provider does not know the batch, or not yet. */
 const MISSING = 404;
-/** The provider says that it no longer has it. */
+/** The provider no longer has the batch. */
 const GONE = 410;
 
-/** Counts for how long a provider has not known what it is asked for. */
-class Missing {
+/** Limits the time of consecutive 404s. */
+class MissingTimeout {
   #waitedMs = 0;
 
-  /** Returns true if it is asked again after the pause. */
-  mayAskAgain(error: unknown, pauseMs: number): boolean {
-    if (statusOf(error) !== MISSING || this.#waitedMs >= LONGEST_MISSING_MS) return false;
+  /** Returns true if the request may be retried after the pause. */
+  mayRetry(error: unknown, pauseMs: number): boolean {
+    if (statusOf(error) !== MISSING || this.#waitedMs >= MAX_MISSING_MS) return false;
     this.#waitedMs += pauseMs;
     return true;
   }

@@ -7,14 +7,14 @@ import { usageError } from '../errors.ts';
 import { BatchJournal } from './job-journal.ts';
 
 /**
- * Does `work` with what a command notes of its jobs while they run, so that they can be resumed: a journal like a
- * batch's in the state directory, one for each set of names.
+ * Calls `work` with the journal that its jobs can be resumed from. The journal is in the state directory, one for each
+ * set of names.
  *
- * @param kind the folder of such journals
- * @param names what tells the command's work from others', such as its files
+ * @param kind the folder of the journal
+ * @param names the names that identify the work, such as its files
  * @throws {CliError} USAGE_ERROR while another command does the same work
  */
-export async function withKeptJournal<T>(
+export async function withResumeJournal<T>(
   { stateDir, clock }: Pick<Context, 'stateDir' | 'clock'>,
   { kind, names }: { readonly kind: 'tests' | 'comparisons' | 'judges'; readonly names: readonly string[] },
   { service, recorder }: Connection,

@@ -10,46 +10,46 @@ import { EXIT } from '../exit-codes.ts';
 import type { PlannedJob } from './engine.ts';
 import { errorText, type Job, type JobOutcome, type JobPlan } from './job.ts';
 import type { BatchJournal } from './job-journal.ts';
-import { handedRows } from './provider-batch/handed-over.ts';
+import { handedRows } from './provider-batch/handover.ts';
 import { throughProviders } from './provider-batch/through-provider.ts';
 import type { JobState } from './read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
 import type { Stop } from './stop.ts';
 
-/** How jobs are gone on with after an earlier start of the same command. */
+/** Flags that decide what happens to the jobs of an earlier invocation of the same command. */
 export interface ResumeOptions {
-  /** True to go on with what an earlier start did. */
+  /** True to resume from the earlier invocation's journal. */
   readonly resume: boolean;
-  /** True to create again what may have made a run. */
+  /** True to create jobs again that may have made a run. */
   readonly retryUnknown: boolean;
-  /** True to hand jobs over to the provider of their models as its batches. */
+  /** True to hand jobs over to their models' provider as its batches. */
   readonly providerBatch: boolean;
-  /** True to cancel what was handed over. */
+  /** True to cancel the batches that were handed over. */
   readonly cancel: boolean;
 }
 
-export interface KeptRequestsOptions extends ResumeOptions {
-  /** Open creations at a time. */
+export interface ResumableRequestsOptions extends ResumeOptions {
+  /** Maximum number of open creations. */
   readonly concurrency: number;
   readonly budget: Budget;
   readonly journal: BatchJournal;
   readonly stop: Stop;
 }
 
-/** Runs requests whose answers are kept in a journal, so that none is paid for twice if the command is started again. */
-export class KeptRequests {
+/** Runs requests and keeps their answers in a journal, so that a resumed command pays for none twice. */
+export class ResumableRequests {
   readonly #ctx: Context;
   readonly #connection: Connection;
-  readonly #options: KeptRequestsOptions;
+  readonly #options: ResumableRequestsOptions;
   readonly #known: KnownJobs;
-  /** True if jobs are handed over to the provider of their models. */
+  /** True if jobs are handed over to their models' provider. */
   readonly handsOver: boolean;
 
   private constructor(
     ctx: Context,
     connection: Connection,
-    options: KeptRequestsOptions,
+    options: ResumableRequestsOptions,
     { known, handsOver }: { readonly known: KnownJobs; readonly handsOver: boolean },
   ) {
     this.#ctx = ctx;
@@ -60,21 +60,21 @@ export class KeptRequests {
   }
 
   /**
-   * Reads what is known of the jobs, or forgets it unless they are resumed.
+   * Reads the jobs' states from the journal, or forgets them unless the command is resumed.
    *
-   * @param isOwn returns true for the ids of the jobs, and of those that their answers ask for
-   * @throws {CliError} USAGE_ERROR if some are in an open batch of a provider and are not resumed
+   * @param isOwn returns true for the ids of the jobs, and of the jobs that check their answers
+   * @throws {CliError} USAGE_ERROR if a provider has an open batch of them and the command is not resumed
    */
   static async open(
     ctx: Context,
     connection: Connection,
     isOwn: (id: string) => boolean,
-    options: KeptRequestsOptions,
-  ): Promise<KeptRequests> {
+    options: ResumableRequestsOptions,
+  ): Promise<ResumableRequests> {
     const { journal, resume, budget } = options;
     const handed = openAtProvider(journal).filter(([id]) => isOwn(id));
     if (!resume) {
-      if (handed.length > 0) throw isAtProvider();
+      if (handed.length > 0) throw batchStillOpen();
       await journal.forget(isOwn);
     }
     const known = await recallJobs(ctx, connection, journal, { changed: new Set() });
@@ -86,14 +86,14 @@ export class KeptRequests {
       budget.resume(connection, [...endedRuns(journal), ...runs], [...lost, ...names]);
     }
     const handsOver = options.providerBatch || handed.length > 0;
-    return new KeptRequests(ctx, connection, options, { known, handsOver });
+    return new ResumableRequests(ctx, connection, options, { known, handsOver });
   }
 
   /**
-   * Runs jobs, or gives what is known to have become of them.
+   * Runs jobs, or returns the results that an earlier invocation has got.
    *
-   * @param onResult called with each that has ended; awaited. `isEarlier` is true if it had ended before
-   * @throws {CliError} INTERRUPTED, and what no request could go on after
+   * @param onResult called with each result; awaited. `isEarlier` is true if the job had ended before
+   * @throws {CliError} INTERRUPTED, and errors that must end all other requests too
    */
   async run<J extends Job>(
     jobs: readonly J[],
@@ -112,15 +112,17 @@ export class KeptRequests {
       budget,
       journal,
       stop,
-      ...(groups && { through: (_, settle) => throughProviders(groups, this.#handing(settle)) }),
+      ...(groups && { through: (_, settle) => throughProviders(groups, this.#handoverParts(settle)) }),
       onResult: async (job, result, outcome) => {
-        await keep(this.#options.journal, this.#connection, { job, result, outcome });
+        await journalEnd(this.#options.journal, this.#connection, { job, result, outcome });
         await onResult(job, result, false);
       },
     });
   }
 
-  #handing(settle: (job: Job, outcome: JobOutcome) => Promise<void>): Parameters<typeof throughProviders>[1] {
+  #handoverParts(
+    settle: (job: Job, outcome: JobOutcome) => Promise<void>,
+  ): Parameters<typeof throughProviders>[1] {
     const { journal, stop, budget, cancel, retryUnknown } = this.#options;
     const [ctx, connection] = [this.#ctx, this.#connection];
     return {
@@ -137,7 +139,7 @@ export class KeptRequests {
   }
 }
 
-/** The rows of batches at a provider that have not been collected, by their ids. */
+/** Returns the rows of a provider's batches that have not been collected, with their ids. */
 function openAtProvider(journal: BatchJournal): [string, { readonly customId: string }][] {
   return [...handedRows(journal)].filter(([id]) => {
     const step = journal.states.get(id)?.step;
@@ -145,10 +147,10 @@ function openAtProvider(journal: BatchJournal): [string, { readonly customId: st
   });
 }
 
-function isAtProvider(): CliError {
+function batchStillOpen(): CliError {
   return usageError(
-    'a batch of an earlier start is at the provider, and is paid for',
-    'Collect it with the same command and --resume; with --resume --cancel cancel it.',
+    'the provider still has a batch of an earlier invocation, which is paid for',
+    'To collect it, add --resume to the same command; to cancel it, add --resume --cancel.',
   );
 }
 
@@ -161,7 +163,7 @@ async function byVersion(planned: readonly PlannedJob[]): Promise<Map<string, Pl
   return groups;
 }
 
-/** The runs of jobs that have ended, with their service tokens. */
+/** Returns the runs of ended jobs with their service tokens. */
 function endedRuns({ states }: BatchJournal): EarlierRun[] {
   return [...states.values()].flatMap(({ entry, result }): EarlierRun[] => {
     const run = endedResult(result)?.run;
@@ -170,17 +172,17 @@ function endedRuns({ states }: BatchJournal): EarlierRun[] {
   });
 }
 
-interface Kept {
+interface EndedJob {
   readonly job: Job;
   readonly result: RequestResult;
   readonly outcome: JobOutcome;
 }
 
-/** Writes how a job ended; a paid run is never made again when the command is resumed. */
-async function keep(
+/** Writes the end of a job to the journal, so that a resumed command never makes a paid run again. */
+async function journalEnd(
   journal: BatchJournal,
   { embedded }: Connection,
-  { job, result: { run, seconds }, outcome }: Kept,
+  { job, result: { run, seconds }, outcome }: EndedJob,
 ): Promise<void> {
   if (run !== undefined) {
     const step = run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
@@ -194,13 +196,13 @@ async function keep(
   }
 }
 
-/** What the journal holds of a job that has ended with a run. */
+/** Returns the result in the journal of a job that ended with a run. */
 function endedResult(value: unknown): RequestResult | undefined {
   if (!isObject(value) || !isObject(value['run']) || typeof value['seconds'] !== 'number') return undefined;
   return { run: value['run'] as unknown as Run, seconds: value['seconds'], fault: undefined };
 }
 
-/** What is done for a job, or what is known to have become of it. What was paid for, or may be, is never run again unasked. */
+/** Returns the plan for a job, or its earlier result. Never runs a job again unasked if it was or may have been paid for. */
 function planOf(
   { id }: Job,
   { states, settlements }: KnownJobs,
@@ -224,7 +226,7 @@ function planOf(
   return { ...notRun(error), isInDoubt: true };
 }
 
-/** The result of a job that can't be run. */
+/** Returns the result of a job that can't be run. */
 export function notRun(error: unknown): RequestResult {
   return { run: undefined, seconds: 0, fault: failureOf(error) };
 }
@@ -234,6 +236,6 @@ function mayHaveRunError({ error }: JobState): CliError {
   return new CliError(message, {
     status: 'SERVER_ERROR',
     exitCode: EXIT.fault,
-    hints: ['It may have made a run all the same. Run it again with --resume --retry-unknown.'],
+    hints: ['It may have made a run all the same. To run it again, add --resume --retry-unknown.'],
   });
 }

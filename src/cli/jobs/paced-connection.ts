@@ -1,0 +1,49 @@
+import type { Connection, Context } from '../context.ts';
+import { connectionFor } from '../targets/prompt-file.ts';
+import { RequestPace } from './request-pace.ts';
+
+/** Default numbers of open creations; more on this machine's own service, which needs no connections for them. */
+const DEFAULT_CONCURRENCY = { elsewhere: 4, here: 16 };
+/** Shorter pauses are not reported. */
+const MIN_REPORTED_PAUSE_MS = 5000;
+
+/**
+ * Returns a connection that limits the rate of its requests.
+ *
+ * @param rate requests per second, 0 for no limit; by default the service's own limit, and none on this machine's service
+ */
+export function pacedConnection(ctx: Context, connection: Connection, rate: number | undefined): Connection {
+  const isUnlimited = connection.recorder?.mode === 'replay' || (rate === undefined && connection.embedded);
+  const pace = new RequestPace({
+    perSecond: isUnlimited ? 0 : rate,
+    clock: ctx.clock,
+    onPause: ms => {
+      if (ms < MIN_REPORTED_PAUSE_MS) return;
+      ctx.io.note(`note: too many requests; waiting ${Math.ceil(ms / 1000)} s before the next`);
+    },
+    onHeldBack: perSecond => {
+      if (rate !== undefined) return;
+      ctx.io.note(`note: limited to ${perSecond} requests a second; change this with --rate, 0 for no limit`);
+    },
+  });
+  return { ...connection, client: connection.client.withPace(pace) };
+}
+
+/** Returns a function that finds the rate-limited connection of a target's service, one for each service. */
+export function pacedConnections(
+  ctx: Context,
+  rate: number | undefined,
+): (target: string) => Promise<Connection> {
+  const paced = new Map<Connection, Connection>();
+  return async target => {
+    const connection = await connectionFor(ctx, target);
+    const limited = paced.get(connection) ?? pacedConnection(ctx, connection, rate);
+    paced.set(connection, limited);
+    return limited;
+  };
+}
+
+/** Returns the maximum number of open creations: as requested, else the service's default. */
+export function concurrencyFor({ embedded }: Connection, concurrency: number | undefined): number {
+  return concurrency ?? (embedded ? DEFAULT_CONCURRENCY.here : DEFAULT_CONCURRENCY.elsewhere);
+}
