@@ -135,7 +135,7 @@ describe('media in an object store', () => {
     await objects.stop();
     const service = await start();
     expect(service.notices.join('\n')).toContain(
-      'warning: the object store of media is away: connection refused',
+      'warning: the object store of media is unavailable: connection refused',
     );
     const text = await service.post<Run>('/runs', slow(await service.versionOf('sandbox'), '0'));
     expect(text.data.runStatus).toBe('succeeded');

@@ -5,7 +5,7 @@ import type { Db, Writer } from './writer.ts';
 
 export interface UserChanges {
   plan?: Plan | undefined;
-  /** So many from now on, or so many more than now. */
+  /** Sets the credits, or adds to them. */
   credits?: { to: number } | { by: number } | undefined;
 }
 
@@ -13,10 +13,10 @@ type NewUser = Pick<Tables['users'], 'plan' | 'credits'>;
 
 const USER_COLUMNS = ['id', 'name', 'plan', 'credits'] as const;
 
-/** Users, their credits and their keys; `author` is 1 for a key whose holder may publish. */
+/** Users, their credits and their keys. `author` is 1 for a key that may publish. */
 export type AccountsStore = ReturnType<typeof accountsStore>;
 export type User = NonNullable<Awaited<ReturnType<AccountsStore['user']>>>;
-/** A user as the operator sees one; `keys` counts theirs. */
+/** A user as the operator sees it; `keys` is the number of its keys. */
 export type Account = Awaited<ReturnType<AccountsStore['accounts']>>[number];
 export type StoredKey = Awaited<ReturnType<AccountsStore['keys']>>[number];
 
@@ -31,11 +31,11 @@ export function accountsStore(db: Db, writer: Writer) {
         .executeTakeFirst(),
     user: (id: number) => db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst(),
     userNamed: (name: string) => userNamed(db, name).executeTakeFirst(),
-    /** Makes the user if there is none; one who is there stays as they are, and `made` is false. */
+    /** Creates the user. Leaves an existing one unchanged, with `made` false. */
     ensureUser: (name: string, user: NewUser) => writer.write(db => ensureUser(db, { name, ...user })),
-    /** False if there is no such user, or fewer credits would be left than none; nothing changes then. */
+    /** Returns false, and changes nothing, if there is no such user or the credits would fall below 0. */
     changeUser: (name: string, changes: UserChanges) => writer.write(db => changeUser(db, name, changes)),
-    /** Every user, or the one of this name. */
+    /** Returns all users, or the one with this name. */
     accounts: (name?: string) =>
       db
         .selectFrom('users')
@@ -45,10 +45,10 @@ export function accountsStore(db: Db, writer: Writer) {
         .groupBy(['users.id', 'users.name', 'plan', 'credits'])
         .orderBy('users.id')
         .execute(),
-    /** Adds a key unless the user has `limit` already. */
+    /** Adds a key; returns false if the user already has `limit` keys. */
     addKey: (key: Omit<Selectable<Tables['keys']>, 'lastUsedAt'>, limit: number) =>
       writer.write(async db => {
-        // Adding another key for the same user waits here until this one is counted.
+        // Locks the user, so that two keys added at once can't exceed the limit.
         await db
           .updateTable('users')
           .set(({ ref }) => ({ name: ref('name') }))
@@ -70,7 +70,7 @@ export function accountsStore(db: Db, writer: Writer) {
         .orderBy('createdAt')
         .orderBy('keys.id')
         .execute(),
-    /** False if there was no such key. */
+    /** Returns false if there was no such key. */
     removeKey: async (id: string) => {
       const gone = await writer.write(db => db.deleteFrom('keys').where('id', '=', id).executeTakeFirst());
       return gone.numDeletedRows > 0n;
@@ -84,7 +84,7 @@ function userNamed(db: Db, name: string) {
   return db.selectFrom('users').select(USER_COLUMNS).where('name', '=', name);
 }
 
-/** Another process may make the user at the same time: then that one's is taken. */
+/** Creates a user, or returns the existing one, which another process may create at the same time. */
 async function ensureUser(db: Db, user: NewUser & { name: string }) {
   const made = await db
     .insertInto('users')

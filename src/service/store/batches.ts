@@ -1,5 +1,5 @@
-/** Carries out what came in together; resolves with a result for each item, or rejects for all. */
-type CarryOut<T, R> = (items: readonly T[]) => Promise<readonly R[]>;
+/** Processes a batch. Resolves with a result for each item, or rejects for all of them. */
+type ProcessBatch<T, R> = (items: readonly T[]) => Promise<readonly R[]>;
 
 interface Waiting<T, R> {
   readonly item: T;
@@ -8,17 +8,17 @@ interface Waiting<T, R> {
 }
 
 /**
- * Collects items while those before them of the same key are being carried out, so that a key needs one connection at a
- * time, and what waits needs none.
+ * Batches items by key: items that arrive while a batch of their key is processed form the next one. A key thus uses one
+ * connection at a time, and waiting items use none.
  */
 export class Batches<T, R> {
   readonly #waiting = new Map<string, Waiting<T, R>[]>();
-  readonly #carryOut: CarryOut<T, R>;
-  readonly #most: number;
+  readonly #processBatch: ProcessBatch<T, R>;
+  readonly #maxSize: number;
 
-  constructor(carryOut: CarryOut<T, R>, most: number) {
-    this.#carryOut = carryOut;
-    this.#most = most;
+  constructor(processBatch: ProcessBatch<T, R>, maxSize: number) {
+    this.#processBatch = processBatch;
+    this.#maxSize = maxSize;
   }
 
   add(key: string, item: T): Promise<R> {
@@ -29,20 +29,20 @@ export class Batches<T, R> {
         return;
       }
       this.#waiting.set(key, [{ item, resolve, reject }]);
-      // Whatever else is ready in this turn of the event loop joins.
+      // Items added in the same turn of the event loop join this batch.
       setImmediate(() => void this.#work(key));
     });
   }
 
   async #work(key: string): Promise<void> {
     for (;;) {
-      const batch = this.#waiting.get(key)?.splice(0, this.#most) ?? [];
+      const batch = this.#waiting.get(key)?.splice(0, this.#maxSize) ?? [];
       if (batch.length === 0) {
         this.#waiting.delete(key);
         return;
       }
       try {
-        const results = await this.#carryOut(batch.map(({ item }) => item));
+        const results = await this.#processBatch(batch.map(({ item }) => item));
         for (const [at, { resolve }] of batch.entries()) resolve(results[at] as R);
       } catch (error) {
         for (const { reject } of batch) reject(error);

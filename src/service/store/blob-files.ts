@@ -5,7 +5,7 @@ import { makeFolderBelow } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { Blobs } from './blobs.ts';
 
-/** Bytes as files below a directory, which is made with the first. */
+/** Returns blobs that are files below a directory, which the first write creates. */
 export function blobFiles(directory: string): Blobs {
   const fileOf = (name: string): string => path.join(directory, name);
   return {
@@ -28,12 +28,12 @@ export function blobFiles(directory: string): Blobs {
   };
 }
 
-/** The names in a directory of what was last written before a time, in milliseconds since the Unix epoch. */
+/** Returns the entries of a directory last modified before a time, in milliseconds since the Unix epoch. */
 export async function writtenBefore(directory: string, time: number): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
   const old = await Promise.all(
     names.map(async name => {
-      // Its owner may have removed it meanwhile.
+      // Its owner may have removed it in the meantime.
       const facts = await stat(path.join(directory, name)).catch(() => undefined);
       return facts && facts.mtimeMs < time ? [name] : [];
     }),

@@ -1,31 +1,31 @@
 import type { Readable } from 'node:stream';
 
-/** What bytes are kept of: generated media, input images for a day, and large input texts. */
+/** A kind of blob: generated media, input images (kept for a day), or large input texts. */
 export type Collection = 'media' | 'inputs' | 'texts';
 
-/** Bytes by name; a name may have parts, separated by slashes. */
+/** Bytes stored by name. A name may have several parts, separated by slashes. */
 export interface Blobs {
-  /** They are on disk once this resolves. */
+  /** Resolves once the bytes are on disk. */
   write(name: string, bytes: Uint8Array, mediaType: string): Promise<void>;
   /**
-   * Gives undefined if there are none of this name.
+   * Returns undefined if there is no such blob.
    *
-   * @param range default all of them
+   * @param range default all bytes
    */
   open(name: string, range?: ByteRange): Promise<Readable | undefined>;
-  /** Removes what has this name, or this first part of its name. */
+  /** Removes the blob with this name, and all whose first part is this name. */
   remove(name: string): Promise<void>;
-  /** The first parts of the names of what was written before `time`, in milliseconds. */
+  /** Returns the first parts of the names of blobs written before `time`, in milliseconds. */
   writtenBefore(time: number): Promise<string[]>;
 }
 
-/** Some of the bytes, from the first to the last, counted from 0. */
+/** A range of bytes, counted from 0; both ends are included. */
 export interface ByteRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Blobs that are written to one place; what another kept before is found and removed there. */
+/** Returns blobs that are written to one place, and also found and removed in a former one. */
 export function blobsAfter(former: Blobs, blobs: Blobs): Blobs {
   return {
     write: blobs.write,

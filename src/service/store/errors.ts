@@ -2,27 +2,27 @@ import { statfsSync } from 'node:fs';
 import { DataDirectoryError } from '../../files/data-directory.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 
-/** A database URL that is not PostgreSQL's. The message says what one looks like, and never repeats it. */
+/** A database URL that is not PostgreSQL's. The message shows the form, and never repeats the URL. */
 export class DatabaseUrlError extends Error {
   readonly code = 'INVALID_DATABASE_URL';
 }
 
-/** The database can't be reached, or not at present. The message holds no password. */
+/** The database can't be reached at present. The message contains no password. */
 export class DatabaseUnavailableError extends Error {
   readonly code = 'DATABASE_UNAVAILABLE';
 }
 
-/** A place for media that is not one of an object store, or lacks a variable. The message repeats no variable. */
+/** An invalid `--media`, or a missing environment variable. The message repeats no value of a variable. */
 export class MediaUrlError extends Error {
   readonly code = 'INVALID_MEDIA_URL';
 }
 
-/** The object store of media can't be reached, or refuses. The message holds neither its address nor a key. */
+/** The object store of media can't be reached, or refuses. The message contains neither its address nor a key. */
 export class MediaUnavailableError extends Error {
   readonly code = 'MEDIA_UNAVAILABLE';
-  /** True if the store itself refused, for a reason that does not pass. */
+  /** True if the store itself refused, for a lasting reason. */
   readonly isRefusal: boolean;
-  /** True if the same request may work a moment later. */
+  /** True if the same request may succeed a moment later. */
   readonly mayPassSoon: boolean;
 
   constructor(
@@ -35,15 +35,15 @@ export class MediaUnavailableError extends Error {
   }
 }
 
-/** Returns true for a fault of the database or the object store that passes by itself. */
+/** Returns true if the database or the object store is unavailable, which may pass by itself. */
 export function isStoreAway(error: unknown): boolean {
   return error instanceof DatabaseUnavailableError || error instanceof MediaUnavailableError;
 }
 
-/** Less room than this is none: a database needs a few pages for anything; in bytes. */
+/** Free bytes below which a disk counts as full, because a database needs a few pages for any write. */
 const NO_ROOM = 64 * 1024;
 
-/** SQLite calls a disk that is full an input/output error at times. */
+/** Returns true if the disk is full, which SQLite sometimes reports as an I/O error. */
 function isDiskFull(dataDir: string, cause: unknown): boolean {
   const message = messageOf(cause);
   if (/disk is full/.test(message) || /^(ENOSPC|EDQUOT)$/.test(codeOf(cause) ?? '')) return true;
@@ -55,7 +55,7 @@ function isDiskFull(dataDir: string, cause: unknown): boolean {
   }
 }
 
-/** Wraps a fault with the data directory into one line that names it and the remedy. */
+/** Returns an error whose one-line message names the data directory, the fault and the remedy. */
 export function dataDirectoryError(dataDir: string, cause: unknown): DataDirectoryError {
   if (cause instanceof DataDirectoryError) return cause;
   const isFull = isDiskFull(dataDir, cause);
@@ -68,25 +68,25 @@ export function dataDirectoryError(dataDir: string, cause: unknown): DataDirecto
   });
 }
 
-/** The same for a fault of the database or of a file in the directory; any other error stays as it is. */
+/** Wraps an error of the database or of the disk in the same way; returns any other error unchanged. */
 export function storeFault(dataDir: string, error: unknown): unknown {
-  const isStores = error instanceof Error && ('errcode' in error || isDiskFull(dataDir, error));
-  return isStores ? dataDirectoryError(dataDir, error) : error;
+  const isOfStore = error instanceof Error && ('errcode' in error || isDiskFull(dataDir, error));
+  return isOfStore ? dataDirectoryError(dataDir, error) : error;
 }
 
-/** Without SQLite there is no store. */
+/** Returns the error for a platform on which no SQLite can be loaded. */
 export function noSqlite(cause: unknown): DataDirectoryError {
   const { platform, arch, versions } = process;
   const [reason = ''] = messageOf(cause).split('\n');
   return new DataDirectoryError(
-    `Node ${versions.node} has no SQLite, and the one that promptrun brings can't be loaded on ${platform} ${arch}: ${reason.trim()}; use Node 22.13 or newer, which has its own`,
+    `Node ${versions.node} has no SQLite, and the one bundled with promptrun can't be loaded on ${platform} ${arch}: ${reason.trim()}; use Node 22.13 or newer, which includes it`,
     { cause },
   );
 }
 
-/** The database can't be used, and what its owner can do. */
+/** Returns the error for a damaged database, with the remedies. */
 export function damagedStore(file: string, reason: string): DataDirectoryError {
   return new DataDirectoryError(
-    `the store ${file} is damaged: ${reason}; restore the file from a backup, or begin a new store with \`promptrun serve --new-store\`, which puts this one aside`,
+    `the store ${file} is damaged: ${reason}; restore the file from a backup, or start a new store with \`promptrun serve --new-store\`, which puts this one aside`,
   );
 }

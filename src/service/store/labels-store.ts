@@ -1,10 +1,10 @@
 import type { Db, Writer } from './writer.ts';
 
-/** Where a label is to lead. */
-export interface LabelStep {
+/** A change of a label. */
+export interface LabelChange {
   readonly slug: string;
   readonly label: string;
-  /** undefined removes it. */
+  /** undefined removes the label. */
   readonly promptVersionId: string | undefined;
   /** The name of the user. */
   readonly by: string;
@@ -12,7 +12,7 @@ export interface LabelStep {
   readonly at: number;
 }
 
-/** How a step ended: what the label led to before, or what is not there. */
+/** The former version of the label, or the thing that doesn't exist. */
 export type LabelResult =
   | { readonly previous: string | null }
   | { readonly missing: 'prompt' | 'version' | 'label' };
@@ -20,9 +20,9 @@ export type LabelResult =
 /** The labels of prompts and their journal. */
 export function labelsStore(db: Db, writer: Writer) {
   return {
-    /** Sets, moves or removes a label together with its entry in the journal, of a published prompt only. */
-    move: (step: LabelStep): Promise<LabelResult> => writer.write(db => move(db, step)),
-    /** The labels of these prompts. */
+    /** Sets, moves or removes a label of a published prompt, and journals it in the same transaction. */
+    move: (change: LabelChange): Promise<LabelResult> => writer.write(db => move(db, change)),
+    /** Returns the labels of these prompts. */
     of: async (promptIds: readonly string[]) => {
       if (promptIds.length === 0) return [];
       return await db
@@ -32,7 +32,7 @@ export function labelsStore(db: Db, writer: Writer) {
         .orderBy('label')
         .execute();
     },
-    /** The journal of a prompt, newest first. */
+    /** Returns the journal of a prompt's labels, newest first. */
     moves: (promptId: string) =>
       db
         .selectFrom('labelMoves')
@@ -43,8 +43,8 @@ export function labelsStore(db: Db, writer: Writer) {
   };
 }
 
-async function move(db: Db, { slug, label, promptVersionId, by, at }: LabelStep): Promise<LabelResult> {
-  // Another step of the same prompt waits here until this one is done.
+async function move(db: Db, { slug, label, promptVersionId, by, at }: LabelChange): Promise<LabelResult> {
+  // Locks the prompt, so that changes of its labels happen one after the other.
   const prompt = await db
     .updateTable('prompts')
     .set(({ ref }) => ({ slug: ref('slug') }))

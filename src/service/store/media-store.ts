@@ -1,14 +1,14 @@
 import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
-/** A generated picture or video whose bytes are kept apart. */
+/** The record of a generated picture or video. Its bytes are a blob. */
 export type StoredMedia = Omit<Tables['media'], 'userId'>;
 
 export function mediaStore(db: Db, writer: Writer) {
   return {
     find: (id: string): Promise<StoredMedia | undefined> =>
       db.selectFrom('media').selectAll().where('id', '=', id).executeTakeFirst(),
-    /** Forgets what was made before `time` (milliseconds), gives its space back to its users, and gives what that was. */
+    /** Deletes the records from before `time` (milliseconds), releases their space, and returns them. */
     forgetBefore: async (time: number) => {
       const old = await db.selectFrom('media').select('id').where('createdAt', '<', time).limit(1).execute();
       return old.length === 0 ? [] : await writer.write(db => forgetBefore(db, time));
@@ -22,13 +22,13 @@ async function forgetBefore(db: Db, time: number) {
     .where('createdAt', '<', time)
     .returning(['id', 'mediaType', 'userId', 'size'])
     .execute();
-  // In one order everywhere, so that two that do this at once don't wait for each other.
+  // Always in the same order, so that two processes that do this at once don't deadlock.
   gone.sort((a, b) => a.userId - b.userId);
   for (const { userId, size } of gone) await giveSpaceBack(db, userId, size);
   return gone;
 }
 
-/** Takes bytes off what counts as a user's space. */
+/** Subtracts bytes from the space that a user occupies. */
 export async function giveSpaceBack(db: Db, userId: number, bytes: number): Promise<void> {
   await db
     .updateTable('users')

@@ -1,16 +1,16 @@
-/** What one kind of database spells in its own way, or has alone. */
+/** The differences between the kinds of database. */
 interface Dialect {
-  /** The type of a primary key that counts up by itself. */
+  /** The type of an auto-incrementing primary key. */
   readonly counter: string;
-  /** What the definition of a table ends in whose rows lie in the order of their key. */
+  /** The suffix of a table definition that stores rows in the order of their key. */
   readonly byKey: string;
-  /** What only this kind of database needs, made with the first step. */
+  /** Statements for this kind of database only, run at the end of the first step. */
   readonly own: string;
 }
 
 /**
- * Each step is applied once, in order; a step that was released never comes to mean anything else. SQLite takes `bigint`
- * for `integer`.
+ * Returns the steps of the schema, which are applied once each, in order. A released step never changes. SQLite treats
+ * `bigint` as `integer`.
  */
 export function migrations({ counter, byKey, own }: Dialect): readonly string[] {
   return [

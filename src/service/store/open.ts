@@ -4,30 +4,30 @@ import { openSqliteStore } from './sqlite/open.ts';
 import type { Store, StoreOptions } from './store.ts';
 
 /**
- * Opens the store, making it where there is none. Several processes may have it open.
+ * Opens the store, and creates it if it doesn't exist. Several processes may have it open.
  *
- * @throws {DataDirectoryError} where the directory or the database in it can't be used
+ * @throws {DataDirectoryError} if the directory or its database can't be used
  * @throws {DatabaseUrlError} for a URL that is not PostgreSQL's
- * @throws {DatabaseUnavailableError} where PostgreSQL can't be reached
- * @throws {MediaUrlError} if media is to be kept in a place that is not one of an object store
+ * @throws {DatabaseUnavailableError} if PostgreSQL can't be reached
+ * @throws {MediaUrlError} if `media` doesn't name an object store
  */
 export async function openDatabase(options: StoreOptions): Promise<Store> {
   const { media, env = {}, clock } = options;
-  if (media === undefined) return await openAlone(options);
+  if (media === undefined) return await openWithoutObjects(options);
   const [{ readMediaUrl }, { keepInObjects }] = await Promise.all([
     import('./objects/media-url.ts'),
     import('./objects/media-place.ts'),
   ]);
   const place = readMediaUrl(media, env);
-  return await keepInObjects(await openAlone(options), place, clock);
+  return await keepInObjects(await openWithoutObjects(options), place, clock);
 }
 
-async function openAlone(options: StoreOptions): Promise<Store> {
+async function openWithoutObjects(options: StoreOptions): Promise<Store> {
   const { database, dataDir } = options;
   const unusable = (error: unknown): never => {
     throw dataDirectoryError(dataDir, error);
   };
-  // Beside a database elsewhere it keeps what is this machine's own, such as models.
+  // Even with a remote database, the directory holds files of this machine, such as models.
   const file = await prepareDataDirectory(dataDir).catch(unusable);
   if (database === undefined) return await openSqliteStore(file, options).catch(unusable);
   const { openPostgresStore } = await import('./postgres/open.ts');
@@ -35,10 +35,10 @@ async function openAlone(options: StoreOptions): Promise<Store> {
 }
 
 /**
- * Sees to it that all instances on a store keep media in one place, and that it can be used. One that can't be reached is
- * a notice only.
+ * Checks that all instances on a store keep media in the same place, and that it can be used. An unreachable object store
+ * is only a notice.
  *
- * @throws {DataDirectoryError} for another place
+ * @throws {DataDirectoryError} if the other instances use another place
  * @throws {MediaUnavailableError} if an object store refuses
  */
 export async function checkMediaPlace(

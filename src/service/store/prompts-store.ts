@@ -4,7 +4,7 @@ import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
 type PromptsStore = ReturnType<typeof promptsStore>;
-/** A version as it is read; `parsed` is JSON in the form of the room that wrote it, null where none was kept. */
+/** A version. `parsed` is JSON that only its writer understands; null in versions of older releases. */
 export type StoredVersion = NonNullable<Awaited<ReturnType<PromptsStore['version']>>>;
 export type PublishedPrompt = Awaited<ReturnType<PromptsStore['published']>>[number];
 
@@ -24,17 +24,17 @@ const VERSION_COLUMNS = [
   'promptVersions.publishedAt',
 ] as const;
 
-/** Prompts and their versions; what is withdrawn is found by none of the reads. */
+/** Prompts and their versions. Reads don't find withdrawn prompts, except `versionOfRun`. */
 export function promptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'pendingUses'>) {
   return {
-    /** What a creation needs to know of a published version, or of one that is unlisted. */
+    /** Returns the columns that the creation of a run needs, of a published or unlisted version. */
     runnable: (id: string) =>
       runnableVersion(db, id)
         .select(['promptVersions.id', 'promptVersions.promptId', 'promptVersions.title'])
         .executeTakeFirst(),
-    /** A published version, or one that is unlisted. */
+    /** Returns a published or unlisted version. */
     version: (id: string) => runnableVersion(db, id).select(VERSION_COLUMNS).executeTakeFirst(),
-    /** A version whether its prompt is published or not: runs of it may still be queued. */
+    /** Returns a version even if its prompt is withdrawn, because runs of it may still be queued. */
     versionOfRun: (id: string) =>
       everyVersion(db).select(VERSION_COLUMNS).where('promptVersions.id', '=', id).executeTakeFirst(),
     latest: (promptId: string) =>
@@ -43,7 +43,7 @@ export function promptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites,
         .where('prompts.id', '=', promptId)
         .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
         .executeTakeFirst(),
-    /** Newest first, at most 10. */
+    /** Returns the listed versions, newest first, at most 10. */
     versions: (promptId: string) =>
       published(db)
         .select(VERSION_COLUMNS)
@@ -52,7 +52,7 @@ export function promptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites,
         .orderBy('promptVersions.publishedAt', 'desc')
         .limit(MAX_VERSIONS)
         .execute(),
-    /** What the search looks through: the latest version of every published prompt. */
+    /** Returns the latest version of every published prompt, for the search. */
     published: async () => {
       const prompts = await published(db)
         .select([
@@ -70,11 +70,11 @@ export function promptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites,
       const pendingOf = (promptId: string): number => runWrites?.pendingUses(promptId) ?? 0;
       return prompts.map(prompt => ({ ...prompt, uses: prompt.uses + pendingOf(prompt.promptId) }));
     },
-    /** Makes the version the latest of its prompt; false if it was already. */
+    /** Makes the version the latest of its prompt; returns false if it is already. */
     publish: (version: NewVersion, now: number) => writer.write(db => publish(db, version, now)),
-    /** Keeps a version that can be run by its id and is never the latest; nothing changes if it is there already. */
+    /** Stores a version that can be run by id but is never the latest. Does nothing if it exists. */
     keepUnlisted: (version: NewVersion, now: number) => writer.write(db => keepUnlisted(db, version, now)),
-    /** False if there is no such published prompt. */
+    /** Returns false if there is no such published prompt. */
     unpublish: async (slug: string) => {
       const withdrawn = await writer.write(db =>
         db
@@ -93,7 +93,7 @@ function everyVersion(db: Db) {
   return db.selectFrom('promptVersions').innerJoin('prompts', 'prompts.id', 'promptVersions.promptId');
 }
 
-/** A version that can be run: its prompt is published, or it is unlisted. */
+/** Selects a version that can be run: its prompt is published, or it is unlisted. */
 export function runnableVersion(db: Db, id: string) {
   return everyVersion(db)
     .where('promptVersions.id', '=', id)
@@ -138,7 +138,7 @@ async function keepUnlisted(db: Db, { slug, ...row }: NewVersion, now: number): 
     .execute();
 }
 
-/** Later than every version before, even where the clock stood still or went back. */
+/** Returns a time later than that of every earlier version, even if the clock stood still or went back. */
 async function nextPublication(db: Db, promptId: string, now: number): Promise<number> {
   const { last } = await db
     .selectFrom('promptVersions')

@@ -10,14 +10,15 @@ import {
 } from './run-records.ts';
 import type { Db } from './writer.ts';
 
-/** How long a key keeps leading to the run it made, in milliseconds. */
+/** Lifetime of an idempotency key, in milliseconds. */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Keeps a new run, with all that goes with it or not at all; `now` in milliseconds.
+ * Writes a new run with its reservations, in the caller's transaction.
  *
- * @returns the run's id, or that of the one which the same key and body made before
- * @throws {CreationRefused} which undoes what was written
+ * @param now in milliseconds
+ * @returns the run's id, or the id of the run that the same idempotency key and body created before
+ * @throws {CreationRefused} which must roll the transaction back
  */
 export async function createRun(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<string> {
   const former = run.idempotency && (await claimKey(db, run, run.idempotency, now));
@@ -30,7 +31,10 @@ export async function createRun(db: Db, run: NewRun, limits: UserLimits, now: nu
   return run.id;
 }
 
-/** Of several creations with one key at once, one gets it and the others wait for that one here; they get its run. */
+/**
+ * Claims an idempotency key; returns the run that it created before, if any. Concurrent creations with the same key wait
+ * here, and get the run of the first.
+ */
 async function claimKey(
   db: Db,
   { id: runId, userId }: NewRun,
@@ -59,7 +63,7 @@ async function claimKey(
   return former.runId;
 }
 
-/** Both were looked up when the request arrived, and may have gone since. */
+/** Checks that the caller's key and plan, and the version, still exist since the request arrived. */
 async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): Promise<void> {
   const caller = db
     .selectFrom('users')
@@ -73,10 +77,10 @@ async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): 
   if (!version) throw new CreationRefused('version');
 }
 
-/** A share of a user's space that media never takes from texts: full of pictures, a user can still run texts. */
+/** The share of a user's space that is reserved for texts, so that a user whose media fill the rest can still run prompts. */
 export const TEXT_SHARE = 1 / 64;
 
-/** Bytes of the texts of a user's runs that have not ended. */
+/** Returns the bytes of input texts of a user's unfinished runs. */
 async function openTextBytes(db: Db, userId: number): Promise<number> {
   const { bytes } = await db
     .selectFrom('runs')
@@ -87,7 +91,7 @@ async function openTextBytes(db: Db, userId: number): Promise<number> {
   return bytes;
 }
 
-/** Takes credits and space off what the user has left; gives the run's place in the user's list. */
+/** Reserves credits and space of the user; returns the run's `createdAt`, which orders the user's list. */
 async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
   const { userId, credits, inputBytes, textBytes } = run;
   const nowMicros = now * 1000;
@@ -98,7 +102,7 @@ async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Pr
     .set(({ eb, ref }) => ({
       credits: eb('credits', '-', credits),
       mediaBytes: eb('mediaBytes', '+', inputBytes),
-      // Unique and growing even where the clock stood still or went back: the list's order and its cursors need it.
+      // Unique and growing even if the clock stands still or goes back, because the list is ordered by it.
       lastRunAt: sql<number>`case when ${ref('lastRunAt')} < ${nowMicros} then ${nowMicros} else ${ref('lastRunAt')} + 1 end`,
     }))
     .where('id', '=', userId)
@@ -127,8 +131,8 @@ async function isQueueFull(db: Db, { userId }: NewRun, { queued }: UserLimits): 
   return last !== undefined;
 }
 
-/** The request as it is kept. */
-export function writtenRequest(request: StoredRequest): string {
+/** Returns a request as JSON for its column, without texts that are kept as blobs. */
+export function requestJson(request: StoredRequest): string {
   return JSON.stringify(request.textsApart ? { ...request, textInputs: {} } : request);
 }
 
@@ -136,7 +140,7 @@ async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> 
   const { idempotency: _, needsSpace: __, outcome: ___, keyId: ____, promptId, request, ...row } = run;
   await db
     .insertInto('runs')
-    .values({ ...row, createdAt, request: writtenRequest(request) })
+    .values({ ...row, createdAt, request: requestJson(request) })
     .execute();
   await db
     .updateTable('prompts')

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Outcome } from './run-records.ts';
 import type { Db } from './writer.ts';
 
-/** Ends an unfinished run as failed, whoever has it in hand; false if it has ended already. */
+/** Ends an unfinished run as failed, whichever worker holds it; returns false if it has already ended. */
 export async function failRun(db: Db, id: string, message: string, endedAt?: number): Promise<boolean> {
   return await endRun(db, id, {
     status: 'failed',
@@ -14,10 +14,9 @@ export async function failRun(db: Db, id: string, message: string, endedAt?: num
 }
 
 /**
- * Writes down the outcome of an unfinished run, its media, what it used, and what the user gets back; false if it has
- * ended already.
+ * Writes the outcome of an unfinished run with its media, usage and refund; returns false if it has already ended.
  *
- * @param worker who must have it in hand; default anybody
+ * @param worker the worker that must hold the run; default any
  */
 export async function endRun(db: Db, id: string, outcome: Outcome, worker?: string): Promise<boolean> {
   const { status, outputs, tokens, media, usage, warnings = [], forgetsRequest = false } = outcome;
@@ -30,7 +29,7 @@ export async function endRun(db: Db, id: string, outcome: Outcome, worker?: stri
       warnings: warnings.length === 0 ? null : JSON.stringify(warnings),
       worker: null,
       endedAt: outcome.endedAt ?? null,
-      // What is still queued has not asked a model, so that ending it costs nothing, and must keep nothing.
+      // A queued run never reached a model, so there is nothing to keep its request for.
       request: forgetsRequest
         ? null
         : sql<string | null>`case when status = 'queued' then null else request end`,

@@ -3,32 +3,32 @@ import { failRun } from './run-endings.ts';
 import type { StoredRequest } from './run-records.ts';
 import type { Db, Writer } from './writer.ts';
 
-/** What a worker would take up. */
+/** A worker's claim on queued runs. */
 export interface Claim {
   readonly worker: string;
-  /** How many more runs it has room for; without room, only users who have none running get a turn. */
+  /** Free capacity, in runs. At 0, only users with no running run get a turn. */
   readonly room: number;
-  /** How many runs of each user it has running. */
+  /** The number of runs that it is running, by user. */
   readonly running: ReadonlyMap<number, number>;
-  /** The models it has; undefined takes up any. */
+  /** The models it offers; undefined for all. */
   readonly models?: readonly string[] | undefined;
   /** False to leave runs with pictures in the queue; default true. */
   readonly withPictures?: boolean | undefined;
 }
 
-/** What becomes of runs whose worker is gone. */
+/** The rules for runs of a dead worker. */
 export interface Abandonment {
-  /** How often a process may die while running a run before it is given up. */
+  /** Number of worker deaths after which a run fails. */
   readonly maxDeaths: number;
-  /** What a run says that is given up. */
+  /** Returns the error message of the failed run. */
   readonly reason: (runId: string) => string;
 }
 
-/** Spelt out, so that the database sees that its partial indexes fit. */
+/** Literal SQL, so that the database recognises its partial indexes. */
 const inProgress = sql<boolean>`status in ('queued', 'running')`;
 const queued = sql<boolean>`status = 'queued'`;
 
-/** The queue of `serve`: which runs wait, and which worker is carrying out the others. */
+/** The run queue: queued runs, and running ones with their workers. */
 export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
   const take = async (db: Db, turns: ReadonlyMap<number, number>, claim: Claim) => {
     const oldestOf = ([userId, count]: readonly [number, number]) =>
@@ -42,7 +42,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
       db.selectFrom(oldestOf(turn).as('oldest')).select('id'),
     );
     if (!first) return [];
-    // A subselect might be carried out again for each row, with other results; this is not.
+    // A CTE is evaluated once; a subselect may be evaluated for each row, with different results.
     const runs = await db
       .with('picked', () => others.reduce((all, one) => all.unionAll(one), first))
       .updateTable('runs')
@@ -58,17 +58,17 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
     }));
   };
   return {
-    /** The workers that are carrying out runs. */
+    /** Returns the workers that hold unfinished runs. */
     workers: async () => {
       const workers = db.selectFrom('runs').select('worker').distinct().where(inProgress);
       return (await workers.where('worker', 'is not', null).execute()).flatMap(row => row.worker ?? []);
     },
-    /** Counts a death for each run of a dead worker, and queues it again or has it failed. */
+    /** Counts a death for each run of a dead worker, then queues it again or fails it. */
     takeFrom: (deadWorker: string, abandonment: Abandonment) =>
       writer.write(db => takeFrom(db, deadWorker, abandonment)),
     /**
-     * Takes as many queued runs as there is room for, of each user the oldest, and marks them as running. `moreLeft` is
-     * whether there may be more that this worker could take up later.
+     * Claims as many queued runs as there is room for, each user's oldest first, and marks them as running. `moreLeft` is
+     * true if there may be more for this worker.
      */
     async claim(claim: Claim) {
       const waiting = await queuedRuns(db, claim)
@@ -80,17 +80,17 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
       const left = waiting.reduce((sum, { count }) => sum + count, 0) - runs.length;
       return { runs, moreLeft: left > 0 };
     },
-    /** How many runs are queued that a worker with these models could take up. */
+    /** Returns the number of queued runs that a worker with these models could claim. */
     queued: async (models: Claim['models']) => {
       const counted = queuedRuns(db, { models }).select(({ fn }) => fn.countAll<number>().as('count'));
       return (await counted.executeTakeFirstOrThrow()).count;
     },
-    /** The runs that a worker is carrying out, as far as the store knows. */
+    /** Returns the ids of a worker's running runs, according to the store. */
     runningOf: async (worker: string) => {
       const runs = db.selectFrom('runs').select('id').where(inProgress).where('worker', '=', worker);
       return (await runs.where('status', '=', 'running').execute()).map(row => row.id);
     },
-    /** Releases these runs, or all of the worker's, as if they had never been started. */
+    /** Queues these runs of the worker again, or all of them, without counting a death. */
     release: async (worker: string, runs?: readonly string[]) => {
       if (runs?.length !== 0) await writer.write(db => queueAgain(db, worker, runs));
     },
@@ -103,15 +103,15 @@ interface Waiting {
   readonly count: number;
 }
 
-/** How many runs each user is given: whoever has the fewest running comes first, then whoever has waited the longest. */
+/** Returns the number of runs to claim for each user. The user with the fewest running comes first, then the longest waiting. */
 function turnsOf(waiting: readonly Waiting[], { room, running }: Claim): ReadonlyMap<number, number> {
   const turns = new Map<number, number>();
   const runningOf = (userId: number): number => (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
-  for (let given = 0; ; given += 1) {
+  for (let claimed = 0; ; claimed += 1) {
     const [next] = waiting
       .filter(({ userId, count }) => count > (turns.get(userId) ?? 0))
       .sort((a, b) => runningOf(a.userId) - runningOf(b.userId) || a.oldest - b.oldest);
-    if (!next || (given >= room && runningOf(next.userId) > 0)) return turns;
+    if (!next || (claimed >= room && runningOf(next.userId) > 0)) return turns;
     turns.set(next.userId, (turns.get(next.userId) ?? 0) + 1);
   }
 }

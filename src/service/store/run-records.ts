@@ -3,65 +3,65 @@ import type { EngineFault } from '../../models/engine.ts';
 import type { StoredMedia } from './media-store.ts';
 import type { Tables } from './tables.ts';
 
-/** An output as it is kept: media by id, since its URL depends on who serves it. */
+/** A stored output. Media have an id, because their URL depends on the instance that serves it. */
 export type StoredOutput =
   | { type: 'text' | 'error'; data: string }
   | { type: 'image' | 'video'; media: string; mediaType: string; createdAt: number };
 
-/** What a run needs to be run, and to be run once more. */
+/** The request of a run, from which it can be run and rerun. */
 export interface StoredRequest {
   textInputs: Record<string, string>;
-  /** Media types of the input images, whose bytes are kept apart for a while. */
+  /** Media types of the input images. Their bytes are blobs, kept for a day. */
   images: string[];
-  /** Where the input images came from, null for one that was sent itself; left out where all were. */
+  /** The URLs of the input images, null for one that was sent as bytes; left out if all were. */
   urls?: (string | null)[];
   runOptions: Record<string, string>;
-  /** The `traceparent` of the request that created it. */
+  /** The `traceparent` of the request that created the run. */
   traceparent?: string;
-  /** True if the texts are large and kept apart: then the store has none here. */
+  /** True if the texts are large and kept as a blob; `textInputs` is empty in the store then. */
   textsApart?: true;
 }
 
-/** What a caller sent along to have a creation made once only. */
+/** An idempotency key and the digest of the body that it was sent with. */
 export type Idempotency = Pick<Tables['idempotencyKeys'], 'key' | 'digest'>;
 
-/** A run as it is created; its credits are the estimate that is reserved. */
+/** A new run. Its credits are the reserved estimate. */
 export interface NewRun extends Pick<Tables['runs'], NewColumn> {
   promptId: string;
-  /** The key that it is created with, which has to be there still; undefined if there is none to check. */
+  /** The caller's API key, which must still exist; undefined if there is none to check. */
   keyId?: string | undefined;
-  /** Bytes of its input texts. */
+  /** Size of its input texts. */
   textBytes: number;
   status: 'queued' | 'running';
   request: StoredRequest;
-  /** Whether it will keep anything in the user's share of the disk. */
+  /** True if the run may occupy the user's media space. */
   needsSpace: boolean;
   idempotency?: Idempotency | undefined;
-  /** How it has ended already: it is on disk with its end or not at all. */
+  /** The outcome of a run that has already ended, which is written with the run or not at all. */
   outcome?: Outcome | undefined;
 }
 
 type NewColumn = 'id' | 'userId' | 'promptVersionId' | 'name' | 'model' | 'credits' | 'inputBytes' | 'worker';
 
-/** A run in a worker's hands. */
+/** A run that a worker has claimed. */
 export type QueuedRun = Pick<NewRun, 'id' | 'userId' | 'promptVersionId' | 'request' | 'model'> & {
   /** In microseconds; default now. */
   readonly createdAt?: number;
-  /** How often a process has died while running it; default 0. */
+  /** Number of workers that died while running it; default 0. */
   readonly deaths?: number;
 };
 
-/** What a user may have at once. */
+/** Limits of a user. */
 export interface UserLimits {
-  /** Runs that are queued. */
+  /** Maximum number of queued runs. */
   queued: number;
-  /** Bytes of generated media and of input images. */
+  /** Space for generated media and input images, in bytes. */
   mediaBytes: number;
 }
 
 /**
- * A creation that is not kept: too few credits, a full queue, too little space, its idempotency key was sent with another
- * body, its caller's key or plan is gone, or its version is withdrawn.
+ * A creation that the store refused: too few credits, a full queue, too little space, an idempotency key used with another
+ * body, a caller without key or plan, or a withdrawn version.
  */
 export class CreationRefused extends Error {
   constructor(readonly reason: 'credits' | 'queue' | 'space' | 'key' | 'caller' | 'version') {
@@ -69,28 +69,27 @@ export class CreationRefused extends Error {
   }
 }
 
-/** What a run used and cost. */
+/** The tokens and cost of a run. */
 export type RunUsage = Omit<Tables['runUsage'], 'runId'>;
 
-/** How a run ended. */
+/** The outcome of a run. */
 export interface Outcome {
   status: 'succeeded' | 'failed';
   outputs: StoredOutput[];
   tokens: number;
   media: StoredMedia[];
-  /** undefined for a model that needs no provider. */
+  /** undefined if the model needs no provider. */
   usage?: RunUsage | undefined;
-  /** When it ended, in milliseconds; not kept by default. */
+  /** Time of the end, in milliseconds; default not recorded. */
   endedAt?: number | undefined;
-  /** True to keep the run without its request; default false. */
+  /** True to delete the request; default false. */
   forgetsRequest?: boolean | undefined;
-  /** What was left out of the request, one sentence each; nothing by default. */
+  /** Warnings about omitted parts of the request, one sentence each; default none. */
   warnings?: readonly string[] | undefined;
-  /** Why it failed before a model answered; only the process that carried the run out knows it, the store does not. */
+  /** The fault if no model answered. Known to the worker only, never stored. */
   fault?: EngineFault | undefined;
 }
 
-/** The columns of a run that are read. */
 export const RUN_COLUMNS = [
   'id',
   'promptVersionId',
@@ -104,7 +103,7 @@ export const RUN_COLUMNS = [
   'endedAt',
 ] as const;
 
-/** A run as it is read. */
+/** A stored run. */
 export type StoredRun = Omit<SelectedRun, 'outputs' | 'warnings'> & {
   outputs: StoredOutput[];
   warnings: string[];
@@ -112,7 +111,7 @@ export type StoredRun = Omit<SelectedRun, 'outputs' | 'warnings'> & {
 
 type SelectedRun = Pick<Selectable<Tables['runs']>, (typeof RUN_COLUMNS)[number]>;
 
-/** A run as it is read, from its row. */
+/** Returns a run from its row. */
 export function storedRun<R extends Pick<SelectedRun, 'outputs' | 'warnings'>>(row: R) {
   return {
     ...row,
@@ -121,14 +120,14 @@ export function storedRun<R extends Pick<SelectedRun, 'outputs' | 'warnings'>>(r
   };
 }
 
-/** Creates and ends runs in a way of a database's own. */
+/** A database's own way to create and end runs. */
 export interface RunWrites {
-  /** Throws CreationRefused. */
+  /** @throws {CreationRefused} */
   create(run: NewRun, limits: UserLimits, now: number): Promise<string>;
-  /** False if the run has ended already. Only an ending that changes what its user has waits for the user's other ones. */
+  /** Returns false if the run has already ended. Only endings that change the user's balance wait for each other. */
   end(id: string, userId: number, worker: string, outcome: Outcome): Promise<boolean>;
-  /** Uses of a prompt that are not written down yet. */
+  /** Returns the uses of a prompt that are counted but not yet written. */
   pendingUses(promptId: string): number;
-  /** Writes them down. */
+  /** Writes pending uses. */
   flush(): Promise<void>;
 }

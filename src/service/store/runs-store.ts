@@ -15,7 +15,7 @@ import {
 } from './run-records.ts';
 import type { Db, Writer } from './writer.ts';
 
-/** Which of a user's runs; times in microseconds: from `from` on, before `until`. */
+/** Filter of a user's runs. Times are in microseconds; `from` is inclusive, `until` exclusive. */
 interface RunListFilter {
   userId: number;
   status?: RunStatus | undefined;
@@ -28,64 +28,64 @@ interface RunListFilter {
   limit: number;
 }
 
-/** A run with what is known of its cost; `promptModel` is what the prompt names. */
+/** A run with its usage. `promptModel` is the model that the prompt names. */
 export type UsedRun = ReturnType<typeof withUsage>;
 
-/** Creates, reads and ends runs; times in milliseconds unless they are said to be others. */
+/** Creates, reads and ends runs. Times are in milliseconds unless noted. */
 export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'create' | 'end'>) {
   return {
-    /** Keeps a run, its reservations and its idempotency key, or nothing where it is refused; throws CreationRefused. */
+    /** Writes a run with its reservations and idempotency key, or nothing. @throws {CreationRefused} */
     create: (run: NewRun, limits: UserLimits, now: number) =>
       runWrites?.create(run, limits, now) ?? writer.write(db => createRun(db, run, limits, now)),
     find: async (userId: number, id: string): Promise<StoredRun | undefined> => {
       const row = await ofUser(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
       return row && storedRun(row);
     },
-    /** What a run was created from; undefined where that is not kept, or there is no such run. */
+    /** Returns the request of a run; undefined if it is not kept, or there is no such run. */
     requestOf: async (userId: number, id: string) => {
       const row = await ofUser(db, userId, id).select(['promptVersionId', 'request']).executeTakeFirst();
       return row?.request ? { ...row, request: JSON.parse(row.request) as StoredRequest } : undefined;
     },
-    /** The run that a key has made within the last 24 hours, and the digest of the body it was sent with. */
+    /** Returns the run that a key created in the last 24 hours, and the digest of the body. */
     createdWith: (userId: number, key: string, now: number) => createdWith(db, userId, key, now),
-    /** Forgets keys once their 24 hours are over. */
+    /** Deletes idempotency keys older than 24 hours. */
     forgetKeys: async (now: number) => {
       const before = now - IDEMPOTENCY_LIFETIME_MS;
       await writer.write(db => db.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute());
     },
-    /** The ids of a page, nearest to the cursor first, and whether more follow; undefined if that is not the user's run. */
+    /** Returns the ids of a page, nearest to the cursor first; undefined if the cursor is not a run of the user. */
     page: (filter: RunListFilter) => readPage(db, filter),
     /**
-     * These runs in this order: the first one, and those that follow as long as all outputs have at most `mostBytes`.
+     * Returns these runs in order: the first, and as many more as fit into `maxBytes` of outputs.
      *
-     * @param onBytes is told what there is before any large output is read, and may throw
+     * @param onBytes receives the size of the outputs before they are read, and may throw
      */
-    read: async (ids: readonly string[], mostBytes: number, onBytes: (bytes: number) => void) => {
-      const { fitting, bytes } = await fittingRuns(db, ids, mostBytes);
+    read: async (ids: readonly string[], maxBytes: number, onBytes: (bytes: number) => void) => {
+      const { fitting, bytes } = await fittingRuns(db, ids, maxBytes);
       onBytes(bytes);
       const runs = new Map((await runsOf(db, fitting).execute()).map(row => [row.id, storedRun(row)]));
       return fitting.flatMap(id => runs.get(id) ?? []);
     },
-    /** What those of these runs used that are the user's. */
+    /** Returns the usage of those of these runs that belong to the user. */
     usage: async (userId: number, ids: readonly string[]) => (await usage(db, userId, ids)).map(withUsage),
-    /** The outcome, the refund of a failed run and its media, if the run is still this worker's. */
+    /** Writes the outcome, media and refund of a run, if this worker still holds it. */
     settle: ({ id, userId }: Pick<NewRun, 'id' | 'userId'>, worker: string, outcome: Outcome) =>
       runWrites?.end(id, userId, worker, outcome) ?? writer.write(db => endRun(db, id, outcome, worker)),
-    /** Ends an unfinished run as failed, whoever has it in hand; false if it has ended already. */
+    /** Ends an unfinished run as failed, whichever worker holds it; returns false if it has already ended. */
     fail: (id: string, message: string, endedAt?: number) =>
       writer.write(db => failRun(db, id, message, endedAt)),
-    /** Those of these runs that have ended, of any user. */
+    /** Returns those of these runs that have ended, of any user. */
     ended: async (ids: readonly string[]) => {
       if (ids.length === 0) return [];
       const rows = await runsOf(db, ids).where('status', 'in', ['succeeded', 'failed']).execute();
       return rows.map(storedRun);
     },
-    /** Those of these runs whose input images are to be kept. */
+    /** Returns those of these runs whose input images must be kept. */
     withImages: async (ids: readonly string[]) => {
       const rows = await runsOf(db, ids).where('inputBytes', '>', 0).clearSelect().select('id').execute();
       return new Set(rows.map(row => row.id));
     },
-    /** Those of these runs whose request is kept. */
+    /** Returns those of these runs whose request is kept. */
     withRequests: async (ids: readonly string[]) => {
       const rows = await runsOf(db, ids)
         .where('request', 'is not', null)
@@ -94,7 +94,7 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
         .execute();
       return new Set(rows.map(row => row.id));
     },
-    /** Gives back the space of images of ended runs, of one user or created before a time; gives the runs. */
+    /** Releases the space of input images of ended runs, of one user or from before a time; returns the runs. */
     forgetImages: (which: { before: number } | { userId: number }) =>
       writer.write(db => forgetImages(db, which)),
   };
@@ -105,11 +105,11 @@ function ofUser(db: Db, userId: number, id: string) {
 }
 
 function runsOf(db: Db, ids: readonly string[]) {
-  return db.selectFrom('runs').select(RUN_COLUMNS).where('id', 'in', listed(ids));
+  return db.selectFrom('runs').select(RUN_COLUMNS).where('id', 'in', nonEmpty(ids));
 }
 
-/** PostgreSQL knows no empty list; '' is no run's id. */
-function listed(ids: readonly string[]): readonly string[] {
+/** Returns a list for `in`, which must not be empty in PostgreSQL; '' is not the id of any run. */
+function nonEmpty(ids: readonly string[]): readonly string[] {
   return ids.length === 0 ? [''] : ids;
 }
 
@@ -128,7 +128,7 @@ async function createdWith(db: Db, userId: number, key: string, now: number) {
   return { digest, run: storedRun(run) };
 }
 
-/** The cost of a page depends on its size alone. */
+/** Reads a page of ids in time proportional to its size. */
 async function readPage(db: Db, { userId, status, limit, ...filter }: RunListFilter) {
   const { startingAfter, endingBefore } = filter;
   let { from = 0, until = Number.MAX_SAFE_INTEGER } = filter;
@@ -152,8 +152,8 @@ async function readPage(db: Db, { userId, status, limit, ...filter }: RunListFil
   return { ids: rows.slice(0, limit).map(({ id }) => id), hasMore: rows.length > limit };
 }
 
-/** Sizes are looked at first, so that outputs that don't fit are not read at all. */
-async function fittingRuns(db: Db, ids: readonly string[], mostBytes: number) {
+/** Returns the runs that fit, by their sizes alone, so that outputs that don't fit are never read. */
+async function fittingRuns(db: Db, ids: readonly string[], maxBytes: number) {
   const size = sql<number>`octet_length("outputs")`.as('bytes');
   const rows = await runsOf(db, ids).clearSelect().select(['id', size]).execute();
   const sizes = new Map(rows.map(({ id, bytes }) => [id, bytes]));
@@ -161,7 +161,7 @@ async function fittingRuns(db: Db, ids: readonly string[], mostBytes: number) {
   let sum = 0;
   for (const id of ids) {
     const bytes = sizes.get(id) ?? 0;
-    if (fitting.length > 0 && sum + bytes > mostBytes) break;
+    if (fitting.length > 0 && sum + bytes > maxBytes) break;
     sum += bytes;
     fitting.push(id);
   }
@@ -185,11 +185,11 @@ function usage(db: Db, userId: number, ids: readonly string[]) {
       'answers',
     ])
     .where('runs.userId', '=', userId)
-    .where('runs.id', 'in', listed(ids))
+    .where('runs.id', 'in', nonEmpty(ids))
     .execute();
 }
 
-/** There is no usage if the model needs no provider, or the run did not end by itself. */
+/** Builds the usage of a row; undefined if the model needs no provider, or the run never got an answer. */
 function withUsage({ usageOf, model, input, output, cached, cost, ...row }: UsageRow) {
   const { estimated, answers, ...run } = row;
   const counts = { input, output, cached, cost, estimated: estimated ?? 0, answers: answers ?? 1 };
@@ -217,7 +217,7 @@ async function forgetImages(db: Db, which: { before: number } | { userId: number
       .where('id', '=', id)
       .where('inputBytes', '=', inputBytes)
       .executeTakeFirst();
-    // Otherwise another process was faster.
+    // Otherwise another process has released it.
     if (numUpdatedRows > 0n) await giveSpaceBack(db, userId, inputBytes);
   }
   return runs.map(({ id }) => id);

@@ -1,12 +1,12 @@
 import type { Db, Writer } from './writer.ts';
 
-/** Single values of the store, each written once. */
+/** Settings of the store, each written once. */
 export type SettingsStore = ReturnType<typeof settingsStore>;
 
 export function settingsStore(db: Db, writer: Writer) {
   return {
     get: (key: string) => read(db, key),
-    /** The value under `key`; `make` gives it when it is first asked for. `made` says whether that was now. */
+    /** Returns the value of `key`. If it has none, stores the result of `make`, with `made` true. */
     async once(key: string, make: () => string) {
       const stored = await read(db, key);
       if (stored !== undefined) return { value: stored, made: false };

@@ -15,44 +15,44 @@ import { type Db, Writer } from './writer.ts';
 
 export interface StoreOptions {
   dataDir: string;
-  /** What this process carries runs out as; default `serve`. */
+  /** The kind of worker that this process is; default `serve`. */
   worker?: WorkerKind | undefined;
-  /** A URL of PostgreSQL; by default the store is a file in the data directory. */
+  /** The URL of a PostgreSQL database; default an SQLite file in the data directory. */
   database?: string | undefined;
-  /** A directory that all instances on the database share, for media and inputs; default the database. */
+  /** A directory for media and inputs, shared by all instances on the database; default the database. */
   mediaDir?: string | undefined;
-  /** A place in an object store for media and input pictures, such as `s3://bucket/prefix`; default none. */
+  /** Bucket and prefix for media and input pictures, such as `s3://bucket/prefix`; default no object store. */
   media?: string | undefined;
-  /** Names the object store, its key and the proxies; default empty. */
+  /** The environment, with the object store's address and key and the proxies; default empty. */
   env?: Env | undefined;
   clock: Clock;
-  /** Keeps the file that is there under another name, and begins a new one; default false. */
+  /** True to rename an existing SQLite file and start a new one; default false. */
   newStore?: boolean | undefined;
-  /** Called after each statement with how long it took, in milliseconds. */
+  /** Called after each statement with its duration in milliseconds. */
   onQuery?: ((durationMs: number) => void) | undefined;
-  /** Called with where the former store is kept, and with that an older one was brought to this version. */
+  /** Called with a notice for the operator, such as the new name of a former store, or a migration. */
   onNotice?: ((line: string) => void) | undefined;
 }
 
-/** What each kind of database does in its own way. */
+/** The parts of a store that differ between the kinds of database. */
 interface Backend {
   readonly db: Db;
-  /** Whether processes of other machines work on it as well. */
+  /** True if processes on other machines may use it too. */
   readonly shared: boolean;
   readonly workers: Workers;
   readonly blobs: Readonly<Record<Collection, Blobs>>;
-  /** Counts requests over all processes of a shared store; gives how long to wait, in milliseconds. */
+  /** Limits requests over all processes of a shared store. */
   readonly requestRates?: (perSecond: number) => RateLimiter;
-  /** Creates and ends runs in a way of its own; default step by step. */
+  /** The database's own way to create and end runs; default statement by statement. */
   readonly runWrites?: (db: Db, writer: Writer) => RunWrites;
-  /** Closes the database; nothing is being written any more. */
+  /** Closes the database, after all writes have ended. */
   close(): Promise<void>;
 }
 
-/** Everything the local service keeps; nothing outside of `store/` knows SQL, or which database it is. */
+/** Everything that the local service stores. Only `store/` knows SQL and the kind of database. */
 export type Store = ReturnType<typeof storeOn>;
 
-/** The same queries on either kind of database. */
+/** Builds a store on either kind of database. */
 export function storeOn({ db, ...backend }: Backend) {
   const writer = new Writer(db, { together: !backend.shared });
   const runWrites = backend.runWrites?.(db, writer);
@@ -65,11 +65,11 @@ export function storeOn({ db, ...backend }: Backend) {
     labels: labelsStore(db, writer),
     media: mediaStore(db, writer),
     settings: settingsStore(db, writer),
-    /** Where media and input pictures are kept if that is an object store. */
+    /** The object store that holds media and input pictures, if there is one. */
     objects: undefined as ObjectStore | undefined,
-    /** Rejects while the database is away. */
+    /** Rejects while the database is unavailable. */
     ping: () => db.selectFrom('users').select('id').limit(1).execute(),
-    /** Waits for what is being written, and closes the database. */
+    /** Waits for pending writes, then closes the database. */
     async close() {
       await writer.idle();
       await runWrites?.flush();
@@ -78,22 +78,22 @@ export function storeOn({ db, ...backend }: Backend) {
   };
 }
 
-/** What the owner of a store is told once. */
+/** Notice after a migration. */
 export const MIGRATED =
   'the store was made by an older promptrun and is of this version now; older ones refuse it';
 
-/** What carries runs out: a command its own, a `serve` those of its queue. */
+/** The kind of process that runs runs: a command its own, a `serve` those in the queue. */
 export type WorkerKind = 'command' | 'serve';
 
-/** Distinguishes living processes from dead ones. */
+/** The registry of workers, which knows which are alive. */
 export interface Workers {
-  /** This process's name as a worker; known to be alive from the first call on. */
+  /** Returns the name of this process as a worker, which counts as alive from the first call on. */
   register(): Promise<string>;
-  /** What a worker is, or was. */
+  /** Returns the kind of a worker, which may be dead. */
   kindOf(worker: string): WorkerKind;
-  /** True as well where it is not known. */
+  /** Returns true also if it can't be determined. */
   isAlive(worker: string): Promise<boolean>;
-  /** Removes what died workers left. */
+  /** Removes the entries of dead workers. */
   sweep(): Promise<void>;
   release(): Promise<void>;
 }

@@ -6,11 +6,11 @@ interface Users {
   id: Generated<number>;
   name: string;
   plan: Plan;
-  /** What is left, reservations taken off. */
+  /** The remaining credits, without reserved ones. */
   credits: number;
   /** The `createdAt` of the newest run: microseconds, 0 before the first. */
   lastRunAt: Generated<number>;
-  /** Bytes of generated media and of input images. */
+  /** Size of generated media and input images, in bytes. */
   mediaBytes: Generated<number>;
 }
 
@@ -21,7 +21,7 @@ interface Keys {
   userId: number;
   createdAt: number;
   lastUsedAt: number | null;
-  /** 1 for one whose holder may publish. */
+  /** 1 if the key may publish. */
   author: Generated<number>;
 }
 
@@ -40,10 +40,10 @@ interface PromptVersions {
   description: string;
   model: string;
   source: string;
-  /** JSON: what the source was parsed to, its partials included. */
+  /** JSON: the parsed source with its partials. */
   parsed: string | null;
   publishedAt: number;
-  /** 1 for a version that was never published: it can be run and read by its id, and is in no list. */
+  /** 1 for a version that was never published: it can be run and read by id, but is not listed. */
   unlisted: Generated<number>;
 }
 
@@ -52,33 +52,33 @@ interface Runs {
   userId: number;
   promptVersionId: string;
   name: string;
-  /** What the run asks of the process that runs it; '' where any will do. */
+  /** The model that the worker must offer; '' if any worker will do. */
   model: string;
   status: RunStatus;
-  /** Microseconds since the Unix epoch, unique for each user and growing: the order of the list. */
+  /** Microseconds since the Unix epoch, unique and growing for each user: the order of the list. */
   createdAt: number;
-  /** Reserved while in progress, consumed once succeeded, 0 when failed. */
+  /** Reserved while in progress, consumed once succeeded, 0 once failed. */
   credits: number;
   tokens: Generated<number>;
   /** JSON: StoredOutput[]. */
   outputs: Generated<string>;
-  /** JSON: the texts of what was left out of the request; null if nothing was. */
+  /** JSON: warnings about omitted parts of the request; null if there are none. */
   warnings: Generated<string | null>;
-  /** JSON: StoredRequest; null of runs that ended before these were kept. */
+  /** JSON: StoredRequest; null if it was deleted, or in runs of older releases. */
   request: string | null;
-  /** The process that carries it out; null while none does. */
+  /** The worker that holds the run; null if none does. */
   worker: string | null;
-  /** How often a process died while running it. */
+  /** Number of workers that died while running it. */
   deaths: Generated<number>;
-  /** Of the input images; 0 once they are gone. */
+  /** Size of the input images, in bytes; 0 once they are deleted. */
   inputBytes: number;
-  /** In milliseconds; null while it goes on, and of runs that ended in an earlier version or were given up. */
+  /** In milliseconds; null for unfinished runs, abandoned ones and those of older releases. */
   endedAt: Generated<number | null>;
-  /** Of the input texts, which count against the user's space until the run has ended. */
+  /** Size of the input texts, in bytes, which counts against the user's space until the run has ended. */
   textBytes: Generated<number>;
 }
 
-/** The version that a label of a prompt leads to. */
+/** The version that a label of a prompt points to. */
 interface Labels {
   promptId: string;
   label: string;
@@ -90,20 +90,20 @@ interface LabelMoves {
   id: Generated<number>;
   promptId: string;
   label: string;
-  /** null for a label that was not there. */
+  /** null if the label is new. */
   fromVersionId: string | null;
-  /** null for a removal. */
+  /** null if the label is removed. */
   toVersionId: string | null;
   movedAt: number;
-  /** A user's name. */
+  /** The name of the user. */
   movedBy: string;
 }
 
-/** Which run a creation gave, by the key that its caller sent with it. */
+/** The runs that idempotency keys created. */
 interface IdempotencyKeys {
   userId: number;
   key: string;
-  /** Of the request body. */
+  /** Digest of the request body. */
   digest: string;
   runId: string;
   createdAt: number;
@@ -118,20 +118,20 @@ interface Media {
   createdAt: number;
 }
 
-/** What a run used of its provider, and cost; kept with its end. */
+/** The tokens and cost of a run, written when it ends. */
 interface RunUsage {
   runId: string;
-  /** By the name that prompts use. */
+  /** The name that prompts use. */
   model: string;
-  /** Tokens; null if the provider did not count. */
+  /** Tokens; null if the provider reported none. */
   input: number | null;
   output: number | null;
   cached: number | null;
-  /** In millionths of a US cent; null if nobody knows. */
+  /** In millionths of a US cent; null if unknown. */
   cost: number | null;
-  /** 1 if the cost comes from the kept table of prices. */
+  /** 1 if the cost is computed from the price table. */
   estimated: number;
-  /** How many answers it asked for (`n`). */
+  /** Number of requested answers (`n`). */
   answers: number;
 }
 
@@ -140,7 +140,7 @@ interface Settings {
   value: string;
 }
 
-/** Every table of the store; times are milliseconds since the Unix epoch except where said. */
+/** All tables of the store. Times are milliseconds since the Unix epoch unless noted. */
 export interface Tables {
   users: Users;
   keys: Keys;

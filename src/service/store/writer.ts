@@ -4,14 +4,14 @@ import { codeOf } from '../../files/error-utils.ts';
 import { PendingWork } from '../core/background-work.ts';
 import type { Tables } from './tables.ts';
 
-/** What runs queries: the database or a transaction on it. */
+/** The database or a transaction on it. */
 export type Db = Kysely<Tables>;
 
-/** What PostgreSQL ends a transaction with that would have worked alone: serialisation failure, deadlock. */
+/** PostgreSQL's error codes for transactions that collided: serialisation failure, deadlock. */
 const COLLISIONS: readonly (string | undefined)[] = ['40001', '40P01'];
 const ATTEMPTS = 10;
-/** The longest pause between two attempts, in milliseconds. */
-const LONGEST_PAUSE_MS = 100;
+/** Maximum pause between two attempts. */
+const MAX_PAUSE_MS = 100;
 
 interface Write {
   readonly run: (db: Db) => Promise<unknown>;
@@ -20,8 +20,8 @@ interface Write {
 }
 
 /**
- * Runs writes in transactions; each is on disk before it is answered. In SQLite, which takes one transaction at a time,
- * those that wait together share one, and so one wait for the disk.
+ * Runs writes in transactions; each resolves once it is on disk. SQLite runs one transaction at a time, so writes that
+ * wait together share one, and with it one wait for the disk.
  */
 export class Writer {
   readonly #db: Db;
@@ -35,12 +35,12 @@ export class Writer {
     this.#together = together;
   }
 
-  /** `run` does nothing but queries, and is run again if it collided with another transaction. */
+  /** Runs a function in a transaction. It must only query, because it is retried after a collision. */
   write<T>(run: (db: Db) => Promise<T>): Promise<T> {
     return this.#pending.track(this.#together ? this.#join(run) : this.#attempt(run));
   }
 
-  /** Resolves once nothing is left to write. */
+  /** Resolves once no write is pending. */
   idle(): Promise<void> {
     return this.#pending.ended();
   }
@@ -48,7 +48,7 @@ export class Writer {
   #join<T>(run: (db: Db) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const isFirst = this.#waiting.push({ run, resolve: value => resolve(value as T), reject }) === 1;
-      // Whatever else is ready in this turn of the event loop joins.
+      // Writes of the same turn of the event loop join this transaction.
       if (isFirst && !this.#isWorking) setImmediate(() => void this.#work());
     });
   }
@@ -75,7 +75,7 @@ export class Writer {
       const values = await this.#attempt(inTurn);
       for (const [at, { resolve }] of writes.entries()) resolve(values[at]);
     } catch (error) {
-      // One that fails undoes nothing but itself.
+      // A write that fails must not undo the others, so each gets its own transaction.
       if (failed && writes.length > 1) for (const write of writes) await this.#commit([write]);
       else for (const { reject } of writes) reject(error);
     }
@@ -87,7 +87,7 @@ export class Writer {
         return await this.#db.transaction().execute(run);
       } catch (error) {
         if (!COLLISIONS.includes(codeOf(error)) || attempt === ATTEMPTS) throw error;
-        await sleep(Math.random() * LONGEST_PAUSE_MS);
+        await sleep(Math.random() * MAX_PAUSE_MS);
       }
     }
   }

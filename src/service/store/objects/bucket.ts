@@ -6,32 +6,33 @@ import type { Clock } from '../../core/clock.ts';
 import { MediaUnavailableError } from '../errors.ts';
 import type { ObjectPlace } from './media-url.ts';
 
-/** A request to a bucket; it is sent again after a passing fault, which no request here minds. */
+/** A request to a bucket. All of these are idempotent, and retried after a temporary fault. */
 export interface BucketRequest {
   readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
-  /** undefined asks the bucket itself. */
+  /** Object key; undefined addresses the bucket itself. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
 }
 
-/** Of faults that pass in a moment; a store that says nothing is not asked again. */
+/** The retries after temporary faults. A store that doesn't answer in time is not asked again. */
 const RETRIES: RetryPolicy = { attempts: 3, firstWaitMs: 200, maxWaitMs: 1000, isUsualLeast: false };
-const PASSING = new Set([429, 500, 502, 503, 504]);
-/** How long an answer may take, or its next piece, in milliseconds, and how much is sent in one of them at least, in bytes. */
+const TEMPORARY = new Set([429, 500, 502, 503, 504]);
+/** Maximum time to wait for an answer or its next chunk. */
 const ANSWER_MS = 10_000;
+/** Assumed minimum speed of an upload. */
 const BYTES_PER_MS = 512;
-/** No list of a page, and no fault, is longer. */
+/** Maximum size of an XML answer. */
 const MAX_XML_BYTES = 4 * 1024 * 1024;
-const AWAY = 'the object store of media is away';
+const AWAY = 'the object store of media is unavailable';
 const EMPTY = new Uint8Array();
 
-/** A bucket of an object store that speaks S3. */
+/** A client for one bucket of an S3-compatible object store. */
 export class Bucket {
   readonly #place: ObjectPlace;
   readonly #clock: Clock;
-  /** Keys made of the secret, by the day. */
+  /** Signing keys derived from the secret, by day. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
 
   constructor(place: ObjectPlace, clock: Clock) {
@@ -40,9 +41,9 @@ export class Bucket {
   }
 
   /**
-   * Sends a request and gives its answer, or undefined if there is no such object.
+   * Sends a request and returns its answer, or undefined if there is no such object.
    *
-   * @throws {MediaUnavailableError} if it is refused, or the store can't be reached
+   * @throws {MediaUnavailableError} if the store refuses, or can't be reached
    */
   async send(request: BucketRequest): Promise<HttpAnswer | undefined> {
     for (let attempt = 1; ; attempt += 1) {
@@ -54,12 +55,12 @@ export class Bucket {
     }
   }
 
-  /** The same, for an answer that is XML; throws as well if it is not there. */
+  /** Sends a request and returns its XML answer. @throws {MediaUnavailableError} also if there is no such object */
   async read(request: BucketRequest): Promise<string> {
     const answer = await this.send(request);
     if (answer === undefined) throw new MediaUnavailableError(`${AWAY}: it has no such object`);
-    const text = await this.#textOf(answer);
-    // The last step of a large object answers 200 before it is known if it works.
+    const text = await this.#readXml(answer);
+    // Completing a multipart upload answers 200 before it is known to succeed.
     if (/<Error>/.test(text)) throw this.#refusal(answer.status, text);
     return text;
   }
@@ -72,8 +73,8 @@ export class Bucket {
     try {
       const answer = await this.#open(request, late.signal);
       if (answer.status >= 200 && answer.status < 300) return answer;
-      const text = await this.#textOf(answer);
-      // Only a bucket that is not there says so here, too.
+      const text = await this.#readXml(answer);
+      // A 404 with this code means that the bucket is missing, not the object.
       const isMissing = answer.status === 404 && request.key !== undefined;
       if (isMissing && codeIn(text) !== 'NoSuchBucket') return undefined;
       return this.#refusal(answer.status, text);
@@ -127,7 +128,7 @@ export class Bucket {
     });
   }
 
-  async #textOf(answer: HttpAnswer): Promise<string> {
+  async #readXml(answer: HttpAnswer): Promise<string> {
     try {
       return (await readBody(answer, MAX_XML_BYTES)).toString();
     } catch (error) {
@@ -138,17 +139,17 @@ export class Bucket {
     }
   }
 
-  /** The store's own words, without what is secret or says where it is. */
+  /** Returns an error with the store's own message, without secrets and the address. */
   #refusal(status: number, text: string): MediaUnavailableError {
     const { bucketUrl, accessKeyId, secretAccessKey, sessionToken } = this.#place;
-    const words = [codeIn(text), textIn(text, 'Message')].filter(word => word !== undefined);
+    const reasons = [codeIn(text), textIn(text, 'Message')].filter(reason => reason !== undefined);
     const secret = [secretAccessKey, accessKeyId, sessionToken, new URL(bucketUrl).host];
-    const said = secret.reduce<string>(
+    const message = secret.reduce<string>(
       (all, hidden) => (hidden === undefined ? all : all.replaceAll(hidden, '***')),
-      words.length === 0 ? 'it gives no reason' : words.join(': '),
+      reasons.length === 0 ? 'without a reason' : reasons.join(': '),
     );
-    const mayPassSoon = PASSING.has(status);
-    return new MediaUnavailableError(`${AWAY}: it answers ${status}, ${said}`, {
+    const mayPassSoon = TEMPORARY.has(status);
+    return new MediaUnavailableError(`${AWAY}: it answered ${status}, ${message}`, {
       mayPassSoon,
       isRefusal: status < 500 && !mayPassSoon,
     });
@@ -159,24 +160,24 @@ function codeIn(xml: string): string | undefined {
   return textIn(xml, 'Code');
 }
 
-/** The text of the first element of this name; undefined if there is none. */
+/** Returns the text of the first element with this name; undefined if there is none. */
 export function textIn(xml: string, name: string): string | undefined {
   return textsIn(xml, name)[0];
 }
 
-/** The texts of all elements of this name. */
+/** Returns the texts of all elements with this name. */
 export function textsIn(xml: string, name: string): string[] {
   const pieces = xml.split(`<${name}>`).slice(1);
-  return pieces.map(piece => decoded(piece.split('<', 1)[0] ?? ''));
+  return pieces.map(piece => unescapeXml(piece.split('<', 1)[0] ?? ''));
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
-function decoded(text: string): string {
+function unescapeXml(text: string): string {
   return text.replaceAll(/&(lt|gt|quot|apos|amp);/g, (whole, name: string) => ENTITIES[name] ?? whole);
 }
 
-/** Returns the SHA-256 of bytes; a large one is not made on the thread that answers requests. */
+/** Returns the SHA-256 of bytes, computed off the thread that answers requests. */
 export async function sha256(bytes: Uint8Array): Promise<ArrayBuffer> {
   return await crypto.subtle.digest('SHA-256', bytes);
 }

@@ -8,13 +8,13 @@ import type { Store } from '../store.ts';
 import type { ObjectPlace } from './media-url.ts';
 import { ObjectStore } from './object-store.ts';
 
-/** The settings that say where the instances of a store keep media: by name, and at which address once it answered. */
+/** The settings with the media place of all instances: its name, and its address once it has answered. */
 const PLACE = 'mediaObjects';
 const ADDRESS = 'mediaObjectsAt';
-/** The setting that has what all names begin with: two stores in one bucket have nothing in common. */
+/** The setting with the prefix of all keys, so that two stores in one bucket never share objects. */
 const SPACE = 'mediaObjectsSpace';
 
-/** Keeps media and input pictures of a store in an object store; what it kept before is found until it expires. */
+/** Returns a store that keeps media and input pictures in an object store, and still finds earlier ones. */
 export async function keepInObjects(store: Store, place: ObjectPlace, clock: Clock): Promise<Store> {
   const { value: space } = await store.settings.once(SPACE, () => randomBytes(16).toString('hex'));
   const objects = new ObjectStore({ place, space, clock });
@@ -35,10 +35,10 @@ export async function keepInObjects(store: Store, place: ObjectPlace, clock: Clo
 }
 
 /**
- * Sees to it that all instances on a store keep media in the same place, if any of them keeps it in an object store.
+ * Checks that all instances on a store keep media in the same place, if any of them uses an object store.
  *
- * @param onNotice is called if the object store can't be reached, which passes
- * @throws {DataDirectoryError} for an instance with another place
+ * @param onNotice called if the object store can't be reached at present
+ * @throws {DataDirectoryError} if this instance uses another place
  * @throws {MediaUnavailableError} if the object store refuses
  */
 export async function checkObjectPlace(

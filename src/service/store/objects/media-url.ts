@@ -1,13 +1,13 @@
 import { type Env, proxyFor } from '../../../models/outgoing/proxy.ts';
 import { MediaUrlError } from '../errors.ts';
 
-/** A place in an object store that speaks S3, as `--media` and the environment name it. */
+/** A place in an S3-compatible object store, from `--media` and the environment. */
 export interface ObjectPlace {
-  /** Bucket and prefix as a URL, for messages; says nothing of where the store is. */
+  /** Bucket and prefix as a URL for messages, without the store's address. */
   readonly name: string;
-  /** What keys are appended to, without a slash at its end. */
+  /** The URL to which keys are appended, without a trailing slash. */
   readonly bucketUrl: string;
-  /** What keys begin with: empty, or ending in a slash. */
+  /** The prefix of keys: empty, or with a trailing slash. */
   readonly prefix: string;
   readonly region: string;
   readonly accessKeyId: string;
@@ -17,13 +17,13 @@ export interface ObjectPlace {
 }
 
 const FORM = /^s3:\/\/([a-z0-9][\w.-]{1,61}[a-z0-9])((?:\/[\w.=-]+)*)\/?$/i;
-/** The region that stores of one's own take if none is named. */
-const ANY_REGION = 'us-east-1';
+/** The region that self-hosted stores accept by default. */
+const DEFAULT_REGION = 'us-east-1';
 
 /**
  * Reads `s3://bucket/prefix` with the variables of the AWS tools.
  *
- * @throws {MediaUrlError} if it has another form or a variable is missing; the message repeats no variable
+ * @throws {MediaUrlError} if it has another form or a variable is missing; the message repeats no value of a variable
  */
 export function readMediaUrl(text: string, env: Env): ObjectPlace {
   const [, bucket, path = ''] = FORM.exec(text) ?? [];
@@ -45,12 +45,13 @@ export function readMediaUrl(text: string, env: Env): ObjectPlace {
       '--media needs the key of the object store; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
     );
   }
-  const bucketUrl = endpoint === undefined ? urlAtAws(bucket, region ?? ANY_REGION) : `${endpoint}/${bucket}`;
+  const bucketUrl =
+    endpoint === undefined ? awsBucketUrl(bucket, region ?? DEFAULT_REGION) : `${endpoint}/${bucket}`;
   return {
     name: `s3://${bucket}${path}`,
     bucketUrl,
     prefix: path === '' ? '' : `${path.slice(1)}/`,
-    region: region ?? ANY_REGION,
+    region: region ?? DEFAULT_REGION,
     accessKeyId,
     secretAccessKey,
     sessionToken: env['AWS_SESSION_TOKEN'] || undefined,
@@ -58,8 +59,8 @@ export function readMediaUrl(text: string, env: Env): ObjectPlace {
   };
 }
 
-/** A certificate of AWS is for one label before the region's name. */
-function urlAtAws(bucket: string, region: string): string {
+/** Returns the URL of a bucket at AWS. A dotted name goes into the path, because the certificate covers one label only. */
+function awsBucketUrl(bucket: string, region: string): string {
   if (!/^[a-z0-9-]+$/.test(region)) {
     throw new MediaUrlError('AWS_REGION is not a region such as eu-central-1');
   }
@@ -67,7 +68,7 @@ function urlAtAws(bucket: string, region: string): string {
   return bucket.includes('.') ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;
 }
 
-/** Where a store is that is not found by its region. */
+/** Returns the address of a store outside AWS; undefined if none is set. */
 function endpointIn(env: Env): string | undefined {
   const name = env['AWS_ENDPOINT_URL_S3'] ? 'AWS_ENDPOINT_URL_S3' : 'AWS_ENDPOINT_URL';
   const text = env[name];

@@ -7,12 +7,12 @@ import { MediaUnavailableError } from '../errors.ts';
 import { Bucket, type BucketRequest, sha256, textIn, textsIn } from './bucket.ts';
 import type { ObjectPlace } from './media-url.ts';
 
-/** What is larger goes in parts of this size, in bytes. */
+/** Size of the parts of a multipart upload, in bytes, which larger objects use. */
 const PART_BYTES = 16 * 1024 * 1024;
-/** How often a store that was away is asked if it is back, in milliseconds. */
-const LOOK_EVERY_MS = 1000;
+/** Interval of checks if an unavailable store is back. */
+const PROBE_EVERY_MS = 1000;
 
-/** Bytes in an object store. If that is away, it is asked again by itself; until it answers, everything else fails at once. */
+/** Blobs in an object store. After a fault, requests fail at once until a probe in the background succeeds. */
 export class ObjectStore {
   readonly place: ObjectPlace;
   readonly #bucket: Bucket;
@@ -21,7 +21,7 @@ export class ObjectStore {
   readonly #closed = new AbortController();
   #fault: MediaUnavailableError | undefined;
 
-  /** @param options.space the first part of its names after the prefix of the place, which nobody can guess */
+  /** @param options.space an unguessable first part of all keys, after the prefix of the place */
   constructor({ place, space, clock }: { place: ObjectPlace; space: string; clock: Clock }) {
     this.place = place;
     this.#bucket = new Bucket(place, clock);
@@ -29,21 +29,21 @@ export class ObjectStore {
     this.#root = `${place.prefix}${space}`;
   }
 
-  /** True from its first fault until it answers again. */
+  /** True from the first fault until the store answers again. */
   get isAway(): boolean {
     return this.#fault !== undefined;
   }
 
-  /** Asks it for anything; throws MediaUnavailableError. */
+  /** Probes the store. @throws {MediaUnavailableError} if it can't be used */
   async check(): Promise<void> {
-    await this.#ask(() => this.#look());
+    await this.#ask(() => this.#probe());
   }
 
   close(): void {
     this.#closed.abort();
   }
 
-  /** Bytes by name, below a name of their own. */
+  /** Returns the blobs of a collection. */
   blobs(collection: string): Blobs {
     const folder = `${this.#root}/${collection}/`;
     const list = async (name: string): Promise<ListedObject[]> =>
@@ -72,12 +72,12 @@ export class ObjectStore {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof MediaUnavailableError && !this.#closed.signal.aborted) this.#leave(error);
+      if (error instanceof MediaUnavailableError && !this.#closed.signal.aborted) this.#markAway(error);
       throw error;
     }
   }
 
-  #leave(fault: MediaUnavailableError): void {
+  #markAway(fault: MediaUnavailableError): void {
     if (this.#fault) return;
     this.#fault = fault;
     void this.#awaitReturn();
@@ -86,8 +86,8 @@ export class ObjectStore {
   async #awaitReturn(): Promise<void> {
     const { signal } = this.#closed;
     while (this.#fault && !signal.aborted) {
-      await this.#clock.sleep(LOOK_EVERY_MS, signal).catch(() => {});
-      const isBack = await this.#look().then(
+      await this.#clock.sleep(PROBE_EVERY_MS, signal).catch(() => {});
+      const isBack = await this.#probe().then(
         () => true,
         () => false,
       );
@@ -95,7 +95,7 @@ export class ObjectStore {
     }
   }
 
-  async #look(): Promise<void> {
+  async #probe(): Promise<void> {
     await this.#bucket.read({ method: 'GET', query: { 'list-type': '2', 'max-keys': '1' } });
   }
 
@@ -142,7 +142,7 @@ export class ObjectStore {
     const answer = await this.#bucket.send({ method: 'GET', key, ...(headers && { headers }) });
     if (!answer) return undefined;
     const body = Readable.from(bodyOf(answer, range), { objectMode: false });
-    // Also if none of it is read.
+    // Frees the connection even if nothing is read.
     body.once('close', answer.discard);
     return body;
   }
@@ -164,7 +164,7 @@ export class ObjectStore {
   }
 }
 
-/** Never more than was asked for, also from a store that answers with the whole object. */
+/** Yields exactly the requested bytes, even if the store answers with the whole object. */
 async function* bodyOf(answer: HttpAnswer, range: ByteRange | undefined): AsyncGenerator<Uint8Array> {
   let skip = range && answer.status !== 206 ? range.from : 0;
   let left = range ? range.to - range.from + 1 : Number.POSITIVE_INFINITY;
@@ -177,9 +177,12 @@ async function* bodyOf(answer: HttpAnswer, range: ByteRange | undefined): AsyncG
       if (left <= 0) return;
     }
   } catch (error) {
-    throw new MediaUnavailableError(`the object store of media is away: ${causeWithoutAddress(error)}`, {
-      cause: error,
-    });
+    throw new MediaUnavailableError(
+      `the object store of media is unavailable: ${causeWithoutAddress(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import type { Blobs, ByteRange, Collection } from '../blobs.ts';
 import type { Db } from '../writer.ts';
 
-/** How much is read and written at a time, in bytes. */
+/** Bytes that are read and written at a time. */
 const PART_BYTES = 512 * 1024;
 
-/** Bytes in the database, in parts, so that none is ever whole in memory when it is read. */
+/** Returns blobs that are rows of parts, so that a read never holds a whole blob in memory. */
 export function blobRows(db: Db, collection: Collection): Blobs {
   return {
     write: (name, bytes) =>

@@ -3,17 +3,17 @@ import pg from 'pg';
 import { isAway, READ_ONLY } from './away.ts';
 import type { HostAddress } from './database-url.ts';
 
-/** Connections of one process. */
-const CONNECTIONS = 10;
-/** How long a connection may take to become free, in milliseconds. */
+/** Maximum number of connections of one process. */
+const MAX_CONNECTIONS = 10;
+/** Maximum time to wait for a free connection. */
 const QUEUE_TIMEOUT_MS = 10_000;
-/** Longer than any statement of the store takes, in milliseconds. */
+/** Maximum time of a statement, longer than any of the store takes. */
 const QUERY_TIMEOUT_MS = 60_000;
-/** After so many milliseconds without an answer the server is asked if it is still there. */
+/** Time without an answer after which the server is probed. */
 const SUSPICIOUS_MS = 2000;
-/** How long it may take to say so, in milliseconds. */
+/** Maximum time to wait for the probe. */
 const PROBE_MS = 4000;
-/** PostgreSQL's number for 64-bit integers; those of the store all fit into a number. */
+/** PostgreSQL's type id of 64-bit integers. Those of the store all fit into a JavaScript number. */
 const INT8 = 20;
 
 function parserOf(oid: number, format: 'text' | 'binary'): unknown {
@@ -22,22 +22,22 @@ function parserOf(oid: number, format: 'text' | 'binary'): unknown {
 
 interface HostOptions {
   readonly connectTimeoutMs: number;
-  /** True to take no connection to a server that accepts no writes. */
+  /** True to refuse connections to a server that accepts no writes. */
   readonly mustWrite: boolean;
-  /** Called when all its connections were ended at once. */
+  /** Called when all connections are dropped. */
   readonly onDropped?: () => void;
 }
 
-/** The connections to one server, which are dropped all at once if it is gone. */
+/** The connections to one server, which are all dropped at once if it stops answering. */
 export class DatabaseHost {
   readonly place: string;
   readonly #config: pg.ClientConfig;
   readonly #pool: pg.Pool;
   readonly #sockets = new Set<Socket>();
-  /** What waits for a connection, as what rejects it. */
+  /** The `reject` functions of callers that wait for a connection. */
   readonly #waiting = new Set<(error: Error) => void>();
   readonly #onDropped: (() => void) | undefined;
-  #asked: Promise<boolean> | undefined;
+  #probing: Promise<boolean> | undefined;
 
   constructor({ place, config }: HostAddress, { connectTimeoutMs, mustWrite, onDropped }: HostOptions) {
     this.place = place;
@@ -54,7 +54,7 @@ export class DatabaseHost {
       query_timeout: QUERY_TIMEOUT_MS,
       connectionTimeoutMillis: QUEUE_TIMEOUT_MS,
       types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
-      max: CONNECTIONS,
+      max: MAX_CONNECTIONS,
       Client: class extends pg.Client {
         constructor(config?: pg.ClientConfig) {
           super({ ...config, ...own });
@@ -62,12 +62,12 @@ export class DatabaseHost {
       },
       ...(mustWrite && { verify: (client, done) => void verify(client, done) }),
     });
-    // What breaks while nobody uses it is replaced by itself.
+    // The pool replaces an idle connection that breaks.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', client => client.on('error', () => {}));
   }
 
-  /** Resolves with a connection; rejects as soon as the server is given up. */
+  /** Resolves with a connection; rejects as soon as the connections are dropped. */
   connect(): Promise<pg.PoolClient> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
@@ -80,7 +80,7 @@ export class DatabaseHost {
     });
   }
 
-  /** Runs a query. If its answer takes long and the server no longer answers others, all connections are dropped. */
+  /** Runs a query. If it takes long and the server doesn't answer a probe, drops all connections. */
   async query(client: pg.PoolClient, config: pg.QueryConfig): Promise<unknown> {
     const watch = setInterval(() => void this.#check(), SUSPICIOUS_MS).unref();
     try {
@@ -93,7 +93,7 @@ export class DatabaseHost {
     }
   }
 
-  /** Ends all connections at once, with what waits for them. */
+  /** Drops all connections, and rejects callers that wait for one. */
   drop(reason: string): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
@@ -107,14 +107,14 @@ export class DatabaseHost {
   }
 
   async #check(): Promise<void> {
-    this.#asked ??= this.#answers().finally(() => {
-      this.#asked = undefined;
+    this.#probing ??= this.#probe().finally(() => {
+      this.#probing = undefined;
     });
-    if (!(await this.#asked)) this.drop('it no longer answers');
+    if (!(await this.#probing)) this.drop('it no longer answers');
   }
 
-  /** Whether the server answers on a new connection; a refusal of its own is an answer. */
-  async #answers(): Promise<boolean> {
+  /** Returns true if the server answers on a new connection, even with a refusal. */
+  async #probe(): Promise<boolean> {
     const client = new pg.Client({
       ...this.#config,
       connectionTimeoutMillis: PROBE_MS,

@@ -4,28 +4,28 @@ import type { ClientConfig } from 'pg';
 import { messageOf } from '../../../files/error-utils.ts';
 import { DatabaseUrlError } from '../errors.ts';
 
-/** One of the servers that may hold a database. */
+/** One of the servers of a database. */
 export interface HostAddress {
   /** Host and port, for messages. */
   readonly place: string;
   readonly config: Pick<ClientConfig, 'connectionString' | 'ssl'>;
 }
 
-/** A database as `--database` names it. */
+/** A parsed database URL. */
 export interface DatabaseAddress {
-  /** In the order of the URL; with several of them, the one that accepts writes is used. */
+  /** In the order of the URL. If there are several, the one that accepts writes is used. */
   readonly hosts: readonly HostAddress[];
   /** Hosts, ports and name, for messages. */
   readonly place: string;
-  /** How long a host may take to accept a connection, in milliseconds. */
+  /** Maximum time for a host to accept a connection. */
   readonly connectTimeoutMs: number;
-  /** False if statements are not to be prepared, because a pooler hands each transaction another connection. */
+  /** False if statements must not be prepared, because a pooler gives each transaction another connection. */
   readonly prepares: boolean;
 }
 
 const CONNECT_TIMEOUT_S = 5;
 
-/** Parameters that the driver doesn't know, or reads otherwise than libpq. */
+/** Parameters that the driver doesn't know, or interprets differently from libpq. */
 const OWN_PARAMETERS = [
   'prepare',
   'target_session_attrs',
@@ -37,9 +37,9 @@ const OWN_PARAMETERS = [
 ];
 
 /**
- * Reads a URL as `--database` and PROMPTRUN_DATABASE_URL take it: as libpq does, with several hosts and ports.
+ * Parses the URL of `--database` or PROMPTRUN_DATABASE_URL like libpq, with several hosts and ports.
  *
- * @throws {DatabaseUrlError} for any other text, and a parameter that can't be used; it never repeats the URL
+ * @throws {DatabaseUrlError} if it is not PostgreSQL's or has an invalid parameter; the message never repeats the URL
  */
 export function readDatabaseUrl(text: string): DatabaseAddress {
   const [, scheme = '', authority = '', rest = ''] =
@@ -69,26 +69,28 @@ function urlOf(text: string, isOneOfMany: boolean): URL {
 
 function notPostgres(): DatabaseUrlError {
   return new DatabaseUrlError(
-    'the database URL is not one of PostgreSQL; it looks like postgres://user:password@host:5432/name, and several hosts like @one:5432,[::1]:5432/name',
+    'the database URL is not a PostgreSQL URL; use the form postgres://user:password@host:5432/name, and for several hosts @one:5432,[::1]:5432/name',
   );
 }
 
 function checkAttributes(wanted: string | null): void {
   if (wanted === null || wanted === 'read-write' || wanted === 'primary') return;
   throw new DatabaseUrlError(
-    'target_session_attrs in the database URL is read-write or primary, or left out',
+    'target_session_attrs in the database URL must be read-write or primary, or left out',
   );
 }
 
 function prepares(text: string | null): boolean {
   if (text === null || text === 'true' || text === 'false') return text !== 'false';
-  throw new DatabaseUrlError('prepare in the database URL is true or false');
+  throw new DatabaseUrlError('prepare in the database URL must be true or false');
 }
 
 function connectTimeout(text: string | null): number {
   if (text === null) return CONNECT_TIMEOUT_S;
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
-  throw new DatabaseUrlError('connect_timeout in the database URL is a whole number of seconds, 1 or more');
+  throw new DatabaseUrlError(
+    'connect_timeout in the database URL must be a whole number of seconds from 1 to 999',
+  );
 }
 
 function hostOf({ hostname, port }: URL): string {
@@ -102,7 +104,7 @@ function configOf(url: URL): HostAddress['config'] {
   return { connectionString: plain.href, ...(ssl !== undefined && { ssl }) };
 }
 
-/** TLS as libpq has it; undefined if the URL leaves it open. */
+/** Returns the TLS options like libpq; undefined if the URL sets none. */
 function tlsOf({ hostname, searchParams }: URL): boolean | ConnectionOptions | undefined {
   const mode = searchParams.get('sslmode');
   const [root, cert, key] = ['sslrootcert', 'sslcert', 'sslkey'].map(name =>
@@ -118,23 +120,25 @@ function tlsOf({ hostname, searchParams }: URL): boolean | ConnectionOptions | u
       return false;
     case 'prefer':
     case 'require':
-      // A CA that is named is to be trusted, and no other.
+      // Only the named CA is trusted.
       return root ? { ...files, checkServerIdentity: anyHost } : { ...files, rejectUnauthorized: false };
     case 'no-verify':
       return { ...files, rejectUnauthorized: false };
     case 'verify-ca':
       return { ...files, checkServerIdentity: anyHost };
     case 'verify-full':
-      // Node takes a host that is an IP address for localhost.
+      // For an IP address, Node would check the certificate against localhost.
       return { ...files, checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate) };
     default:
-      throw new DatabaseUrlError('sslmode in the database URL is disable, require, verify-ca or verify-full');
+      throw new DatabaseUrlError(
+        'sslmode in the database URL must be disable, require, verify-ca or verify-full',
+      );
   }
 }
 
 const anyHost = (): undefined => undefined;
 
-/** The text of a certificate or key; `system` stands for the CAs of the system. */
+/** Returns the text of a certificate or key; undefined for `system`, which means the CAs of the system. */
 function certificateIn(parameters: URLSearchParams, name: string): string | undefined {
   const file = parameters.get(name);
   if (file === null || file === 'system') return undefined;

@@ -4,25 +4,25 @@ import { sql } from 'kysely';
 import type { Workers } from '../store.ts';
 import type { Db } from '../writer.ts';
 
-/** How long a worker counts as alive after it last renewed its lease. */
+/** Time for which a worker counts as alive after the last renewal. */
 const LEASE = sql`interval '15 seconds'`;
 const RENEW_EVERY_MS = 4000;
 
 /**
- * Workers as leases that are renewed while their processes live; only the database's clock counts. Who was itself away
- * for longer than its lease judges nobody for as long again: the others may have been cut off like it was.
+ * Returns workers that hold leases, renewed while their process lives. Only the database's clock counts. A worker that lost
+ * its lease declares no other worker dead for the length of another lease, because the others may have been cut off too.
  */
 export function leases(db: Db): Workers {
   const name = randomUUID();
   const stop = new AbortController();
-  let holding: Promise<void> | undefined;
+  let registered: Promise<void> | undefined;
 
   const keepRenewing = async (): Promise<void> => {
     let wasAway = false;
     while (!stop.signal.aborted) {
       await sleep(RENEW_EVERY_MS, undefined, { signal: stop.signal, ref: false }).catch(() => {});
       if (stop.signal.aborted) return;
-      // The others may find the database again later than this one, and are not dead.
+      // Other workers may reach the database again later than this one, and are not dead.
       wasAway = await renew(db, name, wasAway).then(
         () => false,
         () => true,
@@ -32,14 +32,14 @@ export function leases(db: Db): Workers {
 
   return {
     async register() {
-      holding ??= renew(db, name).then(
+      registered ??= renew(db, name).then(
         () => void keepRenewing(),
         (error: unknown) => {
-          holding = undefined;
+          registered = undefined;
           throw error;
         },
       );
-      await holding;
+      await registered;
       return name;
     },
     kindOf: () => 'serve',
@@ -49,7 +49,7 @@ export function leases(db: Db): Workers {
     },
     async release() {
       stop.abort();
-      if (holding) await sql`delete from "workers" where "id" = ${name}`.execute(db);
+      if (registered) await sql`delete from "workers" where "id" = ${name}`.execute(db);
     },
   };
 }
@@ -64,7 +64,7 @@ async function renew(db: Db, name: string, wasAway = false): Promise<void> {
       "expiresAt" = clock_timestamp() + ${LEASE}`.execute(db);
 }
 
-/** Whether a worker is known to be dead; its lease is ended then, so that it has to take a new one. */
+/** Returns true if a worker is known to be dead. Deletes its lease then, so that it must take a new one. */
 async function isDead(db: Db, worker: string, judge: string): Promise<boolean> {
   const { rows } = await sql<{ alive: boolean; trusted: boolean }>`
     select

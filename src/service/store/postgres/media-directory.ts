@@ -6,17 +6,17 @@ import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { createFile } from '../../../files/write-file.ts';
 import type { SettingsStore } from '../settings-store.ts';
 
-/** Distinguishes one shared directory from another; the database knows which one its instances use. */
+/** A file with a random id that identifies the directory. */
 const MARK = '.promptrun-media';
-/** The setting that has its mark. */
+/** The setting with the id of the directory that the instances use. */
 export const MEDIA_DIRECTORY = 'mediaDirectory';
 const WRITABLE_BY_ALL = 0o002;
 
 /**
- * Sees to it that all instances on a database keep media in one place: the database, or the directory that the first
- * of them was given.
+ * Checks that all instances on a database keep media in the same place: the database, or the directory of the first
+ * instance.
  *
- * @throws {DataDirectoryError} for any other place, and a directory that can't be used
+ * @throws {DataDirectoryError} if this instance uses another place, or the directory can't be used
  */
 export async function checkMediaDirectory(
   settings: SettingsStore,
@@ -39,7 +39,7 @@ export async function checkMediaDirectory(
 
 async function markOf(directory: string, shared: string | undefined): Promise<string> {
   const { mode } = await stat(directory);
-  // Windows has no modes, and reports one that everybody could write with.
+  // Windows has no modes, and reports one that allows everybody to write.
   if (process.platform !== 'win32' && (mode & WRITABLE_BY_ALL) !== 0) {
     throw new DataDirectoryError(
       `everybody can write to the media directory ${directory}; close it to them with \`chmod o-w ${directory}\``,

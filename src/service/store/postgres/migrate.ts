@@ -4,7 +4,7 @@ import { USER_AGENT } from '../../../models/outgoing/request.ts';
 import { migrations } from '../migrations.ts';
 import type { Db } from '../writer.ts';
 
-/** What is a file of its own, or in memory, beside SQLite. */
+/** Tables for data that SQLite stores keep in files or in memory. */
 const SHARED_TABLES = `
   create table blobs (
     collection text not null,
@@ -30,25 +30,25 @@ const STEPS = migrations({
   byKey: '',
   own: SHARED_TABLES,
 });
-/** The first version that was stored in PostgreSQL came after this many steps more than its number says. */
+/** The difference between the number of steps and the stored version, which started later in PostgreSQL. */
 const UNCOUNTED_STEPS = 3;
 const VERSION = STEPS.length - UNCOUNTED_STEPS;
 /**
- * The oldest form whose versions of this program may work on this one, and the first version of this program that knew it.
- * A step only adds, so that it is the form of the version before; what that one needs is removed a version later.
+ * The oldest schema version whose programs still work on the current schema, and the first program with that version.
+ * Steps only add, so programs of the version before work; what only they need is removed one version later.
  */
 const OLDEST = { version: 7, program: '0.2.0' } as const;
-/** What migrates, as messages name it. */
+/** The version of this program, for messages. */
 const PROGRAM = USER_AGENT.replace(/^.*\//, '');
 
-/** Any number, the same in every version: whoever migrates holds the lock of this name. */
+/** The id of the advisory lock that a migration holds; must never change. */
 const LOCK = 8_173_245_601;
 
 /**
- * Brings the database to the newest form; another instance that does the same at once is waited for.
+ * Migrates the database to the newest schema, after any other instance that does the same.
  *
- * @returns whether it was of an older form, not new
- * @throws {DataDirectoryError} for one that a newer version of this program made, if this one may not work on it
+ * @returns true if it had an older schema; false if it was new or current
+ * @throws {DataDirectoryError} if a newer version of promptrun migrated it, and this one can't work on it
  */
 export async function migrate(db: Db): Promise<boolean> {
   return await db.transaction().execute(async db => {
@@ -69,12 +69,12 @@ export async function migrate(db: Db): Promise<boolean> {
   });
 }
 
-/** The form of a database, and who may work on it; those of before version 0.2.0 say no more than their number. */
+/** The schema version of a database, and the programs that work on it. Before 0.2.0, only the version was stored. */
 interface StoreForm {
   readonly version: number;
-  /** The version of this program that brought it to this form. */
+  /** The version of promptrun that migrated it. */
   readonly program: string | null;
-  /** The oldest form that a program may be made for, and the first version of this program that was. */
+  /** The oldest schema version whose programs work on it, and the first version of promptrun with that schema. */
   readonly oldest: number | null;
   readonly oldestProgram: string | null;
 }
@@ -98,6 +98,6 @@ function checkOldest({ program, oldest, oldestProgram }: StoreForm): void {
   const by = program === null ? 'a newer promptrun' : `promptrun ${program}`;
   const from = oldestProgram === null ? 'a newer version' : `${oldestProgram} or newer`;
   throw new DataDirectoryError(
-    `the database was brought to its form by ${by}, and takes ${from}; this is promptrun ${PROGRAM}: update it`,
+    `the database was migrated by ${by}, and needs ${from}; this is promptrun ${PROGRAM}: update it`,
   );
 }

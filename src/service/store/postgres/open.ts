@@ -16,10 +16,10 @@ import { requestRates } from './request-rates.ts';
 import { runWrites } from './run-writes.ts';
 
 /**
- * Opens the store in a PostgreSQL database, making its tables where there are none.
+ * Opens the store in a PostgreSQL database, and creates or migrates its tables.
  *
  * @throws {DatabaseUrlError} for a URL that is not PostgreSQL's
- * @throws {DatabaseUnavailableError} where the database can't be reached or its tables can't be made
+ * @throws {DatabaseUnavailableError} if the database can't be reached or its tables can't be created
  */
 export async function openPostgresStore(
   url: string,

@@ -11,14 +11,14 @@ import type { DatabaseAddress, HostAddress } from './database-url.ts';
 /** The connections of a process to its database. */
 export interface ConnectionPool extends PostgresPool {
   /**
-   * Finds out if statements can be prepared.
+   * Checks that prepared statements work, unless the URL has `prepare=false`.
    *
-   * @throws {DatabaseUrlError} if a pooler loses them, and the URL does not say that none are to be prepared
+   * @throws {DatabaseUrlError} if a pooler loses them
    */
   check(): Promise<void>;
 }
 
-/** Connections to the database; a fault of theirs is a DatabaseUnavailableError. */
+/** Returns a pool whose connection faults are DatabaseUnavailableErrors. */
 export function connectionPool({ hosts, connectTimeoutMs, prepares }: DatabaseAddress): ConnectionPool {
   const primary = new Primary(hosts, connectTimeoutMs);
   const names = new StatementNames(prepares ? MAX_PREPARED : 0);
@@ -39,7 +39,7 @@ interface Connection {
   readonly client: pg.PoolClient;
 }
 
-/** The one of several servers that accepts writes; it is looked for again once it is gone. */
+/** Finds the server that accepts writes among several, and finds it again after a failover. */
 class Primary {
   readonly #hosts: readonly DatabaseHost[];
   #current: DatabaseHost | undefined;
@@ -61,7 +61,7 @@ class Primary {
       try {
         return { host: current, client: await current.connect() };
       } catch (error) {
-        // All its connections being busy says nothing of the server.
+        // Busy connections say nothing about the state of the server.
         if (this.#hosts.length === 1 || isBusy(error)) throw error;
         this.#leave(current);
       }
@@ -77,12 +77,12 @@ class Primary {
     await Promise.all(this.#hosts.map(host => host.end()));
   }
 
-  /** A single server is all there is to go back to. */
+  /** Forgets the current server, unless it is the only one. */
   #leave(host: DatabaseHost): void {
     if (this.#current === host && this.#hosts.length > 1) this.#current = undefined;
   }
 
-  /** Asks all servers at once, and again those that refused while a dead one takes its time: a standby may be promoted. */
+  /** Asks all servers at once. Retries those that refuse until all have answered, because a standby may be promoted. */
   async #find(): Promise<DatabaseHost> {
     const reasons = new Map<DatabaseHost, string>();
     const over = new AbortController();
@@ -95,7 +95,7 @@ class Primary {
         } catch (error) {
           reasons.set(host, reasonOf(error));
           if (over.signal.aborted || reasons.size === this.#hosts.length) throw error;
-          await sleep(ASK_AGAIN_MS);
+          await sleep(RETRY_EVERY_MS);
         }
       }
     });
@@ -113,44 +113,44 @@ class Primary {
   }
 }
 
-/** How long a server is left alone that took no writes, in milliseconds. */
-const ASK_AGAIN_MS = 250;
+/** Interval of attempts at a server that accepts no writes. */
+const RETRY_EVERY_MS = 250;
 
 function isBusy(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
 }
 
-/** Statements that are prepared on each connection; lists of any length make as many others, which are not. */
+/** Maximum number of prepared statements on each connection. Lists of different lengths make different statements. */
 const MAX_PREPARED = 200;
 
-/** Gives the statements that are prepared their names. */
+/** Names of the statements to prepare. */
 class StatementNames {
   readonly #names = new Map<string, string>();
-  readonly #most: number;
+  readonly #max: number;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   of(text: string): string | undefined {
-    const known = this.#names.get(text);
-    if (known !== undefined || this.#names.size >= this.#most) return known;
+    const existing = this.#names.get(text);
+    if (existing !== undefined || this.#names.size >= this.#max) return existing;
     const name = `promptrun_${this.#names.size}`;
     this.#names.set(text, name);
     return name;
   }
 }
 
-/** Connections that are tried, and how often each: a pooler under load may give some of them servers of their own. */
-const TRIED = 2;
+/** Number of connections to test, and of rounds, because a pooler under load may keep the servers of some for a while. */
+const TESTED = 2;
 const ROUNDS = 10;
-/** PostgreSQL's codes for a prepared statement that is there already, and for one that is not. */
+/** PostgreSQL's codes for a prepared statement that already exists, and for one that doesn't. */
 const STATEMENT_FAULTS: readonly (string | undefined)[] = ['42P05', '26000'];
 
-/** Whether connections share prepared statements, or lose them: what is behind them changes with each transaction. */
+/** Returns true if connections share or lose prepared statements, because a pooler changes their server. */
 async function losesStatements(primary: Primary): Promise<boolean> {
   const clients = await Promise.all(
-    Array.from({ length: TRIED }, async () => (await primary.connect()).client),
+    Array.from({ length: TESTED }, async () => (await primary.connect()).client),
   );
   const statement = { name: `promptrun_${randomUUID()}`, text: 'select $1::int', values: [1] };
   try {
@@ -162,20 +162,20 @@ async function losesStatements(primary: Primary): Promise<boolean> {
     if (!STATEMENT_FAULTS.includes(codeOf(error))) throw error;
     return true;
   } finally {
-    // The statement goes with the connection.
+    // Closes the connections, and the statement with them.
     for (const client of clients) client.release(true);
   }
 }
 
 function needsPrepareFalse(): DatabaseUrlError {
   return new DatabaseUrlError(
-    'the database is behind a pooler in transaction mode that keeps no prepared statements: add prepare=false to its URL, as in postgres://host:6432/name?prepare=false, or set max_prepared_statements in PgBouncer 1.21 or newer',
+    'the database is behind a pooler in transaction mode that loses prepared statements; add prepare=false to its URL, as in postgres://host:6432/name?prepare=false, or set max_prepared_statements in PgBouncer 1.21 or newer',
   );
 }
 
 function guarded(host: DatabaseHost, client: pg.PoolClient, names: StatementNames): PostgresPoolClient {
   const query = (text: string, parameters: readonly unknown[]): Promise<unknown> => {
-    // Statements without parameters are those of transactions and migrations.
+    // Only transactions and migrations have statements without parameters, which need no preparing.
     const name = parameters.length > 0 ? names.of(text) : undefined;
     return host
       .query(client, { text, values: [...parameters], ...(name !== undefined && { name }) })
@@ -186,5 +186,5 @@ function guarded(host: DatabaseHost, client: pg.PoolClient, names: StatementName
 
 function rethrow(error: unknown): never {
   if (!isAway(error)) throw error;
-  throw new DatabaseUnavailableError(`the database is away: ${reasonOf(error)}`, { cause: error });
+  throw new DatabaseUnavailableError(`the database is unavailable: ${reasonOf(error)}`, { cause: error });
 }

@@ -3,12 +3,12 @@ import type { RateLimiter } from '../../core/rate-limiter.ts';
 import type { Db } from '../writer.ts';
 
 /**
- * Counts the requests of a key over all instances: `perSecond` at once, made up for over a second. Gives how long to
- * wait, in milliseconds; 0 where the request was granted.
+ * Limits the requests of each key over all instances: bursts of up to `perSecond`, refilled over a second. `take` returns
+ * the time to wait in milliseconds; 0 if the request is granted.
  */
 export function requestRates(db: Db, perSecond: number): RateLimiter {
   const each = sql`${1 / perSecond} * interval '1 second'`;
-  // As many as the whole of what is granted in a second, one at least.
+  // The burst is what a second grants, but at least one request.
   const ahead = sql`${Math.max(1, perSecond) / perSecond} * interval '1 second'`;
   return {
     perSecond,

@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely';
 import { codeOf } from '../../../files/error-utils.ts';
 import { Batches } from '../batches.ts';
 import { DatabaseUnavailableError } from '../errors.ts';
-import { createRun, IDEMPOTENCY_LIFETIME_MS, TEXT_SHARE, writtenRequest } from '../run-creation.ts';
+import { createRun, IDEMPOTENCY_LIFETIME_MS, requestJson, TEXT_SHARE } from '../run-creation.ts';
 import { endRun } from '../run-endings.ts';
 import {
   CreationRefused,
@@ -25,15 +25,15 @@ interface Ending {
   readonly outcome: Outcome;
 }
 
-/** Creations and endings of runs that go into one statement. */
-const MOST_TOGETHER = 64;
-/** How often the uses of prompts are written down, in milliseconds: with each creation they would make all users wait for each other. */
-const USES_EVERY_MS = 1000;
+/** Maximum number of creations or endings in one statement. */
+const MAX_BATCH = 64;
+/** Interval of writing the uses of prompts. Written with each creation, they would make all users wait for each other. */
+const WRITE_USES_EVERY_MS = 1000;
 
-/** Creations and endings of runs as one statement each, which commits by itself. */
+/** Creates and ends runs in batches of one statement, which is its own transaction. */
 export function runWrites(db: Db, writer: Writer): RunWrites {
   const uses = collectedUses(db);
-  // What one statement can't do, such as saying why it refused, is done step by step.
+  // Repeats statement by statement what one statement can't do, such as name the reason of a refusal.
   const createAlone = async ({ run, limits, now }: Creation): Promise<string | CreationRefused> => {
     try {
       return await writer.write(db => createRun(db, run, limits, now));
@@ -51,7 +51,7 @@ export function runWrites(db: Db, writer: Writer): RunWrites {
     const results: (string | CreationRefused)[] = [];
     for (const item of items) results.push(await createAlone(item));
     return results;
-  }, MOST_TOGETHER);
+  }, MAX_BATCH);
   const endings = new Batches<Ending, boolean>(async items => {
     const ended = await endTogether(db, items).catch(unlessAway);
     if (ended) return items.map(({ id }) => ended.has(id));
@@ -60,10 +60,10 @@ export function runWrites(db: Db, writer: Writer): RunWrites {
       results.push(await writer.write(db => endRun(db, id, outcome, worker)));
     }
     return results;
-  }, MOST_TOGETHER);
+  }, MAX_BATCH);
   return {
     async create(run: NewRun, limits: UserLimits, now: number): Promise<string> {
-      // A run that has ended already is rare, and takes more than one statement.
+      // A run that has already ended is rare, and takes more than one statement.
       const creation = { run, limits, now };
       const result = await (run.outcome
         ? createAlone(creation)
@@ -80,14 +80,14 @@ export function runWrites(db: Db, writer: Writer): RunWrites {
   };
 }
 
-/** What the database refused may work step by step; while it is away, nothing does. */
+/** Rethrows an error unless the database refused the statement, because the single steps may then succeed. */
 function unlessAway(error: unknown): undefined {
   if (error instanceof DatabaseUnavailableError) throw error;
-  // Unique keys, serialisation, deadlock, and what one of several items has that can't be kept.
+  // Refusals have a code: a unique key, a serialisation failure, a deadlock, or one invalid item among several.
   if (codeOf(error) === undefined) throw error;
 }
 
-/** Creates runs of one user. */
+/** Creates runs of one user, or none. */
 export const CREATE = `
 with input as (
   select * from unnest(
@@ -158,13 +158,13 @@ from input i left join former f on f.id = i.id order by i.place`;
 
 interface CreatedRow {
   readonly id: string;
-  /** The run that the key made before; null if there is none. */
+  /** The run that the idempotency key created before; null if there is none. */
   readonly runId: string | null;
   readonly same: boolean | null;
   readonly taken: boolean;
 }
 
-/** Creates runs of one user; gives their ids, or undefined if something keeps one of them from being created. */
+/** Creates runs of one user and returns their ids; undefined if one of them can't be created. */
 async function createTogether(
   db: Db,
   items: readonly Creation[],
@@ -183,7 +183,7 @@ async function createTogether(
     runs.map(({ inputBytes }) => inputBytes),
     runs.map(({ textBytes }) => textBytes),
     runs.map(({ worker }) => worker),
-    runs.map(({ request }) => writtenRequest(request)),
+    runs.map(({ request }) => requestJson(request)),
     runs.map(({ keyId }) => keyId ?? null),
     runs.map(({ idempotency }) => idempotency?.key ?? null),
     runs.map(({ idempotency }) => idempotency?.digest ?? null),
@@ -244,7 +244,7 @@ with input as (
 )
 select id from ended`;
 
-/** Ends runs of one worker; gives those that had not ended before. */
+/** Ends runs of one worker, and returns the ids of those that had not ended before. */
 async function endTogether(db: Db, items: readonly Ending[]): Promise<ReadonlySet<string>> {
   const [{ worker }] = items as readonly [Ending, ...Ending[]];
   const outcomes = items.map(({ outcome }) => outcome);
@@ -264,7 +264,7 @@ async function endTogether(db: Db, items: readonly Ending[]): Promise<ReadonlySe
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Counts uses of prompts, and writes them down now and then. */
+/** Counts uses of prompts, and writes them at intervals. */
 function collectedUses(db: Db) {
   let counts = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
@@ -273,7 +273,7 @@ function collectedUses(db: Db) {
     timer = undefined;
     const written = counts;
     counts = new Map();
-    // In one order everywhere, so that two that do this at once don't wait for each other.
+    // Always in the same order, so that two processes that do this at once don't deadlock.
     for (const [id, uses] of [...written].sort(([a], [b]) => (a < b ? -1 : 1))) {
       await db
         .updateTable('prompts')
@@ -285,8 +285,8 @@ function collectedUses(db: Db) {
   return {
     add(promptId: string): void {
       counts.set(promptId, (counts.get(promptId) ?? 0) + 1);
-      // What the database does not take meanwhile is not worth more than a guess.
-      timer ??= setTimeout(() => void flush().catch(() => {}), USES_EVERY_MS).unref();
+      // Counts lost to a database fault are acceptable: uses only rank the search.
+      timer ??= setTimeout(() => void flush().catch(() => {}), WRITE_USES_EVERY_MS).unref();
     },
     pending: (promptId: string): number => counts.get(promptId) ?? 0,
     flush: () => flush().catch(() => {}),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noSqlite } from '../errors.ts';
 
-/** What both SQLite bindings have in common, as far as it is used here. */
+/** The common interface of both SQLite bindings, as far as it is used here. */
 export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
   exec(sql: string): void;
@@ -20,16 +20,16 @@ export interface SqliteModule {
 }
 
 /**
- * Opens a database file with Node's own SQLite where there is one that is safe, else with the one that is shipped.
+ * Opens a database file with Node's built-in SQLite if it has a safe version, else with the packaged one.
  *
- * @throws {DataDirectoryError} where that can't be loaded on this platform
+ * @throws {DataDirectoryError} if no SQLite can be loaded on this platform
  */
 export async function openSqlite(file: string): Promise<SqliteDatabase> {
   const { DatabaseSync } = await loadSqlite(process.versions);
   return new DatabaseSync(file);
 }
 
-/** The binding that Node of these versions is given; an unsafe one of its own is better than none. */
+/** Loads the SQLite binding for a Node. Falls back to an unsafe built-in one rather than to none. */
 export async function loadSqlite({ sqlite }: NodeJS.ProcessVersions): Promise<SqliteModule> {
   const builtIn = sqlite === undefined ? undefined : builtInSqlite();
   if (builtIn && isSafe(sqlite ?? '')) return builtIn;
@@ -41,7 +41,7 @@ export async function loadSqlite({ sqlite }: NodeJS.ProcessVersions): Promise<Sq
   }
 }
 
-/** The first release that loses no commits where another process moves the log to the database meanwhile. */
+/** The first release that can't lose commits while another process runs a checkpoint. */
 const SAFE = [3, 51, 3] as const;
 
 function isSafe(version: string): boolean {
@@ -53,13 +53,13 @@ function isSafe(version: string): boolean {
 function builtInSqlite(): SqliteModule | undefined {
   const getBuiltin = (process as { getBuiltinModule?: (id: string) => unknown }).getBuiltinModule;
   if (!getBuiltin) return undefined;
-  // Node announces its SQLite as experimental on standard error, which belongs to the user.
-  const emitting = Object.getOwnPropertyDescriptor(process, 'emitWarning');
+  // Node warns on stderr that its SQLite is experimental, which doesn't concern the user.
+  const emitWarning = Object.getOwnPropertyDescriptor(process, 'emitWarning');
   process.emitWarning = () => {};
   try {
     return getBuiltin('node:sqlite') as SqliteModule | undefined;
   } finally {
-    if (emitting) Object.defineProperty(process, 'emitWarning', emitting);
+    if (emitWarning) Object.defineProperty(process, 'emitWarning', emitWarning);
   }
 }
 
@@ -68,7 +68,7 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_PROTOCOL = 15;
 const SQLITE_NOTADB = 26;
 
-/** The packaged binding gives no code with what fails while rows are read. */
+/** Result codes by message, because the packaged binding omits the code if reading rows fails. */
 const CODE_OF_MESSAGE: Readonly<Record<string, number>> = {
   'database is locked': SQLITE_BUSY,
   'database disk image is malformed': SQLITE_CORRUPT,
@@ -76,31 +76,31 @@ const CODE_OF_MESSAGE: Readonly<Record<string, number>> = {
   'file is not a database': SQLITE_NOTADB,
 };
 
-/** Another connection holds a lock, perhaps for a short time only. */
+/** Returns true if another connection holds a lock, perhaps only briefly. */
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === SQLITE_BUSY || code === SQLITE_PROTOCOL;
 }
 
-/** What the file holds is not a database, or no longer a whole one. */
+/** Returns true if the file is not a database, or a damaged one. */
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
-/** SQLite's primary result code of an error; undefined for any other error. */
+/** Returns SQLite's primary result code; undefined for any other error. */
 function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
   return CODE_OF_MESSAGE[error.message];
 }
 
-/** How long a lock is waited for in all, in milliseconds: hundreds of processes may want it one after the other. */
+/** Maximum time to wait for a lock, long because hundreds of processes may want it one after the other. */
 const LOCK_TIMEOUT_MS = 120_000;
-/** The longest pause between two tries, in milliseconds. */
-const LONGEST_PAUSE_MS = 60;
+/** Maximum pause between two attempts. */
+const MAX_PAUSE_MS = 60;
 
-/** Does `work` again for as long as other connections hold the lock that it needs. */
+/** Retries `work` as long as another connection holds the lock that it needs. */
 export async function whenUnlocked<T>(work: () => T | Promise<T>): Promise<T> {
   let firstBusy: number | undefined;
   for (;;) {
@@ -109,8 +109,8 @@ export async function whenUnlocked<T>(work: () => T | Promise<T>): Promise<T> {
     } catch (error) {
       firstBusy ??= performance.now();
       if (!isBusy(error) || performance.now() - firstBusy > LOCK_TIMEOUT_MS) throw error;
-      // At random, so that those who wait don't all come back at once.
-      await sleep(Math.random() * LONGEST_PAUSE_MS);
+      // Random, so that waiting processes don't all retry at once.
+      await sleep(Math.random() * MAX_PAUSE_MS);
     }
   }
 }

@@ -12,19 +12,19 @@ import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './bindi
 import { fill, isForeign, migrate } from './migrate.ts';
 import type { LockedWorkers } from './worker-locks.ts';
 
-/** How long a statement blocks the process while it waits for another's transaction, in milliseconds. */
+/** Maximum time that a statement blocks this process while it waits for another's transaction. */
 const BUSY_TIMEOUT_MS = 100;
-/** Databases up to this size are checked whole at every start, which takes a few milliseconds; in bytes. */
-const CHECKED_SIZE = 2 * 1024 * 1024;
+/** Maximum size of a database, in bytes, for a full check at every start, which takes a few milliseconds. */
+const MAX_CHECKED_SIZE = 2 * 1024 * 1024;
 
 /**
- * Opens the database with WAL, every commit on disk before it returns, in the newest form; makes it where there is none;
- * `migrated` is whether it was of an older form before.
+ * Opens the database in WAL mode with durable commits; creates or migrates it if necessary. `migrated` is true if it had an
+ * older schema.
  *
- * @throws {DataDirectoryError} for a file that is empty, damaged or another program's
+ * @throws {DataDirectoryError} if the file is empty, damaged or another program's
  */
 export async function connect(file: string) {
-  const size = (await sizeOf(file)) ?? (await makeDatabase(file));
+  const size = (await sizeOf(file)) ?? (await createDatabase(file));
   if (size === 0) throw damagedStore(file, 'it is empty');
   try {
     return await openWhole(file, size);
@@ -39,11 +39,11 @@ async function openWhole(file: string, size: number) {
     database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
     const foreign = await whenUnlocked(() => isForeign(database));
     if (foreign) throw damagedStore(file, 'it is the database of another program');
-    // Two processes that open a fresh file at once can meet a lock here in spite of the busy timeout.
+    // Two processes that open a new file at once can meet a lock here despite the busy timeout.
     await whenUnlocked(() => database.exec('pragma journal_mode = wal'));
     database.exec('pragma synchronous = full; pragma foreign_keys = on');
     const migrated = await whenUnlocked(() => migrate(database, file));
-    if (size <= CHECKED_SIZE) await whenUnlocked(() => check(database, file));
+    if (size <= MAX_CHECKED_SIZE) await whenUnlocked(() => check(database, file));
     return { database, migrated };
   } catch (error) {
     database.close();
@@ -56,11 +56,11 @@ function check(database: SqliteDatabase, file: string): void {
   if (row?.quick_check !== 'ok') throw damagedStore(file, row?.quick_check ?? 'it could not be checked');
 }
 
-/** The new file appears whole or not at all, so that one that is empty is known to be damaged. Gives its size. */
-async function makeDatabase(file: string): Promise<number> {
+/** Creates the file atomically, so that an empty one is always a damaged one. Returns its size. */
+async function createDatabase(file: string): Promise<number> {
   const unfinished = `${file}.${randomUUID()}.new`;
   try {
-    // SQLite would make it as open as the umask allows; its -wal and -shm take over this mode.
+    // SQLite would use the umask; its -wal and -shm files inherit this mode.
     await (await open(unfinished, 'wx', 0o600)).close();
     const database = await openSqlite(unfinished);
     try {
@@ -68,12 +68,12 @@ async function makeDatabase(file: string): Promise<number> {
     } finally {
       database.close();
     }
-    // Its log would be taken for the new file's.
+    // SQLite would apply the log of the missing file to the new one.
     const hadLog = (await sizeOf(`${file}-wal`)) !== undefined;
     if (hadLog && (await sizeOf(file)) === undefined) {
       throw damagedStore(file, 'it is missing, and only its log (-wal) is there');
     }
-    // Where another process was faster, its file stays.
+    // If another process was faster, its file stays.
     await placeNew(unfinished, file);
     await syncDirectory(path.dirname(file));
     return (await stat(file)).size;
@@ -89,13 +89,14 @@ async function sizeOf(file: string): Promise<number | undefined> {
   );
 }
 
-/** What belongs to a database beside its file. */
+/** The suffixes of a database's files. */
 const SUFFIXES = ['', '-wal', '-shm'] as const;
 
 /**
- * Renames the database and its logs, so that a new one can be begun; gives the former one's name, which says when.
+ * Renames the database and its logs, so that a new one can be created. Returns the new name, which contains the time;
+ * undefined if there is no database.
  *
- * @throws {DataDirectoryError} while another process works on it
+ * @throws {DataDirectoryError} if another process uses it
  */
 export async function putStoreAside(
   file: string,
@@ -105,7 +106,7 @@ export async function putStoreAside(
   if ((await sizeOf(file)) === undefined) return undefined;
   if (await workers.others()) {
     throw new DataDirectoryError(
-      `the store ${file} is in use by another process; end that one before a new store is begun`,
+      `the store ${file} is in use by another process; stop that process before you start a new store`,
     );
   }
   const time = new Date(clock.now()).toISOString().replace(/[:.]/g, '-');

@@ -10,7 +10,7 @@ import { type SqliteDatabase, type SqliteStatement, type SqliteValue, whenUnlock
 
 const MAX_STATEMENTS = 200;
 
-/** Kysely over one connection of either SQLite binding; the connection stays its opener's to close. */
+/** Returns a Kysely dialect over one connection of either SQLite binding. The caller closes the connection. */
 export function storeDialect(database: SqliteDatabase): SqliteDialect {
   const config = { database: kyselyDatabase(database) };
   const dialect = new SqliteDialect(config);
@@ -18,7 +18,7 @@ export function storeDialect(database: SqliteDatabase): SqliteDialect {
   return dialect;
 }
 
-/** Waits for what another process has locked. */
+/** A driver that waits for locks of other processes. */
 class StoreDriver extends SqliteDriver {
   override async acquireConnection(): Promise<DatabaseConnection> {
     const connection = await super.acquireConnection();
@@ -29,12 +29,12 @@ class StoreDriver extends SqliteDriver {
     };
   }
 
-  /** Takes the write lock at once: a transaction that reads first could not get it later. */
+  /** Takes the write lock at once, because a transaction that reads first may not get it later. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
-  /** A full disk and the like end the transaction by themselves; the fault itself is what is reported. */
+  /** Ignores a failed rollback: faults such as a full disk end the transaction, and the original error counts. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await super.rollbackTransaction(connection).catch(() => {});
   }

@@ -2,7 +2,7 @@ import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { migrations } from '../migrations.ts';
 import type { SqliteDatabase } from './binding.ts';
 
-/** What the planner is to reckon with: without it, it reads a user's every run to find those of a rare status. */
+/** Statistics for the query planner, which would otherwise read all runs of a user to find a rare status. */
 const STATISTICS = `
   analyze;
   insert into sqlite_stat1 (tbl, idx, stat) values
@@ -13,10 +13,10 @@ const STATISTICS = `
 const STEPS = migrations({ counter: 'integer primary key', byKey: 'without rowid', own: STATISTICS });
 
 /**
- * Brings the database to the newest form; another process that does the same at once is waited for.
+ * Migrates the database to the newest schema, after any other process that does the same.
  *
- * @returns whether it was of an older form, not new
- * @throws {DataDirectoryError} for one that a newer version of this program made
+ * @returns true if it had an older schema; false if it was new or current
+ * @throws {DataDirectoryError} if a newer version of promptrun wrote it
  */
 export function migrate(database: SqliteDatabase, file: string): boolean {
   if (versionOf(database) === STEPS.length) return false;
@@ -29,8 +29,8 @@ export function migrate(database: SqliteDatabase, file: string): boolean {
 }
 
 /**
- * Fills a new database. It reads nothing: a statement that is not garbage yet keeps the file open after the database is
- * closed, and Windows removes no open file.
+ * Creates the schema in a new database, without a read: a statement that is not yet garbage-collected keeps the file open
+ * after the database is closed, and Windows can't delete an open file.
  */
 export function fill(database: SqliteDatabase): void {
   inTransaction(database, () => takeSteps(database, 0));
@@ -51,13 +51,13 @@ function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
     try {
       database.exec('rollback');
     } catch {
-      // A full disk ends the transaction by itself.
+      // A full disk has already ended the transaction.
     }
     throw error;
   }
 }
 
-/** Whether the file holds tables, but not those that every version of the store had. */
+/** Returns true if the file has tables, but not one that every version of the store has. */
 export function isForeign(database: SqliteDatabase): boolean {
   const names = database.prepare("select name from sqlite_schema where type = 'table'").all() as {
     name: string;

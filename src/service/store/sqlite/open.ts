@@ -7,7 +7,7 @@ import { connect, putStoreAside } from './connect.ts';
 import { storeDialect } from './dialect.ts';
 import { workerLocks } from './worker-locks.ts';
 
-/** Opens the store that is a file in the data directory, making it where there is none. */
+/** Opens the SQLite store in the data directory, and creates it if it doesn't exist. */
 export async function openSqliteStore(
   file: string,
   { dataDir, worker = 'serve', clock, newStore = false, onNotice, onQuery }: StoreOptions,

@@ -1,3 +1,3 @@
-// Imported late by a name of our own: the bundle then loads the package as it loads its own files, without starting
-// Node's loader of ES modules.
+// A file of our own to import lazily, so that the bundle loads the package like its own files, without Node's loader of
+// ES modules.
 export { DatabaseSync } from '@photostructure/sqlite';

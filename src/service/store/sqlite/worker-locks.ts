@@ -8,18 +8,18 @@ import { writtenBefore } from '../blob-files.ts';
 import type { WorkerKind } from '../store.ts';
 import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 
-/** Workers of a store that is a file. */
+/** The workers of an SQLite store. */
 export type LockedWorkers = ReturnType<typeof workerLocks>;
 
 const SUFFIX = '.lock';
-/** What the names of commands begin with. */
+/** Prefix of the names of commands. */
 const COMMAND = 'command-';
-/** Long enough for a worker to lock the file it has just made, in milliseconds. */
+/** Age below which a lock file is left alone, because its worker may not have locked it yet. */
 const FRESH_MS = 60_000;
 
 /**
- * Workers as locks, without process ids: each holds one on a file of its own, which the operating system lets go of
- * however the process ends.
+ * Returns workers that are identified by locks, not process ids: each locks a file of its own, and the operating system
+ * releases the lock however the process ends.
  */
 export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
   const directory = path.join(dataDir, 'workers');
@@ -38,7 +38,7 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
     },
     kindOf: (worker: string): WorkerKind => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
     isAlive: async (worker: string) => worker === name || (await isLocked(fileOf(worker))),
-    /** Whether any process but this one works on the store. */
+    /** Returns true if another process uses the store. */
     async others() {
       for (const file of await lockFiles(directory)) {
         if (file !== fileOf(name) && (await isLocked(file))) return true;
@@ -64,12 +64,12 @@ async function takeLock(file: string): Promise<SqliteDatabase> {
   makeDirectory(path.dirname(file), 0o700);
   await (await open(file, 'a', 0o600)).close();
   const database = await openSqlite(file);
-  // A process that checks whether this one is alive holds the lock for a short time.
+  // A process that checks if this one is alive holds the lock briefly.
   await whenUnlocked(() => database.exec('begin exclusive'));
   return database;
 }
 
-/** Only SQLite may open the file: closing any other handle on it would let go of this process's own lock. */
+/** Returns true if a worker holds the lock. Only SQLite may open the file: closing any other handle would release our lock. */
 async function isLocked(file: string): Promise<boolean> {
   if (!(await exists(file))) return false;
   const database = await openSqlite(file);
@@ -84,7 +84,7 @@ async function isLocked(file: string): Promise<boolean> {
   }
 }
 
-/** Windows removes no file that another process has open, if only to see whether this one is alive: a later sweep does. */
+/** Removes a lock file. On Windows, one that another process has open is left to a later sweep. */
 async function removeIfClosed(file: string): Promise<void> {
   await rm(file, { force: true }).catch((error: unknown) => {
     if (codeOf(error) !== 'EBUSY') throw error;
