@@ -14,17 +14,18 @@ import type { Env } from './outgoing/proxy.ts';
 
 export type Engines = Readonly<Record<EngineName, Engine>>;
 
+/** The settings of all engines. */
 export interface EnginesOptions {
-  /** Holds the keys of the providers; programs get all of it. */
+  /** The environment: the providers' keys, and the variables that programs see. */
   readonly env: Env;
   readonly privateRules?: PrivateRules;
-  /** Where programs that run are written down. */
+  /** The data directory, which records running programs. */
   readonly dataDir: string;
-  /** Where programs start, absolute; default the working directory of this process. */
+  /** The absolute folder in which programs start; default the working directory. */
   readonly directory?: string | undefined;
 }
 
-/** Every engine by its name. */
+/** Returns all engines by name. */
 export function createEngines({
   env,
   privateRules,
@@ -36,18 +37,18 @@ export function createEngines({
     card,
     clip,
     sandbox,
-    provider: loadedLate(async () =>
+    provider: lazyEngine(async () =>
       (await import('./providers/engine.ts')).providerEngine(env, { privateRules }),
     ),
-    program: loadedLate(async () =>
+    program: lazyEngine(async () =>
       (await import('./programs/program-engine.ts')).programEngine({ env, dataDir, directory }),
     ),
-    address: loadedLate(async () => (await import('./programs/address-engine.ts')).addressEngine({ env })),
+    address: lazyEngine(async () => (await import('./programs/address-engine.ts')).addressEngine({ env })),
   } satisfies Engines;
 }
 
-/** An engine whose code is loaded by its first job. */
-function loadedLate(load: () => Promise<Engine>): Engine {
+/** Returns an engine that loads its code with the first job. */
+function lazyEngine(load: () => Promise<Engine>): Engine {
   let engine: Promise<Engine> | undefined;
   const loaded = (): Promise<Engine> => {
     engine ??= load();
@@ -59,59 +60,59 @@ function loadedLate(load: () => Promise<Engine>): Engine {
   };
 }
 
-/** Gives the rendered prompt back as it is. */
+/** Returns the rendered prompt as the answer. */
 const echo: Engine = {
-  run: async ({ prompt: { text } }) => madeOf(text, { type: 'text', text }),
+  run: async ({ prompt: { text } }) => successWith(text, { type: 'text', text }),
 };
 
-/** What a built-in engine made of a prompt's text. */
-function madeOf(text: string, ...outputs: EngineOutput[]): EngineResult {
+/** Returns the result of a built-in engine. */
+function successWith(text: string, ...outputs: EngineOutput[]): EngineResult {
   return { outputs, tokens: roughTokens(text), failed: false };
 }
 
-/** By quality: widths of 512, 1024 and 2048 pixels. */
+/** Zoom factors by quality, for widths of 512, 1024 and 2048 pixels. */
 const ZOOMS: ReadonlyMap<unknown, number> = new Map([
   ['low', 0.5],
   ['medium', 1],
   ['high', 2],
 ]);
 
-/** Draws the rendered prompt into a picture. */
+/** Draws the rendered prompt as a picture. */
 const card: Engine = {
   run: async ({ prompt: { text }, runOptions, signal }) => {
     const bytes = await drawCard(text, ZOOMS.get(runOptions['quality']) ?? 1);
     signal.throwIfAborted();
-    return madeOf(text, { type: 'image', bytes, mediaType: 'image/png' });
+    return successWith(text, { type: 'image', bytes, mediaType: 'image/png' });
   },
 };
 
-/** Gives the one film that ships with the package: two seconds of H.264, whatever the prompt. */
+/** Returns the clip in the package, two seconds of H.264, for any prompt. */
 const clip: Engine = {
   run: async ({ prompt: { text } }) => {
     const bytes = installedBytes('dist/assets/clip.mp4', 'assets/clip.mp4', 'models/offline/clip.mp4');
-    return madeOf(text, { type: 'video', bytes, mediaType: 'video/mp4' });
+    return successWith(text, { type: 'video', bytes, mediaType: 'video/mp4' });
   },
 };
 
-/** Rehearses slow runs and failures: waits `delaySeconds`, then ends as `outcome` says. */
+/** Simulates slow runs and failures: waits `delaySeconds`, then ends with `outcome`. */
 const sandbox: Engine = {
   run: async job => {
     const seconds = Number(job.runOptions['delaySeconds'] ?? 0);
     if (seconds > 0) await job.sleep(seconds * 1000, job.signal);
-    return ending(job);
+    return sandboxResult(job);
   },
 };
 
-const REHEARSED = 'This failure was asked for with outcome=';
+const REQUESTED_FAILURE = 'This failure was asked for with outcome=';
 
-function ending({ prompt: { text }, runOptions }: EngineJob): EngineResult {
+function sandboxResult({ prompt: { text }, runOptions }: EngineJob): EngineResult {
   const answer = { type: 'text', text } as const;
   switch (runOptions['outcome'] ?? 'succeeded') {
     case 'failed':
-      return failedWith(`${REHEARSED}failed`);
+      return failedWith(`${REQUESTED_FAILURE}failed`);
     case 'partial':
-      return madeOf(text, answer, { type: 'error', message: `${REHEARSED}partial` });
+      return successWith(text, answer, { type: 'error', message: `${REQUESTED_FAILURE}partial` });
     default:
-      return madeOf(text, answer);
+      return successWith(text, answer);
   }
 }

@@ -1,12 +1,12 @@
 import type { Modality, Model, RunOption } from '../wire/index.ts';
 import type { Declared } from './declared.ts';
 
-/** The engines a model can be run by. */
+/** The engines by name. */
 export type EngineName = 'echo' | 'card' | 'clip' | 'sandbox' | 'provider' | 'program' | 'address';
 
-/** The interfaces by which providers are asked, under the names that `engine` has in models.yaml. */
+/** The interfaces of providers, by their names in models.yaml (`engine`). */
 export const INTERFACES = [
-  /** Chat Completions in the form that most servers take. */
+  /** Chat Completions as most servers implement them. */
   'openai',
   'openai-responses',
   'anthropic',
@@ -41,74 +41,74 @@ export const OPTION_NAMES = [
 
 export type OptionName = (typeof OPTION_NAMES)[number];
 
-/** Where a model is reached. */
+/** A provider of models. */
 export interface Provider {
   readonly name: string;
-  /** Ready to be asked, without a slash at its end. */
+  /** The base URL of requests, without a trailing slash. */
   readonly baseUrl: string;
   readonly engine: InterfaceName;
-  /** The environment variables that may hold its key, the first that is set counts; none of them: none is sent. */
+  /** The environment variables of its key; the first that is set counts. Without one, no key is sent. */
   readonly keyVariables: readonly string[];
-  /** True if it is not asked without a key. */
+  /** True if it requires a key. */
   readonly needsKey: boolean;
-  /** Variables that its address lacks; any one of them is enough. */
+  /** Variables that would complete its address; any one of them is enough. */
   readonly missing?: readonly string[];
-  /** False if it has no list of the models that a key may use; default true. */
+  /** False if it can't list the models that a key may use; default true. */
   readonly listsModels?: boolean;
-  /** Whether its models can be asked in batches at a lower price. */
+  /** True if it takes batches at a lower price. */
   readonly batch?: boolean;
-  /** What messages call the place that its address comes from, such as a variable; default `its baseUrl`. */
+  /** The name of the address's source in messages, such as a variable; default `its baseUrl`. */
   readonly addressName?: string;
-  /** Whether the environment names another address than the provider's own. */
+  /** True if the environment sets an address other than the provider's own. */
   readonly isMoved?: boolean;
-  /** What is wrong with the address that the environment names for it. */
+  /** The fault of its address in the environment. */
   readonly fault?: string;
-  /** Sent with each request besides those of the interface. */
+  /** Extra headers of each request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A model the service offers. */
+/** A model that the service offers. */
 export interface ModelEntry {
   readonly model: string;
   readonly modality: Modality;
   readonly engine: EngineName;
   readonly provider?: Provider;
-  /** The program or the address that it is, if it is one. */
+  /** Its program or address, if it has one in place of a provider. */
   readonly declared?: Declared;
-  /** The provider's name of it, if it differs from `model`. */
+  /** The provider's name for it, if it differs from `model`. */
   readonly id?: string;
   readonly runOptions: readonly RunOption[];
-  /** Whether it is not described: `prefix` names its provider, `key` says that there is a key of one provider only. */
+  /** Set if models.yaml doesn't describe it: its provider follows from a `prefix`, or from the only `key`. */
   readonly guessed?: 'prefix' | 'key';
-  /** How it is asked for JSON; by default with the prompt's schema where it has one. */
+  /** How to ask it for JSON; default with the prompt's schema, if there is one. */
   readonly responseFormat?: 'json_schema' | 'json_object' | 'none';
-  /** Options that are never sent to it. */
+  /** Options never to send. */
   readonly leaveOut?: readonly OptionName[];
-  /** Whether the model is one that thinks, if its name does not say so. */
+  /** True for a reasoning model, false for another one; default judged by its name. */
   readonly reasoning?: boolean;
-  /** What a run costs, in credits. */
+  /** The price of a run, in credits. */
   readonly credits: number;
-  /** What it costs in money; undefined if that is not described. */
+  /** The price in money, if models.yaml has one. */
   readonly price?: Price;
-  /** The day on which its provider shuts it down, as 2026-11-30. */
+  /** The day of its shutdown, such as 2026-11-30. */
   readonly shutdownDate?: string;
 }
 
-/** What a provider takes for a model, in US dollars. */
+/** The price of a model, in US dollars. */
 export interface Price {
-  /** A million tokens of the prompt. */
+  /** Per million tokens of the prompt. */
   readonly input: number;
-  /** A million tokens of the answer. */
+  /** Per million tokens of the answer. */
   readonly output: number;
-  /** A million tokens of the prompt that come from its cache; default as `input`. */
+  /** Per million tokens of the prompt that come from the cache; default as `input`. */
   readonly cachedInput?: number;
-  /** A picture. */
+  /** Per picture. */
   readonly image?: number;
-  /** A run of a program or an address, whatever its tokens. */
+  /** Per run of a program or an address, regardless of tokens. */
   readonly run?: number;
 }
 
-/** Settings that are numbers at the provider's. */
+/** Settings that providers take as numbers. */
 export const NUMBER_SETTINGS: ReadonlySet<string> = new Set([
   'temperature',
   'topP',
@@ -120,8 +120,8 @@ export const NUMBER_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Settings that prompts carry for whatever model they are run by, and that take values no list could hold: a model need
- * not list them, and one that has no use for them ignores them.
+ * Settings that a prompt may have for any model. They are not listed among a model's run options, because their values
+ * can't be; models without a use for them ignore them.
  */
 export const PROVIDER_SETTINGS: ReadonlySet<string> = new Set([
   ...NUMBER_SETTINGS,
@@ -130,7 +130,7 @@ export const PROVIDER_SETTINGS: ReadonlySet<string> = new Set([
   'serviceTier',
 ]);
 
-/** The model as `GET /resources` shows it. */
+/** Returns a model in the format of `GET /resources`. */
 export function wireModel({ model, modality, runOptions }: ModelEntry): Model {
   return {
     model,
@@ -139,7 +139,7 @@ export function wireModel({ model, modality, runOptions }: ModelEntry): Model {
   };
 }
 
-/** The models that need nothing but this process. */
+/** The models that run in this process, without a provider. */
 export const BUILT_IN_MODELS: readonly ModelEntry[] = [
   { model: 'echo', modality: 'text', engine: 'echo', runOptions: [], credits: 1 },
   {
@@ -162,18 +162,18 @@ export const BUILT_IN_MODELS: readonly ModelEntry[] = [
   },
 ];
 
-/** Names no other model can take. */
+/** Names that no other model may have. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(BUILT_IN_MODELS.map(({ model }) => model));
 
 const SOON_MS = 90 * 24 * 60 * 60_000;
 
-/** The shutdown of a model, if it is known and at most 90 days away. */
+/** Returns the shutdown of a model if it is known and at most 90 days away. */
 export function shutdownOf({ model, shutdownDate: date }: ModelEntry, nowMs: number) {
   const left = date === undefined ? Number.NaN : Date.parse(date) - nowMs;
   return date !== undefined && left <= SOON_MS ? { model, date, isPast: left <= 0 } : undefined;
 }
 
-/** The shutdown of a model in words. */
+/** Returns the note on a model's shutdown. */
 export function shutdownNote({ model, date, isPast }: NonNullable<ReturnType<typeof shutdownOf>>): string {
   return `the model ${model} ${isPast ? 'was' : 'is to be'} shut down on ${date}`;
 }

@@ -7,20 +7,20 @@ const HEAD = ` Models of other endpoints. Change what you like: \`promptrun mode
  and leaves the rest as it is.
 `;
 
-/** The models of a provider that are to be in the file. */
+/** The models of a provider to add to the file. */
 interface ProviderOffer {
   readonly provider: Provider;
-  /** The variable that holds its key, if one does. */
+  /** The variable that holds its key, if one is set. */
   readonly keyVariable: string | undefined;
   readonly models: readonly OfferedModel[];
 }
 
 /**
- * The text of models.yaml with what is offered and new in it, and the names of what is new, for each provider. Gives the
- * very same text if nothing is.
+ * Adds the new models of providers to the text of models.yaml, and returns it with the added names for each provider.
+ * Returns the same text if there is nothing new.
  *
  * @param text undefined if there is no file yet
- * @param isPrefix true for what a name can begin with to be taken for a provider's: no new name takes such a place
+ * @param isPrefix returns true for the prefix of a provider, which no new name may begin with
  */
 export function addToModelsFile(
   text: string | undefined,
@@ -38,7 +38,7 @@ export function addToModelsFile(
   let isChanged = false;
   const addOrComplete = ({ provider, keyVariable }: ProviderOffer, offered: OfferedModel): string[] => {
     const entry = describedAs(described, provider, offered.id);
-    if (entry && !isMoreThan(offered, entry)) return [];
+    if (entry && !hasNews(offered, entry)) return [];
     isChanged = true;
     if (entry) {
       fillIn(document, entry, offered);
@@ -71,8 +71,8 @@ function describedAs({ models }: ModelsFile, provider: Provider, offered: string
   );
 }
 
-/** Whether an endpoint tells something that the file does not say. */
-function isMoreThan({ price, shutdownDate }: OfferedModel, entry: ModelEntry): boolean {
+/** Returns true if an endpoint lists a price or shutdown date that the file lacks. */
+function hasNews({ price, shutdownDate }: OfferedModel, entry: ModelEntry): boolean {
   return (price && !entry.price) || (shutdownDate !== undefined && entry.shutdownDate === undefined);
 }
 
@@ -83,12 +83,12 @@ function fillIn(document: Document, { model }: ModelEntry, offered: OfferedModel
   }
 }
 
-/** A known provider at another address has another name in the file: its own name goes on leading to the provider. */
+/** Returns the name of a provider in the file. A moved one gets another name, because its own means the original. */
 export function fileName({ name, baseUrl, isMoved }: Provider): string {
   return isMoved ? `${name}-${new URL(baseUrl).host.replace(/[^\w.-]+/g, '-')}` : name;
 }
 
-/** A model's own name, or, if another has it, with its provider's before it. */
+/** Returns a model's name, with its provider as a prefix if the name is taken. */
 function freeName(id: string, provider: string, names: Set<string>): string {
   let name = id;
   for (let count = 1; names.has(name); count += 1) {
@@ -98,7 +98,7 @@ function freeName(id: string, provider: string, names: Set<string>): string {
   return name;
 }
 
-/** Known providers need no description, unless they were moved: then all that is known of them is written down. */
+/** Adds a provider to the file if its address was moved; the others are known without an entry. */
 function addProvider(
   document: Document,
   { providers }: ModelsFile,
@@ -125,7 +125,7 @@ function sequenceOf(document: Document): YAMLSeq {
   return asBlock(document.get('models') as YAMLSeq);
 }
 
-/** A list that grows long is read line by line. */
+/** Turns an empty collection to block style, with one item per line. */
 function asBlock<T extends YAMLMap | YAMLSeq>(node: T): T {
   if (node.items.length === 0) node.flow = false;
   return node;

@@ -1,18 +1,18 @@
 type Options = Readonly<Record<string, unknown>>;
 
-/** How many answers a run asks its model for, which is what its cost is multiplied by. */
-export function answersOf(options: Options): number {
+/** Returns the number of answers that a run requests, by which its cost is multiplied. */
+export function answerCount(options: Options): number {
   return wholeNumber(options['n']) ?? 1;
 }
 
-/** Limits whose names look like those of multipliers. */
+/** Limits with names like those of multipliers. */
 const LIMITS = new Set(['n_predict', 'n_ctx', 'n_keep', 'n_probs']);
-/** What providers call the number of answers in other ways. */
+/** Other names for the number of answers at providers. */
 const OTHER_NAMES = new Set(['candidate_count', 'sample_count', 'number_of_images', 'num_images']);
 
 /**
- * Returns an option that multiplies what a run costs by a number that no estimate knows; undefined if there is none. An
- * `n` that is a whole number is counted by `answersOf`, and a multiplier of 1 changes nothing.
+ * Returns an option that multiplies the cost of a run by an unknown number; undefined if there is none. A whole `n` is
+ * counted by `answerCount`, and a multiplier of 1 changes nothing.
  */
 export function unknownMultiplier(options: Options): string | undefined {
   return Object.keys(options).find(key => {
@@ -29,7 +29,7 @@ function isMultiplier(key: string): boolean {
   return sent === 'n' || /^(?:n_|best_of)/u.test(sent) || OTHER_NAMES.has(sent);
 }
 
-/** A whole number of at least 1, typed or as text. */
+/** Returns a value as a whole number of at least 1; undefined if it is not one, as a number or as text. */
 export function wholeNumber(value: unknown): number | undefined {
   const count = typeof value === 'string' ? Number(value) : value;
   return typeof count === 'number' && Number.isInteger(count) && count >= 1 ? count : undefined;

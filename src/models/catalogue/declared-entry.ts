@@ -28,14 +28,14 @@ const METHOD: YamlForm = {
   rule: 'must be GET, POST, PUT, PATCH, DELETE or QUERY',
 };
 
-/** Returns true for an item of `models` that is a program or an address. */
+/** Returns true if an item of `models` is a program or an address. */
 export function isDeclared(item: YamlValue): boolean {
   if (!item.isMap) return false;
   return item.entries('a model', []).some(({ key }) => key === 'program' || key === 'address');
 }
 
 /**
- * Reads what an entry says of its program or its address; its other fields are returned unread.
+ * Reads the program or address of an entry. Returns its other fields unread.
  *
  * @throws {FileFault}
  */
@@ -98,7 +98,7 @@ function readProgram(fields: YamlFields): ProgramPart {
   const [program, ...args] = items.map(item => item.text('a word of `program`'));
   if (program === undefined || program === '') throw fields.fault('program', 'is empty');
   const [first] = items;
-  // What a prompt says must not choose what is started.
+  // A prompt must not choose which program starts.
   for (const { name } of first ? placeholders(first) : []) {
     if (name !== 'here') {
       throw fields.fault('program', `takes nothing but \${here} in its first word, not \${${name}}`);
@@ -138,7 +138,7 @@ function readAddress(fields: YamlFields): AddressPart {
   };
 }
 
-/** Headers that say where a request goes, or where it ends. */
+/** Headers that decide where a request goes or ends. */
 const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade']);
 
 function headerName(name: string, at: YamlValue): string {
@@ -147,7 +147,7 @@ function headerName(name: string, at: YamlValue): string {
   return name;
 }
 
-/** What is wrong with an address; undefined if nothing is. */
+/** Returns what is wrong with an address; undefined if it is valid. */
 function addressFault(address: string): string | undefined {
   const { origin, rest } = /^(?<origin>https?:\/\/[^/?#\\]*)(?<rest>.*)$/su.exec(address)?.groups ?? {};
   if (origin === undefined || rest === undefined) {
@@ -166,8 +166,8 @@ function addressFault(address: string): string | undefined {
 /**
  * Returns the placeholders of a value.
  *
- * @param field that may not hold variables of the environment
- * @throws {FileFault} at the line of one that stands for nothing, or may not stand there
+ * @param field the name of a field that may not hold environment variables
+ * @throws {FileFault} if one is unknown, or not allowed here
  */
 function placeholders(value: YamlValue, field?: string): Placeholder[] {
   if (value.isList) return value.items('this list').flatMap(item => placeholders(item, field));

@@ -14,28 +14,28 @@ import {
   sameEndpoint,
 } from '../providers/providers.ts';
 import { addToModelsFile, fileName } from './add-to-file.ts';
-import { type ModelsPlace, parseModelsFile, readModelsFile } from './file.ts';
+import { type ModelSources, parseModelsFile, readModelsFile } from './file.ts';
 import { pricingOf } from './prices.ts';
 
-interface DiscoverOptions extends ModelsPlace {
+interface DiscoverOptions extends ModelSources {
   readonly signal: AbortSignal;
 }
 
 export type Discovery = Awaited<ReturnType<typeof discoverModels>>;
-/** What asking one endpoint came to. */
+/** The result of asking an endpoint. */
 export type DiscoveredEndpoint = Discovery['endpoints'][number];
 
 /**
- * Asks the endpoints that models.yaml and the environment name, and an Ollama on this machine, for their models, and adds
- * those that are new to models.yaml. What the file says stays as it is, comments included.
+ * Asks the endpoints in models.yaml and the environment, and an Ollama on this machine, for their models, and adds new
+ * ones to models.yaml. Leaves the rest of the file unchanged, including comments.
  *
- * @throws {InvalidModelsFile} for a models.yaml that can't be read
+ * @throws {InvalidModelsFile} if models.yaml can't be read
  */
 export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) {
   const { file, text, described } = await readModelsFile({ dataDir, env });
   const providers = endpointsOf(described.providers, env);
   const offers = await Promise.all(providers.map(provider => offerOf(provider, env, signal)));
-  // An Ollama that the file does not describe need not be there.
+  // An Ollama that the file does not describe may be missing.
   const answered = offers.filter(
     ({ provider, fault }) =>
       fault === undefined || provider.name !== 'ollama' || described.providers.includes(provider),
@@ -46,28 +46,28 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) 
   const { text: extended, added } = addToModelsFile(text, described, answered, isPrefix);
   if (extended !== undefined && extended !== text) {
     await prepareDataDirectory(dataDir);
-    // A file of the user's own, which may well be a link to where the others are kept.
+    // The user's file may be a link to their dotfiles.
     await replaceFile(fileIn(await realpath(file).catch(() => file)), extended, 0o600);
   }
   const written = extended === undefined ? [] : parseModelsFile(extended, file, known).models;
   const unpriced = await namesWithoutPrice(written);
   const endpoints = answered.map(({ provider: { name, baseUrl }, models, others, ...asked }, index) => {
     const { fault, isRefused } = asked;
-    /** Models that are new in models.yaml, by the names prompts use. */
+    /** New models in models.yaml, by the names that prompts use. */
     const news = added[index] ?? [];
     const counts = { added: news, known: models.length - news.length, others };
     return {
       provider: name,
       baseUrl,
       ...(fault !== undefined && { fault }),
-      /** True if it refuses the key, or there is none. */
+      /** True if the endpoint refuses the key, or there is none. */
       ...(isRefused && { isRefused }),
       ...counts,
-      /** Those of them whose price nobody knows. */
+      /** Added models without a known price. */
       unpriced: news.filter(model => unpriced.has(model)),
     };
   });
-  /** `file` is models.yaml, `faults` what takes away entries of it, each as `file:line: what`. */
+  /** `faults` lists the faults of invalid entries, each as `file:line: what`. */
   return { file, endpoints, faults: described.faults };
 }
 
@@ -79,8 +79,8 @@ async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<Readonl
 }
 
 /**
- * Returns the providers to ask: those that the environment has a key or an address for, which come first because a name
- * without a prefix may be a model of theirs already, then those that the file describes, and Ollama.
+ * Returns the providers to ask: first those with a key or address in the environment, because a name without a prefix
+ * may mean a model of theirs, then those in the file, then Ollama.
  */
 function endpointsOf(described: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>
@@ -92,15 +92,15 @@ function endpointsOf(described: readonly Provider[], env: Env): Provider[] {
   return all.filter(({ listsModels }) => listsModels !== false);
 }
 
-/** What an endpoint offers, or why it could not be asked. */
-interface Asked extends Offer {
+/** An endpoint's list of models, or why there is none. */
+interface EndpointOffer extends Offer {
   readonly provider: Provider;
   readonly keyVariable: string | undefined;
   readonly fault?: string;
   readonly isRefused?: boolean;
 }
 
-async function offerOf(provider: Provider, env: Env, signal: AbortSignal): Promise<Asked> {
+async function offerOf(provider: Provider, env: Env, signal: AbortSignal): Promise<EndpointOffer> {
   const asked = { provider, keyVariable: keyVariable(provider, env) };
   try {
     return { ...asked, ...(await askForModels(provider, env, signal)) };
@@ -116,7 +116,7 @@ async function offerOf(provider: Provider, env: Env, signal: AbortSignal): Promi
   }
 }
 
-/** Why an endpoint could not be asked. */
+/** Returns why an endpoint could not be asked. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ECONNREFUSED') return 'nothing listens there';

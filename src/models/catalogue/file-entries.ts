@@ -31,10 +31,10 @@ const CREDITS: YamlForm = { pattern: /^\d{1,9}$/, rule: 'must be a whole number,
 const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
 
 /**
- * Reads an entry of `providers`. One with the name of a known provider keeps what it does not mention.
+ * Reads an entry of `providers`. One with the name of a known provider inherits the fields that it does not set.
  *
- * @param known the known providers, as the environment has them
- * @throws {FileFault} for one that can't be used
+ * @param known the known providers, with the addresses of the environment
+ * @throws {FileFault} if the entry is invalid
  */
 export function readProvider(
   { key: name, line, value }: YamlEntry,
@@ -48,7 +48,7 @@ export function readProvider(
   const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE);
   const headers = fields.value('headers');
   const batch = fields.oneOf('batch', ['true', 'false']);
-  const reached = reachedAt(written, fields.oneOf('engine', INTERFACES), base);
+  const reached = addressAndInterface(written, fields.oneOf('engine', INTERFACES), base);
   const keyVariables = apiKeyEnv === undefined ? (base?.keyVariables ?? []) : [apiKeyEnv];
   return {
     name,
@@ -60,8 +60,8 @@ export function readProvider(
   };
 }
 
-/** Where and how a provider is asked: as the file says, else as is known of it. */
-function reachedAt(
+/** Returns a provider's address and interface: from the file, else those of the known provider. */
+function addressAndInterface(
   written: string | undefined,
   engine: InterfaceName | undefined,
   base: Provider | undefined,
@@ -121,8 +121,8 @@ const MODEL_FIELDS = [
 /**
  * Reads an item of `models`.
  *
- * @param folder that of the file, absolute
- * @throws {FileFault} for one that can't be used
+ * @param folder the absolute folder of the file
+ * @throws {FileFault} if the item is invalid
  */
 export function readModel(
   item: YamlValue,
@@ -167,7 +167,7 @@ function readLeaveOut(value: YamlValue): OptionName[] {
   });
 }
 
-/** @throws {FileFault} for the name of a built-in model */
+/** @throws {FileFault} if it is the name of a built-in model */
 function readName(fields: YamlFields): string {
   const model = fields.required('model');
   if (RESERVED_NAMES.has(model)) throw fields.fault('model', `\`${model}\` is built in: choose another name`);
@@ -199,7 +199,7 @@ function readRunOptions(value: YamlValue | undefined): RunOption[] {
   });
 }
 
-/** Either of a run, or of its tokens. */
+/** Reads the price of a run, or of its tokens. */
 function readDeclaredPrice(value: YamlValue): Price {
   const fields = YamlFields.of(value, 'a price', ['run', 'input', 'output', 'cachedInput']);
   const run = fields.text('run', DOLLARS);
@@ -212,7 +212,7 @@ function readDeclaredPrice(value: YamlValue): Price {
   return { input: 0, output: 0, run: Number(run) };
 }
 
-/** A model without a price for output makes none: pictures have one of their own. */
+/** Reads a price. Token prices may be missing if there is a price per picture. */
 function readPrice(value: YamlValue): Price {
   const fields = YamlFields.of(value, 'a price', ['input', 'output', 'cachedInput', 'image']);
   const dollars = (key: keyof Price): number | undefined => {

@@ -17,23 +17,23 @@ import {
   readNamedModelsText,
 } from './models-file.ts';
 
-/** Where what is known of models lies. */
-export interface ModelsPlace {
+/** The sources of the models. */
+export interface ModelSources {
   readonly dataDir: string;
-  /** A file with more models, absolute. */
+  /** The absolute path of a file with more models. */
   readonly modelsFile?: string | undefined;
   /** More models, which stand in no file. */
   readonly declaredModels?: readonly ModelsText[] | undefined;
-  /** Holds the keys and addresses of providers, and the proxies. */
+  /** The environment, with the providers' keys and addresses and the proxies. */
   readonly env: Env;
 }
 
 /**
  * Reads the `models.yaml` of a data directory; its text is undefined if there is none.
  *
- * @throws {InvalidModelsFile} for one that can't be read at all
+ * @throws {InvalidModelsFile} if it can't be read at all
  */
-export async function readModelsFile({ dataDir, env }: ModelsPlace) {
+export async function readModelsFile({ dataDir, env }: ModelSources) {
   const file = path.join(dataDir, MODELS_FILE);
   const text = await readModelsText(file);
   const described = text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, knownProviders(env));
@@ -43,11 +43,11 @@ export async function readModelsFile({ dataDir, env }: ModelsPlace) {
 /**
  * Reads a models file that the user named, and the models that stand in no file.
  *
- * @param base what `models.yaml` says: its providers may be named
- * @throws {InvalidModelsFile} for one that can't be read at all
+ * @param base the content of `models.yaml`, whose providers the file may use
+ * @throws {InvalidModelsFile} if it can't be read at all
  */
 export async function readNamedModels(
-  { modelsFile, declaredModels = [] }: Pick<ModelsPlace, 'modelsFile' | 'declaredModels'>,
+  { modelsFile, declaredModels = [] }: Pick<ModelSources, 'modelsFile' | 'declaredModels'>,
   base: ModelsFile,
   known: readonly Provider[],
 ): Promise<ModelsFile> {
@@ -61,21 +61,21 @@ export async function readNamedModels(
   return [...texts].reduce(mergedModels, named);
 }
 
-/** @throws {InvalidModelsFile} for a `models.yaml` with any fault */
-export async function checkModelsFile(place: ModelsPlace): Promise<void> {
+/** @throws {InvalidModelsFile} if `models.yaml` has any fault */
+export async function checkModelsFile(place: ModelSources): Promise<void> {
   const { described } = await readModelsFile(place);
   if (described.faults.length > 0) throw new InvalidModelsFile(described.faults);
 }
 
 /**
- * Reads `models.yaml`. A fault takes away the entry that has it, and nothing else.
+ * Reads `models.yaml`. Leaves out entries with a fault, but no others.
  *
- * @param predefined providers it may name without describing them
- * @throws {InvalidModelsFile} for what is not YAML, or not a map
+ * @param predefined the providers that it may use without describing them
+ * @throws {InvalidModelsFile} if it is not YAML, or not a map
  */
 export function parseModelsFile(text: string, file: string, predefined: readonly Provider[]): ModelsFile {
   const faults: FileFault[] = [];
-  const read = gather(faults, () =>
+  const read = collectFault(faults, () =>
     readEntries(text.replace(/^\uFEFF/, ''), predefined, { faults, folder: path.dirname(file) }),
   );
   const inOrder = faults.sort((a, b) => a.line - b.line).map(({ line, what }) => `${file}:${line}: ${what}`);
@@ -83,8 +83,8 @@ export function parseModelsFile(text: string, file: string, predefined: readonly
   return { ...read, faults: inOrder };
 }
 
-/** What `read` gives; undefined if it throws a fault, which is kept. */
-function gather<T>(faults: FileFault[], read: () => T): T | undefined {
+/** Returns the result of `read`; undefined if it throws a fault, which is added to `faults`. */
+function collectFault<T>(faults: FileFault[], read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
@@ -102,44 +102,48 @@ function readEntries(
   const fields = YamlFields.of(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
     faults,
   });
-  const described = listed(faults, fields.value('providers'), value => value.entries('providers', faults));
+  const described = readList(faults, fields.value('providers'), value => value.entries('providers', faults));
   const known = new Map(predefined.map(provider => [provider.name, provider]));
-  const providers = described.flatMap(entry => gather(faults, () => readProvider(entry, known)) ?? []);
+  const providers = described.flatMap(entry => collectFault(faults, () => readProvider(entry, known)) ?? []);
   const isBroken = ({ key }: YamlEntry): boolean => providers.every(({ name }) => name !== key);
   const brokenProviders = new Set(described.filter(isBroken).map(({ key }) => key));
   const byName = new Map([...predefined, ...providers].map(provider => [provider.name, provider]));
   for (const name of brokenProviders) byName.delete(name);
-  const items = listed(faults, fields.value('models'), value => value.items('models'));
+  const items = readList(faults, fields.value('models'), value => value.items('models'));
   const models = new Map<string, ModelEntry>();
   const brokenNames = new Set<string>();
   for (const item of items) {
-    const read = gather(faults, () => {
+    const read = collectFault(faults, () => {
       const entry = readModel(item, byName, folder);
       const { model } = entry;
       if (models.has(model)) throw new FileFault(item.line, `the model \`${model}\` is described twice`);
       models.set(model, entry);
       return model;
     });
-    const name = read ?? gather([], () => item.valuesByKey('a model').get('model')?.text('model'));
+    const name = read ?? collectFault([], () => item.valuesByKey('a model').get('model')?.text('model'));
     if (name !== undefined && !models.has(name)) brokenNames.add(name);
   }
   const names = new Set([...RESERVED_NAMES, ...models.keys()]);
   const isModel = (name: string): boolean =>
     names.has(name) || [...byName.keys()].includes(providerName(name.slice(0, name.indexOf('/'))));
   const aliases = new Map<string, string>();
-  const renamed = listed(faults, fields.value('modelAliases'), value =>
+  const renamed = readList(faults, fields.value('modelAliases'), value =>
     value.entries('modelAliases', faults),
   );
   for (const entry of renamed) {
-    const read = gather(faults, () => aliases.set(entry.key, readAlias(entry, { names, isModel })));
+    const read = collectFault(faults, () => aliases.set(entry.key, readAlias(entry, { names, isModel })));
     if (!read && !models.has(entry.key)) brokenNames.add(entry.key);
   }
   return { models: [...models.values()], providers, brokenProviders, brokenNames, aliases };
 }
 
-/** What a part of the file lists; nothing if it is not there or can't be read. */
-function listed<T>(faults: FileFault[], value: YamlValue | undefined, read: (value: YamlValue) => T[]): T[] {
-  return (value && gather(faults, () => read(value))) ?? [];
+/** Reads a list of the file; empty if it is missing or can't be read. */
+function readList<T>(
+  faults: FileFault[],
+  value: YamlValue | undefined,
+  read: (value: YamlValue) => T[],
+): T[] {
+  return (value && collectFault(faults, () => read(value))) ?? [];
 }
 
 function readAlias(

@@ -2,20 +2,23 @@ import { type ModelEntry, PROVIDER_SETTINGS, shutdownNote, shutdownOf } from '..
 import { leftOutNote, sortOptions } from '../providers/options.ts';
 import { ignoredKeywords } from '../providers/schema-notes.ts';
 
-/** A table of models, as far as a check of prompts needs it. */
-interface Table {
+/** The part of a model table that a check of prompts needs. */
+interface ModelLookup {
   get(name: string): ModelEntry | undefined;
   explainMissing(name: string, withRemedy?: boolean): string;
 }
 
 interface KnownModelsOptions {
   readonly nowMs?: number;
-  /** Whether messages say what the owner of `models.yaml` can do; default true. */
+  /** True to add advice for the owner of `models.yaml` to messages; default true. */
   readonly withRemedy?: boolean | undefined;
 }
 
-/** Returns what a check of a prompt file has to know of the models. */
-export function knownModels(models: Table, { nowMs = Date.now(), withRemedy }: KnownModelsOptions = {}) {
+/** Returns the models in the form that the check of a prompt file needs. */
+export function knownModels(
+  models: ModelLookup,
+  { nowMs = Date.now(), withRemedy }: KnownModelsOptions = {},
+) {
   return {
     settings: [...PROVIDER_SETTINGS],
     explainMissing: (name: string) => models.explainMissing(name, withRemedy),
@@ -27,7 +30,7 @@ export function knownModels(models: Table, { nowMs = Date.now(), withRemedy }: K
           model: entry.model,
           runOptions: entry.runOptions,
           note: shutdown && shutdownNote(shutdown),
-          // A provider gets whatever the file says, and only the provider knows what it does with it.
+          // A provider gets every setting; only it knows which ones it ignores.
           notesOn: (config: Readonly<Record<string, unknown>>) =>
             entry.provider ? sortOptions(config, entry, new Set()).notes : [],
           notesOnSchema: (schema: unknown) =>

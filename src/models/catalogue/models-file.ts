@@ -2,21 +2,21 @@ import { readFile, stat } from 'node:fs/promises';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 
-/** Its name in the data directory. What reads it, with its parser, is loaded only where there is one. */
+/** The file's name in the data directory. Its reader and the YAML parser are loaded only if it exists. */
 export const MODELS_FILE = 'models.yaml';
 
-/** What `models.yaml` says. */
+/** The content of `models.yaml`. */
 export interface ModelsFile {
   readonly models: readonly ModelEntry[];
   /** Names that prompts may use for a model, such as those of other services. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Those that the file describes. */
+  /** The providers that the file describes. */
   readonly providers: readonly Provider[];
-  /** Providers that it describes in a way that can't be used: nothing is sent to others in their name. */
+  /** Providers with an invalid entry; their names don't stand for known providers. */
   readonly brokenProviders: ReadonlySet<string>;
-  /** Models and aliases that it describes in a way that can't be used: their names are not taken for other models. */
+  /** Models and aliases with an invalid entry; their names don't stand for other models. */
   readonly brokenNames: ReadonlySet<string>;
-  /** What takes away an entry, each as `file:line: what`, by line. */
+  /** The faults of invalid entries, each as `file:line: what`, by line. */
   readonly faults: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export const EMPTY_MODELS_FILE: ModelsFile = {
   faults: [],
 };
 
-/** What two files say together; where both say something, the second wins. */
+/** Merges two files; if both have an entry, that of the second wins. */
 export function mergedModels(base: ModelsFile, over: ModelsFile): ModelsFile {
   const names = new Set(over.models.map(({ model }) => model));
   const providers = new Set([...over.providers.map(({ name }) => name), ...over.brokenProviders]);
@@ -58,20 +58,20 @@ export class InvalidModelsFile extends Error {
   readonly code = 'INVALID_MODELS_FILE';
 
   constructor(
-    /** Each as `file:line: what`, by line. */
+    /** The faults, each as `file:line: what`, by line. */
     readonly faults: readonly string[],
   ) {
     super(faults[0]);
   }
 }
 
-/** A models file is a few kilobytes; of a larger one nothing is read. */
+/** Maximum size of a models file, in bytes. */
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * The text of `models.yaml`; undefined where there is none.
+ * Returns the text of `models.yaml`; undefined if there is none.
  *
- * @throws {Error} for one that belongs to another user (root aside), who could have keys sent to a server of theirs
+ * @throws {Error} if it belongs to another user than root, who could send our keys to their own server
  */
 export async function readModelsText(file: string): Promise<string | undefined> {
   try {
@@ -89,7 +89,7 @@ export async function readModelsText(file: string): Promise<string | undefined> 
   }
 }
 
-/** The text of a models file that the user named, whoever it belongs to. @throws {InvalidModelsFile} if it can't be read */
+/** Returns the text of a models file that the user named; any user may own it. @throws {InvalidModelsFile} if it can't be read */
 export async function readNamedModelsText(file: string): Promise<string> {
   try {
     const stats = await stat(file);

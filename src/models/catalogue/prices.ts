@@ -1,32 +1,32 @@
 import { type Money, money } from '../../wire/money.ts';
 import type { EngineResult, Usage } from '../engine.ts';
 import type { ModelEntry, Price } from '../entry.ts';
-import { answersOf } from './answers.ts';
+import { answerCount } from './answers.ts';
 
-/** When the kept table of prices was published: it lags behind, so what it says is an estimate. */
+/** The date of the bundled price table. It lags behind, so its prices are estimates. */
 export const PRICE_TABLE_DATE = '2026-09-23';
 
-/** What a provider takes in a batch, or for an answer that may take long, of its price. */
+/** The share of the price for batches and for the flex tier. */
 const REDUCED = 0.5;
 
-/** What a model costs. */
+/** The pricing of a model. */
 export interface Pricing {
-  /** Whether it comes from the kept table. */
+  /** True if it comes from the bundled table. */
   readonly estimated: boolean;
-  /** What tokens and pictures cost. */
+  /** Returns the cost of tokens and pictures. */
   cost(tokens: Omit<Usage, 'dollars' | 'tier'>, images: number): Money;
 }
 
 export interface PricingOptions {
-  /** Whether it is asked in a batch of its provider. */
+  /** True for a provider batch. */
   readonly providerBatch?: boolean | undefined;
-  /** What the prompt and the run ask of the model. */
+  /** The options of the prompt and the run. */
   readonly runOptions?: Readonly<Record<string, unknown>>;
-  /** The price class that the provider says it used; default the one that the run asks for. */
+  /** The price class in the provider's answer; default the requested one. */
   readonly tier?: string | undefined;
 }
 
-/** The names of providers in the kept table, if they are not ours. */
+/** The names of providers in the bundled table, if they differ from ours. */
 const TABLE_NAMES: Readonly<Record<string, string>> = {
   googleai: 'google',
   vertexai: 'google',
@@ -34,12 +34,12 @@ const TABLE_NAMES: Readonly<Record<string, string>> = {
   xai: 'x-ai',
 };
 
-/** What providers call the price class that a table of prices means. */
+/** Providers' names for the standard price class. */
 const STANDARD: ReadonlySet<string> = new Set(['', 'auto', 'default', 'standard', 'on_demand']);
 
 /**
- * What a model costs: as it is described, else as the kept table has it; undefined if neither says. Both say it of the
- * usual price class and those with a known share of it: undefined for any other class.
+ * Returns the pricing of a model: from models.yaml, else from the bundled table; undefined if neither has one. Covers the
+ * standard price class and those with a known share of it: undefined for any other class.
  */
 export async function pricingOf(
   model: ModelEntry,
@@ -59,7 +59,7 @@ export async function pricingOf(
   );
 }
 
-/** What a program or an address costs by its price; undefined if only its answers say what it costs, or nobody does. */
+/** Returns the pricing of a program or an address; undefined if it has no price, or one per token but no counts. */
 function declaredPricing({ declared, price, ...model }: ModelEntry): Pricing | undefined {
   if (price?.run !== undefined) {
     const run = money(price.run);
@@ -68,7 +68,7 @@ function declaredPricing({ declared, price, ...model }: ModelEntry): Pricing | u
   return price && declared?.tokens ? describedPricing(price, model) : undefined;
 }
 
-/** The share of the price that a class costs; undefined if it is not known. */
+/** Returns the share of the standard price that a class costs; undefined if it is unknown. */
 function shareOf(
   provider: string,
   { providerBatch = false, runOptions = {}, tier }: PricingOptions,
@@ -79,7 +79,7 @@ function shareOf(
   return STANDARD.has(name) || tier === undefined ? 1 : undefined;
 }
 
-/** A model that draws and whose pictures have no price of their own is paid by the token. */
+/** Returns the pricing in models.yaml. Pictures without their own price are paid by token. */
 function describedPricing(price: Price, { modality }: ModelEntry): Pricing {
   const { input, output, cachedInput = input, image = 0 } = price;
   const perImage = modality === 'image' ? money(image) : 0;
@@ -111,23 +111,23 @@ async function tablePricing({ model, id = model, provider }: ModelEntry): Promis
   return { estimated: true, cost: usage => money(dollars(usage) ?? 0) };
 }
 
-/** What a run used and cost; null for what is unknown. */
+/** The usage and cost of a run; null for unknown figures. */
 export interface Charge {
   readonly model: string;
-  /** Tokens, cached ones among the input. */
+  /** Input tokens, including cached ones. */
   readonly input: number | null;
   readonly output: number | null;
   readonly cached: number | null;
   readonly cost: Money | null;
-  /** 1 if the price comes from the kept table. */
+  /** 1 if the price comes from the bundled table, else 0. */
   readonly estimated: number;
-  /** How many answers the run asked for. */
+  /** The number of answers that the run requested. */
   readonly answers: number;
 }
 
 /**
- * What a run used and cost, as it is kept with it; undefined for an offline model. A provider's own figure
- * wins. What it refused cost nothing; of what broke off nobody knows.
+ * Returns the usage and cost of a run, to store with it; undefined for an offline model. A provider's own figure wins. A
+ * refused run cost nothing; the cost of one that broke off is unknown.
  */
 export async function chargeOf(
   model: ModelEntry,
@@ -140,7 +140,7 @@ export async function chargeOf(
     input: usage?.input ?? null,
     output: usage?.output ?? null,
     cached: usage?.cached ?? null,
-    answers: answersOf(options.runOptions ?? {}),
+    answers: answerCount(options.runOptions ?? {}),
   };
   if (isRefused) return { model: name, ...counts, cost: 0, estimated: 0 };
   if (dollars !== undefined) return { model: name, ...counts, cost: money(dollars), estimated: 0 };

@@ -12,7 +12,7 @@ import {
   sameEndpoint,
 } from '../providers/providers.ts';
 import { reasonOf } from './discover.ts';
-import { type ModelsPlace, readModelsFile, readNamedModels } from './file.ts';
+import { type ModelSources, readModelsFile, readNamedModels } from './file.ts';
 import {
   EMPTY_MODELS_FILE,
   InvalidModelsFile,
@@ -21,10 +21,10 @@ import {
   mergedModels,
 } from './models-file.ts';
 
-/** What is wrong with the models of other endpoints before any is run. */
+/** The faults of models.yaml and of the providers, found without running a model. */
 export type ModelsReport = Awaited<ReturnType<typeof reportModels>>;
 
-interface ReportOptions extends ModelsPlace {
+interface ReportOptions extends ModelSources {
   readonly signal: AbortSignal;
   readonly ask: boolean;
 }
@@ -32,15 +32,15 @@ interface ReportOptions extends ModelsPlace {
 interface ProviderReport {
   readonly name: string;
   readonly baseUrl: string;
-  /** The variables that may hold its key, if it needs one and there is none. */
+  /** The variables for its key, if it requires one and none is set. */
   readonly missingKey?: string;
-  /** Why it does not answer, or can't be asked. */
+  /** Why the provider does not answer, or can't be asked. */
   readonly fault?: string;
-  /** How many models it has; only if it was asked and answered. */
+  /** The number of its models, if it answered. */
   readonly models?: number;
 }
 
-/** Reads models.yaml and what the environment says, and asks every provider for its models unless `ask` is false. */
+/** Reads models.yaml and the environment, and asks every provider for its models unless `ask` is false. */
 export async function reportModels({ dataDir, env, signal, ask }: ReportOptions) {
   const faults: string[] = [];
   const read = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
@@ -60,7 +60,7 @@ export async function reportModels({ dataDir, env, signal, ask }: ReportOptions)
   };
 }
 
-/** Those that are described or used, and those that the environment has a key or an address for. */
+/** Returns the providers in models.yaml, and those with a key or an address in the environment. */
 function providersOf({ providers, models }: ModelsFile, env: Env): Provider[] {
   const used = models.flatMap(({ provider }) => provider ?? []);
   const moved = knownProviders(env).filter(({ fault }) => fault !== undefined);
@@ -91,11 +91,11 @@ async function reportProvider(
 }
 
 /**
- * Every provider that a model's name may begin with: those that models.yaml describes, then the known ones.
+ * Lists every provider that a model's name may begin with: those in models.yaml, then the known ones.
  *
- * @throws {InvalidModelsFile} for a models.yaml that can't be read
+ * @throws {InvalidModelsFile} if models.yaml can't be read
  */
-export async function listProviders({ dataDir, env }: ModelsPlace) {
+export async function listProviders({ dataDir, env }: ModelSources) {
   const { described } = await readModelsFile({ dataDir, env });
   const { providers, faults } = described;
   const isKnownOnly = ({ name }: Provider): boolean => !providers.some(one => one.name === name);
@@ -105,16 +105,16 @@ export async function listProviders({ dataDir, env }: ModelsPlace) {
     engine: provider.engine,
     keyVariables: provider.keyVariables,
     keySet: keyVariable(provider, env) !== undefined,
-    /** The variable that is set; null if none is. */
+    /** The variable that holds the key; null if none is set. */
     keySetBy: keyVariable(provider, env) ?? null,
-    /** What keeps it from being asked; null if nothing does. */
+    /** The fault that prevents requests; null if there is none. */
     fault: accessFault(provider, env)?.message ?? null,
   }));
   return { providers: listed, faults };
 }
 
-/** The names of all variables that may hold the key of a provider; of models.yaml as far as it can be read. */
-export async function keyVariables(place: ModelsPlace): Promise<readonly string[]> {
+/** Returns the variables of all providers' keys; those in models.yaml as far as it can be read. */
+export async function keyVariables(place: ModelSources): Promise<readonly string[]> {
   const known = knownProviders(place.env);
   const { described: base } = await readModelsFile(place).catch(() => ({ described: EMPTY_MODELS_FILE }));
   const { providers, models } = mergedModels(base, await readNamedModels(place, base, known));

@@ -4,9 +4,10 @@ import type { Model, Resources } from '../../wire/index.ts';
 import { wireModel } from '../entry.ts';
 import type { ModelTable } from './table.ts';
 
-/** The models as the interface shows them; computed again only when they change. */
+/** The body of `GET /resources`, recomputed only when the models change. */
 export type ResourcesView = ReturnType<typeof resourcesView>;
 
+/** Creates the view of a table's models. */
 export function resourcesView(table: ModelTable) {
   let current = read(table);
   table.onChange(() => {
@@ -15,7 +16,7 @@ export function resourcesView(table: ModelTable) {
   return {
     current: () => current,
     hash: () => current.hash,
-    /** The place of a model in the list; -1 if it is not in it. */
+    /** Returns the index of a model in the list; -1 if it is not listed. */
     indexOf: (model: string): number => current.resources.models.findIndex(entry => entry.model === model),
   };
 }
@@ -25,7 +26,7 @@ function read(table: ModelTable): Resources {
   return { hash: resourcesHash(models), resources: { models } };
 }
 
-/** The hash of `GET /resources`: the same for the same models in every process, whatever order their fields came in. */
+/** Returns the hash of `GET /resources`: equal in every process for equal models, regardless of the order of fields. */
 export function resourcesHash(models: readonly Model[]): string {
   return createHash('sha256').update(JSON.stringify(models, sortKeys)).digest('base64url');
 }

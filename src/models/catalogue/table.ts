@@ -25,27 +25,28 @@ import {
   readModelsText,
 } from './models-file.ts';
 
-/** The models the service offers now. */
+/** The models that the service offers now. */
 export type ModelTable = Omit<WatchedModels, 'reload' | 'readNamed' | 'watch'>;
 
 export interface ModelTableOptions {
-  /** Where `models.yaml` may lie. */
+  /** The folder of `models.yaml`. */
   readonly dataDir: string;
-  /** A file with more models, absolute, read once; its names win. */
+  /** The absolute path of a file with more models. It is read once, and its names win. */
   readonly modelsFile?: string | undefined;
   /** More models, which stand in no file; their names win too. */
   readonly declaredModels?: readonly ModelsText[] | undefined;
   readonly env: Env;
-  /** Called with each fault of the models file: of one entry, which is left out, or of all of it. */
+  /** Called with each fault of a models file: of an entry, which is left out, or of the whole file. */
   readonly onProblem: (error: Error) => void;
-  /** Whether to read `models.yaml` again when it changes; default true. */
+  /** True to reload `models.yaml` when it changes; default true. */
   readonly watch?: boolean;
 }
 
 /**
- * Reads the models: built-in, from `models.yaml`, which never fails, and from a file that the user named.
+ * Loads the models: built-in ones, those in `models.yaml`, and those in a file that the user named. A fault of
+ * `models.yaml` never throws.
  *
- * @throws {InvalidModelsFile} if that can't be read
+ * @throws {InvalidModelsFile} if the user's file can't be read
  */
 export async function loadModels(options: ModelTableOptions): Promise<ModelTable> {
   const table = new WatchedModels(options);
@@ -58,11 +59,11 @@ export async function loadModels(options: ModelTableOptions): Promise<ModelTable
 class WatchedModels {
   #fromFile: ModelsFile = EMPTY_MODELS_FILE;
   #named: ModelsFile = EMPTY_MODELS_FILE;
-  /** Both files together. */
+  /** Both files, merged. */
   #described: ModelsFile = EMPTY_MODELS_FILE;
   #lastText: string | undefined;
-  /** Whether the file can't be read: then nothing is known of what its owner wanted. */
-  #isUnread = false;
+  /** True if models.yaml can't be read, so that no name may be guessed. */
+  #isUnreadable = false;
   #stopWatching: () => void = () => undefined;
   readonly #listeners = new Set<() => void>();
   readonly #options: ModelTableOptions;
@@ -77,32 +78,34 @@ class WatchedModels {
     this.#configured = configuredProviders(options.env);
   }
 
-  /** Built-in ones first, then those of models.yaml. */
+  /** Lists the models: built-in ones first, then those in models.yaml. */
   list(): readonly ModelEntry[] {
     return [...BUILT_IN_MODELS, ...this.#described.models];
   }
 
-  /** A model by its name, an alias of it, or its name behind its provider's. */
+  /** Returns a model by its name, an alias, or `provider/name`. */
   get(name: string): ModelEntry | undefined {
     const wanted = this.#described.aliases.get(name) ?? name;
     const described = this.list().find(({ model }) => model === wanted);
     if (described) return this.#atKnownProvider(described);
-    if (this.#isUnread || this.#described.brokenNames.has(wanted)) return undefined;
+    if (this.#isUnreadable || this.#described.brokenNames.has(wanted)) return undefined;
     return this.#byPrefix(wanted) ?? this.#byOnlyKey(wanted);
   }
 
   /**
-   * Says in one line why a model is not there, without a path of this machine.
+   * Explains in one line why there is no such model, without paths of this machine.
    *
-   * @param withRemedy whether the line says how the owner of `models.yaml` can have it
+   * @param withRemedy true to add advice for the owner of `models.yaml`
    */
   explainMissing(name: string, withRemedy = true): string {
     const [prefix = '', ...rest] = name.split('/');
     const models = this.list().map(({ model }) => model);
     const missing = `there is no model \`${name}\``;
     const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
-    if (!withRemedy) return this.#listed(missing, name, models);
-    if (this.#isUnread) return `${missing}: there are ${models.join(', ')}, and models.yaml can't be read`;
+    if (!withRemedy) return this.#missingNote(missing, name, models);
+    if (this.#isUnreadable) {
+      return `${missing}: there are ${models.join(', ')}, and models.yaml can't be read`;
+    }
     if (this.#described.brokenNames.has(name)) {
       return `${missing}: models.yaml describes it in a way that can't be used`;
     }
@@ -120,30 +123,30 @@ class WatchedModels {
     const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
     const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];
     return [
-      this.#listed(missing, name, models),
+      this.#missingNote(missing, name, models),
       `with its provider before it, such as ${ways.join(', ')}, it needs no description`,
       'promptrun models discover writes the models of your endpoints to models.yaml',
     ].join('; ');
   }
 
-  #listed(missing: string, name: string, models: readonly string[]): string {
+  #missingNote(missing: string, name: string, models: readonly string[]): string {
     const meant = didYouMean(name, models);
     return `${missing}${meant === '' ? ': there' : `${meant} There`} are ${models.join(', ')}`;
   }
 
-  /** What keeps a model from being asked; undefined if nothing does. */
+  /** Returns the fault that prevents requests to a model; undefined if there is none. */
   accessFault({ model, provider, declared }: ModelEntry): AccessFault | undefined {
     const { env } = this.#options;
     if (declared) return declaredFault(model, declared, env);
     return provider && accessFault(provider, env);
   }
 
-  /** What the process that runs a model has to have: the model's name, or its provider's. */
+  /** Returns what a process must offer to run a model: the model's name, or its provider's. */
   needs({ model, provider, guessed }: ModelEntry): string {
     return guessed === undefined || !provider ? model : `${provider.name}/*`;
   }
 
-  /** What this process has of what runs need. */
+  /** Returns what this process offers, in the form of `needs`. */
   has(): string[] {
     return [
       ...this.list().map(({ model }) => model),
@@ -153,7 +156,7 @@ class WatchedModels {
     ];
   }
 
-  /** Calls the listener after every change of the list; returns how to stop. */
+  /** Calls the listener after every change of the list; returns a function to stop. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -179,11 +182,11 @@ class WatchedModels {
       if (text === this.#lastText) return;
       this.#lastText = text;
       this.#fromFile = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
-      this.#isUnread = false;
+      this.#isUnreadable = false;
       this.#described = mergedModels(this.#fromFile, this.#named);
       this.#report(this.#fromFile);
     } catch (error) {
-      this.#isUnread = this.#fromFile === EMPTY_MODELS_FILE;
+      this.#isUnreadable = this.#fromFile === EMPTY_MODELS_FILE;
       this.#options.onProblem(new Error(`models.yaml not read: ${messageOf(error)}`, { cause: error }));
       return;
     }
@@ -211,7 +214,7 @@ class WatchedModels {
     return parseModelsFile(text, this.#file, this.#knownProviders);
   }
 
-  /** Those of models.yaml, then the known ones that it says nothing of. */
+  /** Returns the providers in models.yaml, then the known ones that it does not mention. */
   #providers(): readonly Provider[] {
     const { providers, brokenProviders } = this.#described;
     const isDescribed = ({ name }: Provider): boolean =>
@@ -220,8 +223,8 @@ class WatchedModels {
   }
 
   /**
-   * Returns a model at an address to which the environment moves a known provider as one of that provider's: what is
-   * known of the provider goes on being true of the model, its key as well.
+   * Replaces a model's provider by the known one that the environment moves to the same address, so that its key and
+   * other data apply.
    */
   #atKnownProvider(entry: ModelEntry): ModelEntry {
     const { provider } = entry;
@@ -236,7 +239,7 @@ class WatchedModels {
     return known && !isDescribed ? { ...entry, provider: known } : entry;
   }
 
-  /** What stands after a provider's name is sent to it as it is. */
+  /** Returns a model by `provider/id`; the id is sent unchanged. */
   #byPrefix(name: string): ModelEntry | undefined {
     const slash = name.indexOf('/');
     const [prefix, id] = [name.slice(0, slash), name.slice(slash + 1)];
@@ -251,7 +254,7 @@ class WatchedModels {
     return described ?? guessedModel(provider, name, { id, by: 'prefix' });
   }
 
-  /** A name alone is taken for a model of the one provider that there is a key of, or an address of one's own. */
+  /** Returns a model without a prefix, if only one provider has a key or its own address. */
   #byOnlyKey(name: string): ModelEntry | undefined {
     const { env } = this.#options;
     const configured = this.#providers().filter(({ name }) =>
@@ -264,7 +267,7 @@ class WatchedModels {
   }
 }
 
-/** Why an address can't be asked: a variable that it sends is not set. */
+/** Returns the fault of an address that sends variables which are not set. */
 function declaredFault(model: string, declared: Declared, env: Env): AccessFault | undefined {
   const missing = variablesOf(declared).filter(name => !env[name]?.trim());
   if (missing.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** What `work` gives, unless the signal is aborted first. @throws the signal's reason then */
+/** Resolves with `work`. @throws the signal's reason if it is aborted first */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const ended = new AbortController();

@@ -10,30 +10,30 @@ import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from '
 /** Finds every address of a host. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** What private addresses pictures may come from. */
+/** The rules for pictures from private addresses. */
 export interface PrivateRules {
-  /** Allows private addresses and, behind a proxy, names that this machine can't resolve; default false. */
+  /** True to allow private addresses and, behind a proxy, names that this machine can't resolve; default false. */
   readonly allowPrivate?: boolean | undefined;
-  /** Gives what to add to the refusal of a name that this machine can't resolve; default nothing. */
+  /** Returns a suffix for the error about a name that this machine can't resolve; default none. */
   readonly onUnresolved?: ((host: string) => string) | undefined;
 }
 
 export interface FetchImageOptions extends PrivateRules {
   readonly signal: AbortSignal;
-  /** Names the proxies; default none. */
+  /** The environment with the proxy settings; default empty. */
   readonly env?: Env;
   readonly resolve?: Resolve;
   readonly open?: ((request: HttpRequest) => Promise<HttpAnswer>) | undefined;
-  /** Called with the length of each piece as it comes; what it throws is thrown. */
+  /** Called with the length of each piece as it arrives; may throw to stop. */
   readonly onBytes?: (count: number) => void;
-  /** For the whole way, redirects included, in milliseconds; default 30 s. */
+  /** Maximum time including redirects, in milliseconds; default 30 s. */
   readonly timeoutMs?: number;
 }
 
 const MAX_REDIRECTS = 5;
 const TIMEOUT_MS = 30_000;
 
-/** Fetches what a URL leads to, over https and from public addresses only, also after redirects. Throws Error. */
+/** Fetches a picture, only over https and from public addresses, also after redirects. @throws {Error} if it can't */
 export async function fetchImage(url: string, options: FetchImageOptions): Promise<Buffer> {
   const limit = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
   const signal = AbortSignal.any([options.signal, limit]);
@@ -83,7 +83,7 @@ function checkedUrl(text: string): URL {
   return url;
 }
 
-/** Every address must be public: a name that leads inside as well is not to be trusted. */
+/** Returns the addresses of a host. All must be public: a name with a private one too is not trusted. */
 async function allowedAddresses(
   url: URL,
   options: FetchImageOptions,

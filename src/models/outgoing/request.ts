@@ -5,22 +5,23 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { openAgent, proxyAuthorization, proxyRefusal } from '../../net/agent.ts';
 import { ProxyFault } from '../../net/fault.ts';
 
-/** What every request to a provider says of who sends it. */
+/** The `user-agent` of every request to a provider. */
 export const USER_AGENT = `promptrun/${packageJson.version}`;
 
+/** A response, as soon as its headers are there. */
 export interface HttpAnswer {
   readonly status: number;
-  /** Names in lower case; the first value of a header that comes twice. */
+  /** Headers by name in lower case; the first value of a repeated one. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Ends with an error where the connection does before the body does. */
+  /** The body; throws if the connection ends early. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Drops the connection. */
+  /** Closes the connection. */
   discard(): void;
 }
 
-/** A body that is put together while it is sent, because it is too large to be held twice. */
+/** A body that is assembled while it is sent, because it is too large to copy. */
 export interface PiecewiseBody {
-  /** Bytes in all. */
+  /** Total bytes. */
   readonly length: number;
   readonly pieces: Iterable<Uint8Array>;
 }
@@ -32,11 +33,11 @@ export interface HttpRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | PiecewiseBody | undefined;
-  /** The proxy to go through; undefined goes straight. */
+  /** The proxy; undefined connects directly. */
   readonly proxy?: URL | undefined;
-  /** The only addresses the host may be reached at, so that its name is not looked up again; not used with a proxy. */
+  /** The only addresses to connect to, so that the name is not looked up again; unused with a proxy. */
   readonly addresses?: readonly string[] | undefined;
-  /** How long the next piece of the answer may take once its head is there, in milliseconds; default for ever. */
+  /** Maximum time to wait for the next piece of the body, in milliseconds; default unlimited. */
   readonly idleMs?: number;
   /** PEM certificates to trust in place of the system's, for tests. */
   readonly ca?: string;
@@ -45,11 +46,11 @@ export interface HttpRequest {
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * Sends one request over a connection of its own and returns its answer as soon as the head is there. Follows no redirect
- * and sends nothing twice. How long the answer may take is up to the signal.
+ * Sends a request over a new connection and returns the response as soon as its headers are there. Follows no redirects
+ * and never retries. Only the signal limits the time.
  *
- * @throws {ProxyFault} for a fault of the proxy
- * @throws {Error} for any other fault on the way; the signal's reason once it is aborted
+ * @throws {ProxyFault} if the proxy fails
+ * @throws {Error} for any other network fault; the signal's reason once it is aborted
  */
 export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
   const { url, signal, method = 'GET', body, proxy, addresses, idleMs = 0, ca } = request;
@@ -90,7 +91,7 @@ interface Target {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** undici names the host in TLS as this header does. */
+/** Returns the target of a direct request. undici takes the TLS server name from the host header. */
 function target({ url, headers }: HttpRequest): Target {
   return {
     origin: url.origin,
@@ -99,7 +100,7 @@ function target({ url, headers }: HttpRequest): Target {
   };
 }
 
-/** Proxies take plain http by the whole URL; many make tunnels for https only. */
+/** Returns the target of a plain http request through a proxy, which takes the whole URL; many tunnel https only. */
 function forwardedBy(proxy: URL, { url, headers }: HttpRequest): Target {
   const authorization = proxyAuthorization(proxy);
   return {
@@ -114,7 +115,7 @@ function forwardedBy(proxy: URL, { url, headers }: HttpRequest): Target {
 }
 
 function httpAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): HttpAnswer {
-  // What fails after the last piece was read concerns nobody.
+  // Ignores errors after the last piece was read.
   body.on('error', () => {});
   const first = Object.entries(headers).map(([name, value]) => [
     name,
@@ -138,10 +139,10 @@ function pinnedTo(addresses: readonly string[]): LookupFunction {
 }
 
 /**
- * Reads the whole body; `onBytes` is called with the length of each piece of it.
+ * Reads the whole body; calls `onBytes` with the length of each piece.
  *
- * @throws {TooLong} once it is longer than `maxBytes`; the connection is dropped then
- * @throws what `onBytes` throws
+ * @throws {TooLong} once it is longer than `maxBytes`; closes the connection then
+ * @throws errors of `onBytes`
  */
 export async function readBody(
   answer: HttpAnswer,
@@ -156,7 +157,7 @@ export async function readBody(
   return Buffer.concat(chunks);
 }
 
-/** The body as it comes, with the same bound. */
+/** Yields the body as it arrives. @throws {TooLong} once it is longer than `maxBytes` */
 export async function* boundedBody(answer: HttpAnswer, maxBytes: number): AsyncGenerator<Uint8Array> {
   let length = 0;
   for await (const chunk of answer.body) {
@@ -169,7 +170,7 @@ export async function* boundedBody(answer: HttpAnswer, maxBytes: number): AsyncG
   }
 }
 
-/** A body that is longer than was to be read. */
+/** A body beyond the maximum size. */
 export class TooLong extends Error {
   override readonly name = 'TooLong';
 

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../files/json.ts';
 import { type DeclaredAddress, uses, variablesOf } from '../declared.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
+import type { Env } from '../outgoing/proxy.ts';
 import { type HttpAnswer, readBody, TooLong, USER_AGENT } from '../outgoing/request.ts';
 import { networkFault, retryWhileBusy, withoutKeys } from '../providers/fault.ts';
 import { ProviderFault } from '../providers/refusal.ts';
@@ -10,9 +11,7 @@ import { timeText } from './program-engine.ts';
 import { resultOf } from './read-answer.ts';
 import { dataUrlOf, imagesOf, type RunValues, valuesOf } from './values.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
-
-/** Runs prompts by addresses that models.yaml declares. */
+/** Returns the engine that sends prompts to addresses in models.yaml. */
 export function addressEngine({ env }: { readonly env: Env }): Engine {
   return {
     async run(job) {
@@ -41,7 +40,7 @@ export function addressEngine({ env }: { readonly env: Env }): Engine {
   };
 }
 
-/** Asks again only if it answers 429: after any other fault it may have done something. */
+/** Sends the request; retries only a 429, because after any other fault the server may have acted. */
 async function ask(
   request: ProviderRequest,
   { job, env, signal }: { job: EngineJob; env: Env; signal: AbortSignal },
@@ -59,7 +58,7 @@ async function ask(
   return outcome.answer;
 }
 
-/** The one request of a run, or why it can't be made. */
+/** Returns the request of a run, or why there can't be one. */
 function requestOf(
   declared: DeclaredAddress,
   values: RunValues,
@@ -98,7 +97,7 @@ function requestOf(
   };
 }
 
-/** A lone surrogate can't be encoded. */
+/** Encodes a value for a URL. Replaces lone surrogates, which can't be encoded. */
 function encoded(value: string): string {
   return encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\uFFFD'));
 }
@@ -110,7 +109,7 @@ function bodyOf({ body }: DeclaredAddress, values: RunValues): { text: string; t
   return { text: JSON.stringify(filled), type: 'application/json' };
 }
 
-/** A fault in the words of the answer, without what came from the environment. */
+/** Returns the result for a fault, without values from the environment. */
 function explained(
   { model: { model } }: EngineJob,
   { error, request, secrets }: { error: unknown; request: ProviderRequest; secrets: readonly string[] },

@@ -1,10 +1,10 @@
 import { isJsonList, type JsonValue, textOrNothing } from '../../files/json.ts';
 import type { Placeholder } from '../declared.ts';
 
-/** A text in pieces: what stands there, and what is filled in. */
+/** A text split into literals and placeholders. */
 type Pieces = readonly (string | Placeholder)[];
 
-/** A text with something in `${…}` that stands for nothing. The message names it. */
+/** An unknown or unclosed placeholder; the message names it. */
 export class PlaceholderFault extends Error {}
 
 const PLAIN = ['prompt', 'system', 'messages', 'images', 'here', 'model'] as const;
@@ -47,18 +47,18 @@ function placeholderOf(written: string, isClosed: boolean): Placeholder {
   throw new PlaceholderFault(`${what}: the placeholders are ${known}; for a literal \${ write $\${`);
 }
 
-/** The placeholders in a text. @throws {PlaceholderFault} */
+/** Returns the placeholders in a text. @throws {PlaceholderFault} */
 export function placeholdersIn(text: string): Placeholder[] {
   return piecesOf(text).filter(piece => typeof piece !== 'string');
 }
 
-/** What placeholders stand for in a run. */
-export type ValueOf = (placeholder: Placeholder) => JsonValue;
+/** Returns the value of a placeholder. */
+export type PlaceholderValue = (placeholder: Placeholder) => JsonValue;
 
-/** Fills in a text. What is filled in is never read as a placeholder. */
+/** Fills in a text. Placeholders within a value are not filled in. */
 export function filledText(
   text: string,
-  valueOf: ValueOf,
+  valueOf: PlaceholderValue,
   encode = (value: string): string => value,
 ): string {
   return piecesOf(text)
@@ -66,14 +66,14 @@ export function filledText(
     .join('');
 }
 
-/** What placeholders stand for, alone and within a text. */
-export interface Fill {
-  readonly inJson: ValueOf;
-  readonly inText: ValueOf;
+/** The values of placeholders, on their own and within a text. */
+export interface PlaceholderValues {
+  readonly inJson: PlaceholderValue;
+  readonly inText: PlaceholderValue;
 }
 
-/** Fills in every text of a value. One that is nothing but a placeholder becomes what that stands for, of its own type. */
-export function filledValue(value: JsonValue, fill: Fill): JsonValue {
+/** Fills in every text of a value. A text that is only a placeholder becomes its value, with its type. */
+export function filledValue(value: JsonValue, fill: PlaceholderValues): JsonValue {
   if (typeof value === 'string') {
     const [piece = '', ...others] = piecesOf(value);
     const isAlone = others.length === 0 && typeof piece !== 'string';

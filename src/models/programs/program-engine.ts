@@ -7,25 +7,25 @@ import type { ProgramStart } from '../../files/program-line.ts';
 import { environmentWithoutKeys } from '../../files/programs.ts';
 import { type DeclaredProgram, uses } from '../declared.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
-import { recordsOf } from './left-programs.ts';
+import { programRecords } from './left-programs.ts';
 import { filledText, piecesOf } from './placeholders.ts';
-import { Printed, type ProgramOutput } from './printed.ts';
-import { factsOf, resultOf } from './read-answer.ts';
+import { OutputCollector, type ProgramOutput } from './program-output.ts';
+import { costOf, resultOf } from './read-answer.ts';
 import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
 import { imagesOf, type RunValues, valuesOf } from './values.ts';
 
 export interface ProgramOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where what runs is written down, so that it is ended if this process is killed. */
+  /** The data directory, which records running programs so that a later process ends them if this one is killed. */
   readonly dataDir: string;
-  /** Where programs start, absolute. */
+  /** The absolute folder in which programs start. */
   readonly directory: string;
 }
 
-/** How long what a program printed is waited for once nothing of it runs any more, in milliseconds. */
-const LAST_WORDS_MS = 1000;
+/** Maximum time to wait for the rest of the output after the program has ended, in milliseconds. */
+const OUTPUT_GRACE_MS = 1000;
 
-/** Runs prompts by programs that models.yaml declares. */
+/** Returns the engine that runs programs in models.yaml. */
 export function programEngine(options: ProgramOptions): Engine {
   return {
     async run(job) {
@@ -37,7 +37,7 @@ export function programEngine(options: ProgramOptions): Engine {
       }
       const { runOptions, runId, inputs } = job;
       const about = { runId, model, inputs: inputs.texts, options: runOptions };
-      const folder = await makeRunFolder(recordsOf(options.dataDir), about);
+      const folder = await makeRunFolder(programRecords(options.dataDir), about);
       try {
         return await runIn(folder, { job, declared, options });
       } finally {
@@ -47,7 +47,8 @@ export function programEngine(options: ProgramOptions): Engine {
   };
 }
 
-interface Work {
+/** A run with its program. */
+interface ProgramRun {
   readonly job: EngineJob;
   readonly declared: DeclaredProgram;
   readonly options: ProgramOptions;
@@ -55,7 +56,7 @@ interface Work {
 
 async function runIn(
   { file, folder, started }: RunFolder,
-  { job, declared, options }: Work,
+  { job, declared, options }: ProgramRun,
 ): Promise<EngineResult> {
   job.signal.throwIfAborted();
   const images = await writePictures(job, folder);
@@ -74,11 +75,11 @@ async function runIn(
   let tree: ProcessTree | undefined;
   let recorded: Promise<void> | undefined;
   try {
-    // A path leads from the working directory, wherever the program starts.
+    // A relative path is relative to the working directory, even if the program starts elsewhere.
     const isPath = /[\\/]/u.test(typed) && declared.isTemporary;
     const program = isPath ? path.resolve(options.directory, typed) : typed;
     tree = new ProcessTree({ ...start, argv: [program, ...start.argv.slice(1)] }, RUN_VARIABLE);
-    // Nobody may wait here: Node drops what a program prints before there is a listener.
+    // Don't await here: Node drops output that arrives before there is a listener.
     recorded = tree.root && started(tree.root).catch(() => {});
     tree.child.stdin.end(uses(declared, 'prompt', 'messages') ? '' : values.prompt);
     const output = await outputOf(tree, job.signal, declared.timeoutMs);
@@ -92,7 +93,7 @@ async function runIn(
   }
 }
 
-/** Each in a file of its own; their paths. */
+/** Writes each picture to a file; returns the paths. */
 async function writePictures(job: EngineJob, folder: string): Promise<string[]> {
   return await Promise.all(
     imagesOf(job).map(async ({ bytes, mediaType }, at) => {
@@ -104,7 +105,7 @@ async function writePictures(job: EngineJob, folder: string): Promise<string[]> 
   );
 }
 
-/** The words of a program with every value whole in its word; a word with `${images}` stands once for each picture. */
+/** Fills in the words of a program: each value stays within its word, and one with `${images}` is repeated per picture. */
 function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<ProgramStart, 'argv' | 'filled'> {
   const words: string[] = [];
   const filled = new Set<number>();
@@ -122,10 +123,10 @@ function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<Program
   return { argv: [program, ...args], filled };
 }
 
-/** What a program printed and how it ended, once nothing of it runs any more. @throws what starting it throws */
+/** Returns the output and the end of a program once all of its processes have ended. @throws if it can't be started */
 async function outputOf(tree: ProcessTree, signal: AbortSignal, timeoutMs: number): Promise<ProgramOutput> {
   const stopped = new AbortController();
-  const printed = new Printed(tree.child, () => stopped.abort());
+  const printed = new OutputCollector(tree.child, () => stopped.abort());
   const closed = new Promise<void>(resolve => tree.child.once('close', () => resolve()));
   const timer = setTimeout(() => stopped.abort(), timeoutMs);
   const onAbort = (): void => stopped.abort();
@@ -137,7 +138,7 @@ async function outputOf(tree: ProcessTree, signal: AbortSignal, timeoutMs: numbe
     const end = await Promise.race([tree.ended, isStopped]);
     await tree.end();
     signal.throwIfAborted();
-    await Promise.race([closed, delay(LAST_WORDS_MS, undefined, { ref: false })]);
+    await Promise.race([closed, delay(OUTPUT_GRACE_MS, undefined, { ref: false })]);
     return { ...printed.take(), end };
   } finally {
     clearTimeout(timer);
@@ -151,7 +152,7 @@ async function endedWith(
   { answer, complaint, isTooLong, end }: ProgramOutput,
 ): Promise<EngineResult> {
   const fault = isTooLong
-    ? `printed more than ${Printed.mostMiB} MiB`
+    ? `printed more than ${OutputCollector.mostMiB} MiB`
     : end === undefined
       ? `took longer than ${timeText(declared.timeoutMs)}`
       : end.signal !== null
@@ -161,11 +162,11 @@ async function endedWith(
           : undefined;
   if (fault === undefined) return await resultOf(job, declared, answer);
   const said = complaint.trim() === '' ? '' : `: ${complaint.trim()}`;
-  const facts = isTooLong ? {} : await factsOf(job, declared, answer);
+  const facts = isTooLong ? {} : await costOf(job, declared, answer);
   return { ...failedWith(`${job.model.model} ${fault}${said}`), ...facts };
 }
 
-/** What a system says of a line that is too long for it. */
+/** Error codes of an operating system for a command line that is too long. */
 const TOO_LONG: ReadonlySet<string | undefined> = new Set(['E2BIG', 'ENAMETOOLONG']);
 
 function notStarted(
@@ -182,7 +183,7 @@ function notStarted(
   return refusedWith(`${model}: ${argv[0]} can't be started: ${messageOf(error)}`, 'not-started');
 }
 
-/** A time such as `10 min` or `1.5 s`. */
+/** Formats a duration, such as `10 min` or `1.5 s`. */
 export function timeText(ms: number): string {
   return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1000} s`;
 }

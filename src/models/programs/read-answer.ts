@@ -4,10 +4,10 @@ import { type JsonValue, textOrJson } from '../../files/json.ts';
 import type { AnswerFields } from '../declared.ts';
 import { type EngineJob, type EngineResult, failedWith, roughTokens, type Usage } from '../engine.ts';
 
-/** What an answer says of what it took. */
-type Facts = Pick<EngineResult, 'usage' | 'dollars'>;
+/** The usage and cost in an answer. */
+type AnswerCost = Pick<EngineResult, 'usage' | 'dollars'>;
 
-/** Reads the answer of a program or an address that ended well. */
+/** Returns the result for the answer of a program or an address that succeeded. */
 export async function resultOf(job: EngineJob, fields: AnswerFields, answer: string): Promise<EngineResult> {
   const { text, fault, ...facts } = await read(job, fields, answer);
   if (fault !== undefined) return { ...failedWith(`${job.model.model} ${fault}`), ...facts };
@@ -19,14 +19,14 @@ export async function resultOf(job: EngineJob, fields: AnswerFields, answer: str
   };
 }
 
-/** Reads what a failed run cost, as far as what came says so. */
-export async function factsOf(job: EngineJob, fields: AnswerFields, answer: string): Promise<Facts> {
+/** Reads the cost of a failed run, as far as its output has it. */
+export async function costOf(job: EngineJob, fields: AnswerFields, answer: string): Promise<AnswerCost> {
   const { cost, tokens } = fields;
   const { usage, dollars } = await read(job, { ...(cost && { cost }), ...(tokens && { tokens }) }, answer);
   return { ...(usage && { usage }), ...(dollars !== undefined && { dollars }) };
 }
 
-function tokensOf({ usage }: Facts): number | undefined {
+function tokensOf({ usage }: AnswerCost): number | undefined {
   return usage && usage.input + usage.output;
 }
 
@@ -34,7 +34,7 @@ async function read(
   job: EngineJob,
   { output, cost, tokens }: AnswerFields,
   answer: string,
-): Promise<Facts & ({ text: string; fault?: undefined } | { text?: undefined; fault: string })> {
+): Promise<AnswerCost & ({ text: string; fault?: undefined } | { text?: undefined; fault: string })> {
   const expressions = {
     ...(output !== undefined && { output }),
     ...(cost !== undefined && { cost }),
@@ -82,7 +82,7 @@ function dollarsOf(cost: JsonValue | undefined): { dollars?: number } {
   return dollars === undefined ? {} : { dollars };
 }
 
-/** A number of at least 0; undefined for anything else. */
+/** Returns a number of at least 0; undefined for anything else. */
 function amountOf(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

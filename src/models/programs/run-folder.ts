@@ -7,28 +7,28 @@ import { ownValue, parseJson } from '../../files/json.ts';
 import { lastAlive, lockFile } from '../../files/lock.ts';
 import { makeDirectory } from '../../files/write-below.ts';
 
-/** The variable that names the file about the run. What a program starts has it too, by which it is found. */
+/** The variable with the path of the run's file. Child processes inherit it, so that they can be found by it. */
 export const RUN_VARIABLE = 'PROMPTRUN_RUN';
 
 const PREFIX = 'promptrun-run-';
 const RUN_FILE = 'run.json';
 
-/** What a program has on disk while it runs. */
+/** The files of a program while it runs. */
 export interface RunFolder {
   /** The file that `PROMPTRUN_RUN` names. */
   readonly file: string;
-  /** The folder for its pictures, in which it starts if its entry says so. */
+  /** The folder for its pictures, also its working directory if its entry says so. */
   readonly folder: string;
-  /** Writes down which process it is that runs, so that a later one ends what it leaves. */
+  /** Records the started process, so that a later one can end what it leaves running. */
   started(program: TreeRoot): Promise<void>;
   /** Removes all of it. */
   remove(): Promise<void>;
 }
 
 /**
- * Makes the folder of a run. If this process is killed, a later one finds it and removes it.
+ * Creates the folder of a run. If this process is killed, a later one finds and removes it.
  *
- * @param records the folder in which running programs are written down
+ * @param records the folder that records running programs
  */
 export async function makeRunFolder(records: string, about: object): Promise<RunFolder> {
   const root = await mkdtemp(path.join(tmpdir(), PREFIX));
@@ -52,7 +52,7 @@ export async function makeRunFolder(records: string, about: object): Promise<Run
   }
 }
 
-/** Locks the record before it is there, so that nobody takes this process for dead. */
+/** Writes a record. Locks it first, so that no other process takes this one for dead. */
 async function record(records: string, name: string, root: string): Promise<() => void> {
   try {
     makeDirectory(records, 0o700);
@@ -65,7 +65,7 @@ async function record(records: string, name: string, root: string): Promise<() =
   }
 }
 
-/** Ends the programs that are recorded and whose processes were killed, and removes their folders. */
+/** Ends the recorded programs of killed processes, and removes their folders. */
 export async function endRecorded(
   records: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -3,13 +3,12 @@ import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { type Declared, type Placeholder, uses } from '../declared.ts';
 import { type EngineJob, jsonWords, messageText, saysJson } from '../engine.ts';
+import type { Env } from '../outgoing/proxy.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
-
-/** What the placeholders of a run stand for. */
+/** The values of a run's placeholders. */
 export type RunValues = ReturnType<typeof valuesOf>;
 
-/** @param images what `${images}` stands for */
+/** Returns the values of a run's placeholders. @param images the values of `${images}` */
 export function valuesOf(
   job: EngineJob,
   declared: Declared,
@@ -28,16 +27,16 @@ export function valuesOf(
   return {
     prompt,
     images,
-    /** As texts have them: inputs as they were given. */
+    /** Values within a text: inputs unchanged. */
     inText: plain,
-    /** As JSON has them: inputs of the type that the prompt's schema gives them. */
+    /** Values on their own in JSON: inputs with their types in the prompt's schema. */
     inJson: (placeholder: Placeholder): JsonValue =>
       placeholder.name === 'input' ? (own(inputs.values, placeholder.key) ?? '') : plain(placeholder),
   };
 }
 
-/** Texts one under the other, with an empty line between them. */
-function oneText([first = '', ...rest]: readonly string[]): string {
+/** Joins texts with an empty line between them. */
+function joinTexts([first = '', ...rest]: readonly string[]): string {
   return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
 }
 
@@ -48,7 +47,7 @@ function own<T>(values: Readonly<Record<string, T>>, key: string): T | undefined
 function promptOf(job: EngineJob, declared: Declared): string {
   const { messages } = job.prompt;
   const shown = uses(declared, 'system') ? messages.filter(({ role }) => role !== 'system') : messages;
-  const text = oneText(shown.map(({ parts }) => messageText(parts)));
+  const text = joinTexts(shown.map(({ parts }) => messageText(parts)));
   const words = wordsOf(job);
   if (words === undefined) return text;
   return text === '' ? words : `${text.trimEnd()}\n\n${words}`;
@@ -62,12 +61,12 @@ function wordsOf(job: EngineJob): string | undefined {
 }
 
 function systemOf({ prompt }: EngineJob): string {
-  return oneText(
+  return joinTexts(
     prompt.messages.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts)),
   );
 }
 
-/** In the form of the prompt format. */
+/** Returns the messages in the prompt format. */
 function messagesOf({ prompt }: EngineJob): JsonValue {
   return prompt.messages.map(({ role, parts }) => ({
     role,
@@ -79,7 +78,7 @@ function messagesOf({ prompt }: EngineJob): JsonValue {
   }));
 }
 
-/** The pictures of a prompt, in order. */
+/** Returns the pictures of a prompt, in order. */
 export function imagesOf({ prompt }: Pick<EngineJob, 'prompt'>): LoadedImage[] {
   return prompt.messages.flatMap(({ parts }) => parts.flatMap(part => ('image' in part ? [part.image] : [])));
 }

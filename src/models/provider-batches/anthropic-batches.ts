@@ -19,7 +19,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const BATCHES = '/v1/messages/batches';
 
-/** Anthropic's Message Batches. They carry no mark of ours but the names of their requests, which their answers show. */
+/** Anthropic's Message Batches. They have no metadata: only the ids of their requests identify them. */
 export function anthropicBatches(access: Access): BatchProvider {
   const headers = {
     'anthropic-version': '2023-06-01',
@@ -50,7 +50,7 @@ export function anthropicBatches(access: Access): BatchProvider {
     async create(requests, _key, _upload, signal) {
       return idOf(await ask(BATCHES, signal, listOf(requests)));
     },
-    /** By the first answer of each batch of the same size. */
+    /** Compares the first result of each batch of the same size. */
     async find(key, requests, signal) {
       let unread = false;
       for await (const batch of all(signal)) {
@@ -76,7 +76,7 @@ function pathOf(id: string): string {
   return `${BATCHES}/${encodeURIComponent(id)}`;
 }
 
-/** The requests as the JSON that creates a batch. */
+/** Returns the body that creates a batch. */
 function listOf(requests: readonly BatchRequest[]): EncodedBody {
   return bodyOf('application/json', function* () {
     yield '{"requests":[';
@@ -89,21 +89,21 @@ function listOf(requests: readonly BatchRequest[]): EncodedBody {
   });
 }
 
-/** @throws {ProviderFault} for a batch without one */
+/** @throws {ProviderFault} if the batch has no id */
 function idOf(batch: Json): string {
   const id = textAt(batch, 'id');
   if (id === undefined) throw new ProviderFault('named no batch in its answer', { mayHaveCost: true });
   return id;
 }
 
-/** An archived batch no longer has its results; any other may have them later. */
+/** Returns the fault of a batch without results: an archived one has lost them, any other may get them later. */
 function noResults(batch: Json): ProviderFault {
   const archived = textAt(batch, 'archived_at') !== undefined;
   const what = `${archived ? 'no longer has' : 'does not give'} the results of the batch ${idOf(batch)}`;
   return new ProviderFault(what, { status: archived ? 410 : 404 });
 }
 
-/** Results that are gone are older than ours can be. @throws for results that can't be read, which may be ours */
+/** Returns true if the first result has this key. Expired results can't be ours. @throws if they can't be read, but may be ours */
 async function startsWith(results: Results, key: string): Promise<boolean> {
   try {
     for await (const { customId } of results) return customId.startsWith(key);

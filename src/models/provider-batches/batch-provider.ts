@@ -4,24 +4,25 @@ import type { EncodedBody } from '../providers/exchange.ts';
 import { ProviderFault } from '../providers/refusal.ts';
 import { MAX_ANSWER_BYTES } from '../providers/send.ts';
 
-/** One request of a batch, by the name that its answer carries. */
+/** A request of a batch. */
 export interface BatchRequest {
+  /** The id that its result carries. */
   readonly customId: string;
-  /** What the provider is asked, as its interface has it: JSON on one line. */
+  /** The body of the request as JSON on one line. */
   readonly parameters: Uint8Array;
 }
 
-/** Small pieces are sent together, at least so many bytes at a time. */
+/** Minimum size of the chunks that small pieces are joined into, in bytes. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Returns a body of pieces, none of which is copied before it is sent. */
+/** Returns a body that is assembled from pieces while it is sent. */
 export function bodyOf(contentType: string, pieces: () => Iterable<string | Uint8Array>): EncodedBody {
   let length = 0;
   for (const piece of pieces()) length += Buffer.byteLength(piece);
-  return { contentType, length, pieces: gathered(pieces()) };
+  return { contentType, length, pieces: joinSmall(pieces()) };
 }
 
-function* gathered(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {
+function* joinSmall(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {
   let small: Uint8Array[] = [];
   let bytes = 0;
   for (const piece of pieces) {
@@ -35,9 +36,9 @@ function* gathered(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array>
   if (bytes > 0) yield Buffer.concat(small);
 }
 
-/** How far a batch is. */
+/** The progress of a batch. */
 export interface BatchState {
-  /** The provider's own word. */
+  /** The provider's own name of the state. */
   readonly state: string;
   readonly ended: boolean;
   readonly done: number;
@@ -46,24 +47,24 @@ export interface BatchState {
   readonly fault?: string;
 }
 
-/** What came of a request: its answer as the provider gave it, or why there is none. */
+/** The result of a request: the provider's answer, or why there is none. */
 export type BatchAnswer = { readonly body: Record<string, unknown> } | { readonly fault: string };
 
-/** The requests of a batch as a file of the provider's; `id` is undefined until there is one. */
+/** The uploaded file of a batch's requests; `id` is undefined before the upload. */
 export interface Upload {
   id?: string | undefined;
-  /** Called with the id of a new one before the batch is created. */
+  /** Called with the id of the file before the batch is created. */
   onUploaded(id: string): Promise<void>;
 }
 
-/** The batches of one provider: requests that it answers within a day, at a lower price. */
+/** The batches of a provider, which it answers within a day at a lower price. */
 export interface BatchProvider {
   readonly name: string;
-  /** The interface that requests are made for, as the path of its address. */
+  /** The path of the interface that the requests are for. */
   readonly interface: string;
-  /** What one batch may hold. */
+  /** The maximum size of a batch. */
   readonly limits: { readonly requests: number; readonly bytes: number };
-  /** Hands requests over; `key` is what the batch is found by. Gives the provider's id of it. */
+  /** Creates a batch, which `find` can identify by `key`. Returns the provider's id. */
   create(
     requests: readonly BatchRequest[],
     key: string,
@@ -71,23 +72,23 @@ export interface BatchProvider {
     signal: AbortSignal,
   ): Promise<string>;
   /**
-   * A batch whose creation was not answered, by its key and size; undefined if there is none, `unread` while one that may
-   * be it has not ended.
+   * Finds a batch by key and size after its creation got no response. Returns undefined if there is none, `unread` while a
+   * candidate has not ended.
    */
   find(key: string, requests: number, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
   look(id: string, signal: AbortSignal): Promise<BatchState>;
-  /** The answers of a batch that has ended, as they are read, in any order. */
+  /** Yields the answers of a batch that has ended, in any order. */
   collect(id: string, signal: AbortSignal): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void>;
   cancel(id: string, signal: AbortSignal): Promise<void>;
 }
 
-/** A provider that refused something of a batch, or can't be asked. The message names it and holds no key. */
+/** A failed request about a batch. The message names the provider and holds no key. */
 export class BatchFault extends Error {
   override readonly name = 'BatchFault';
 
   constructor(
     message: string,
-    /** The HTTP status that it answered with; 410 for results that it no longer has; undefined if no answer came. */
+    /** The HTTP status; 410 if the results have expired, undefined without a response. */
     readonly status: number | undefined,
     cause: unknown,
   ) {
@@ -95,7 +96,7 @@ export class BatchFault extends Error {
   }
 }
 
-/** Throws a refusal of results as a 410 if it says that they have expired. */
+/** Rethrows an error; as a 410 if it says that the results have expired. */
 export function rethrowExpired(error: unknown): never {
   const { what = '', more = {} } = error instanceof ProviderFault ? error : {};
   const isAboutResults = more.status === 400 || more.status === 404;
@@ -105,10 +106,10 @@ export function rethrowExpired(error: unknown): never {
   throw error;
 }
 
-/** Of one result. */
+/** Limits for the JSON of one result. */
 const BOUNDS = { ...LARGEST_JSON, values: 100_000 };
 
-/** The results in a file of lines, as they are read. A line that can't be read, or is too long, is not a result. */
+/** Yields the results in a file of lines. Skips lines that can't be read or are too long. */
 export async function* resultsIn(
   response: HttpAnswer,
 ): AsyncGenerator<{ customId: string; result: Record<string, unknown> }> {
@@ -122,20 +123,20 @@ export async function* resultsIn(
 
 async function* linesOf({ body }: HttpAnswer): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  /** undefined once it is too long. */
+  /** The current line; undefined once it is too long. */
   let line: string | undefined = '';
   for await (const chunk of body) {
     const [end = '', ...next] = decoder.decode(chunk, { stream: true }).split('\n');
-    line = longer(line, end);
+    line = appended(line, end);
     for (const start of next) {
       yield line ?? '';
-      line = longer('', start);
+      line = appended('', start);
     }
   }
   yield line ?? '';
 }
 
-function longer(line: string | undefined, piece: string): string | undefined {
+function appended(line: string | undefined, piece: string): string | undefined {
   return line === undefined || line.length + piece.length > MAX_ANSWER_BYTES ? undefined : line + piece;
 }
 

@@ -16,11 +16,11 @@ import {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The name of our mark among a batch's metadata. */
+/** The metadata field that holds the key of a batch. */
 const MARK = 'promptrun';
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
-/** OpenAI's batches: a file of requests, and a batch made of it. */
+/** OpenAI's batches, which are created from an uploaded file of requests. */
 export function openAiBatches(access: Access): BatchProvider {
   const endpoint = access.provider.engine === 'openai-responses' ? '/v1/responses' : '/v1/chat/completions';
   const headers = access.key === undefined ? {} : { authorization: `Bearer ${access.key}` };
@@ -85,14 +85,14 @@ function pathOf(id: string): string {
   return `/batches/${encodeURIComponent(id)}`;
 }
 
-/** @throws {ProviderFault} for what has none */
+/** @throws {ProviderFault} if the object has no id */
 function idOf(made: Json): string {
   const id = textAt(made, 'id');
   if (id === undefined) throw new ProviderFault('named no id in its answer', { mayHaveCost: true });
   return id;
 }
 
-/** The form that uploads requests as a file. */
+/** Returns the form that uploads the requests as a file. */
 function formOf(requests: readonly BatchRequest[], url: string): EncodedBody {
   const boundary = `promptrun-${randomUUID()}`;
   return bodyOf(`multipart/form-data; boundary=${boundary}`, function* () {

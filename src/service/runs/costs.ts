@@ -1,4 +1,4 @@
-import { answersOf, unknownMultiplier, wholeNumber } from '../../models/catalogue/answers.ts';
+import { answerCount, unknownMultiplier, wholeNumber } from '../../models/catalogue/answers.ts';
 import { PRICE_TABLE_DATE, type PricingOptions, pricingOf } from '../../models/catalogue/prices.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { BUILT_IN_MODELS } from '../../models/entry.ts';
@@ -88,7 +88,7 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
       const options = { ...definition.config, ...runOptions };
       const pricing = await pricingOf(model, { providerBatch, runOptions: options });
       const input = Math.ceil(charactersIn(messages) / CHARACTERS_A_TOKEN);
-      const answers = answersOf(options);
+      const answers = answerCount(options);
       const output = (wholeNumber(options['maxOutputTokens']) ?? EXPECTED_OUTPUT) * answers;
       const images = model.modality === 'image' ? answers : 0;
       const paysPictures = images > 0 && model.price?.image !== undefined;

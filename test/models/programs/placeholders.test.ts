@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { filledText, filledValue, type ValueOf } from '../../../src/models/programs/placeholders.ts';
+import { filledText, filledValue, type PlaceholderValue } from '../../../src/models/programs/placeholders.ts';
 
 const VALUES: Record<string, string | number[]> = { prompt: '${model} $${x', messages: [1, 2], model: 'bot' };
-const valueOf: ValueOf = placeholder => ('key' in placeholder ? 7 : (VALUES[placeholder.name] ?? null));
+const valueOf: PlaceholderValue = placeholder =>
+  'key' in placeholder ? 7 : (VALUES[placeholder.name] ?? null);
 
 describe('placeholders', () => {
   it('are filled in once, whatever the value says', () => {

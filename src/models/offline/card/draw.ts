@@ -9,11 +9,11 @@ const PADDING = 56;
 const INK = '#26313d';
 const EMPTY = '(an empty prompt)';
 
-/** The one font cards are drawn with, so that they look the same everywhere. */
+/** The only font of cards, so that they look the same everywhere. */
 const FONT = 'DejaVu Sans Mono';
 const FONT_FILE = 'DejaVuSansMono.ttf';
 
-/** Draws a text as a card of 1024 × 640, scaled by `zoom`. Gives PNG bytes. @throws {Error} if the font is not installed */
+/** Draws a text as a card of 1024 × 640 pixels, scaled by `zoom`, as PNG. @throws {Error} if the font is not installed */
 export async function drawCard(text: string, zoom: number): Promise<Buffer> {
   const file = await fontFile();
   const { renderAsync } = await import('@resvg/resvg-js');
@@ -24,7 +24,7 @@ export async function drawCard(text: string, zoom: number): Promise<Buffer> {
   return picture.asPng();
 }
 
-/** The renderer reads fonts from files only. */
+/** Returns the font's file, because the renderer reads fonts from files only. */
 async function fontFile(): Promise<string> {
   const name = `dist/assets/${FONT_FILE}`;
   if (!isSingleFile()) {
@@ -61,7 +61,7 @@ function lineSvg({ text, size, heading, baseline }: CardLine, top: number): stri
   return `<text ${place} font-family="${FONT}" font-size="${size}" fill="${INK}"${weight}>${xmlText(text)}</text>`;
 }
 
-/** Skies and the hills below them, as hues: noon, dawn, dusk, aurora, a summer evening. */
+/** Hues of sky and hills: noon, dawn, dusk, aurora, a summer evening. */
 const PALETTES = [
   { high: 205, low: 190, far: 165, near: 150 },
   { high: 350, low: 30, far: 265, near: 245 },
@@ -70,7 +70,7 @@ const PALETTES = [
   { high: 22, low: 48, far: 350, near: 335 },
 ] as const;
 
-/** A landscape that follows from the text: the same text is the same picture. */
+/** Returns a landscape derived from the text: the same text gives the same picture. */
 function scene(text: string, { width, height }: Box): string {
   const { palette, sunX, lift } = traits(text);
   const far = height * (0.62 - lift * 0.08);
@@ -86,7 +86,7 @@ function scene(text: string, { width, height }: Box): string {
   ].join('');
 }
 
-/** Where the sun stands, as a share of the width, and how high the hills are, from 0 to 1. */
+/** Derives the palette, the sun's position as a share of the width, and the height of the hills from 0 to 1. */
 function traits(text: string): { palette: (typeof PALETTES)[number]; sunX: number; lift: number } {
   const digest = createHash('sha256').update(text).digest();
   return {

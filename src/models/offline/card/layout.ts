@@ -1,11 +1,12 @@
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 
+/** A line of a card. */
 export interface CardLine {
   readonly text: string;
   readonly size: number;
   readonly heading: boolean;
-  /** Of the line's foot, from the top of the text's box. */
+  /** The distance of the baseline from the top of the text box. */
   readonly baseline: number;
 }
 
@@ -23,16 +24,16 @@ const SIZES = [38, 34, 31, 28, 25, 22, 20, 18, 16];
 const SMALLEST = 16;
 const HEADING = 1.5;
 const LEADING = 1.4;
-/** A blank line, as a share of a line's height. */
+/** The height of a blank line, as a share of a line's. */
 const GAP = 0.55;
 const MAX_HEADING_LENGTH = 48;
-/** More than this never fits at the smallest size. */
+/** Maximum length in characters: more never fits at the smallest size. */
 const MAX_LENGTH = 3000;
 
-/** How far every character of the font moves the pen, in ems. */
+/** The width of every character, in ems. */
 const ADVANCE = 0.602;
 
-/** Lays a text out in a box: as large as fits, and where even the smallest is too large, cut with `…`. */
+/** Lays out a text in a box, as large as fits. Cuts it with `…` if even the smallest size is too large. */
 export function layOut(text: string, box: Box): CardText {
   const isWhole = text.length <= MAX_LENGTH;
   const paragraphs = text
@@ -64,7 +65,7 @@ function layOutAt(paragraphs: readonly string[], body: number, width: number): C
   return { lines, height };
 }
 
-/** Larger than the text below, and on one line where that can be had. */
+/** Returns the size of a heading: larger than the text, and on one line if possible. */
 function headingSize(text: string, body: number, width: number): number {
   const onOneLine = width / (Math.max(stringWidth(text), 1) * ADVANCE);
   return onOneLine < body ? body * HEADING : Math.min(body * HEADING, onOneLine);
@@ -85,15 +86,15 @@ function cut({ lines }: CardText, box: Box): CardText {
   };
 }
 
-/** Control characters, direction overrides and what XML can't hold. */
+/** Matches control characters, direction overrides and characters that XML can't hold. */
 const UNDRAWABLE = /[^\P{Cc}\n]|\p{Cs}|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF\uFFFE\uFFFF]/gu;
 
-/** A text with nothing in it that could not be drawn. */
+/** Removes characters from a text that can't be drawn. */
 export function drawable(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/\t/g, '    ').replace(UNDRAWABLE, '');
 }
 
-/** A text as it is written in XML. */
+/** Escapes a text for XML. */
 export function xmlText(text: string): string {
   return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`);
 }

@@ -1,30 +1,30 @@
 import type { Readable } from 'node:stream';
 import type { ProgramEnd } from '../../files/bounds/process-tree.ts';
 
-/** What a program came to. */
+/** The output and the end of a program. */
 export interface ProgramOutput {
-  /** Its standard output, without one line break at its end. */
+  /** Standard output, without the final line break. */
   readonly answer: string;
-  /** The beginning of its standard error. */
+  /** The beginning of standard error. */
   readonly complaint: string;
   readonly isTooLong: boolean;
-  /** undefined if it was ended from here. */
+  /** How it ended; undefined if this process ended it. */
   readonly end: ProgramEnd | undefined;
 }
 
 const MOST_MIB = 8;
-/** Characters of standard error that are kept. */
+/** Maximum number of characters of standard error to keep. */
 const MOST_COMPLAINT = 2000;
 
-/** Keeps what a program prints, as far as it may. */
-export class Printed {
+/** Collects the output of a program, up to a maximum. */
+export class OutputCollector {
   static readonly mostMiB = MOST_MIB;
   #chunks: Buffer[] = [];
   #length = 0;
   #isTooLong = false;
   #complaint = '';
 
-  /** @param onTooLong called once its standard output is longer than may be kept */
+  /** @param onTooLong called once standard output is longer than the maximum */
   constructor({ stdout, stderr }: { stdout: Readable; stderr: Readable }, onTooLong: () => void) {
     stdout.on('error', () => {});
     stderr.on('error', () => {});
