@@ -1,4 +1,3 @@
-import { StringDecoder } from 'node:string_decoder';
 import { messageOf } from '../../files/error-utils.ts';
 import { isJsonObject, JsonPastBound, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { EngineJob } from '../engine.ts';
@@ -10,6 +9,7 @@ import { MAX_ANSWER_BYTES } from './send.ts';
 
 /** Limits for the JSON of an answer or of one event. */
 const BOUNDS = { ...LARGEST_JSON, values: 100_000 };
+const PIECE_BYTES = 64 * 1024;
 
 /**
  * Reads the body of a successful response into an answer as it arrives. Decides by the response if it is a stream, not by
@@ -33,29 +33,43 @@ export async function readAnswer(
       const { amazonEvents } = await import('./amazon-events.ts');
       await readEvents(amazonEvents(boundedBody(response, MAX_ANSWER_BYTES)), answer, onText);
     } else {
-      await readWhole(await wholeText(response), answer, onText);
+      await readWhole(await wholeBody(response), answer, onText);
     }
   } catch (error) {
     throw readingFault(error);
   }
 }
 
-/** Returns the body as text. Decodes it as it arrives, so that bytes and text of a large one are never both in memory. */
-async function wholeText(response: HttpAnswer): Promise<string> {
-  const decoder = new StringDecoder('utf8');
-  let text = '';
+/**
+ * Reads the whole body into memory that grows in place, so that a large one is never held twice.
+ *
+ * @throws {TooLong} once it is longer than an answer may be
+ */
+async function wholeBody(response: HttpAnswer): Promise<ArrayBuffer> {
+  const body = new ArrayBuffer(0, { maxByteLength: MAX_ANSWER_BYTES });
   for await (const chunk of boundedBody(response, MAX_ANSWER_BYTES)) {
-    text += decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+    const start = body.byteLength;
+    body.resize(start + chunk.length);
+    new Uint8Array(body, start).set(chunk);
   }
-  return text + decoder.end();
+  return body;
 }
 
-/** Reads a JSON object, or a stream without the content type of one. */
-async function readWhole(text: string, answer: Answer, onText: (piece: string) => void): Promise<void> {
-  if (/^\s*(?:data|event|id|retry)?:/.test(text.slice(0, 100))) {
-    return await readEvents(eventData(oneChunk(text)), answer, onText);
+/** Reads a JSON object, or a stream that does not say that it is one. Releases the body once it is read. */
+async function readWhole(body: ArrayBuffer, answer: Answer, onText: (piece: string) => void): Promise<void> {
+  const beginning = Buffer.from(body, 0, Math.min(body.byteLength, 100)).toString();
+  if (/^\s*(?:data|event|id|retry)?:/.test(beginning)) {
+    return await readEvents(eventData(piecesOf(body)), answer, onText);
   }
-  for (const object of objectsIn(text)) addObject(object, answer, onText);
+  const objects = objectsIn(takeText(body));
+  for (const object of objects) addObject(object, answer, onText);
+}
+
+/** Decodes a body and releases its memory at once, not when the garbage collector gets to it. */
+function takeText(body: ArrayBuffer): string {
+  const text = Buffer.from(body).toString('utf8');
+  body.resize(0);
+  return text;
 }
 
 /**
@@ -75,8 +89,11 @@ function addObject(
   throw new ProviderFault(`answered with an error: ${reason}`, { mayHaveCost: true });
 }
 
-async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
+/** A stream is read piece by piece, so that its events are not all held at once. */
+async function* piecesOf(body: ArrayBuffer): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < body.byteLength; start += PIECE_BYTES) {
+    yield new Uint8Array(body, start, Math.min(PIECE_BYTES, body.byteLength - start));
+  }
 }
 
 async function readEvents(

@@ -29,6 +29,12 @@ export interface AnswerFormat {
 
 export type Counts = Readonly<Record<string, unknown>>;
 
+/**
+ * Maximum size of the texts of one answer. Many times what any model writes; a larger text would be held by the store, the
+ * service and the client in more memory than one answer may take.
+ */
+const MAX_TEXT_BYTES = 8 * 1024 * 1024;
+
 /** A model's answer, collected from one body or from the events of a stream. */
 export class Answer {
   /** One text for each requested answer. */
@@ -49,6 +55,7 @@ export class Answer {
   readonly #draws: boolean;
   readonly #reasons = new Set<string>();
   #added = '';
+  #textBytes = 0;
   #refusal = '';
   #error: string | undefined;
   #counts: Counts = {};
@@ -66,7 +73,11 @@ export class Answer {
     this.#draws = draws;
   }
 
-  /** Adds an answer or an event of one; returns what it adds to the first text. */
+  /**
+   * Adds an answer or an event of one; returns what it adds to the first text.
+   *
+   * @throws {ProviderFault} for more text than an answer may have, which is left out
+   */
   add(object: unknown): string {
     this.#added = '';
     this.#form.read(object, this);
@@ -76,6 +87,7 @@ export class Answer {
   /** Adds text to the answer with this index. */
   addText(text: string | undefined, index = 0): void {
     if (text === undefined || text === '') return;
+    this.#countText(text);
     while (this.texts.length < index) this.texts.push('');
     this.texts[index] = (this.texts[index] ?? '') + text;
     if (index === 0) this.#added += text;
@@ -97,6 +109,7 @@ export class Answer {
   }
 
   addRefusal(why: string | undefined): void {
+    this.#countText(why ?? '');
     this.#refusal += why ?? '';
   }
 
@@ -141,6 +154,13 @@ export class Answer {
     const isEmpty = this.text === '' && this.pictures.length === 0;
     const fault = this.#fault() ?? (isEmpty ? this.#emptyFault() : undefined);
     if (fault) throw fault;
+  }
+
+  #countText(text: string): void {
+    this.#textBytes += Buffer.byteLength(text);
+    if (this.#textBytes <= MAX_TEXT_BYTES) return;
+    const bound = `${MAX_TEXT_BYTES / 1024 / 1024} MiB`;
+    throw fault(`gave more than ${bound} of text`, 'ask for a shorter answer');
   }
 
   #meaning(reason: string): Stop | undefined {

@@ -414,4 +414,48 @@ describe('Chat Completions', () => {
     expect(last(result)).toContain('a line of its stream is larger than 8 MiB');
     expect(sent).toBeLessThan(20_000);
   });
+
+  const MIB = 1024 * 1024;
+  const whole = (content: string): ProviderAnswer => ({ body: { choices: [{ message: { content } }] } });
+  const streamed = (contents: readonly string[], type = 'text/event-stream'): ProviderAnswer => {
+    const pieces = contents.map(content => ({ choices: [{ delta: { content } }] }));
+    const all = [...pieces, { choices: [{ delta: {}, finish_reason: 'stop' }] }];
+    const body = all.map(event => `data: ${JSON.stringify(event)}\n\n`).join('');
+    return { headers: { 'content-type': type }, body: `${body}data: [DONE]\n\n` };
+  };
+
+  it('with 8 MiB of text is taken, counted in UTF-8', async () => {
+    const half = 'é'.repeat(2 * MIB);
+    for (const given of [whole(half + half), streamed([half, half])]) {
+      const { outputs, failed } = await ask({ ...engine, onText: () => {} }, given);
+      expect(failed).toBe(false);
+      expect(outputs).toHaveLength(1);
+      const [output] = outputs;
+      expect(output?.type === 'text' && output.text === half + half).toBe(true);
+    }
+  });
+
+  it('with more text has failed, names the bound and keeps what had come', async () => {
+    const half = 'a'.repeat(4 * MIB);
+    const pieces: number[] = [];
+    const onText = (piece: string): void => void pieces.push(piece.length);
+    const stream = await ask({ ...engine, onText }, streamed([half, half, 'b']));
+    expect(stream.failed).toBe(true);
+    expect(last(stream)).toContain('gave more than 8 MiB of text');
+    expect(stream.outputs.map(output => (output.type === 'text' ? output.text.length : output.type))).toEqual(
+      [8 * MIB, 'error'],
+    );
+    expect(pieces).toEqual([4 * MIB, 4 * MIB]);
+    const whole8 = await ask(engine, whole(`${half}${half}b`));
+    expect(whole8.outputs.map(({ type }) => type)).toEqual(['error']);
+    expect(last(whole8)).toContain('gave more than 8 MiB of text');
+  });
+
+  it('that does not say that it is a stream is read as one', async () => {
+    const contents = ['abc', 'd'.repeat(200_000), 'é'];
+    const { outputs } = await ask({ ...engine, onText: () => {} }, streamed(contents, 'text/plain'));
+    const [output] = outputs;
+    expect(outputs).toHaveLength(1);
+    expect(output?.type === 'text' && output.text === contents.join('')).toBe(true);
+  });
 });
