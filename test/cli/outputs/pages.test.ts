@@ -2,14 +2,24 @@ import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Checks } from '../../../src/cli/outputs/checks/checks.ts';
 import { differences } from '../../../src/cli/outputs/differences.ts';
-import type { Grid } from '../../../src/cli/outputs/pages/grid.ts';
+import type { Grid, GridRange } from '../../../src/cli/outputs/pages/grid.ts';
 import { gridPage } from '../../../src/cli/outputs/pages/grid-page.ts';
 
 const HOSTILE = `"'><img src=x onerror=alert(1)><script>alert(2)</script>&amp;`;
+const RANGE: GridRange = {
+  label: HOSTILE,
+  text: HOSTILE,
+  value: 0,
+  interval: [-0.5, 1],
+  least: -1,
+  mark: 0,
+  tone: 'changed',
+};
 /** A grid in which everything that can be somebody else's is hostile. */
 const GRID: Grid = {
   title: HOSTILE,
   facts: [HOSTILE],
+  ranges: [RANGE],
   measures: [HOSTILE],
   columns: [
     { name: HOSTILE, totals: [HOSTILE] },
@@ -25,6 +35,7 @@ const GRID: Grid = {
         {
           state: 'failed',
           facts: [HOSTILE],
+          ranges: [RANGE],
           parts: [
             { kind: 'text', text: HOSTILE },
             { kind: 'message', text: HOSTILE },
@@ -45,7 +56,7 @@ describe('a page', () => {
     const page = gridPage(GRID);
     expect(page).not.toContain('<img src=x');
     expect(page.match(/<script/gu)).toHaveLength(1);
-    expect(page.split('&quot;&#39;&gt;&lt;img src=x').length - 1).toBeGreaterThan(14);
+    expect(page.split('&quot;&#39;&gt;&lt;img src=x').length - 1).toBeGreaterThan(22);
   });
 
   it('allows its own script and style by their digests, and nothing else', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { caseDifferenceInterval, compareRates, verdictText } from '../../../src/cli/statistics/comparison.ts';
+import { compareRates, verdictText } from '../../../src/cli/statistics/comparison.ts';
 import type { CasePair } from '../../../src/cli/statistics/paired.ts';
 
 const times = (count: number, before: number, after: number): CasePair[] =>
@@ -41,21 +41,5 @@ describe('a verdict in one line', () => {
 
   it('needs a pair', () => {
     expect(compareRates([])).toBeUndefined();
-  });
-});
-
-describe("the interval of one case's difference", () => {
-  // Table II, method 10, of the paper that the function names.
-  it.each([
-    { now: [56, 70], old: [48, 80], low: 0.0524, high: 0.3339 },
-    { now: [9, 10], old: [3, 10], low: 0.1705, high: 0.809 },
-    { now: [6, 7], old: [2, 7], low: 0.0582, high: 0.8062 },
-    { now: [5, 56], old: [0, 29], low: -0.0381, high: 0.1926 },
-    { now: [0, 10], old: [0, 20], low: -0.1611, high: 0.2775 },
-    { now: [10, 10], old: [0, 20], low: 0.6791, high: 1 },
-  ])('$now against $old', ({ now, old, low, high }) => {
-    const runs = ([passed = 0, all = 0]: number[]) => ({ passed, runs: all });
-    const [from, to] = caseDifferenceInterval(runs(old), runs(now));
-    expect([from.toFixed(4), to.toFixed(4)]).toEqual([low.toFixed(4), high.toFixed(4)]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { caseDifferenceInterval } from '../../../src/cli/statistics/comparison.ts';
 import * as sequence from '../../../src/cli/statistics/confidence-sequence.ts';
 import { type Interval, wilsonInterval } from '../../../src/cli/statistics/interval.ts';
 import { cohensKappa } from '../../../src/cli/statistics/kappa.ts';
@@ -48,6 +49,13 @@ describe('figures that scipy and statsmodels give', () => {
       expected.p >= 0.05 ? 'no difference shown' : expected.difference < 0 ? 'worse' : 'better',
     );
   });
+
+  it.each(figures.independent)(
+    "the difference of one case's rates: $before to $after",
+    ({ before, after, interval }) => {
+      expectInterval(caseDifferenceInterval(caseRuns(before), caseRuns(after)), interval, 12);
+    },
+  );
 
   it.each(figures.kappas)("Cohen's kappa: $value", ({ table, value, interval }) => {
     const [[bothPass = 0, labelOnly = 0] = [], [judgeOnly = 0, bothFail = 0] = []] = table;

@@ -62,6 +62,17 @@ describe('test --baseline', () => {
     expect(exitCode).toBe(0);
   });
 
+  it('draws the difference of the whole and of what changed on the page, on a scale around 0', async () => {
+    const project = await Changing.from('yyyyyyyyyy');
+    const { stdout } = await project.against('yyynnnnnnn', '--reporter', 'html');
+    expect(stdout()).toContain('aria-label="since the baseline: -70 points (-100 to -35.4)"');
+    expect(stdout()).toMatch(
+      /<svg class="bad"[^>]*since the baseline: -70 [^>]*>.*?<rect class="interval" x="0\.00%" width="32\.\d+%"/u,
+    );
+    expect(stdout()).toContain('<line class="mark" x1="50.00%" x2="50.00%"');
+    expect(stdout().match(/aria-label="since the baseline: -100 points/gu)).toHaveLength(7);
+  });
+
   it('has its figures and the names of the cases in JSON', async () => {
     const project = await Changing.from('yyyyyynn');
     project.write('echo.test.yaml', `${cases('nnnnnny')}${caseOf('added', true)}`);

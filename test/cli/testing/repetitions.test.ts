@@ -54,6 +54,21 @@ describe('a repeated case', () => {
     expect(exitCode).toBe(0);
   });
 
+  it('is drawn on the page with its interval, and before steady cases if it is flaky', async () => {
+    const steady = caseOf('repeat: 2').replace('says yes', 'always fails');
+    const project = new Answering(`${steady}${caseOf('repeat: 10\n    pass: 70%')}`, 'nnyyynyynyyn');
+    const { stdout } = await project.test('--reporter', 'html', '--concurrency', '1');
+    const page = stdout();
+    expect(page).toMatch(
+      /<span class="tag good">passed<\/span> <span class="tag changed">flaky<\/span> <b>says yes<\/b>/u,
+    );
+    expect(page.indexOf('<b>says yes</b>')).toBeLessThan(page.indexOf('<b>always fails</b>'));
+    expect(page).toContain('aria-label="passed: 7 of 10 (40–89 %), 70 % needed"');
+    expect(page).toContain('<rect class="interval" x="39.68%" width="49.54%" height="100%"/>');
+    expect(page).toContain('<line class="value" x1="70.00%" x2="70.00%" y1="0" y2="100%"/>');
+    expect(page).toContain('aria-label="all cases: 35 % (');
+  });
+
   it('has its figures in JSON', async () => {
     const project = new Answering(`${caseOf('repeat: 4')}${caseOf('pass: 1')}`, 'yynyy');
     const report = await project.report();

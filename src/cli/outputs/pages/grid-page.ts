@@ -1,9 +1,11 @@
 import { builtText } from '../../../files/installed-file.ts';
 import type { DiffPart } from '../checks/tasks.ts';
 import {
+  flakyFirst,
   type Grid,
   type GridCell,
   type GridPart,
+  type GridRange,
   type GridRow,
   isBad,
   statesOf,
@@ -11,11 +13,11 @@ import {
 } from './grid.ts';
 import { type Html, html, htmlPage } from './html.ts';
 
-/** Formats a grid as a page: totals of each column, then the rows, faulty ones first and open. */
+/** Formats a grid as a page: totals of each column, then the rows, flaky and faulty ones first and open. */
 export function gridPage(grid: Grid): string {
-  const rows = worstFirst(grid.rows);
+  const rows = flakyFirst(worstFirst(grid.rows));
   const columns = grid.columns.map(({ name }) => name);
-  const body = html`<header><h1>${grid.title}</h1><p>${grid.facts.join(' · ')}</p>${reasonsHtml(grid)}${totals(grid)}</header>
+  const body = html`<header><h1>${grid.title}</h1><p>${grid.facts.join(' · ')}</p>${rangesHtml(grid)}${reasonsHtml(grid)}${totals(grid)}</header>
 <nav>${statesOf(rows).map(
     ([state, count]) =>
       html`<label><input type="checkbox" value="${state}" checked> <span class="${classOf(state)}">${state}</span> ${count}</label>`,
@@ -27,6 +29,20 @@ export function gridPage(grid: Grid): string {
     body,
     script: builtText('page/report.js'),
   });
+}
+
+function rangesHtml({ ranges = [] }: Pick<Grid, 'ranges'>): Html[] {
+  return ranges.length === 0 ? [] : [html`<div class="ranges">${ranges.map(rangeHtml)}</div>`];
+}
+
+/** Draws an interval as a bar on its scale, with its value and the one to compare with as lines. */
+function rangeHtml({ label, text, value, interval, least, mark, tone }: GridRange): Html {
+  const at = (position: number): string => `${(((position - least) / (1 - least)) * 100).toFixed(2)}%`;
+  const [low, high] = interval;
+  const width = `${(((high - low) / (1 - least)) * 100).toFixed(2)}%`;
+  const line = (position: number, name: string): Html =>
+    html`<line class="${name}" x1="${at(position)}" x2="${at(position)}" y1="0" y2="100%"/>`;
+  return html`<figure><figcaption><b>${label}</b> ${text}</figcaption><svg class="${tone}" role="img" aria-label="${`${label}: ${text}`}"><rect class="scale" width="100%" height="100%"/><rect class="interval" x="${at(low)}" width="${width}" height="100%"/>${mark === undefined ? [] : [line(mark, 'mark')]}${line(value, 'value')}</svg></figure>`;
 }
 
 function totals({ measures, columns }: Grid): Html | undefined {
@@ -49,11 +65,12 @@ function reasonsHtml({ reasons }: Grid): Html[] {
 const MOST_REASONS = 10;
 
 function rowHtml(row: GridRow, columns: readonly string[]): Html {
-  const open = ['passed', 'same', 'succeeded'].includes(row.state) ? '' : ' open';
+  const isOpen = row.isFlaky || !['passed', 'same', 'succeeded'].includes(row.state);
   const [first] = row.inputs;
   const hint = first === undefined ? '' : `${first[0]}: ${first[1].slice(0, 80)}`;
+  const flaky = row.isFlaky ? [html` <span class="tag changed">flaky</span>`] : [];
   const place = row.place === undefined ? [] : [html` <small>${row.place}</small>`];
-  return html`<details data-state="${row.state}"${open}><summary><span class="${classOf(row.state)}">${row.state}</span> <b>${row.name}</b>${place} <small>${hint}</small></summary>
+  return html`<details data-state="${row.state}"${isOpen ? ' open' : ''}><summary><span class="${classOf(row.state)}">${row.state}</span>${flaky} <b>${row.name}</b>${place} <small>${hint}</small></summary>
 <div class="cells">${inputsHtml(row)}${row.cells.map((cell, at) => cellHtml(cell, columns.length > 1 ? columns[at] : undefined))}</div></details>`;
 }
 
@@ -69,7 +86,7 @@ function cellHtml(cell: GridCell | undefined, column: string | undefined): Html 
   if (cell === undefined) return html`<section>${heading}</section>`;
   const state =
     column === undefined ? [] : [html`<span class="${classOf(cell.state)}">${cell.state}</span> `];
-  return html`<section>${heading}<p>${state}<small>${cell.facts.join(', ')}</small></p>${cell.parts.map(partHtml)}</section>`;
+  return html`<section>${heading}<p>${state}<small>${cell.facts.join(', ')}</small></p>${rangesHtml(cell)}${cell.parts.map(partHtml)}</section>`;
 }
 
 function partHtml(part: GridPart): Html {

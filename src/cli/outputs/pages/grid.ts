@@ -1,3 +1,4 @@
+import type { Interval } from '../../statistics/interval.ts';
 import type { DiffPart } from '../checks/tasks.ts';
 
 /** The content of a page or comment: the results of several models, revisions or runs for the same rows. */
@@ -5,6 +6,8 @@ export interface Grid {
   readonly title: string;
   /** The overall results, in a few words each. */
   readonly facts: readonly string[];
+  /** The rates of the whole, and their difference from earlier ones. */
+  readonly ranges?: readonly GridRange[];
   /** The names of the columns' totals, such as `tokens`. */
   readonly measures: readonly string[];
   readonly columns: readonly GridColumn[];
@@ -35,6 +38,8 @@ export interface GridRow {
   /** The origin, such as a file. */
   readonly place?: string;
   readonly state: GridState;
+  /** True if some runs of one of its cells passed and some did not. */
+  readonly isFlaky?: boolean;
   readonly inputs: readonly (readonly [name: string, value: string])[];
   /** The cells by column; undefined if the row has none there. */
   readonly cells: readonly (GridCell | undefined)[];
@@ -44,7 +49,22 @@ export interface GridCell {
   readonly state: GridState;
   /** Such as time, tokens and cost. */
   readonly facts: readonly string[];
+  readonly ranges?: readonly GridRange[];
   readonly parts: readonly GridPart[];
+}
+
+/** A rate, or a difference of rates, with its interval: a page draws it as a bar. */
+export interface GridRange {
+  readonly label: string;
+  /** The figures in words. */
+  readonly text: string;
+  readonly value: number;
+  readonly interval: Interval;
+  /** The low end of the scale, whose high end is 1: -1 for a difference. */
+  readonly least: -1 | 0;
+  /** A value to compare with, such as the required rate. */
+  readonly mark: number | undefined;
+  readonly tone: 'good' | 'bad' | 'changed';
 }
 
 export type GridPart =
@@ -72,6 +92,11 @@ export function isBad(state: GridState): boolean {
 /** Returns the rows with the faulty ones first. */
 export function worstFirst(rows: readonly GridRow[]): GridRow[] {
   return rows.toSorted((one, other) => SEVERITY[one.state] - SEVERITY[other.state]);
+}
+
+/** Returns the rows with the flaky ones first, in their order. */
+export function flakyFirst(rows: readonly GridRow[]): GridRow[] {
+  return rows.toSorted((one, other) => Number(other.isFlaky ?? false) - Number(one.isFlaky ?? false));
 }
 
 /** Counts the rows by state, worst first. */

@@ -31,6 +31,11 @@ function neededOf(rule: PassRule, runs: number): number {
   return rule.kind === 'count' ? rule.count : rule.rate * runs;
 }
 
+/** Returns the share of the runs that must pass, from 0 to 1. */
+export function requiredRate(rule: PassRule, runs: number): number {
+  return neededOf(rule, runs) / runs;
+}
+
 /** Returns what a summary calls for, such as `8 needed` or `80 % needed`. */
 export function neededText(rule: PassRule, runs: number): string {
   return `${rule.kind === 'rate' ? percentText(rule.rate) : neededOf(rule, runs)} needed`;

@@ -7,9 +7,11 @@ import { spentCells, spentTitles } from '../../creation/spending-text.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
+import { isFlaky } from '../../statistics/rates.ts';
 import type { TestCase } from '../cases/test-case.ts';
 import { entryName, modelLabel, type Repetition, totalsOf, totalsText } from '../result.ts';
 import { OWN_MODEL, summaryLines, type TestSummary } from '../summary.ts';
+import { caseRanges, summaryRanges } from './rate-ranges.ts';
 import type { ReportedResult } from './reasons.ts';
 
 /** What a page shows of runs besides what reports hold. */
@@ -42,6 +44,7 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
   return {
     title: 'Prompt tests',
     facts: [totalsText(results), ...summaryLines(material.summary), ...budget.spentLines('cases')],
+    ranges: summaryRanges(material.summary),
     reasons: results
       .filter(({ status }) => status !== 'passed')
       .map(({ entry, messages: [message = ''] }) => `${entryName(entry)}: ${message}`),
@@ -84,6 +87,7 @@ function gridRow(
     name: testCase.name,
     place: `${results[0]?.entry.file.name}:${testCase.line}`,
     state,
+    isFlaky: results.some(({ counted: runs }) => runs !== undefined && isFlaky(runs)),
     inputs: [
       ...testCase.text,
       ...testCase.images.map(({ name, image }, at) => [name ?? `image ${at + 1}`, image.name] as const),
@@ -96,10 +100,8 @@ function gridRow(
   };
 }
 
-function gridCell(
-  { status, seconds, repetitions, summary, change, reasons }: ReportedResult,
-  material: ReportMaterial,
-): GridCell {
+function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
+  const { status, seconds, repetitions, summary, change, reasons } = result;
   const { cost } = material.budget.totalsOf(runIdsOf(repetitions));
   const tokens = repetitions.map(({ run }) => run?.tokens).filter(count => count !== undefined);
   const summaries: GridPart[] =
@@ -112,6 +114,7 @@ function gridCell(
       ...tokens.map(count => counted(fieldText(count), 'token')),
       ...(cost === null ? [] : [formatDollars(money(cost))]),
     ],
+    ranges: caseRanges(result, material.summary.baseline?.changes.get(result.entry)),
     parts: [
       ...summaries,
       ...repetitions.flatMap(({ run }, at) => repetitionParts(run, reasons[at] ?? [], material)),

@@ -14,7 +14,7 @@ import statsmodels
 from scipy import optimize, special, stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.inter_rater import cohens_kappa
-from statsmodels.stats.proportion import proportion_confint
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 rng = random.Random(1)
 
@@ -94,6 +94,12 @@ def kappa(table):
     return {"table": table, "value": value, "interval": [max(-1.0, value - reach), min(1.0, value + reach)]}
 
 
+def independent(before, after):
+    """Newcombe's method 10, of two rates that were counted apart."""
+    interval = confint_proportions_2indep(*after, *before, method="newcomb", compare="diff")
+    return {"before": before, "after": after, "interval": [float(end) for end in interval]}
+
+
 def singles(count, rate):
     return [[int(rng.random() < rate), 1] for _ in range(count)]
 
@@ -127,6 +133,19 @@ figures = {
         pairs(repeated(8, 5, 0.9), repeated(8, 5, 0.5)),
         pairs(repeated(16, 3, 0.7), repeated(16, 3, 0.8)),
         pairs(repeated(40, 4, 0.8), repeated(40, 4, 0.7)),
+    ],
+    "independent": [
+        independent(before, after)
+        for before, after in [
+            ([48, 80], [56, 70]),
+            ([3, 10], [9, 10]),
+            ([2, 7], [6, 7]),
+            ([0, 29], [5, 56]),
+            ([0, 20], [0, 10]),
+            ([0, 20], [10, 10]),
+            ([1, 1], [0, 1]),
+            ([25, 25], [19, 25]),
+        ]
     ],
     "kappas": [kappa(table) for table in [[[20, 5], [10, 15]], [[45, 15], [25, 15]], [[9, 1], [0, 1]], [[0, 5], [5, 0]]]],
 }

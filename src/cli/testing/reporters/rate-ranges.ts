@@ -1,0 +1,72 @@
+import type { GridRange } from '../../outputs/pages/grid.ts';
+import { caseDifferenceInterval, pointsText, type RateComparison } from '../../statistics/comparison.ts';
+import { type Interval, intervalText, percentText, rateText } from '../../statistics/interval.ts';
+import { type CaseRuns, intervalOf, isFlaky, type RateSummary, rateOf } from '../../statistics/rates.ts';
+import type { CaseChange } from '../baseline/compare-with-baseline.ts';
+import { neededText, requiredRate } from '../cases/pass-rule.ts';
+import type { EntryResult } from '../result.ts';
+import type { TestSummary } from '../summary.ts';
+
+/** Returns the rate of all cases, that of each model, and their difference from the baseline. */
+export function summaryRanges({ all, models, baseline }: TestSummary): GridRange[] {
+  return [
+    ...(all ? [summaryRange('all cases', all)] : []),
+    ...[...models].flatMap(([name, own]) => (own ? [summaryRange(name, own)] : [])),
+    ...(baseline?.rates ? [differenceRange(baseline.rates)] : []),
+  ];
+}
+
+function summaryRange(label: string, { rate, interval }: RateSummary): GridRange {
+  const text = `${percentText(Number(rate.toFixed(3)))} (${intervalText(interval)})`;
+  return { label, text, value: rate, interval, least: 0, mark: undefined, tone: 'good' };
+}
+
+/** Returns the rate of a repeated case, and its difference from the baseline if either side repeats or it changed. */
+export function caseRanges(
+  { counted, status, entry }: Pick<EntryResult, 'counted' | 'status' | 'entry'>,
+  change: CaseChange | undefined,
+): GridRange[] {
+  if (counted === undefined) return [];
+  const { pass } = entry.testCase;
+  const { passed, runs } = counted;
+  const isRepeated = runs > 1 || status === 'undecided';
+  const interval = intervalOf(counted);
+  const rate: GridRange = {
+    label: 'passed',
+    text: `${rateText(passed, runs, interval)}, ${neededText(pass, runs)}`,
+    value: rateOf(counted),
+    interval,
+    least: 0,
+    mark: requiredRate(pass, runs),
+    tone: status !== 'passed' ? 'bad' : isFlaky(counted) ? 'changed' : 'good',
+  };
+  return [...(isRepeated ? [rate] : []), ...changeRanges(counted, change, isRepeated)];
+}
+
+function changeRanges(after: CaseRuns, change: CaseChange | undefined, isRepeated: boolean): GridRange[] {
+  const { before, kind } = change ?? {};
+  if (before === undefined || (kind === 'same' && !isRepeated && before.runs === 1)) return [];
+  const difference = rateOf(after) - rateOf(before);
+  return [differenceRange({ difference, interval: caseDifferenceInterval(before, after) })];
+}
+
+function differenceRange({
+  difference,
+  interval,
+}: Pick<RateComparison, 'difference' | 'interval'>): GridRange {
+  const [low, high] = interval;
+  return {
+    label: 'since the baseline',
+    text: `${pointsText(difference)} points (${pointsText(low)} to ${pointsText(high)})`,
+    value: difference,
+    interval,
+    least: -1,
+    mark: 0,
+    tone: toneOf(interval),
+  };
+}
+
+function toneOf([low, high]: Interval): GridRange['tone'] {
+  if (high < 0) return 'bad';
+  return low > 0 ? 'good' : 'changed';
+}
