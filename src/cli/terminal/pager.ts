@@ -32,8 +32,8 @@ function pagerFor(ctx: PagerContext, text: string, preferred: string | undefined
 }
 
 /**
- * Returns true if the pager is installed; a system may have no `less`. With cmd.exe, only a look-up distinguishes a missing
- * program from one that failed.
+ * Returns false if the pager is known to be missing; a system may have no `less`. With cmd.exe, only a look-up distinguishes a
+ * missing program from one that failed.
  */
 function isThere(pager: string, env: Env): boolean {
   const [, quoted, bare] = /^(?:"([^"]*)"|(\S+))/u.exec(pager) ?? [];

@@ -4,7 +4,7 @@ import { usageError } from '../../errors.ts';
 import { confirm, presentList } from '../../outputs/present.ts';
 import { checkedName } from '../../settings/config/names.ts';
 
-/** Lists the aliases with what they stand for. */
+/** Lists the aliases with their targets. */
 export async function aliasList(ctx: Context): Promise<void> {
   const rows = [...ctx.settings.aliases].map(([name, target]) => ({ name, target }));
   await presentList(ctx, rows, {
@@ -16,7 +16,7 @@ export async function aliasList(ctx: Context): Promise<void> {
   });
 }
 
-/** Gives a target a short name, in place of what that name meant before. */
+/** Sets a short name for a target; replaces an alias of the same name. */
 export async function aliasSet(ctx: Context, name: string, target: string): Promise<void> {
   checkedName(name, 'alias');
   if (target.trim() === '') throw usageError('the target is empty');

@@ -14,19 +14,19 @@ import type { API } from './spec.ts';
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const WITHOUT_BODY = ['GET', 'DELETE'];
 
-/** A request as `api` sends it. */
+/** The request of an `api` command. */
 export interface ApiCall {
   readonly method: string;
-  /** Below the base URL, without the query. */
+  /** The path below the base URL, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** JSON, as it is sent. */
+  /** The JSON body, exactly as sent. */
   readonly body?: Buffer;
 }
 
 export type ApiFlags = FlagsOf<typeof API.flags>;
 
-/** Checks what was given and reads the body. @throws {CliError} USAGE_ERROR before anything is sent */
+/** Checks the arguments and reads the body. @throws {CliError} USAGE_ERROR before anything is sent */
 export async function apiCall(
   ctx: Context,
   target: { readonly method: string; readonly path: string },
@@ -52,10 +52,10 @@ export async function apiCall(
   return { ...request, body: Buffer.from(JSON.stringify(fieldsAsObject(fields))) };
 }
 
-/** The path with its query as it goes on from the base URL. @throws {CliError} for another origin or a way out */
+/** Returns the path below the base URL, with its query. @throws {CliError} for another origin or a path outside the base URL */
 function pathBelow(target: string, baseUrl: string): string {
   const local = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(target) ? belowBase(target, baseUrl) : target;
-  // oxlint-disable-next-line no-control-regex -- a URL parser drops some of these without a word
+  // oxlint-disable-next-line no-control-regex -- a URL parser silently drops some of these
   if (/[\u0000-\u001f\u007f\\#]/u.test(local)) {
     throw usageError(
       `${JSON.stringify(target)} is not a path`,
@@ -90,12 +90,12 @@ async function readBody(ctx: Context, source: string): Promise<Buffer> {
   return body;
 }
 
-/** Without a prototype, so that `__proto__` is a name like any other. */
+/** An object without a prototype, so that `__proto__` is an ordinary name. */
 interface Fields {
   [name: string]: string | Fields;
 }
 
-/** Fields as the object they describe: `a=1` is a field, `a[b]=1` a field of an object. Every value is a string. */
+/** Returns the object that fields describe: `a=1` is a field, `a[b]=1` a field of an object. Every value is a string. */
 function fieldsAsObject(fields: readonly { readonly key: string; readonly value: string }[]): Fields {
   const root = Object.create(null) as Fields;
   for (const { key, value } of fields) put(root, keyPath(key), value, key);
@@ -121,9 +121,9 @@ function put(into: Fields, [first = '', ...rest]: readonly string[], value: stri
 }
 
 /**
- * The call for the page after this one, in the direction the first one asked for; undefined at the end.
+ * Returns the call for the next page, in the direction of the first call; undefined at the end.
  *
- * @throws {ProtocolError} if the list comes back to one of `cursors`, which it adds to, or never ends
+ * @throws {ProtocolError} if a cursor is in `cursors` already, to which each one is added, or if the list never ends
  */
 export function nextPage(
   call: ApiCall,

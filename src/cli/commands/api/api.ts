@@ -11,7 +11,7 @@ import { printValue } from '../../outputs/json.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { type ApiCall, type ApiFlags, apiCall, nextPage } from './api-call.ts';
 
-/** Calls any endpoint and prints its whole envelope. */
+/** Calls any endpoint and prints the whole envelope. */
 export async function api(ctx: Context, method: string, path: string, flags: ApiFlags): Promise<void> {
   if (ctx.isReplay) throw usageError("api can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
   const connection = await ctx.connection();
@@ -50,7 +50,7 @@ function head({ httpStatus, headers }: RawAnswer): string {
   return [`HTTP/1.1 ${httpStatus}`, ...lines, '', ''].join('\n');
 }
 
-/** What a call creates a run of; undefined for every other call. */
+/** Returns the creation request of a call that creates a run; undefined for every other call. */
 function creationOf({ method, path, body, query }: ApiCall): CreationRequest | undefined {
   if (method !== 'POST' || path.replace(/(?<!\/)\/+$/u, '') !== '/runs' || body === undefined)
     return undefined;
@@ -70,7 +70,7 @@ function versionIn(body: Buffer): string | undefined {
   }
 }
 
-/** Creates a run as every creation is made: journal first, never paid twice. Gives the service's last answer as it came. */
+/** Creates a run like every creation: journal first, never paid twice. Returns the service's last answer unchanged. */
 async function create(ctx: Context, connection: Connection, creation: CreationRequest): Promise<RawAnswer> {
   let answer: RawAnswer | undefined;
   try {
@@ -80,7 +80,7 @@ async function create(ctx: Context, connection: Connection, creation: CreationRe
         answer = came;
       },
     });
-    // One that was found in the list has no answer of its own: the run's stands for it.
+    // A recovered creation has no answer of its own, so the run itself replaces it.
     if (created.kind === 'going' && created.recovered) {
       return connection.client.raw('GET', `/runs/${encodeURIComponent(created.runId)}`, {
         signal: ctx.signal,

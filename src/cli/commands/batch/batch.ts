@@ -12,7 +12,7 @@ export async function batch(
   flags: FlagsOf<typeof BATCH.flags>,
 ): Promise<ExitCode> {
   const { from } = flags;
-  // Commander would want a required flag of the commands below this one as well.
+  // Commander would require the flag of the subcommands, too.
   if (from === undefined) {
     throw usageError('--from is missing: the file that holds the rows', 'See: promptrun batch --help');
   }

@@ -8,14 +8,14 @@ import { parseShard } from '../../inputs/rows/row.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import type { BATCH } from './spec.ts';
 
-/** The flags of `batch` with `--from`, which the parser can't ask for: it would want it of `batch report` too. */
+/** The flags of `batch` with `--from`, which the parser can't require: it would require it of `batch report`, too. */
 export type BatchFlags = FlagsOf<typeof BATCH.flags> & { readonly from: string };
 
-/** The flags as a whole, checked against each other before anything is read or sent. @throws {CliError} exit 2 */
+/** Checks the flags against each other before anything is read or sent. @throws {CliError} exit 2 */
 export function batchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
   const { resume = false, retryFailed = false, retryUnknown = false, dryRun = false } = flags;
   if (resume && flags.out === undefined) {
-    throw usageError('--resume needs --out: the file of results to go on with');
+    throw usageError('--resume needs --out, the results file of the interrupted batch');
   }
   refuseWithoutResume(flags);
   if (flags.sorted === true && flags.out === undefined) {
@@ -93,7 +93,7 @@ function parseCount(text: string): number {
   return Number(text);
 }
 
-/** The rows take all of standard input. */
+/** Refuses a second reader of standard input, because the rows use all of it. */
 function refuseSecondReader({ from, input, image }: BatchFlags): void {
   const other = input.find(readsStandardInput) ?? image.find(source => source === '-');
   if (from === '-' && other !== undefined) {

@@ -52,10 +52,9 @@ import { reportFile } from '../../testing/report-end.ts';
 import { Judge } from '../../testing/run/judge.ts';
 import type { COMPARE } from './spec.ts';
 
-/** The flags of `compare`, as commander gives them. */
 export type CompareFlags = FlagsOf<typeof COMPARE.flags>;
 
-/** Runs the same rows through several versions or models and shows what differs. Publishes nothing. */
+/** Runs the same rows through several versions or models and shows the differences. Publishes nothing. */
 export async function compare(
   ctx: Context,
   targets: readonly string[],
@@ -168,7 +167,7 @@ export async function compare(
 
 type Prepared = Pick<ComparisonOptions, 'concurrency' | 'budget'>;
 
-/** Does `work` with what keeps the answers of a provider's batches for `--resume`; with nothing if none is made. */
+/** Runs `work` with a store for the answers of a provider's batches, which `--resume` reads; without one if there is no batch. */
 async function withKept<T>(
   ctx: Context,
   variants: readonly Variant[],
@@ -187,7 +186,7 @@ async function withKept<T>(
   });
 }
 
-/** @throws {CliError} USAGE_ERROR for flags that don't go together */
+/** Returns the verdict that fails the command. @throws {CliError} USAGE_ERROR if the flags don't go together */
 function gateOf({ failOn, margin, expect }: CompareFlags): VerdictGate | undefined {
   if (margin !== undefined && failOn !== 'unsure') throw usageError('--margin needs --fail-on unsure');
   if (failOn !== 'worse' && failOn !== 'unsure') return undefined;
@@ -222,7 +221,7 @@ function refuseStrayFlags({
   if (expect === undefined && allowCommands === true) throw usageError('--allow-commands needs --expect');
 }
 
-/** The runs are made: a page that can't be written must not cost what is known of them. */
+/** Writes the page. The runs are paid for, so a failed write must not lose their results. */
 async function writePage(ctx: Context, file: string, page: string): Promise<void> {
   try {
     await replaceNamedFile(path.resolve(ctx.cwd, file), page);
@@ -236,7 +235,7 @@ async function writePage(ctx: Context, file: string, page: string): Promise<void
   }
 }
 
-/** The end at the cap, with what it left undone. */
+/** Returns the error of a comparison that reached the cap, with the rows that were left. */
 function notDone(
   { message, status, exitCode, data, hints }: CliError,
   rows: readonly ComparedRow[],
@@ -245,7 +244,7 @@ function notDone(
   return new CliError(`${message}; ${counted(left, 'row')} not done`, { status, exitCode, data, hints });
 }
 
-/** @throws {CliError} the fault because of which rows are left, with their number */
+/** Refuses a comparison with rows left. @throws {CliError} the fault that stopped them, with their number */
 function refuseLeft(rows: readonly ComparedRow[]): void {
   const left = rows.filter(({ results }) => results.some(({ isLeft }) => isLeft));
   const fault = left.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;
@@ -254,7 +253,7 @@ function refuseLeft(rows: readonly ComparedRow[]): void {
   throw new CliError(`${message}; ${counted(left.length, 'row')} left`, { status, exitCode, data, hints });
 }
 
-/** A row that could not be run ends it with the code of that fault, whatever `--fail-on` says. */
+/** Returns the exit code. If a row could not run, it is the code of that fault, even with `--fail-on`. */
 function exitCodeOf(rows: readonly ComparedRow[], failOn: CompareFlags['failOn']): ExitCode {
   const fault = rows.flatMap(({ results }) => results).find(one => one.fault !== undefined)?.fault;
   if (fault !== undefined) {

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 
-/** The script of each shell, in completions/. They leave all thinking to the program. */
+/** The script of each shell, in completions/. The scripts leave all logic to the program. */
 const SCRIPTS = new Map([
   ['bash', 'promptrun.bash'],
   ['zsh', '_promptrun'],

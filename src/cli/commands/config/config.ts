@@ -21,7 +21,7 @@ export async function configSet(ctx: Context, name: string, text: string): Promi
   await confirm(ctx, { [key]: value }, `${key} is ${String(value)}.`);
 }
 
-/** Puts a setting back to its default. */
+/** Resets a setting to its default. */
 export async function configUnset(ctx: Context, name: string): Promise<void> {
   const key = settingKey(name);
   await ctx.settings.update(document => {
@@ -53,7 +53,7 @@ export async function configList(ctx: Context): Promise<void> {
   });
 }
 
-/** Shows every place where something is kept, whether or not there is anything yet. */
+/** Lists the files and directories that promptrun uses, even if they don't exist yet. */
 export async function configPath(ctx: Context): Promise<void> {
   const { keptPlaces } = await import('../../settings/places.ts');
   const rows = keptPlaces(ctx).map(place => ({ ...place, exists: existsSync(place.path) }));

@@ -30,7 +30,7 @@ export async function doctor(ctx: Context): Promise<ExitCode> {
   return failed?.exitCode ?? EXIT.ok;
 }
 
-/** Returns the hints that a pipe does not get with the checks: what to do about the first failure, and all warnings. */
+/** Returns the hints that piped output lacks: those of the first failure, and all warnings. */
 function hintsToNote(checks: readonly Check[]): string[] {
   const failed = checks.find(({ ok }) => ok === false);
   return checks.flatMap(check => check.hints.filter(hint => check === failed || hint.startsWith(WARNING)));
@@ -69,7 +69,7 @@ function wordFor(ok: boolean | null): string {
   return ok ? 'ok' : 'failed';
 }
 
-/** Reads the configuration, and the local store if it is used; finds out where requests would go, with whose key. */
+/** Reads the configuration, and the local store if it is used; resolves the service and the key. */
 async function checkConfiguration(
   ctx: Context,
 ): Promise<{ check: Check; connection: Connection | undefined }> {
@@ -92,10 +92,10 @@ function described(address: Address, keySource: string | undefined): string {
   return `${value} from ${source}, key from ${keySource ?? 'nowhere'}`;
 }
 
-/** How long the service may take to answer a check-up, in milliseconds. */
+/** Maximum time for an answer of the service, in milliseconds. */
 const PATIENCE_MS = 15_000;
 
-/** Asks for the models once: shows whether the service is reached, takes the key, and fills the cache. */
+/** Requests the models once, which checks reachability and key, and fills the cache. */
 async function checkService(ctx: Context, connection: Connection): Promise<readonly Check[]> {
   const cached = connection.resources.cached();
   const startedAt = ctx.clock.now();
@@ -150,15 +150,15 @@ function failedService({ baseUrl }: Connection, error: unknown): readonly Check[
   return [unreached, skipped('key'), skipped('cache')];
 }
 
-/** What one check found. */
+/** The result of a check. */
 interface Check {
   readonly name: 'configuration' | 'reachability' | 'key' | 'cache' | 'models' | 'provider' | 'terminal';
-  /** null where it could not be checked, since an earlier check failed. */
+  /** null if an earlier failure made the check impossible. */
   readonly ok: boolean | null;
   readonly detail: string;
-  /** What to do about it. */
+  /** The next steps for the user. */
   readonly hints: readonly string[];
-  /** What a failure makes the exit code. */
+  /** The exit code if this check fails. */
   readonly exitCode?: ExitCode;
 }
 
@@ -177,7 +177,7 @@ function failed(
   return { name, ok: false, detail: message, hints, exitCode };
 }
 
-/** Checks models.yaml and asks each provider of this machine's own service for its models; nothing where there is none. */
+/** Checks models.yaml and asks each provider of this machine's own service for its models; returns nothing if there is none. */
 async function checkModels(ctx: Context): Promise<readonly Check[]> {
   const { dataDir, env, signal } = ctx;
   const { reportModels } = await import('../../../models/catalogue/report.ts');

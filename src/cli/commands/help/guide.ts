@@ -5,16 +5,16 @@ import { lexer, type Token, type Tokens } from 'marked';
 import { laidOut } from '../../terminal/table.ts';
 import { wrapCommand, wrapLines } from '../../terminal/wrap-lines.ts';
 
-/** How guides are laid out. */
+/** The layout of guides. */
 export interface GuideLayout {
-  /** Columns of the terminal. */
+  /** The width of the terminal. */
   readonly columns: number;
   readonly paint: ChalkInstance;
-  /** Returns how to get what a relative link leads to; undefined if only its text is to be shown. */
+  /** Returns the command that shows the target of a relative link; undefined to show only the link's text. */
   readonly leadsTo: (href: string) => string | undefined;
 }
 
-/** Lines are never longer, however wide the terminal is. */
+/** Maximum width of a guide, on any terminal. */
 const WIDEST = 100;
 const GAP = 2;
 
@@ -112,7 +112,7 @@ async function list({ items, ordered, start, loose }: Tokens.List, layout: Guide
   return texts.join(loose ? '\n\n' : '\n');
 }
 
-/** A table in columns, or row by row if a word would have to be broken for them. */
+/** Lays out a table in columns, or row by row if columns would break a word. */
 async function table({ header, rows }: Tokens.Table, layout: GuideLayout): Promise<string> {
   const titles = header.map(({ tokens }) => layout.paint.bold(inline(tokens, layout)));
   const cells = rows.map(row => row.map(({ tokens }) => inline(tokens, layout)));
@@ -126,7 +126,7 @@ async function table({ header, rows }: Tokens.Table, layout: GuideLayout): Promi
   return (await laidOut(shown, {})).trimEnd();
 }
 
-/** How wide each column may be; undefined if their longest words don't fit beside each other. */
+/** Returns the width of each column; undefined if their longest words don't fit side by side. */
 function columnWidths(rows: readonly (readonly string[])[], columns: number): number[] | undefined {
   const count = Math.max(...rows.map(row => row.length));
   const widest = (measure: (cell: string) => number) =>

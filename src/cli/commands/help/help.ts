@@ -7,13 +7,13 @@ import { colourLevel, paintFor } from '../../terminal/colour.ts';
 import type { Sink } from '../../terminal/io.ts';
 import { wrapLines } from '../../terminal/wrap-lines.ts';
 
-/** Where help goes, and what says how it may look there. */
+/** The stream for help, and the environment that decides its form. */
 export interface HelpTerminal {
   readonly stream: Sink;
   readonly env: Env;
 }
 
-/** The flags that every command takes, as `help flags` prints them. */
+/** Returns the global flags, as `help flags` prints them. */
 function flagsTopic(root: Command): string {
   const rows = [
     ...root.options.filter(({ hidden }) => !hidden).map(({ flags, description }) => [flags, description]),
@@ -24,10 +24,10 @@ function flagsTopic(root: Command): string {
   return `Flags of every command, before or after its name\n\n${lines.join('\n')}\n`;
 }
 
-/** What `help` prints besides guides and the help of commands, and the files in docs/. */
+/** The topics of `help`, apart from guides and commands, and their files in docs/. */
 const TOPICS = { environment: 'environment.txt', 'exit-codes': 'exit-codes.txt' };
 
-/** The guides by the names that `help` takes, and their files in docs/. */
+/** The guides of `help` by name, and their files in docs/. */
 export const GUIDES: Readonly<Record<string, string>> = {
   'prompt-files': 'prompt-files.md',
   tests: 'tests-and-recordings.md',
@@ -40,7 +40,7 @@ export const GUIDES: Readonly<Record<string, string>> = {
   moving: 'moving.md',
 };
 
-/** Reads a topic or a guide; undefined if none has this name. @throws {Error} if it is not installed */
+/** Reads a topic or a guide; undefined if none has this name. @throws {Error} if its file is missing */
 async function readTopic(
   name: string,
   command: Command,
@@ -52,7 +52,7 @@ async function readTopic(
   return file.endsWith('.md') ? forTerminal(text, command, terminal) : linesFor(text, terminal.stream);
 }
 
-/** Lays a guide out for a terminal, or for who wants colours; a program gets the Markdown. */
+/** Lays out a guide for a terminal, or if colours are forced; programs get the Markdown. */
 async function forTerminal(text: string, command: Command, { stream, env }: HelpTerminal): Promise<string> {
   const level = colourLevel(stream, env, command.optsWithGlobals<{ color: boolean }>().color);
   if (stream.isTTY !== true && level === 0) return text;
@@ -62,12 +62,12 @@ async function forTerminal(text: string, command: Command, { stream, env }: Help
   return layOutGuide(text, { columns: stream.columns || 80, paint, leadsTo: href => guides.get(href) });
 }
 
-/** Lays a topic out, which is written for 80 columns, for fewer of them. */
+/** Lays out a topic, which is written for 80 columns, for a narrower terminal. */
 function linesFor(text: string, { isTTY, columns = 80 }: Sink): string {
   return isTTY === true && columns < 80 ? wrapLines(withoutLayout(text), columns) : text;
 }
 
-/** Joins the lines of paragraphs, of lists with commas, and of texts that go on below their beginning. */
+/** Joins the lines of paragraphs, of lists with commas, and of indented continuations. */
 function withoutLayout(text: string): string {
   const lines: string[] = [];
   for (const line of text.split('\n')) {
@@ -85,7 +85,7 @@ function goesOn(above: string, line: string): boolean {
   return isProse || above.endsWith(',') || /^ {4}/u.test(line);
 }
 
-/** Explains a topic, or a command however deep, as `--help` after its name does; or prints a guide. */
+/** Prints a topic, a guide, or the help of a command, at any depth. */
 export async function help(
   words: readonly string[],
   command: Command,
@@ -106,7 +106,7 @@ export async function help(
   try {
     await command.parent?.parseAsync([...words, '--help'], { from: 'user' });
   } finally {
-    // What shows a help ends by throwing.
+    // Commander throws after it has shown help.
     if (guide !== undefined) print(`\n${guide}`);
   }
 }

@@ -36,10 +36,10 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
   return gate !== undefined && missesGate(agreement.kappa, gate) ? EXIT.runFailed : EXIT.ok;
 }
 
-/** What kappa must be. */
+/** The required kappa. */
 interface KappaGate {
   readonly least: number;
-  /** True if the low end of the interval must be so high, too. */
+  /** True if the low end of the interval must reach it, too. */
   readonly sure: boolean;
 }
 

@@ -11,7 +11,7 @@ import type { KEYS_CREATE } from './spec.ts';
 
 type Flags = FlagsOf<typeof KEYS_CREATE.flags>;
 
-/** Creates a key of the local service and prints it, this once. */
+/** Creates a key of the local service and prints it once. */
 export async function keysCreate(ctx: Context, flags: Flags): Promise<void> {
   const options = keyOptions(flags);
   await withOperatorStore(ctx, 'keys create', flags, async store => {
@@ -38,7 +38,7 @@ function keyOptions({ user, plan, credits, author }: Flags): NewKey {
   return { user, plan, credits: credits === undefined ? undefined : Number(credits), author };
 }
 
-/** Lists the keys of the local service: whose they are and when they were used, never the keys themselves. */
+/** Lists the keys of the local service with their users and times of use, never the keys themselves. */
 export async function keysList(ctx: Context, flags: DatabaseFlags): Promise<void> {
   const age = (time: string | null): string => (time === null ? 'never' : ageOf(time, ctx.clock.now()));
   await withOperatorStore(ctx, 'keys list', flags, async store => {
@@ -62,7 +62,7 @@ export async function keysList(ctx: Context, flags: DatabaseFlags): Promise<void
   });
 }
 
-/** Makes a key of the local service invalid, named by its id or the beginning of it. */
+/** Revokes a key of the local service, named by its id or its beginning. */
 export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'keys revoke', flags, async store => {
     const id = keyNamed(await store.listKeys(), name);

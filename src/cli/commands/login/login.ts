@@ -12,10 +12,10 @@ import type { LOGIN } from './spec.ts';
 
 type LoginOptions = FlagsOf<typeof LOGIN.flags>;
 
-/** Stores an API key for a profile, once the service has accepted it. */
+/** Stores an API key for a profile, after the service has accepted it. */
 export async function login(ctx: Context, options: LoginOptions): Promise<void> {
   const target = await loginTarget(ctx);
-  ctx.settings.credentials.find(target.profile); // a damaged file is reported before anything is asked
+  ctx.settings.credentials.find(target.profile); // reports a damaged file before asking any question
   const key = await acceptedKey(ctx, target);
   await keepProfile(ctx, target);
   const useKeychain = options.keychain && ctx.settings.get('keychain') !== false;
@@ -32,7 +32,7 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
   if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is set and wins over the stored key.');
 }
 
-/** A key that the service has accepted; one that was typed and is refused may be typed again. */
+/** Returns a key that the service has accepted; asks again after a typed key was refused. */
 async function acceptedKey(ctx: Context, target: LoginTarget): Promise<string> {
   for (;;) {
     const apiKey = await askForKey(ctx, target.baseUrl);
@@ -58,7 +58,7 @@ async function keepProfile(ctx: Context, { profile, baseUrl }: LoginTarget): Pro
   });
 }
 
-/** The profile a key is stored for, and where it leads. */
+/** The profile of a key, and its base URL. */
 interface LoginTarget {
   readonly profile: string;
   readonly baseUrl: string;
@@ -67,9 +67,9 @@ interface LoginTarget {
 const FIRST_PROFILE = 'default';
 
 /**
- * Asks for the address where none is known and there is somebody to ask.
+ * Resolves the profile and the base URL; asks for the URL if there is none and a terminal to ask on.
  *
- * @throws {CliError} USAGE_ERROR if no base URL is known, or naming the profile is left to chance
+ * @throws {CliError} USAGE_ERROR if no base URL is known, or the profile is ambiguous
  */
 async function loginTarget(ctx: Context): Promise<LoginTarget> {
   const explicit = explicitAddress(ctx);
@@ -113,7 +113,7 @@ function explicitAddress(ctx: Context): string | undefined {
   return explicit && checkedBaseUrl(explicit.value, explicit.source, ctx.globals.insecureHttp);
 }
 
-/** The active profile; with a base URL the profile that leads there, or a new one. Never turns one elsewhere. */
+/** Returns the active profile or, with a base URL, its profile or a new one. Never changes a profile's base URL. */
 function unnamedProfile({ settings }: Context, baseUrl: string | undefined): string {
   const { activeProfile } = settings;
   if (baseUrl === undefined) return activeProfile ?? FIRST_PROFILE;
@@ -129,7 +129,7 @@ function unnamedProfile({ settings }: Context, baseUrl: string | undefined): str
   );
 }
 
-/** The key as typed, unseen, on a terminal; else what standard input holds. */
+/** Reads the key: typed without echo on a terminal, otherwise from standard input. */
 async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
   if (!ctx.io.stdin.isTerminal)
     return checkedKey((await readStandardInput(ctx)).toString().trim(), 'standard input');
@@ -144,7 +144,7 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
   return checkedKey(typed.trim(), 'the key typed');
 }
 
-/** Forgets the key of a profile; the profile itself stays. */
+/** Forgets the key of a profile, but keeps the profile. */
 export async function logout(ctx: Context): Promise<void> {
   const profile = chosenProfile(ctx)?.value ?? null;
   const forgotten = profile !== null && (await ctx.settings.credentials.forget(profile));

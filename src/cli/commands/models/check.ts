@@ -25,20 +25,20 @@ title: Check of a model
 Answer with the one word ready.
 `;
 
-/** What asking a model came to. */
+/** The result of asking a model. */
 interface CheckedModel {
   readonly model: string;
-  /** `capped` is one that was not asked, because the cap was reached. */
+  /** `capped` if it was not asked because the cap was reached. */
   readonly status: 'answered' | 'failed' | 'capped';
   readonly runId: string | null;
-  /** What it answered, or why it failed. */
+  /** The answer, or the reason of the failure. */
   readonly answer: string;
   readonly seconds: number;
-  /** In US dollars; null if it is unknown. */
+  /** The cost in US dollars; null if unknown. */
   readonly cost: number | null;
 }
 
-/** Asks models for one word each, and shows what came, how long it took and what it cost. */
+/** Asks each model for one word, and shows the answer, its time and its cost. */
 export async function modelsCheck(
   ctx: Context,
   names: readonly string[],
@@ -76,10 +76,10 @@ export async function modelsCheck(
   return checked.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
 }
 
-/** Those that are named, or every program and address that is declared. @throws {CliError} USAGE_ERROR for an unknown name */
+/** Returns the named models, or every declared program and address. @throws {CliError} USAGE_ERROR for an unknown name */
 async function modelsToCheck(ctx: Context, names: readonly string[]): Promise<string[]> {
   const { loadModels } = await import('../../../models/catalogue/table.ts');
-  // The service reports the faults of the files.
+  // The service reports faults of the files.
   const table = await loadModels({ ...ctx, watch: false, onProblem: () => {} });
   const unknown = names.find(name => table.get(name) === undefined);
   if (unknown !== undefined) throw usageError(table.explainMissing(unknown));

@@ -8,7 +8,7 @@ import { requireLocalService } from '../../settings/config/address.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { plainRows } from '../../terminal/table.ts';
 
-/** Writes the models of the configured endpoints to models.yaml; fails if none of them could be asked. */
+/** Writes the models of the configured endpoints to models.yaml; fails if no endpoint answered. */
 export async function modelsDiscover(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models discover');
   const { discoverModels } = await import('../../../models/catalogue/discover.ts');
@@ -69,7 +69,7 @@ function rowOf({ provider, baseUrl, fault = '', added, known }: DiscoveredEndpoi
   return [provider, baseUrl, added.join(','), String(known), fault];
 }
 
-/** The providers that this machine's own service knows, and whether their keys are set. */
+/** Lists the providers that this machine's own service knows, and shows if their keys are set. */
 export async function modelsProviders(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models providers');
   const report = await import('../../../models/catalogue/report.ts');

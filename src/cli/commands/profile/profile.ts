@@ -7,14 +7,14 @@ import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
 
 interface ProfileRow {
   readonly name: string;
-  /** null for the built-in service. */
+  /** The base URL; null for the built-in service. */
   readonly baseUrl: string | null;
-  /** Where its key is kept; null if it has none. */
+  /** The place of its key; null if it has none. */
   readonly key: 'file' | 'keychain' | null;
   readonly active: boolean;
 }
 
-/** Lists the profiles, never their keys. */
+/** Lists the profiles, without their keys. */
 export async function profileList(ctx: Context): Promise<void> {
   await presentList(ctx, profileRows(ctx), {
     columns: [
@@ -38,7 +38,7 @@ function profileRows({ settings }: Context): ProfileRow[] {
   return [...rows, { name: LOCAL_PROFILE, baseUrl: null, key: null, active: true }];
 }
 
-/** Adds a profile, or changes where one leads. The first one becomes the active one. */
+/** Adds a profile, or changes its base URL. The first profile becomes the active one. */
 export async function profileAdd(ctx: Context, name: string): Promise<void> {
   if (checkedName(name, 'profile') === LOCAL_PROFILE) throw usageError('local is the profile built in');
   const address = ctx.globals.baseUrl;
@@ -71,11 +71,11 @@ export async function profileUse(ctx: Context, name: string): Promise<void> {
   await confirm(ctx, { activeProfile: name }, `Profile ${name} is active.`);
 }
 
-/** Forgets a profile and its key; if it was the active one, none is afterwards. */
+/** Removes a profile and its key; if it was active, no profile is active afterwards. */
 export async function profileRemove(ctx: Context, name: string): Promise<void> {
   const { credentials, profiles } = ctx.settings;
   if (!profiles.has(name)) throw unknownProfile(name, [...profiles.keys()]);
-  // The key goes first: a profile without a key is harmless, a key without a profile would be forgotten here.
+  // The key goes first: a profile without a key is harmless, but a key without a profile would stay unnoticed.
   await credentials.forget(name);
   await ctx.settings.update(document => {
     delete document.profiles[name];

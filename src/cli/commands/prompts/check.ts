@@ -15,7 +15,7 @@ import type { PROMPTS_CHECK } from './spec.ts';
 
 type CheckFlags = FlagsOf<typeof PROMPTS_CHECK.flags>;
 
-/** Shows every fault and every note of prompt files. */
+/** Reports every fault and note of prompt files. */
 export async function promptsCheck(
   ctx: Context,
   files: readonly string[],
@@ -33,7 +33,7 @@ export async function promptsCheck(
   if (findings.length === 0) ctx.io.note(`note: no fault in ${counted(files.length, 'file')}`);
 }
 
-/** What is in a file is a finding; a file that is not there is a mistake of the command line. */
+/** Returns the findings of files. A missing file is not a finding but a usage error. */
 async function findingsOf(ctx: Context, files: readonly string[], needsModel: boolean): Promise<Finding[]> {
   const [{ checkFile }, { withTasks }, { loadModels }, { knownModels }] = await Promise.all([
     import('../../../prompts/check/check-file.ts'),

@@ -1,4 +1,4 @@
-/** The front matter of a prompt file as a JSON Schema, for editors. */
+/** The JSON Schema of a prompt file's front matter, for editors. */
 export const FRONT_MATTER_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Front matter of a promptrun prompt file',
@@ -35,7 +35,7 @@ export const FRONT_MATTER_SCHEMA = {
         format: { enum: ['text', 'json'], description: 'json: the answer must be JSON' },
         named: {
           type: 'object',
-          description: 'What the provider is told of the schema',
+          description: 'The description of the schema that the provider receives',
           properties: {
             name: { type: 'string' },
             description: { type: 'string' },

@@ -16,7 +16,7 @@ import type { PROMPTS_NEW } from './spec.ts';
 
 type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
 
-/** Writes a prompt file to start from, and its test file; or both made from a file of another form. */
+/** Writes a prompt file to start from and its test file, or converts both from another format. */
 export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {
   const stem = stemOf(file);
   const { prompt, test, models } = await textsOf(ctx, stem, flags);
@@ -75,7 +75,7 @@ function promptNumber(written: string): number {
   throw usageError('--prompt takes the number of a prompt, from 1');
 }
 
-/** The path without `.prompt`. */
+/** Returns a path without `.prompt`. */
 function stemOf(file: string): string {
   const { ext, name } = path.parse(file);
   if (name === '' || (ext !== '' && ext !== '.prompt')) {
@@ -84,7 +84,7 @@ function stemOf(file: string): string {
   return ext === '' ? file : file.slice(0, -ext.length);
 }
 
-/** All of them or none. */
+/** Writes all files or none. */
 async function writeAll(
   { cwd }: Context,
   texts: Readonly<Record<string, string>>,

@@ -15,7 +15,7 @@ import { readNamed } from '../../targets/prompt-name.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import type { PROMPTS_GET } from './spec.ts';
 
-/** Without a verb: the prompts there are, if this machine's own service can list them, else what can be done. */
+/** Handles `prompts` without a verb: lists the prompts of this machine's own service, otherwise prints the help. */
 export async function prompts(ctx: Context, _flags: object, command: Command): Promise<void> {
   if (resolveAddress(ctx).embedded) return promptsList(ctx);
   command.outputHelp();
@@ -68,10 +68,10 @@ function searchQuery(words: readonly string[]): string {
   );
 }
 
-// By index; video prompts are not found.
+// The index is the modality's number; the search finds no video prompts.
 const MODALITY_NAMES = ['text', 'image'];
 
-/** How prompts are shown. @param nothing what a terminal shows if there are none */
+/** Returns the form of a list of prompts. @param nothing the text for an empty list on a terminal */
 function promptForm(ctx: Context, nothing: string): ListForm<PromptSearchRow> {
   const age = (row: PromptSearchRow): string => ageOf(fieldText(row.publishedAt), ctx.clock.now());
   return {
@@ -103,7 +103,7 @@ function modalityName({ modality }: { readonly modality: unknown }): string {
   return MODALITY_NAMES[Number(modality)] ?? fieldText(modality);
 }
 
-/** Shows a prompt: title, version, the inputs it expects, and of the local service its template. */
+/** Shows a prompt: title, version, expected inputs, and on the local service its template. */
 export async function promptsGet(
   ctx: Context,
   prompt: string,

@@ -24,7 +24,7 @@ type PromptsPublishFlags = FlagsOf<typeof PROMPTS_PUBLISH.flags>;
 type Row = Pick<Published, 'slug' | 'promptVersionId' | 'title' | 'changed'> | Unpublished;
 type Unpublished = { readonly slug: string; readonly unpublished: true };
 
-/** Where prompts are published. */
+/** A destination for published prompts. */
 interface Publisher {
   publish(file: string): Promise<Row>;
   unpublish(slug: string): Promise<Unpublished>;
@@ -75,7 +75,7 @@ async function inStore(
   await ctx.local.withStore(options, store => use(publisherFor(store)));
 }
 
-/** @throws {CliError} exit 2 for a service that is not a promptrun's own: nothing of a file goes there */
+/** Returns a publisher over HTTP. @throws {CliError} exit 2 if the service is not a promptrun serve: it must not get any file */
 async function overHttp(ctx: Context, database: string | undefined): Promise<Publisher> {
   if (database !== undefined) requireLocalService(ctx, 'prompts publish --database');
   const connection = await ctx.connection();
@@ -105,7 +105,7 @@ async function overHttp(ctx: Context, database: string | undefined): Promise<Pub
   };
 }
 
-/** What the service has against a file, each fault with its place. */
+/** Returns the error for a file that the service refused, each fault with its place. */
 function refusedFile({ message, data, status }: ValidationError, file: string): Error {
   const faults = isObject(data) && Array.isArray(data['faults']) ? data['faults'].filter(isObject) : [];
   const lines = faults.map(fault => {
@@ -117,7 +117,7 @@ function refusedFile({ message, data, status }: ValidationError, file: string): 
   return new CliError(first, { status, exitCode: EXIT.usage, hints: others, data });
 }
 
-/** What is wrong with a file that was not sent, each fault with its place. */
+/** Returns the error for a faulty file that was not sent, each fault with its place. */
 function faultyFile(ctx: Context, { findings, message }: InvalidPromptFile): Error {
   const lines = findings
     .filter(({ severity }) => severity === 'fault')

@@ -25,7 +25,7 @@ import type { PROMPTS_RENDER } from './spec.ts';
 
 export type RenderFlags = FlagsOf<typeof PROMPTS_RENDER.flags>;
 
-/** Shows what a model would be sent. */
+/** Shows the messages that a model would get. */
 export async function promptsRender(ctx: Context, prompt: string, flags: RenderFlags): Promise<void> {
   const file = promptFileOf(ctx, prompt, 'command line');
   if (file === undefined) requireLocalService(ctx, 'prompts render');
@@ -47,7 +47,7 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
   });
 }
 
-/** Pictures go under the names of their inputs; a text or a value under such a name is where one is found. */
+/** Renders a prompt. An image goes to the input of its name; a text or value for an image input is the image's location. */
 async function previewOf(
   ctx: Context,
   definition: PromptDefinition,
@@ -77,7 +77,7 @@ async function previewOf(
   });
 }
 
-/** The messages as people read them: who speaks, then what is said. */
+/** Formats messages for people: the role, then the content. */
 function messagesText({ messages }: PromptPreview): string {
   return messages
     .map(message => {
@@ -97,12 +97,12 @@ function partText(part: unknown): string {
   return `[media${type}: ${shortUrl(String(media['url']))}]\n`;
 }
 
-/** Nobody reads the base64 of a picture. */
+/** Shortens a `data:` URL, because its base64 is unreadable. */
 function shortUrl(url: string): string {
   return url.startsWith('data:') && url.length > 80 ? `${url.slice(0, 60)}… (${url.length} characters)` : url;
 }
 
-/** Pictures as URLs: files and standard input as `data:` URLs, URLs as they are, of any kind. Fetches nothing. */
+/** Returns a finder of images as URLs: `data:` URLs of files and standard input, other URLs unchanged. Fetches nothing. */
 function pictureUrls(ctx: Context): ImageFinder<string> {
   return {
     cwd: ctx.cwd,

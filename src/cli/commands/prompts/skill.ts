@@ -19,7 +19,7 @@ import type { PROMPTS_SKILL } from './spec.ts';
 
 type SkillFlags = FlagsOf<typeof PROMPTS_SKILL.flags>;
 
-/** Writes a SKILL.md for each prompt, with which an agent runs it. */
+/** Writes a SKILL.md for each prompt, so that an agent can run it. */
 export async function promptsSkill(
   ctx: Context,
   prompts: readonly string[],
@@ -46,7 +46,7 @@ export async function promptsSkill(
   await present(ctx, rows, { plain: () => plainRows(rows.map(({ file }) => [file])) });
 }
 
-/** Where skills are written: the folder that the user names, else one below the working directory. */
+/** Returns the folder for skills: the one that the user names, or else one below the working directory. */
 function placeOf({ cwd }: Context, to: string | undefined): FileBelow {
   return to === undefined
     ? { folder: cwd, name: path.join('.claude', 'skills') }
@@ -75,7 +75,7 @@ async function skillOf(ctx: Context, prompt: string) {
   return { prompt, name, text };
 }
 
-/** What the service's list or search says of a prompt; undefined if it says nothing. */
+/** Returns a prompt's row in the service's list or search; undefined if it has none. */
 async function rowOf(
   { client, embedded }: Connection,
   { promptId, title }: PromptVersion,
@@ -91,7 +91,7 @@ async function rowOf(
   return undefined;
 }
 
-/** The name of a skill and of its folder: a–z, 0–9 and single hyphens. */
+/** Returns the name of a skill and its folder: a–z, 0–9 and single hyphens. */
 function skillName(slug: string): string {
   const fitting = slug
     .toLowerCase()
@@ -122,13 +122,13 @@ interface SkillSource {
   readonly description: string;
   readonly config: unknown;
   readonly options: readonly RunOption[];
-  /** The command line that runs the prompt, its words quoted for a shell. */
+  /** Returns the command line that runs the prompt, quoted for a shell. */
   readonly command: (...words: string[]) => string;
 }
 
 const LONGEST_DESCRIPTION = 1024;
 
-/** The text of a SKILL.md. What the service said of the prompt is data in it: one line each, in quotes or in code. */
+/** Returns the text of a SKILL.md. Texts from the service are data in it: each on one line, in quotes or in code. */
 function skillText({ name, title, description, config, options, command }: SkillSource): string {
   const { text, images } = describeConfig(config);
   const inputs = text.filter(({ key }) => isTypeable(key));
@@ -192,12 +192,12 @@ function explained(description: string | undefined): string {
   return description === undefined || plain(description) === '' ? '' : `: ${plain(description)}`;
 }
 
-/** A value with which the command runs as it stands. */
+/** Returns an example value that is valid for the input. */
 function exampleOf({ default: value, choices, key }: TextField): string {
   return value ?? choices?.[0] ?? `your ${key}`;
 }
 
-/** Text of a service on one line, without what Markdown, HTML or a terminal would act on. */
+/** Returns a service's text on one line, escaped for Markdown, HTML and terminals. */
 function plain(text: string): string {
   return visible(text.replace(/\s+/gu, ' '))
     .replace(/[<>`[\]*|\\]/gu, '')
@@ -205,7 +205,7 @@ function plain(text: string): string {
     .trim();
 }
 
-/** Text of a service as a code span of Markdown: its fence is longer than any in the text. */
+/** Returns a service's text as a Markdown code span; its fence is longer than any in the text. */
 function code(text: string): string {
   const line = visible(text.replace(/\s+/gu, ' '));
   const longest = Math.max(0, ...[...line.matchAll(/`+/gu)].map(([run]) => run.length));
@@ -214,12 +214,12 @@ function code(text: string): string {
   return `${fence}${space}${line}${space}${fence}`;
 }
 
-/** A name as YAML reads it back as a text: `123`, `1e3` and `true` need quotes. */
+/** Returns a name as a YAML string: `123`, `1e3` and `true` need quotes. */
 function scalar(name: string): string {
   return /^(?:\d.*|true|false|null|yes|no|on|off|y|n)$/u.test(name) ? JSON.stringify(name) : name;
 }
 
-/** The beginning of a text that has at most so many UTF-16 units, with no character cut in two. */
+/** Cuts a text to at most `most` UTF-16 units, without splitting a character. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   let end = 0;
@@ -230,7 +230,7 @@ function cut(text: string, most: number): string {
   return text.slice(0, end);
 }
 
-/** True for a key that a command line can hold: no control characters, no `=`. */
+/** Returns true if a key can be typed on a command line: no control characters, no `=`. */
 function isTypeable(key: string): boolean {
   return key !== '' && visible(key) === key && !/[\n\r\t=]/u.test(key);
 }

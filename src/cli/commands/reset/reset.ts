@@ -8,14 +8,14 @@ import { confirm } from '../../outputs/present.ts';
 import { keptPlaces, type Place } from '../../settings/places.ts';
 import type { RESET } from './spec.ts';
 
-/** What can be cleared, and the places it is kept in. */
+/** The parts that can be cleared, and their places. */
 const PARTS: Readonly<Record<string, readonly Place['name'][]>> = {
   caches: ['resources', 'prompts'],
   journal: ['journal'],
   all: ['resources', 'prompts', 'journal', 'config', 'credentials'],
 };
 
-/** Removes what is kept on this machine, once that is confirmed. */
+/** Removes a part of the kept data, after a confirmation. */
 export async function reset(
   ctx: Context,
   part: string,
@@ -46,11 +46,11 @@ async function isConfirmed(ctx: Context, places: readonly Place[]): Promise<bool
   return prompter.confirm({ message, default: false }, ctx.signal);
 }
 
-/** Keys in the system's keychain would outlive the file that lists them; a damaged file names none. */
+/** Removes keys from the system's keychain, before the file that lists them is removed. A damaged file lists none. */
 async function forgetKeys({ settings: { credentials } }: Context): Promise<void> {
   try {
     for (const profile of credentials.profiles()) await credentials.forget(profile);
   } catch {
-    // The file itself is removed all the same.
+    // The file itself is removed anyway.
   }
 }

@@ -15,7 +15,7 @@ import type { RESOURCES_LIST } from './spec.ts';
 
 export type ResourcesListOptions = FlagsOf<typeof RESOURCES_LIST.flags>;
 
-/** Lists the models and the run options each accepts. */
+/** Lists the models and their run options. */
 export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<void> {
   if (options.modality !== undefined) oneOf('modality', options.modality, MODALITIES);
   const chosen = (await modelsOf(ctx, options)).filter(model => isChosen(model, options));
@@ -53,7 +53,7 @@ function optionsText({ availableRunOptions }: Model): string {
   return availableRunOptions.map(({ key, options }) => `${key}=${options.join(',')}`).join(' ');
 }
 
-/** Shows what is cached of the service's models, how old it is and where it is kept. Sends nothing. */
+/** Shows the hash, age and file of the cached models. Sends nothing. */
 export async function resourcesStatus(ctx: Context): Promise<void> {
   const { file, service, cached } = await cachedResources(ctx);
   const status = {

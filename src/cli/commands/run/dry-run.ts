@@ -12,10 +12,10 @@ import { withoutHiddenControls } from '../../terminal/sanitise.ts';
 import { quotedWord, type Shell, shellOf, shellWord } from '../../terminal/shell-word.ts';
 import type { PreparedRun } from './prepare.ts';
 
-/** Where `promptrun serve` listens by default. */
+/** The default address of `promptrun serve`. */
 const LOCAL_BASE_URL = 'http://127.0.0.1:8787/v1';
 
-/** Prints the body that would be sent, and on standard error a curl command that sends it. Creates nothing. */
+/** Prints the request body, and on standard error a curl command that sends it. Creates nothing. */
 export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: CapFlags): Promise<ExitCode> {
   const { connection, request, estimatedCredits } = prepared;
   const { io, globals } = ctx;
@@ -53,7 +53,7 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
   return EXIT.ok;
 }
 
-/** The shells of Windows have no here-documents: the body comes from a file. */
+/** Returns a command for Windows, whose shells have no here-documents: curl reads the body from a file. */
 function windowsCommand(address: string, shell: Exclude<Shell, 'posix'>): string {
   const key = shell === 'cmd' ? '%PROMPTRUN_API_KEY%' : '$env:PROMPTRUN_API_KEY';
   const headers = `-H "Authorization: Bearer ${key}" -H "Content-Type: application/json"`;
@@ -64,7 +64,7 @@ function isInFile(image: ImageSource): image is ImageSource & { readonly file: s
   return image.kind === 'bytes' && image.file !== undefined;
 }
 
-/** The body as a here-document that the shell expands: pictures are read from their files, all else is as it is. */
+/** Returns the body for an expanding here-document: the shell reads pictures from their files, the rest is escaped. */
 function expandingBody(body: string, { images }: RunRequest): string {
   const whole = parseBody(body);
   const encoded = images.filter(image => image.kind === 'bytes');
@@ -92,7 +92,7 @@ function imagesWithBytes({ inputs }: WholeBody): { base64?: string }[] {
   return (inputs?.imageInputs ?? []).filter(({ base64 }) => base64 !== undefined);
 }
 
-/** A word that stands nowhere in what was given, so that nothing in it can end the here-document. */
+/** Returns a delimiter that occurs nowhere in the request, so that no input can end the here-document. */
 function delimiterFor({ text, options }: RunRequest): string {
   const contents = [...text, ...options].flat().join('\n');
   let delimiter = 'END_OF_BODY';
@@ -100,7 +100,7 @@ function delimiterFor({ text, options }: RunRequest): string {
   return delimiter;
 }
 
-/** Pictures by name, since nobody reads base64. */
+/** Returns the body with names of pictures instead of unreadable base64. */
 function forPeople(body: string, { images }: RunRequest): string {
   const labels = images.flatMap(image =>
     image.kind === 'url' ? [] : [`<${image.size} bytes of ${image.name}>`],

@@ -21,19 +21,19 @@ import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/t
 import { shellOf } from '../../terminal/shell-word.ts';
 import { type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
 
-/** A run that has been checked as far as it can be without sending it. */
+/** A run that has passed every check that needs no creation. */
 export interface PreparedRun {
   readonly connection: Connection;
   readonly request: RunRequest;
-  /** Whether the version's id may turn out to be a prompt's. */
+  /** True if the version's id may turn out to be a prompt's. */
   readonly mayBePrompt: boolean;
-  /** What the service's search says that a run is expected to take. */
+  /** The estimated credits of a run, from the service's search. */
   readonly estimatedCredits?: unknown;
   /** False with `--no-validate`. */
   readonly validate: boolean;
 }
 
-/** Reads, asks for and checks everything a run needs. A version given by its id costs no request off a terminal. */
+/** Reads, asks for and checks everything that a run needs. Off a terminal, a version id costs no request. */
 export async function prepareRun(
   ctx: Context,
   target: string | undefined,
@@ -76,7 +76,7 @@ export async function prepareRun(
   return { connection, request, mayBePrompt, validate: flags.validate, estimatedCredits };
 }
 
-/** Refuses what can't be before anything is read or asked. */
+/** Refuses impossible flags before anything is read or asked. */
 function checkFlags(ctx: Context, target: string | undefined, { ask, model, option }: RunFlags): void {
   if (target === undefined && !ctx.interactive) {
     throw usageError(
@@ -93,8 +93,8 @@ function checkFlags(ctx: Context, target: string | undefined, { ask, model, opti
 }
 
 /**
- * The target with what its config says, if that is needed: for questions and names of images. Else it is only known where
- * the look-up has brought it, whatever is cached, so that a laptop and CI agree; a rehearsal takes what is cached.
+ * Resolves the target, and its config if questions or names of images need it. Otherwise uses a config only if the look-up
+ * returned it, never the cache, so that a laptop and CI agree; a dry run may use the cache.
  */
 async function withConfig(
   ctx: Context,
@@ -112,7 +112,7 @@ async function withConfig(
   return { promptVersionId, config, mayBePrompt: false };
 }
 
-/** Puts the inputs in their places, asks for the others and checks them all. @param onAsked called with the answers */
+/** Assigns the inputs, asks for missing ones and checks them all. @param onAsked called with the answers */
 async function completedInputs(
   ctx: Context,
   config: unknown,
@@ -120,7 +120,7 @@ async function completedInputs(
   { ask, validate }: RunFlags,
   onAsked: (answers: Answers) => void,
 ): Promise<RunInputs> {
-  // Without a config nothing has a place of its own, and nothing is known to be wrong.
+  // Without a config there is nothing to assign or check.
   if (config === undefined && !mayAsk(ctx) && supplied.images.every(({ name }) => name === undefined)) {
     return { text: supplied.text, images: supplied.images.map(({ image }) => image) };
   }
@@ -143,7 +143,7 @@ async function completedInputs(
   return answered.inputs;
 }
 
-/** Says how to do the same without being asked, if anything was. */
+/** Prints the command line that repeats the run without questions, if there were any. */
 function reportRepetition(
   ctx: Context,
   { target, name }: { readonly target: string | undefined; readonly name: string },
@@ -161,7 +161,7 @@ async function schemaOf(ctx: Context, file: string | undefined): Promise<string 
   return schemaDigest(file, ctx.cwd, '--schema');
 }
 
-/** Not on a terminal whose input has been read to its end: nobody could answer. */
+/** Returns true if questions can be answered: on a terminal whose input has not ended. */
 function mayAsk(ctx: Context): boolean {
   return ctx.interactive && !ctx.io.stdin.stream.readableEnded;
 }

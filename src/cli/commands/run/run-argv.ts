@@ -5,10 +5,9 @@ import { literalValue } from '../../inputs/flags.ts';
 import { isWritable, type Shell, serviceWords, shellWord } from '../../terminal/shell-word.ts';
 import type { RUN } from './spec.ts';
 
-/** The flags of `run`, as commander gives them. */
 export type RunFlags = FlagsOf<typeof RUN.flags>;
 
-/** The argv of a command that does what flags and answers came to. */
+/** Returns the argv of a command that combines flags and answers. */
 export function runArgv(
   globals: GlobalOptions,
   target: string,
@@ -48,8 +47,8 @@ export function runArgv(
 }
 
 /**
- * An argv as one line that a shell reads back as the same words. Undefined where that is impossible:
- * no argument can hold a NUL, and no command line of cmd.exe a line break.
+ * Returns an argv as one line that a shell reads back as the same words. Undefined if that is impossible: no argument can
+ * contain a NUL, and no command line of cmd.exe a line break.
  */
 export function repeatCommand(words: readonly string[], shell: Shell): string | undefined {
   return words.every(word => isWritable(word, shell))

@@ -17,7 +17,7 @@ import { startProgress } from '../../terminal/spinner.ts';
 import { type PreparedRun, prepareRun } from './prepare.ts';
 import type { RunFlags } from './run-argv.ts';
 
-/** Creates a run of a target, waits for it and gives its outputs. */
+/** Creates a run of a target, waits for it and prints its outputs. */
 export async function runTarget(
   ctx: Context,
   target: string | undefined,
@@ -50,7 +50,7 @@ export async function runTarget(
   );
 }
 
-/** What the service has refused, with where to see what the target takes, unless its model can't be asked. */
+/** Adds to a refusal the command that shows the target's inputs, unless its model can't be asked. */
 async function withWayToInputs(
   error: unknown,
   { connection, request }: PreparedRun,
@@ -65,7 +65,7 @@ async function withWayToInputs(
   return new CliError(message, { ...failure, hints, cause: error });
 }
 
-/** Most runs have no cap: nothing is counted then. */
+/** Returns the budget of a run; undefined without a cap. */
 async function budgetOfRun(ctx: Context, flags: RunFlags): Promise<Budget | undefined> {
   if (flags.maxCost === undefined && flags.maxCredits === undefined) return undefined;
   const [{ Budget }, { parseCaps }] = await Promise.all([
@@ -75,13 +75,13 @@ async function budgetOfRun(ctx: Context, flags: RunFlags): Promise<Budget | unde
   return new Budget(ctx, parseCaps(flags));
 }
 
-/** Text is printed while it is made where a person reads it; what is piped stays whole. */
+/** Returns true if text is printed as it arrives: on a terminal; piped output stays complete. */
 function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): boolean {
   const isText = !globals.json && globals.query === undefined && save !== '-';
   return stream && wait && isText && io.stdout.isTerminal;
 }
 
-/** Gives the id of a run that is not waited for, and nothing else, whether it has ended or not. */
+/** Prints only the id of a run for `--no-wait`, even if it has ended. */
 async function giveRunId(ctx: Context, connection: Connection, started: Started): Promise<ExitCode> {
   const { runId, runStatus } =
     started.kind === 'ended' ? started.run : { runId: started.runId, runStatus: 'running' };
@@ -93,11 +93,11 @@ async function giveRunId(ctx: Context, connection: Connection, started: Started)
 }
 
 /**
- * Gives the result of a run that this command made and paid for. A reader that has had enough, such as `head`, is none
- * of its concern.
+ * Prints the result of a run that this command created and paid for. A reader that stops early, such as `head`, is not an
+ * error.
  *
- * @param give prints it, to the context that it is handed
- * @throws {CliError} exit 1, naming the run, where standard output took nothing of it, or is full
+ * @param give prints it to the given context
+ * @throws {CliError} exit 1, naming the run, if standard output accepted nothing or is full
  */
 async function giveRun(
   ctx: Context,
@@ -131,26 +131,26 @@ function notTaken({ advise }: Connection, runId: string, reason: string): CliErr
   });
 }
 
-/** A run that was started. */
+/** A started run. */
 export type Started =
   | {
       readonly kind: 'ended';
       readonly run: Run;
       readonly request: RunRequest;
-      /** What was printed of its text while it was made. */
+      /** The text that was printed as it arrived. */
       readonly printed: string;
     }
   | { readonly kind: 'going'; readonly runId: string };
 
 interface StartOptions {
-  /** False gives a run that still goes on back at once. */
+  /** False to return at once while the run goes on. */
   readonly wait: boolean;
-  /** Whether text is printed while it is made. */
+  /** True to print text as it arrives. */
   readonly stream: boolean;
   readonly budget: Budget | undefined;
 }
 
-/** Starts a run; an id that is not a version's is taken for a prompt's, and its latest version is run. */
+/** Starts a run; an id that is not a version's is tried as a prompt's, whose latest version is run. */
 export async function startRun(ctx: Context, prepared: PreparedRun, options: StartOptions): Promise<Started> {
   const { request, connection } = prepared;
   let exists = !prepared.mayBePrompt;
@@ -199,7 +199,7 @@ async function start(
   }
 }
 
-/** The service refuses to say what became of a run that was started: it is paid for, and can be asked for later. */
+/** Adds the run id to an error that hides the result of a started run: it is paid for and can be fetched later. */
 async function namingRun({ advise }: Connection, error: unknown, runId: string): Promise<unknown> {
   if (!(error instanceof PromptServiceError)) return error;
   const { failureOf } = await import('../../core/failure.ts');
@@ -214,9 +214,9 @@ async function namingRun({ advise }: Connection, error: unknown, runId: string):
 }
 
 /**
- * Prints the text of a run on the terminal, each piece made harmless by itself. `onFirst` is called before the first.
+ * Prints the text of a run on the terminal as it arrives; sanitises each piece. Calls `onFirst` before the first.
  *
- * @param connection of the embedded service, or nothing is ever printed
+ * @param connection must be the embedded service's, or nothing is printed
  */
 function liveText(ctx: Context, connection: Connection, onFirst: () => void) {
   let key: string | undefined;
@@ -226,16 +226,16 @@ function liveText(ctx: Context, connection: Connection, onFirst: () => void) {
     if (key === undefined || idempotencyKey !== key || text === '') return;
     if (printed === '') onFirst();
     printed += text;
-    // A closed pipe is found again, and reported, when the rest is printed.
+    // Printing the rest will find and report a closed pipe again.
     printing = printing.then(() => ctx.io.out(visible(text))).catch(() => {});
   });
   return {
-    /** Takes up the run of the creation that is sent with this key. */
+    /** Starts to follow the run of the creation with this key. */
     begin: (creation: string): void => {
       key = creation;
     },
     started: (): boolean => printed !== '',
-    /** Stops printing; gives what was printed, as it came. */
+    /** Stops printing; returns the printed text, unsanitised. */
     end: async (): Promise<string> => {
       stop?.();
       await printing;

@@ -11,7 +11,7 @@ import type { RUNS_CANCEL } from './spec.ts';
 
 export type RunsCancelFlags = FlagsOf<typeof RUNS_CANCEL.flags>;
 
-/** Ends runs that have not ended; says which had ended by themselves. */
+/** Cancels unfinished runs; reports those that had ended already. */
 export async function runsCancel(
   ctx: Context,
   names: readonly string[],

@@ -9,7 +9,7 @@ import { present } from '../../outputs/present.ts';
 import { exitCodeOfRun } from '../../outputs/provider-fault.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 
-/** Shows a run beside the former one, with their differences; the exit code is the new one's. */
+/** Shows a run and the former one side by side, with their differences; the exit code is that of the new run. */
 export async function compareWithFormer(
   ctx: Context,
   connection: Connection,

@@ -17,7 +17,7 @@ import { startProgress } from '../../terminal/spinner.ts';
 import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
 import type { RUNS_GET, RUNS_SAVE, RUNS_WAIT } from './spec.ts';
 
-/** Gives one run as it stands: its outputs, or that it still goes on. */
+/** Prints a run as it is: its outputs, or a note that it still goes on. */
 export async function runsGet(
   ctx: Context,
   name: string | undefined,
@@ -45,7 +45,7 @@ async function readRun(ctx: Context, connection: Connection, runId: string, verb
   return askOfRun(ctx, connection, { verb, runId }, asking);
 }
 
-/** What this machine still knows of how a run was made; nothing where it was started elsewhere. */
+/** Returns the journal's facts about a run; empty if it was started elsewhere. */
 function factsOf(entry: JournalEntry | undefined): RunFacts {
   if (entry === undefined) return {};
   return { promptVersionId: entry.promptVersionId, startedAt: Date.parse(entry.time) };
@@ -53,7 +53,7 @@ function factsOf(entry: JournalEntry | undefined): RunFacts {
 
 export type RunsSaveFlags = FlagsOf<typeof RUNS_SAVE.flags>;
 
-/** Writes the outputs of runs to files, and gives them as `run` does. */
+/** Writes the outputs of runs to files, and prints the result as `run` does. */
 export async function runsSave(
   ctx: Context,
   names: readonly string[],
@@ -82,7 +82,7 @@ export async function runsSave(
   return presentRuns(ctx, connection, runs);
 }
 
-/** Each once. */
+/** Returns the named runs that have ended, each once. */
 async function endedRuns(ctx: Context, connection: Connection, names: readonly string[]): Promise<Run[]> {
   const ids = new Set<string>();
   for (const name of names.length === 0 ? [undefined] : names) ids.add(await namedRun(ctx, connection, name));
@@ -100,7 +100,7 @@ async function endedRuns(ctx: Context, connection: Connection, names: readonly s
   return runs;
 }
 
-/** Those that have ended, the newest first; the others are named. */
+/** Returns the ended runs, newest first; writes a note about the others. */
 async function runsSince(ctx: Context, { client }: Connection, since: number): Promise<readonly Run[]> {
   const { signal } = ctx;
   const held = heldRows<Run>('runs', '--since');
@@ -111,7 +111,7 @@ async function runsSince(ctx: Context, { client }: Connection, since: number): P
   return held.rows;
 }
 
-/** Waits until runs have ended, then gives them as `run` does, in the order they were named. */
+/** Waits until runs have ended, then prints them as `run` does, in the order of the arguments. */
 export async function runsWait(
   ctx: Context,
   names: readonly string[],
@@ -135,12 +135,12 @@ export async function runsWait(
     : presentRuns(ctx, connection, plans);
 }
 
-/** A run to wait for, and what the journal knows of it. */
+/** A run to wait for, and its journal entry. */
 interface Awaited {
   readonly runId: string;
   readonly entry: JournalEntry | undefined;
   readonly recovered: boolean;
-  /** A run of the journal has an id that the service gave; any other id is the user's word. */
+  /** True if the service assigned the id, as in the journal; false if the user typed it. */
   readonly idFromService: boolean;
 }
 

@@ -20,18 +20,17 @@ import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { type Cell, runStatusCell } from '../../terminal/table.ts';
 import type { RUNS_LIST } from './spec.ts';
 
-/** The flags of `runs list` as they were given. */
 export type RunsListFlags = FlagsOf<typeof RUNS_LIST.flags>;
 
-/** What is asked for, checked. */
+/** A checked request for a list of runs. */
 interface RunsListRequest {
-  /** Infinity for all of them. */
+  /** The number of runs; Infinity for all. */
   readonly limit: number;
-  /** Every field of the query but the page's limit. */
+  /** The query, without the page's limit. */
   readonly query: Omit<RunListQuery, 'limit'>;
 }
 
-/** Refuses whatever the service would refuse. @throws {CliError} USAGE_ERROR naming the flag */
+/** Checks the flags as the service would. @throws {CliError} USAGE_ERROR naming the flag */
 function runsListRequest(flags: RunsListFlags, now: number): RunsListRequest {
   const limit = limitOf(flags);
   if (flags.startingAfter !== undefined && flags.endingBefore !== undefined) {
@@ -79,18 +78,18 @@ function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: NonNu
   };
 }
 
-/** Where a list that was cut off goes on. */
+/** The position at which a limited list continues. */
 interface Rest {
   readonly flag: '--starting-after' | '--ending-before';
   readonly cursor: string;
 }
 
 /**
- * The pages that a request asks for, fetched as they are needed. Going back, each page is newer than the one before, so
- * nothing can be given before all of them are there.
+ * Yields the pages of a request, fetched on demand. Going back, each page is newer than the one before, so all are fetched
+ * before any is yielded.
  *
- * @returns where the list continues, if it was cut off
- * @param promptVersions the rows of these alone; the service has no such filter
+ * @returns the position at which the list continues, if it was limited
+ * @param promptVersions keeps only rows of these; the service has no such filter
  */
 async function* runPages(
   runs: PromptService['runs'],
@@ -138,7 +137,7 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
   if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor, shellOf(ctx.env))}`);
 }
 
-/** The versions of a prompt, or the one that the name stands for. @throws {CliError} exit 4 if there is no such prompt */
+/** Returns all versions of a prompt, or the one that the name refers to. @throws {CliError} exit 4 if there is no such prompt */
 async function versionsOf(ctx: Context, connection: Connection, name: string): Promise<ReadonlySet<string>> {
   const named = await resolvePrompt(ctx, connection, name);
   const { signal } = ctx;
@@ -149,7 +148,7 @@ async function versionsOf(ctx: Context, connection: Connection, name: string): P
   });
 }
 
-// Below this many columns an age goes without its "ago".
+// On narrower terminals ages omit "ago".
 const ROOMY = 80;
 
 function columnsFor(ctx: Context): ListColumn<RunRow>[] {
@@ -169,7 +168,7 @@ function creditsCell({ credits }: RunRow, free: string): string {
   return credits === null ? free : fieldText(credits);
 }
 
-/** Of a run for programs: id, status, time, credits (`-` if free), prompt version, name. */
+/** Returns the cells of a run for programs: id, status, time, credits (`-` if free), prompt version, name. */
 function plainCells(ctx: Context, row: RunRow): Cell[] {
   return [
     fieldText(row.runId),

@@ -6,14 +6,14 @@ import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { resolveRun } from '../../targets/run-name.ts';
 import { adviseWith } from '../../terminal/shell-word.ts';
 
-/** Refuses a command line that names no run, or runs beside `--last`. */
+/** Refuses a command line without a run, or with both runs and `--last`. */
 export function checkRunsNamed(names: readonly string[], { last }: { readonly last?: boolean }): void {
   if ((names.length === 0) !== (last === true)) {
     throw usageError('give either run ids or --last', 'Runs are shown by: promptrun runs list');
   }
 }
 
-/** The id of the run of that name; without a name, of the run started last on this machine. */
+/** Returns the id of a named run; without a name, of the last run started on this machine. */
 export async function namedRun(
   ctx: Context,
   connection: Connection,
@@ -23,9 +23,9 @@ export async function namedRun(
 }
 
 /**
- * What the service says of a run.
+ * Fetches a run.
  *
- * @throws {CliError} exit 4 for a run that was started at another service, naming the command that asks there
+ * @throws {CliError} exit 4 if another service has the run; names the command that asks it
  */
 export async function askOfRun<T>(
   ctx: Context,

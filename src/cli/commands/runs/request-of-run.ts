@@ -8,23 +8,23 @@ import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { askOfRun } from './named-run.ts';
 
-/** What a run was created from, as far as it is kept. */
+/** The request that created a run, as far as it is kept. */
 export interface RequestOfRun {
   readonly runId: string;
   readonly promptVersionId: string;
   readonly text: ReadonlyMap<string, string>;
-  /** In order. */
+  /** The images, in order. */
   readonly images: readonly KeptImage[];
   readonly options: ReadonlyMap<string, string>;
 }
 
-/** An image as `--image` takes it, or the digest of one that has to be given again. */
+/** An image as `--image` takes it, or the digest of one that the user must pass again. */
 export type KeptImage = { readonly image: string } | { readonly sha256: string; readonly name: string };
 
 /**
- * What a service keeps of the creation of a run.
+ * Fetches the request that a service keeps of a run's creation.
  *
- * @throws {CliError} exit 4 where it does not keep it
+ * @throws {CliError} exit 4 if it does not keep it
  */
 export async function requestFromService(
   ctx: Context,
@@ -35,7 +35,7 @@ export async function requestFromService(
     const asking = connection.client.runs.request(runId, { signal: ctx.signal });
     const kept = await askOfRun(ctx, connection, { verb: 'rerun', runId }, asking);
     const where = `run ${runId}`;
-    // Any other name could be one of a file here.
+    // Anything but an id could name a file on this machine.
     if (!isUuid(kept.promptVersionId)) throw damaged(where);
     return {
       runId,
@@ -61,7 +61,7 @@ function keptInputs(inputs: unknown, where: string): Pick<RequestOfRun, 'text' |
   };
 }
 
-/** Never the name of a file: what a service sends must not choose what is read here. */
+/** Returns an image, never as a file name: a service must not choose which files are read here. */
 function imageText(image: unknown, where: string): string {
   const { type, url, base64 } = isObject(image) ? image : {};
   if (type === 'url' && typeof url === 'string' && /^https:/iu.test(url)) return url;
@@ -78,9 +78,9 @@ function textMap(value: unknown, where: string): Map<string, string> {
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 
 /**
- * What a manifest says of the creation of its run.
+ * Returns the request in a manifest.
  *
- * @throws {CliError} exit 2 for one that is damaged or of another service than the configured one, exit 4 where it does not say
+ * @throws {CliError} exit 2 if it is damaged or from a service that is not the configured one, exit 4 if it has no request
  */
 export async function requestFromManifest(
   ctx: Context,

@@ -28,7 +28,7 @@ import type { RUNS_RERUN } from './spec.ts';
 
 export type RunsRerunFlags = FlagsOf<typeof RUNS_RERUN.flags>;
 
-/** Creates the same run once more, changed as the flags say: a creation of its own. */
+/** Creates the same run again, with the changes of the flags, as a new creation. */
 export async function runsRerun(
   ctx: Context,
   name: string | undefined,
@@ -88,7 +88,7 @@ async function changed(
   };
 }
 
-/** The run's images, by what replaces them. @throws {CliError} exit 2 if one is missing, or is not that of the run */
+/** Returns the images for the new run. @throws {CliError} exit 2 if one is missing, or differs from the run's */
 async function imagesOf(
   ctx: Context,
   { images: former, runId }: RequestOfRun,

@@ -18,7 +18,7 @@ import { plainRows, runStatusCell } from '../../terminal/table.ts';
 import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
 import type { RUNS_SHOW } from './spec.ts';
 
-/** Shows the facts of a run: its status, prompt, name, times, costs, and its outputs in short. */
+/** Shows a run's status, prompt, name, times and costs, and its shortened outputs. */
 export async function runsShow(
   ctx: Context,
   name: string | undefined,
@@ -40,13 +40,13 @@ export async function runsShow(
   });
 }
 
-/** What a list says of the run; undefined for one that is not among the newest. */
+/** Returns the run's row in the list; undefined if it is not among the newest. */
 async function rowOf(ctx: Context, { client }: Connection, runId: string): Promise<RunRow | undefined> {
   const { rows } = await client.runs.list({ limit: MAX_LIST_LIMIT }, { signal: ctx.signal });
   return rows.find(row => row.runId === runId);
 }
 
-/** What a run of this machine's own service came to, the cost in US dollars; null for what is not known. */
+/** The usage of a run of this machine's own service, the cost in US dollars; null for unknown values. */
 type Usage = Omit<RunUsage, 'model'>;
 type Facts = Omit<Run, 'warnings'> &
   Partial<Omit<RunRow, 'usage'>> & { readonly usage?: Usage; readonly warnings?: readonly string[] };
@@ -111,7 +111,7 @@ function factRows(facts: Facts): string[][] {
   ];
 }
 
-/** How much of a text is shown, in characters. */
+/** Maximum length of a shown text, in characters. */
 const LONGEST_TEXT = 60;
 
 function inShort({ type, data }: OutputItem): string {

@@ -13,7 +13,7 @@ import type { SERVE } from './spec.ts';
 
 type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
 
-/** Offers the local service over HTTP until a signal ends it; ending is not a fault. */
+/** Serves the local service over HTTP until a signal ends it, which is a success. */
 export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   const request = serveOptions(flags, ctx.cwd);
   const ending = nextSignal(ctx);
@@ -52,7 +52,7 @@ async function announce({ io }: Context, { url, pageUrl, metricsUrl, newKey }: S
   if (metricsUrl !== undefined) await io.out(`metrics: ${metricsUrl}\n`);
 }
 
-/** Lets a load balancer notice that this instance is about to stop. */
+/** Gives a load balancer time to notice that this instance is about to stop. */
 async function drain(ctx: Context, running: Service, duration: string): Promise<void> {
   ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends that.`);
   const over = new AbortController();
@@ -64,11 +64,11 @@ async function drain(ctx: Context, running: Service, duration: string): Promise<
 
 interface NextSignal {
   readonly arrived: Promise<void>;
-  /** Leaves further signals to the system. */
+  /** Stops handling signals. */
   readonly handBack: () => void;
 }
 
-/** Waits for a signal; the one after it is for the system. */
+/** Waits for a signal; the system handles the next one. */
 function nextSignal(ctx: Context): NextSignal {
   let handBack = (): void => {};
   const arrived = new Promise<void>(resolve => {
@@ -80,18 +80,17 @@ function nextSignal(ctx: Context): NextSignal {
   return { arrived, handBack: () => handBack() };
 }
 
-/** Warnings are shown in spite of `--quiet`. */
+/** Prints a notice; warnings even with `--quiet`. */
 function showNotice({ io }: Context, notice: string): void {
   if (notice.startsWith('warning:')) io.error(oneLine(notice));
   else io.note(oneLine(notice));
 }
 
-/** The flags of `serve` as typed. */
 type ServeFlags = FlagsOf<typeof SERVE.flags>;
 
 const ABOVE_ZERO = /^(?=.*[1-9])\d{1,9}(\.\d+)?$/;
 
-/** @throws {CliError} USAGE_ERROR naming the flag that is wrong */
+/** Checks the flags. @throws {CliError} USAGE_ERROR naming the invalid flag */
 function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
   if (flags.newStore && flags.database !== undefined) {
     throw usageError('--new-store is for the store in the data directory, --database for one in PostgreSQL');
@@ -136,7 +135,7 @@ function port(text: string): number {
   );
 }
 
-/** `127.0.0.1:9464`, or `[::1]:9464`. */
+/** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. */
 function metricsAddress(text: string): { host: string; port: number } {
   const [, v6, host = v6, digits = ''] = /^(?:\[([0-9a-f:.]+)\]|([\w.-]+)):(\d{1,5})$/iu.exec(text) ?? [];
   if (host !== undefined && Number(digits) <= 65_535) return { host, port: Number(digits) };
@@ -159,19 +158,19 @@ function directory(name: string, flag: string, cwd: string): string {
   throw usageError(`${flag}: ${name} is not a directory`);
 }
 
-/** A request as one line: time, user, method, path, status, duration. */
+/** Formats a request as one line: time, user, method, path, status, duration. */
 function requestLine(clock: Clock, request: RequestEvent): string {
   const { user, method, path, httpStatus, durationMs, traceparent } = request;
   const line = logLine(clock, user, `${method} ${path} ${httpStatus}`, durationMs);
   return traceparent === undefined ? line : `${line} traceparent=${traceparent}`;
 }
 
-/** The end of a run as one line: time, user, id, status, duration. */
+/** Formats the end of a run as one line: time, user, id, status, duration. */
 export function runLine(clock: Clock, { user, runId, status, durationMs }: RunEndEvent): string {
   return logLine(clock, user, `run ${runId} ${status}`, durationMs);
 }
 
-/** A user who is not known is a dash. */
+/** Formats a line of the log; an unknown user is a dash. */
 function logLine(clock: Clock, user: string | undefined, what: string, durationMs: number): string {
   const time = new Date(clock.now()).toISOString();
   return oneLine(`${time} ${user ?? '-'} ${what} ${Math.round(durationMs)}ms`);

@@ -12,7 +12,7 @@ import type { TEST } from './spec.ts';
 
 export type TestFlags = FlagsOf<typeof TEST.flags>;
 
-/** @throws {CliError} USAGE_ERROR for flags that don't go together */
+/** Checks the flags against each other. @throws {CliError} USAGE_ERROR if they don't go together */
 export function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): TestOptions {
   const { resume = false, failed = false, retryUnknown = false } = flags;
   if (resume && failed) {
@@ -27,7 +27,7 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
     failed,
     resume,
     retryUnknown,
-    // What is replayed costs nothing, at no provider.
+    // A replay sends nothing to a provider.
     providerBatch: providerBatchOf(flags) && !ctx.isReplay,
     cancel: flags.cancel ?? false,
     update: flags.update ?? false,
@@ -59,7 +59,7 @@ function providerBatchOf({ providerBatch = false, watch = false, sure = false }:
   return providerBatch;
 }
 
-/** @throws {CliError} USAGE_ERROR for flags that choose which cases are compared by how they ended */
+/** Returns the baseline file. @throws {CliError} USAGE_ERROR for flags that select cases by their results */
 function baselineOf({ baseline, failed = false, watch = false }: TestFlags): string | undefined {
   if (baseline === undefined) return undefined;
   if (failed) {
@@ -84,7 +84,7 @@ function gateOf({ failOn = 'failed', margin, baseline }: TestFlags): Gate {
   return failOn === 'worse' ? { failOn } : { failOn, margin: parseMargin(margin) };
 }
 
-/** Runs at most of a case that runs until it is decided. */
+/** Default maximum number of runs of a case with `--sure`. */
 const DEFAULT_MAX_REPEAT = 100;
 
 function repeatingOf({ repeat, sure = false, maxRepeat }: TestFlags): Repeating {
@@ -102,7 +102,7 @@ function parseRuns(flag: string, text: string): number {
   throw usageError(`${flag} takes a whole number from 1 to ${MOST_REPEATED}, not ${JSON.stringify(text)}`);
 }
 
-/** Pairs reports with their files, the nth with the nth. */
+/** Pairs the nth report with the nth file. */
 function pairOutputs(
   cwd: string,
   reporters: readonly Reporter[],

@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { toJson } from '../../outputs/json.ts';
 import { type TestFlags, testOptions } from './options.ts';
 
-/** Runs the cases beside prompt files and checks what comes back. */
+/** Runs the test cases next to prompt files and checks the answers. */
 export async function test(ctx: Context, paths: readonly string[], flags: TestFlags): Promise<ExitCode> {
   if (flags.printSchema === true) {
     const { testFileSchema } = await import('../../testing/cases/test-file-schema.ts');

@@ -1,18 +1,18 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** What promptrun writes into a folder: files and folders by their names, and what it writes into those. */
+/** The names of promptrun's own files and folders in a folder, recursively. */
 export interface OwnFolder {
   readonly files: RegExp;
   readonly folders?: Readonly<Record<string, OwnFolder>>;
-  /** Folders of these names are its own with all that they hold. */
+  /** Folders with these names are its own, with all content. */
   readonly whole?: RegExp;
 }
 
-/** Files that promptrun wrote, innermost folders first, and what else lies beside them. */
+/** The content of a folder: files that promptrun wrote, innermost folders first, and other files. */
 export interface FolderContent {
   readonly own: readonly string[];
-  /** Folders that are empty once `own` is gone, innermost first. */
+  /** Folders that are empty after `own` is removed, innermost first. */
   readonly folders: readonly string[];
   readonly others: readonly string[];
 }
@@ -47,13 +47,13 @@ export const DATA_FOLDER: OwnFolder = {
   },
 };
 
-/** The folder of what the single executable unpacks, under the digest of its content. */
+/** The folder that the single executable unpacks into, named by the digest of its content. */
 export const CACHE_FOLDER: OwnFolder = {
   files: new RegExp(`^${PART}$`, 'u'),
   whole: /^\.?[0-9a-f]{16,128}(?:[.-][\w.-]+)?$/u,
 };
 
-/** Looks through a folder without following links. Nothing, if it is not there or is a link itself. */
+/** Lists a folder without following links; empty if it is missing or itself a link. */
 export function contentOf(folder: string, { files, folders = {}, whole }: OwnFolder): FolderContent {
   const content = { own: [] as string[], folders: [] as string[], others: [] as string[] };
   if (!isFolder(folder)) return content;

@@ -4,12 +4,12 @@ import { homeOf } from '../../core/paths.ts';
 import type { Env } from '../../core/types.ts';
 import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
 
-/** A start-up file of a shell that speaks of promptrun. */
+/** A shell's start-up file that mentions promptrun. */
 export interface StartupFile {
   readonly path: string;
-  /** Numbers of the lines that install completion, from 1. */
+  /** The numbers of the lines that install completion, from 1. */
   readonly own: readonly number[];
-  /** Other lines that mention promptrun. */
+  /** The other lines that mention promptrun. */
   readonly others: readonly { readonly line: number; readonly text: string }[];
 }
 
@@ -17,7 +17,7 @@ const OWN_LINES: ReadonlySet<string> = new Set(
   COMPLETION_LINES.flatMap(({ line, earlier }) => [line, ...earlier]),
 );
 
-/** The start-up files that mention promptrun. */
+/** Returns the start-up files that mention promptrun. */
 export function startupFiles(env: Env): StartupFile[] {
   return candidates(env).flatMap(file => {
     const bytes = bytesOf(file);
@@ -37,7 +37,7 @@ export function removeOwnLines(file: string): void {
   const handle = openSync(file, 'r+');
   try {
     const former = readFileSync(handle);
-    // In one byte a character, what is not in UTF-8 stays as it is.
+    // With one byte per character, invalid UTF-8 stays unchanged.
     const encoding = isUtf16(former) ? 'utf16le' : 'latin1';
     const [, mark = '', text = ''] =
       /^(\uFEFF|\u00EF\u00BB\u00BF)?([^]*)$/u.exec(former.toString(encoding)) ?? [];
@@ -59,7 +59,7 @@ function bytesOf(file: string): Buffer {
   }
 }
 
-/** Windows PowerShell may have written its start-up file in UTF-16, with a mark at its beginning. */
+/** Returns true for UTF-16 with a byte-order mark, which Windows PowerShell may have written. */
 function isUtf16(bytes: Buffer): boolean {
   return bytes[0] === 0xff && bytes[1] === 0xfe;
 }
@@ -73,7 +73,7 @@ function candidates(env: Env): string[] {
   const ofZsh = [...new Set([zsh, home])].flatMap(folder =>
     ['.zshrc', '.zprofile', '.zshenv', '.zlogin'].map(name => path.join(folder, name)),
   );
-  // OneDrive may keep the documents.
+  // The documents may be in OneDrive.
   const documents = [home, env['OneDrive'] || home].map(folder => path.join(folder, 'Documents'));
   const ofPowerShell = [
     path.join(config, 'powershell'),

@@ -24,7 +24,7 @@ import {
 import type { UNINSTALL } from './spec.ts';
 import { removeOwnLines, startupFiles } from './startup-files.ts';
 
-/** Something to remove, as it is listed. */
+/** An item of the list to remove. */
 interface Item {
   readonly place: string;
   readonly holds: string;
@@ -33,11 +33,11 @@ interface Item {
 
 interface Plan {
   readonly items: readonly Item[];
-  /** What is left as it is, and why. */
+  /** The things that stay, with the reason. */
   readonly left: readonly string[];
 }
 
-/** Names what promptrun keeps on this machine, and removes it once that is confirmed. */
+/** Lists everything that promptrun keeps on this machine, and removes it after a confirmation. */
 export async function uninstall(
   ctx: Context,
   { yes = false, dryRun = false }: FlagsOf<typeof UNINSTALL.flags>,
@@ -72,7 +72,7 @@ async function show(ctx: Context, { items, left }: Plan): Promise<void> {
   );
 }
 
-/** Only the whole word confirms. */
+/** Asks for a confirmation, which must be the whole word. */
 async function isConfirmed(ctx: Context): Promise<boolean> {
   if (!ctx.interactive)
     throw usageError('uninstall asks before it removes anything', 'Confirm it with --yes.');
@@ -127,7 +127,7 @@ function planOf(ctx: Context): Plan {
   };
 }
 
-/** Keys in the system's keychain would outlive the file that lists them. */
+/** Returns the keys in the system's keychain, which would outlive the file that lists them. */
 function keychainItems({ settings: { credentials } }: Context): Item[] {
   try {
     return credentials
@@ -139,7 +139,7 @@ function keychainItems({ settings: { credentials } }: Context): Item[] {
         remove: async () => void (await credentials.forget(profile)),
       }));
   } catch {
-    // A damaged file names no keys; it is removed all the same.
+    // A damaged file lists no keys; it is removed anyway.
     return [];
   }
 }
@@ -152,7 +152,7 @@ function lineItem({ path: file, own }: { readonly path: string; readonly own: re
   };
 }
 
-/** The whole script, which earlier versions had written to a file of its own for fish. */
+/** Returns the fish script that earlier versions wrote to a file. */
 function fishItems(env: Context['env']): Item[] {
   const home = homeOf(env);
   if (home === undefined) return [];
@@ -172,7 +172,7 @@ function isFishScript(file: string): boolean {
   return readFileSync(file, 'utf8') === installedText('completions/promptrun.fish');
 }
 
-/** The files of a folder one by one, those below it by their folder; then the folders, unless the user named the first. */
+/** Returns the items of a folder: its files, then its folders. The folder itself stays if the user named it. */
 function folderItems(
   { env }: Context,
   {
@@ -192,7 +192,7 @@ function folderItems(
   }
   const removeFolders = (): void => {
     for (const empty of content.folders) if (!(isNamed && empty === folder)) removeIfEmpty(empty);
-    // Windows has a folder around those of one program.
+    // On Windows, one more folder contains the program's folders.
     if (process.platform === 'win32' && !isNamed) removeIfEmpty(path.dirname(folder));
   };
   const items = [...groups].map(([place, files]) => ({
@@ -211,7 +211,7 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Something is left in it.
+    // It is not empty.
   }
 }
 
@@ -221,7 +221,7 @@ function leftIn(folder: string, { others }: FolderContent): string[] {
   return others.map(file => `${file}: promptrun did not write it, or you may have edited it`);
 }
 
-/** How the program itself is removed, by how it was installed. */
+/** Returns the command that removes the package, by the way of its installation. */
 function packageRemoval(shell: Shell): string {
   return isSingleFile() ? fileRemoval(executablePath(), shell) : 'npm uninstall --global promptrun';
 }

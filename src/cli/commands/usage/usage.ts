@@ -16,7 +16,7 @@ type Grouping = 'prompt' | 'day' | 'model' | 'status';
 
 export type UsageFlags = FlagsOf<typeof USAGE.flags>;
 
-/** Shows what the runs of a time cost, by prompt, day, model or status. */
+/** Shows the cost of runs in a period, by prompt, day, model or status. */
 export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   const now = ctx.clock.now();
   const since = parseTime(flags.since ?? '30d', '--since', now, 'down');
@@ -66,7 +66,7 @@ async function groupedRuns(
   return groups;
 }
 
-/** Names prompts by slug, else by title, if they are known here; else by what their runs are called. */
+/** Returns the names of prompts: slug or title if known on this machine, otherwise the name of a run. */
 async function promptNames(
   ctx: Context,
   { prompts, client, embedded }: Connection,
@@ -78,7 +78,7 @@ async function promptNames(
   return async ({ promptVersionId, runName }) => {
     const cached = names.get(promptVersionId);
     if (cached !== undefined) return cached;
-    // Only this machine's own service can be asked without a request for each.
+    // Other services would need a request per prompt.
     const version =
       prompts.get(promptVersionId) ??
       (embedded ? await client.versions.get(promptVersionId, { signal }).catch(() => undefined) : undefined);
@@ -107,7 +107,7 @@ function mostFirst(one: GroupUsage, other: GroupUsage): number {
   return (other.cost ?? 0) - (one.cost ?? 0) || other.credits - one.credits || other.runs - one.runs;
 }
 
-/** Key, runs, failed, credits, tokens in, out and cached, cost, and whether it is estimated. */
+/** Returns the cells for programs: key, runs, failed, credits, tokens in, out and cached, cost, estimated or not. */
 function plainCells({ key, runs, failed, credits, tokens, cost, estimated }: GroupUsage): string[] {
   const counts = [tokens?.input, tokens?.output, tokens?.cached].map(count => String(count ?? '-'));
   return [key, ...[runs, failed, credits].map(String), ...counts, String(cost ?? '-'), String(estimated)];

@@ -18,7 +18,7 @@ import {
 } from '../../targets/prompt-name.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
 
-/** Shows what changed between two versions of a prompt: title, inputs, and of the local service the whole file. */
+/** Shows the changes between two versions of a prompt: title, inputs, and on the local service the whole file. */
 export async function versionsDiff(ctx: Context, prompt: string, versions: readonly string[]): Promise<void> {
   if (versions.length > (promptFileOf(ctx, prompt, 'command line') === undefined ? 2 : 1))
     throw usageError('two versions at most can be compared, a file among them');
@@ -48,7 +48,7 @@ function nothingToCompare(count: number): string {
     : 'These are the same version.';
 }
 
-/** The whole file where the service is embedded, else what the service gives of it: nothing, or the template. */
+/** Returns the whole file on the embedded service, otherwise the template if the service returns it. */
 async function sourceOf(
   ctx: Context,
   { embedded }: Connection,
@@ -59,7 +59,7 @@ async function sourceOf(
   return (await definitionOfVersion(ctx, promptVersionId))?.source;
 }
 
-/** The ids of the two versions, the older first, that of a file last; undefined if they are one. */
+/** Returns the ids of the two versions, the older first and a file's last; undefined if there is only one. */
 async function chosen(
   ctx: Context,
   connection: Connection,
@@ -86,7 +86,7 @@ async function chosen(
   return { promptId, pair: same ? undefined : [older, newer], count: entries.length };
 }
 
-/** Places from the newest. */
+/** Returns the number of newer versions. */
 function age(entries: readonly PromptVersionEntry[], id: string | undefined): number {
   return entries.findIndex(({ promptVersionId }) => promptVersionId === id);
 }
@@ -116,23 +116,23 @@ function headline(ctx: Context, version: PromptVersion): string {
   return oneLine(`${fieldText(version.promptVersionId)}  ${fieldText(version.title)}  ${age}`);
 }
 
-/** Something that differs between two versions of a prompt. */
+/** A difference between two versions of a prompt. */
 interface Change {
   readonly what: 'title' | 'input' | 'image input' | 'config' | 'prompt';
-  /** Of an input or a field of the config. */
+  /** The name of the input or the field of the config. */
   readonly name?: string;
-  /** What it was; left out where it is new. */
+  /** The older value; left out if it is new. */
   readonly before?: unknown;
-  /** What it is now; left out where it is gone. */
+  /** The newer value; left out if it was removed. */
   readonly after?: unknown;
-  /** The two as lines that begin with `-` or `+`; of a file a blank for those that stay. */
+  /** Both values as lines that begin with `-` or `+`; unchanged lines of a file begin with a blank. */
   readonly lines: readonly string[];
 }
 
-/** A version, and of the local service the text of its file or template. */
+/** A version, and on the local service the text of its file or template. */
 type Version = PromptVersion & { readonly text: string | undefined };
 
-/** What changed: the title, each input, other fields of the config, and the prompt's text where it is known. */
+/** Returns the changes of the title, each input, other fields of the config, and the prompt's text if it is known. */
 async function changesBetween(older: Version, newer: Version): Promise<Change[]> {
   const [before, after] = [describeConfig(older.config), describeConfig(newer.config)];
   const inputs = (fields: typeof before) => new Map(fields.text.map(({ key, ...field }) => [key, field]));
@@ -147,7 +147,7 @@ async function changesBetween(older: Version, newer: Version): Promise<Change[]>
   ];
 }
 
-/** What the config holds beside inputs, such as options. */
+/** Returns the fields of the config other than inputs, such as options. */
 function otherFields(config: unknown): Map<string, unknown> {
   if (!isObject(config)) return new Map();
   const inputs = new Set(['textInputs', 'imageInputs', 'inputsJTD', 'variables', 'images']);

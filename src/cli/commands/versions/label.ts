@@ -63,7 +63,7 @@ function wordsOf(words: readonly string[], isRemoval: boolean): [version: string
   return [isRemoval ? undefined : first, label];
 }
 
-/** @throws {CliError} exit 4 for a prompt that is not published */
+/** Returns a published prompt. @throws {CliError} exit 4 if it is not published */
 async function publishedPrompt(
   ctx: Context,
   connection: Connection,

@@ -50,7 +50,7 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
   });
 }
 
-/** A step of a label, in the row of the version that it leads to, or left. */
+/** Describes a move of a label, in the row of the version that it came to or left. */
 function moveText(move: unknown, timeOf: (at: string) => string): string {
   const text = (field: string): string => fieldText(own(move, field));
   const short = (field: string): string => text(field).slice(0, 8);
@@ -58,7 +58,7 @@ function moveText(move: unknown, timeOf: (at: string) => string): string {
   return oneLine(`${text('label')} ${step} by ${text('by')} ${timeOf(text('at'))}`);
 }
 
-/** Shows one version of a prompt and the inputs it expects. */
+/** Shows a version of a prompt and its expected inputs. */
 export async function versionsGet(ctx: Context, promptVersionId: string): Promise<void> {
   const connection = await connectionFor(ctx, promptVersionId);
   const named = await resolveTarget(ctx, connection, promptVersionId, { source: 'command line' });
