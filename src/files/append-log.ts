@@ -15,25 +15,26 @@ import {
 
 const NEWLINE = 0x0a;
 const PIECE_BYTES = 256 * 1024;
-/** How long another process may take to write a line, in milliseconds. */
+/** Time for another process to finish writing a line, in milliseconds. */
 const SETTLE_MS = 50;
 
+/** Settings of an append log. */
 export interface AppendLogOptions {
-  /** Bytes of its own after which the file is opened again; never by default. */
+  /** Bytes written after which the file is reopened; default never. */
   readonly reopenAfter?: number;
-  /** Whether a line that was appended survives a power cut, and not only the end of the process. Default true. */
+  /** True if appended lines must survive a power cut, not only the end of the process; default true. */
   readonly durable?: boolean;
 }
 
-/** How one line is written. */
+/** Settings for one line. */
 export interface LineOptions {
-  /** False if the line needs no flush of its own: it goes to the disk with the next that does, or when the log is closed. */
+  /** False to leave the flush to a later line or to `close`; default as for the log. */
   readonly durable?: boolean;
 }
 
 /**
- * A file that grows by lines of JSON, open already or opened at the first one, and kept open. Lines that come while
- * others are being written go to the disk together, with one flush.
+ * A file of JSON lines, opened at the first append and kept open. Lines that arrive while others are being written share
+ * one flush.
  */
 export class AppendLog {
   readonly #open: () => Promise<FileHandle>;
@@ -42,8 +43,9 @@ export class AppendLog {
   #handle: FileHandle | undefined;
   #written = 0;
   #waiting: string[] = [];
-  /** Whether something that waits has to be flushed, and something that was written has not been. */
+  /** True if a waiting line needs a flush. */
   #isFlushWanted = false;
+  /** True if written lines have not been flushed. */
   #isUnflushed = false;
   #group: Promise<void> | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -57,14 +59,14 @@ export class AppendLog {
     this.#durable = durable;
   }
 
-  /** Lines added to a file that is open already, and is closed with them even if there are none. */
+  /** Returns a log for an open file, which `close` closes. */
   static on(handle: FileHandle, options: Pick<AppendLogOptions, 'durable'> = {}): AppendLog {
     const lines = new AppendLog(() => Promise.reject(new Error('the file is closed')), options);
     lines.#handle = handle;
     return lines;
   }
 
-  /** Resolves once the line is written, durably by default. Once a line could not be written, no other is. */
+  /** Appends a line; resolves once it is written, by default durably. After a failed write every other one fails. */
   append(value: object, { durable = this.#durable }: LineOptions = {}): Promise<void> {
     this.#waiting.push(`${JSON.stringify(value)}\n`);
     this.#isFlushWanted ||= durable;
@@ -76,12 +78,12 @@ export class AppendLog {
     return this.#group;
   }
 
-  /** Resolves once nothing waits to be written any more. Never rejects. */
+  /** Resolves once all lines are written. Never rejects. */
   async flush(): Promise<void> {
     await this.#writing.catch(() => {});
   }
 
-  /** Waits for what is being written, then closes the file; it may be opened again. Never rejects. */
+  /** Waits for pending lines, then closes the file. A later append opens it again. Never rejects. */
   async close(): Promise<void> {
     await this.flush();
     await this.#closeFile().catch(() => {});
@@ -102,8 +104,8 @@ export class AppendLog {
     const isFlushWanted = this.#isFlushWanted;
     [this.#waiting, this.#isFlushWanted] = [[], false];
     this.#group = undefined;
-    const handle = await this.#fresh();
-    // A write ends in the system's memory, sooner than another thread could be asked for it; the flush takes time.
+    const handle = await this.#openHandle();
+    // A write only reaches the page cache, which is faster than a thread switch; the flush takes time.
     appendFileSync(handle.fd, text);
     this.#written += text.length;
     this.#isUnflushed = true;
@@ -115,7 +117,7 @@ export class AppendLog {
     await flushData(handle);
   }
 
-  async #fresh(): Promise<FileHandle> {
+  async #openHandle(): Promise<FileHandle> {
     if (this.#handle !== undefined && this.#written < this.#reopenAfter) return this.#handle;
     await this.#closeFile();
     this.#written = 0;
@@ -124,7 +126,7 @@ export class AppendLog {
   }
 }
 
-/** Lines of one turn of the event loop, such as the end of a run and the start of the next, share a flush. */
+/** Waits for the end of a turn of the event loop, so that its lines share a flush. */
 function untilTurnEnds(): Promise<void> {
   return new Promise(resolve => {
     setImmediate(resolve);
@@ -132,11 +134,10 @@ function untilTurnEnds(): Promise<void> {
 }
 
 /**
- * Opens a log to read it and to append to it, readable by its owner only; it and its directory are made if they are
- * missing. A last line that a crash tore, or a tail of NULs that a power cut left, is cut off: what it announced is in
- * doubt.
+ * Opens a log for reading and appending, readable by its owner only. Creates it and its directory if they are missing.
+ * Cuts off an incomplete last line after a crash, or NULs after a power cut: whatever it recorded is unknown.
  *
- * @throws {LinkFault} and what the file system throws
+ * @throws {LinkFault} or file system errors
  */
 export async function openForAppend(file: FileBelow): Promise<FileHandle> {
   const handle = await openOrMake(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
@@ -166,7 +167,7 @@ async function cutTornLine(handle: FileHandle, file: FileBelow): Promise<void> {
     const { size } = await handle.stat();
     const whole = await endOfLastLine(handle, size);
     if (whole === size) return;
-    // Another process may be in the middle of this line, or cut it off itself and go on.
+    // Another process may be writing this line, or may cut it off itself.
     await sleep(SETTLE_MS);
     const release = lockFile(file);
     if (release === undefined) continue;
@@ -178,10 +179,10 @@ async function cutTornLine(handle: FileHandle, file: FileBelow): Promise<void> {
   }
 }
 
-/** Where what follows the last newline begins. */
+/** Returns the offset after the last newline. */
 async function endOfLastLine(handle: FileHandle, size: number): Promise<number> {
   for (let end = size; end > 0; ) {
-    // What ends with a newline is known by its last byte.
+    // The first read is the last byte: it is enough if the file ends with a newline.
     const start = end === size ? size - 1 : Math.max(0, end - PIECE_BYTES);
     const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
     const at = buffer.lastIndexOf(NEWLINE);
@@ -191,7 +192,7 @@ async function endOfLastLine(handle: FileHandle, size: number): Promise<number> 
   return 0;
 }
 
-/** The lines of a log from its last to its first, several at a time; what follows the last newline comes first. */
+/** Yields the lines of a log from last to first, several at a time. Text after the last newline comes first. */
 export async function* linesBackwards(handle: FileHandle): AsyncGenerator<string[]> {
   let { size: end } = await handle.stat();
   let rest: Buffer[] = [];

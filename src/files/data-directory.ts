@@ -3,7 +3,7 @@ import { chmod, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from './write-below.ts';
 
-/** The data directory, or what is kept, can't be used. The message names it and what to do. */
+/** The data directory or its store can't be used. The message names it and what to do. */
 export class DataDirectoryError extends Error {
   readonly code: 'UNUSABLE_STORE' | 'DISK_FULL';
 
@@ -17,9 +17,9 @@ export class DataDirectoryError extends Error {
 export const DATABASE_FILE = 'promptrun.db';
 
 /**
- * Makes the data directory (0700) where it is missing; returns the database's file in it.
+ * Creates the data directory (0700) if it is missing; returns the path of the database in it.
  *
- * @throws {DataDirectoryError} for one that others could have changed
+ * @throws {DataDirectoryError} if others could have changed the directory
  */
 export async function prepareDataDirectory(dataDir: string): Promise<string> {
   makeDirectory(dataDir, 0o700);
@@ -44,22 +44,22 @@ function refuseForeign(dataDir: string, { uid, mode }: Stats): void {
   }
 }
 
-/** Whether what has this owner could be changed by somebody who is neither this user nor root. */
+/** Returns true if the owner is neither this user nor root. */
 function belongsToAnother(uid: number): boolean {
   return uid !== 0 && process.getuid !== undefined && uid !== process.getuid();
 }
 
-/** What a data directory may hold before its first start. */
-const PUT_THERE_FIRST = ['models.yaml'];
+/** Files that a data directory may hold before the first start. */
+const USER_FILES = ['models.yaml'];
 
-/** A directory that holds other things as well keeps the mode its owner gave it. */
+/** Closes the directory to others, unless it holds files of other programs too. */
 async function closeToOthers(dataDir: string): Promise<void> {
   const entries = await readdir(dataDir);
-  const ours = entries.includes(DATABASE_FILE) || entries.every(name => PUT_THERE_FIRST.includes(name));
-  if (ours) await chmod(dataDir, 0o700).catch(unlessRoots);
+  const ours = entries.includes(DATABASE_FILE) || entries.every(name => USER_FILES.includes(name));
+  if (ours) await chmod(dataDir, 0o700).catch(ignoreNotPermitted);
 }
 
-/** A volume that was mounted for this program may be root's, who alone may change its mode. */
-function unlessRoots(error: NodeJS.ErrnoException): void {
+/** Ignores EPERM: a mounted volume may belong to root, who alone may change its mode. */
+function ignoreNotPermitted(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPERM') throw error;
 }

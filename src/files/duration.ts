@@ -1,9 +1,9 @@
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** The longest time a timer of Node can wait, in milliseconds. */
+/** Maximum delay of a Node timer, in milliseconds. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
-/** Returns a length of time such as `90s`, `10m` or `1h30m` in milliseconds; undefined for any other text. */
+/** Parses a duration such as `90s`, `10m` or `1h30m` into milliseconds; undefined if it is not one. */
 export function durationMs(text: string): number | undefined {
   const parts = [...text.matchAll(/(?<![\d.])(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
   if (parts.length === 0 || parts.map(part => part[0]).join('') !== text) return undefined;

@@ -1,14 +1,14 @@
-/** Message of a thrown value, which may not be an Error. */
+/** Returns the message of a thrown value, which may not be an Error. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** A thrown value as an Error, which it may not be. */
+/** Returns a thrown value as an Error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** The code of an error, such as Node's `ENOENT`; undefined if it has none. */
+/** Returns the code of an error, such as Node's `ENOENT`; undefined if it has none. */
 export function codeOf(thrown: unknown): string | undefined {
   const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return typeof code === 'string' ? code : undefined;

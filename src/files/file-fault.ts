@@ -1,18 +1,18 @@
-/** A place in a file, from 1. */
+/** A position in a file; line and column count from 1. */
 export interface Place {
   readonly line: number;
   readonly column: number;
-  /** If it is not the file that is being read. */
+  /** The file; undefined for the one that is being read. */
   readonly file?: string | undefined;
 }
 
-/** Something wrong in a file, and where. */
+/** A fault in a file, with its position. */
 export class FileFault extends Error implements Place {
   readonly code = 'FILE_FAULT';
 
   constructor(
     readonly line: number,
-    /** What is wrong and how to mend it, without the place. */
+    /** The message without the position: what is wrong and how to fix it. */
     readonly what: string,
     readonly column = 1,
     readonly file?: string | undefined,
@@ -21,11 +21,12 @@ export class FileFault extends Error implements Place {
   }
 }
 
+/** Returns a fault at a position. */
 export function faultAt({ line, column, file }: Place, what: string): FileFault {
   return new FileFault(line, what, column, file);
 }
 
-/** The line and column of something that has more. */
+/** Returns only the line and column of a value. */
 export function placeOf({ line, column }: Place): Place {
   return { line, column };
 }

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { assetBytes, isSingleFile } from './single-file.ts';
 
 /**
- * Finds a file of this installation from the running code upwards: built code lies in dist/ or dist/chunks/, sources
- * below src/. The single executable has no such files.
+ * Finds a file of this installation in the directories above the running code, which is in dist/, dist/chunks/ or src/.
+ * The single executable has no such files.
  *
- * @param names paths below one of these directories, the likeliest first
+ * @param names possible paths below one of these directories, the most likely first
  * @throws {Error} if the installation lacks it
  */
 export function installedFile(...names: readonly string[]): string {
@@ -22,22 +22,22 @@ export function installedFile(...names: readonly string[]): string {
   throw new Error(`${names[0]} is missing from the installation: install promptrun again`);
 }
 
-/** Reads a file of this installation, which the single executable holds itself. Names as for `installedFile`. */
+/** Reads a file of this installation or of the single executable. Names as for `installedFile`. */
 export function installedBytes(name: string, ...others: readonly string[]): Buffer {
   return isSingleFile() ? assetBytes(name) : readFileSync(installedFile(name, ...others));
 }
 
-/** As `installedBytes`, as text. */
+/** Reads a file like `installedBytes`, as text. */
 export function installedText(name: string, ...others: readonly string[]): string {
   return installedBytes(name, ...others).toString('utf8');
 }
 
-/** Finds a file that the build makes for a process of its own. @throws {Error} if the installation lacks it */
+/** Finds a build output for a separate process. @throws {Error} if the installation lacks it */
 export function builtFile(name: string): string {
   return installedFile(`dist/${name}`, name);
 }
 
-/** Reads a file that the build makes for a page. @throws {Error} if the installation lacks it */
+/** Reads a build output for a web page. @throws {Error} if the installation lacks it */
 export function builtText(name: string): string {
   return installedText(`dist/${name}`, name);
 }

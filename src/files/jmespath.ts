@@ -11,32 +11,32 @@ import { messageOf } from './error-utils.ts';
 // Literals without quotes, as in [?type==`text`], are widely used.
 const OPTIONS = { enable_legacy_literals: true };
 
-/** What is wrong with an expression. */
+/** A fault in an expression. */
 export interface ExpressionFault {
   readonly message: string;
-  /** Index of the character; undefined where the whole is meant. */
+  /** The index of the character; undefined for the whole expression. */
   readonly at: number | undefined;
 }
 
-/** What is wrong with an expression, and where; undefined if it can be evaluated. */
+/** Returns the fault in an expression; undefined if it can be evaluated. */
 export function expressionFault(expression: string): ExpressionFault | undefined {
   return syntaxFault(expression) ?? namesFault(expression);
 }
 
-/** What an expression selects, as text: a small value can hold itself so often that writing it down never ends. */
+/** A selected value as text, because serialising a small value can take forever if it contains itself often enough. */
 export interface Selection {
   readonly json: string;
-  /** If it is a text: that text. */
+  /** The value itself, if it is a string. */
   readonly bare?: string;
-  /** Anything but false, null and what is empty. */
+  /** True unless the value is false, null or empty. */
   readonly isTrue: boolean;
 }
 
 /**
- * Selects what a checked expression says.
+ * Evaluates a checked expression.
  *
- * @param indent spaces that JSON is indented by
- * @throws the language's error if a function gets what it can't take
+ * @param indent the number of spaces to indent JSON by
+ * @throws the library's error if a function gets an argument of the wrong type
  */
 export function select(expression: string, value: unknown, indent: number): Selection {
   const selected = search(ownFields(value), expression, OPTIONS) ?? null;
@@ -52,7 +52,7 @@ function isTrue(value: JSONValue): boolean {
   return typeof value === 'object' ? Object.keys(value).length > 0 : true;
 }
 
-/** The value without what objects inherit: a field called `constructor` is not there unless it came. */
+/** Copies a value without prototypes, so that `constructor` is a field only if the value has one. */
 function ownFields(value: unknown): JSONValue {
   if (Array.isArray(value)) return value.map(ownFields);
   if (typeof value !== 'object' || value === null) return (value ?? null) as JSONValue;
@@ -66,7 +66,7 @@ function syntaxFault(expression: string): ExpressionFault | undefined {
   if (message === undefined) return undefined;
   if (expression.trim() === '') return { message: 'the expression is empty', at: undefined };
   if (failure(() => tokenize(expression, OPTIONS)) !== undefined) {
-    return { message: 'unfinished quote or unknown character', at: longestReadable(expression) };
+    return { message: 'unfinished quote or unknown character', at: tokenizableLength(expression) };
   }
   const at = firstWrongToken(expression);
   return at === expression.length
@@ -74,14 +74,14 @@ function syntaxFault(expression: string): ExpressionFault | undefined {
     : { message: `unexpected \`${expression.slice(at).replace(/\s+/gu, ' ').trim().slice(0, 20)}\``, at };
 }
 
-/** Where the first character stands that can't be read as part of a token. */
-function longestReadable(expression: string): number {
+/** Returns the index of the first character that is not part of a token. */
+function tokenizableLength(expression: string): number {
   let end = expression.length;
   while (end > 0 && failure(() => tokenize(expression.slice(0, end), OPTIONS)) !== undefined) end -= 1;
   return end;
 }
 
-/** The parser does not say where it failed: what fails for another reason than being cut short fails at its last token. */
+/** Returns the start of the wrong token. The parser gives no position, so this parses longer and longer prefixes. */
 function firstWrongToken(expression: string): number {
   const starts = tokenize(expression, OPTIONS).map(token => token.start);
   for (const [index, start] of starts.entries()) {
@@ -92,7 +92,7 @@ function firstWrongToken(expression: string): number {
   return expression.length;
 }
 
-/** Functions that don't exist would otherwise be noticed only once there is something to apply them to. */
+/** Returns the fault of an unknown function, which the library reports only once it is applied to a value. */
 function namesFault(expression: string): ExpressionFault | undefined {
   const functions = new Set(getRegisteredFunctions());
   const name = functionNames(compile(expression, OPTIONS)).find(called => !functions.has(called));

@@ -6,29 +6,29 @@ import { parseJson } from './json.ts';
 import { readIfReadable } from './read-text.ts';
 import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
 
-/** How often the holder shows that it is alive, in milliseconds. */
+/** Interval at which the holder renews the lock, in milliseconds. */
 const BEAT_MS = 10_000;
-/** A lock of another machine that shows no life for this long is free. */
+/** Time without renewal after which a lock of another machine is free, in milliseconds. */
 const STALE_AFTER_MS = 60_000;
-/** How long to wait for other holders in all; longer than a lock takes to become stale. */
+/** Maximum time to wait for a lock, in milliseconds; longer than STALE_AFTER_MS. */
 const GIVE_UP_AFTER_MS = 75_000;
-/** How long the lock of a process that has just been killed may look held. */
+/** Time for which the lock of a killed process may still look held, in milliseconds. */
 export const DYING_MS = 1000;
-/** How long a lock may stay half written; after that, its process was killed while it wrote it. */
+/** Time after which an incomplete lock counts as that of a killed process, in milliseconds. */
 const HALF_WRITTEN_MS = 500;
 const STEP_MS = 20;
-/** A lock is a line; what is larger is another file. */
+/** Maximum size of a lock, in bytes; a larger file is not one. */
 const MOST_LOCK_BYTES = 64 * 1024;
 
-/** Releases a file. */
+/** Releases a lock. */
 export type Release = () => void;
 
 /**
- * Locks a file for this process, against other machines on the same volume as well. The lock is a file beside it, which
- * a dead process leaves behind: it is free at once for its own machine, after a minute for others.
+ * Locks a file for this process, also against other machines on the same volume. The lock is a file next to it. If its
+ * process dies, the lock is free at once on the same machine, and after a minute on others.
  *
  * @returns undefined if another process holds the lock
- * @throws {PathFault} and what writing the lock throws
+ * @throws {PathFault} or file system errors
  */
 export function lockFile(
   { folder, name }: FileBelow,
@@ -36,7 +36,7 @@ export function lockFile(
 ): Release | undefined {
   const lock = checkBelow({ folder, name: `${name}.lock` });
   const mine = JSON.stringify({
-    ...placeOf(),
+    ...pidNamespace(),
     pid: process.pid,
     began: startTimeOf(process.pid),
     id: randomUUID(),
@@ -52,11 +52,11 @@ export function lockFile(
 }
 
 /**
- * As `lockFile`, once no other process holds the lock.
+ * Waits until no other process holds the lock, then locks the file like `lockFile`.
  *
- * @param limitMs how long to wait, in milliseconds; by default until the lock of a dead machine is free
+ * @param limitMs maximum time to wait, in milliseconds; default until the lock of a dead machine is free
  * @returns undefined if another process held it for longer
- * @throws {PathFault} and what writing the lock throws
+ * @throws {PathFault} or file system errors
  */
 export async function waitForLock(
   file: FileBelow,
@@ -72,7 +72,7 @@ export async function waitForLock(
   }
 }
 
-/** Returns the latest time, in milliseconds since 1970, at which the holder of a lock was alive if it isn't any more. */
+/** Returns the latest time at which a dead holder can have been alive, in milliseconds since 1970. */
 export function lastAlive({ folder, name }: FileBelow): number {
   return (statsOf(checkBelow({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) + BEAT_MS;
 }
@@ -80,7 +80,7 @@ export function lastAlive({ folder, name }: FileBelow): number {
 function takeLock(lock: string, mine: string): boolean {
   try {
     writeFileSync(lock, mine, { flag: 'wx', mode: 0o600 });
-    // If this process stood still before it had written the lock, another one may have it by now.
+    // If this process was suspended before the write, another one may have the lock by now.
     return holderOf(lock) === mine;
   } catch (error) {
     if (codeOf(error) === 'EEXIST' || isBeingRemoved(lock, error)) return false;
@@ -88,7 +88,7 @@ function takeLock(lock: string, mine: string): boolean {
   }
 }
 
-/** On Windows, a name is refused until everybody has closed the file of that name that was removed. */
+/** Returns true if Windows refuses the name because a removed file is still open somewhere. */
 function isBeingRemoved(lock: string, error: unknown): boolean {
   if (process.platform !== 'win32' || codeOf(error) !== 'EPERM') return false;
   const probe = `${lock}.${randomUUID()}`;
@@ -105,10 +105,10 @@ function isBeingRemoved(lock: string, error: unknown): boolean {
 function releaseOf(lock: string, mine: string): Release {
   const beat = setInterval(() => {
     try {
-      // Written again, so that its time is that of the volume's clock.
+      // A rewrite sets the modification time by the volume's clock.
       if (holderOf(lock) === mine) writeFileSync(lock, mine, { flag: 'r+' });
     } catch {
-      // Somebody removed it by hand; there is nothing left to show.
+      // The lock was removed by hand.
     }
   }, BEAT_MS).unref();
   return () => {
@@ -117,34 +117,34 @@ function releaseOf(lock: string, mine: string): Release {
   };
 }
 
-/** One that another process just reads can't be removed on Windows for a moment. */
+/** Removes a lock. Retries, because Windows does not remove a file while another process reads it. */
 function removeLock(lock: string): void {
   rmSync(lock, { force: true, maxRetries: 5, retryDelay: 20 });
 }
 
-/** Moves the lock aside before removing it: if another process was quicker, that one is alive and its lock is put back. */
+/** Removes a dead lock. Moves it aside first, to put it back if another process has just replaced it. */
 function breakLock(lock: string, holder: string): void {
   const aside = `${lock}.${randomUUID()}`;
   try {
     renameSync(lock, aside);
     if (holderOf(aside) !== holder) linkSync(aside, lock);
   } catch {
-    // Somebody else broke or took it meanwhile.
+    // Another process broke or took it meanwhile.
   }
   removeLock(aside);
 }
 
 function holderOf(lock: string): string | undefined {
   const stats = statsOf(lock);
-  // Reading a pipe would wait for ever.
+  // Reading a pipe would block forever.
   const isLock = stats === undefined || (stats.isFile() && stats.size <= MOST_LOCK_BYTES);
   const text = isLock ? readIfReadable(lock) : undefined;
-  // Another file of that name must not be broken, which removes it.
+  // Breaking a lock removes it, so another file of that name must be left alone.
   if (!isLock || (text !== undefined && !mayBeLock(text))) throw new PathFault(`${lock} is not a lock`);
   return text;
 }
 
-/** Undefined if there is none, or it is just being removed. */
+/** Returns the stats of a lock; undefined if there is none, or it is being removed. */
 function statsOf(lock: string): Stats | undefined {
   try {
     return lstatSync(lock);
@@ -153,20 +153,20 @@ function statsOf(lock: string): Stats | undefined {
   }
 }
 
-/** Where the system does not say when a process began, another one may have the id of the holder, which shows no life. */
+/** Returns true if the holder is dead. A reused process id is recognised by its start time, else by the lock's age. */
 function isFree(lock: string, holder: string, startTimeOf: StartTimeOf): boolean {
-  const written = parsed(holder);
+  const written = parseHolder(holder);
   if (written === undefined) return ageOf(lock) > HALF_WRITTEN_MS;
   const { host, space, pid, began } = written;
-  const here = placeOf();
-  if (host === here.host && space === here.space && typeof pid === 'number') {
+  const own = pidNamespace();
+  if (host === own.host && space === own.space && typeof pid === 'number') {
     if (!isAlive(pid)) return true;
     if (typeof began === 'string') return startTimeOf(pid) !== began;
   }
   return ageOf(lock) > STALE_AFTER_MS;
 }
 
-/** Whether a process of this machine is running; one that can't be asked for is taken to be. */
+/** Returns true if a process of this machine is running, or can't be checked. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -176,7 +176,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** By the clock of the volume, which is not always this machine's. */
+/** Returns the age of a lock by the volume's clock, which may differ from this machine's. */
 function ageOf(lock: string): number {
   const probe = `${lock}.${randomUUID()}`;
   try {
@@ -189,13 +189,13 @@ function ageOf(lock: string): number {
   }
 }
 
-/** Where process ids mean the same: a machine since it was started, or a container of it. */
-function placeOf(): { host: string; space: string } {
+/** Returns the namespace of process ids: this boot of the machine, or a container on it. */
+function pidNamespace(): { host: string; space: string } {
   const bootId = readIfReadable('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
-  return { host: hostname(), space: `${bootId} ${processSpace()}` };
+  return { host: hostname(), space: `${bootId} ${linuxPidNamespace()}` };
 }
 
-function processSpace(): string {
+function linuxPidNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
@@ -203,7 +203,7 @@ function processSpace(): string {
   }
 }
 
-/** Returns when a process began, so that another one with its id is not taken for it; null if the system doesn't say. */
+/** Returns the start time of a process, to recognise a reused id; null if the system doesn't report it. */
 type StartTimeOf = (pid: number) => string | null;
 
 function startTime(pid: number): string | null {
@@ -211,6 +211,7 @@ function startTime(pid: number): string | null {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
 }
 
+/** The content of a lock. */
 interface Holder {
   readonly host?: unknown;
   readonly space?: unknown;
@@ -218,13 +219,13 @@ interface Holder {
   readonly began?: unknown;
 }
 
-/** Returns who wrote a lock; undefined if it is not written yet. */
-function parsed(holder: string): Holder | undefined {
+/** Parses a lock; undefined if it is incomplete. */
+function parseHolder(holder: string): Holder | undefined {
   const value = parseJson(holder);
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Holder) : undefined;
 }
 
-/** What every lock begins with; a power cut may leave NULs of it. */
+/** The beginning of every lock; after a power cut it may consist of NULs. */
 const BEGINNING = '{"host":';
 
 function mayBeLock(text: string): boolean {

@@ -2,19 +2,19 @@ import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isLink } from './write-below.ts';
 
-/** Many and much: with this file, the one that names it names too many, or too much in all. */
+/** The reason not to open a named file. `many` and `much` mean that it exceeds the maximum count or total size. */
 export type NamedFileFault = 'outside' | 'irregular' | 'large' | 'many' | 'much';
 
-/** What one file may name. */
+/** Maximum number and total size of the files that one file names. */
 export const MOST_NAMED_FILES = 1000;
 export const MOST_NAMED_BYTES = 64 * 1024 * 1024;
 
-/** The different files that one file names. */
+/** Counts the distinct files that one file names. */
 export class NamedFiles {
   readonly #seen = new Set<string>();
   #bytes = 0;
 
-  /** Counts a file, each once; `many` or `much` if that is beyond a bound. */
+  /** Counts a file once; returns `many` or `much` if it exceeds a maximum. */
   add(real: string, bytes: number): 'many' | 'much' | undefined {
     if (this.#seen.has(real)) return undefined;
     if (this.#seen.size >= MOST_NAMED_FILES) return 'many';
@@ -25,20 +25,20 @@ export class NamedFiles {
   }
 }
 
-/** A file that another file names, by its real path, and why it must not be opened. */
+/** The real path of a file that another file names, with the reason not to open it. */
 export interface NamedFile {
   readonly real: string;
   readonly fault: NamedFileFault | undefined;
 }
 
 /**
- * Looks at a file that a stranger's file may name, before it is opened: a device or a pipe could be read without end.
+ * Checks a file that an untrusted file names before it is opened: reading a device or a pipe might never end.
  *
- * @param folder below which it must lie; undefined if it may lie anywhere
- * @param counted counts it, unless it must not be opened anyway
- * @throws what the file system says
+ * @param folder the folder that must contain it; undefined allows any
+ * @param counted counts the file if it may be opened
+ * @throws file system errors
  */
-export function lookAtNamedFile(
+export function inspectNamedFile(
   file: string,
   folder: string | undefined,
   mostBytes: number,
@@ -52,20 +52,20 @@ export function lookAtNamedFile(
 }
 
 /**
- * Returns true for a name of another computer or of a device, `\\\\host\\share` or `\\\\.\\…`, where names mean that. To ask the
- * system about such a file is to connect to that computer, so a stranger's file must not name one.
+ * Returns true if a name means another computer or a device on Windows, such as `\\\\host\\share` or `\\\\.\\…`. Even a stat
+ * connects to that computer, so an untrusted file must not name one.
  */
 export function namesOtherComputer(name: string, platform = process.platform): boolean {
   return platform === 'win32' && /^[\\/]{2}/u.test(name);
 }
 
 /**
- * Returns why a file that the program found by itself is left out: it has to be a regular file below the folder in which
- * the program looks, by its real path. Undefined for one that can be used, and for one that is gone by now.
+ * Returns why a file found in a folder is left out: by its real path it has to be a regular file below the folder. Returns
+ * undefined if it can be used, or no longer exists.
  */
 export function whyLeftOut(file: string, folder: string): string | undefined {
   try {
-    const { fault } = lookAtNamedFile(file, folder, Number.POSITIVE_INFINITY);
+    const { fault } = inspectNamedFile(file, folder, Number.POSITIVE_INFINITY);
     if (fault === 'outside') return `it leads out of ${folder}`;
     return fault === 'irregular' ? 'it is not a regular file' : undefined;
   } catch {
@@ -73,7 +73,7 @@ export function whyLeftOut(file: string, folder: string): string | undefined {
   }
 }
 
-/** Returns true for a file or folder in or below a folder, by their real paths; false for what is not there. */
+/** Returns true if a file is the folder or below it, by their real paths; false if it does not exist. */
 export function isBelow(folder: string, file: string): boolean {
   try {
     return isWithin(realPathOf(folder), realPathOf(file));
@@ -82,7 +82,7 @@ export function isBelow(folder: string, file: string): boolean {
   }
 }
 
-/** Node's own way keeps the case of letters as it is written, where the file system's names have another. */
+/** Returns the real path. The native call also corrects the case of letters on case-insensitive file systems. */
 function realPathOf(file: string): string {
   return realpathSync.native(file);
 }

@@ -1,4 +1,4 @@
-/** Returns the name nearest to what was typed; undefined if more than a third of the letters differ. */
+/** Returns the name nearest to the typed one; undefined if more than a third of the letters differ. */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   const limit = Math.floor(typed.length / 3);
   const [best] = names
@@ -8,7 +8,7 @@ export function nearest(typed: string, names: readonly string[]): string | undef
   return best?.name;
 }
 
-/** Returns what to add to the refusal of a name: the one that was probably meant, or nothing if none is near. */
+/** Returns a suffix for the refusal of a name that suggests the nearest one; empty if none is near. */
 export function didYouMean(typed: string, names: readonly string[]): string {
   const meant = nearest(typed, names);
   return meant === undefined ? '' : `; did you mean ${meant}?`;
@@ -43,12 +43,12 @@ function at(row: readonly number[], index: number): number {
  * about names as unlike in length as those of models.
  */
 export function nearestFirst(typed: string, names: readonly string[]): string[] {
-  const likenesses = new Map(names.map(name => [name, likeness(name, typed)]));
-  return names.toSorted((one, other) => (likenesses.get(other) ?? 0) - (likenesses.get(one) ?? 0));
+  const similarities = new Map(names.map(name => [name, similarity(name, typed)]));
+  return names.toSorted((one, other) => (similarities.get(other) ?? 0) - (similarities.get(one) ?? 0));
 }
 
-/** The share of neighbouring letters that two names have in common, from 0 to 1. */
-function likeness(one: string, other: string): number {
+/** Returns the share of letter pairs that two names have in common, from 0 to 1. */
+function similarity(one: string, other: string): number {
   const [a, b] = [pairs(one), pairs(other)];
   const common = [...a].filter(pair => b.has(pair)).length;
   return (2 * common) / (a.size + b.size || 1);

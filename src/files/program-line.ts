@@ -2,33 +2,34 @@ import { isBatchFile, resolveProgram, windowsProgram } from './programs.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** A program to start. */
 export interface ProgramStart {
-  /** The program and its arguments; no shell reads them. */
+  /** The program and its arguments, without a shell. */
   readonly argv: readonly [string, ...string[]];
-  /** Positions in `argv` of what was filled in, and may say anything. */
+  /** Indices in `argv` of words with filled-in, untrusted values. */
   readonly filled?: ReadonlySet<number> | undefined;
-  /** Where the program runs, absolute. */
+  /** The working directory, absolute. */
   readonly directory: string;
   readonly env: Env;
 }
 
-/** What is handed to the system to start a program. */
+/** The arguments of `spawn` for a program. */
 export interface ProgramLine {
   readonly file: string;
   readonly args: readonly string[];
-  /** The arguments are quoted already, as Windows has them: in one line. */
+  /** True if the arguments are quoted already, for Windows' command line. */
   readonly isQuoted: boolean;
 }
 
-/** An argument that can't be given to a batch file as it is. The message names it and what to do. */
+/** An argument that can't be passed to a batch file unchanged. The message names it and what to do. */
 export class UnsafeArgument extends Error {
   readonly code = 'UNSAFE_ARGUMENT';
 }
 
 /**
- * Finds a program and returns what starts it: itself, or cmd.exe for a batch file of Windows.
+ * Finds a program and returns how to start it: directly, or by cmd.exe for a Windows batch file.
  *
- * @throws {UnsafeArgument} for an argument that cmd.exe could read differently
+ * @throws {UnsafeArgument} if cmd.exe could read an argument differently
  * @throws {Error} if there is no such program
  */
 export function programLine(
@@ -50,7 +51,7 @@ export function programLine(
 }
 
 const LINE_BREAK = /[\0\r\n]/u;
-/** Quoting does not help against these: cmd.exe replaces `%NAME%` in quotes, and a batch file reads its line again. */
+/** Characters that quotes don't protect: cmd.exe expands `%NAME%` within quotes, and a batch file parses its line again. */
 const UNSAFE_IF_FILLED = /[%!"&|<>^\0\r\n]/u;
 
 function unsafeArgument(program: string, unsafe: string): UnsafeArgument {
@@ -60,13 +61,13 @@ function unsafeArgument(program: string, unsafe: string): UnsafeArgument {
   );
 }
 
-/** A word in quotes as programs on Windows read them, with every character that cmd.exe reads escaped. */
+/** Quotes a word for Windows programs, and escapes every special character of cmd.exe. */
 function escapedForCmd(word: string): string {
   const quoted = word.split('"').map(withBackslashesDoubledAtEnd).join(String.raw`\"`);
   return `"${quoted}"`.replace(/[()[\]%!^"`<>&|;, *?]/gu, '^$&');
 }
 
-/** Backslashes count as an escape only before a quote. */
+/** Doubles backslashes at the end, because before a quote they are escapes. */
 function withBackslashesDoubledAtEnd(text: string): string {
   let start = text.length;
   while (text[start - 1] === '\\') start -= 1;

@@ -3,14 +3,14 @@ import { rename } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from './error-utils.ts';
 
-/** How long another program may have a file open that is to be replaced, in milliseconds. */
+/** Maximum time to wait for another program to close the file, in milliseconds. */
 const PATIENCE_MS = 1000;
 const STEP_MS = 20;
 
-/** What Windows says of a file that a virus scanner, an editor or another command has open. */
+/** Windows' error codes for a file that a virus scanner, an editor or another command has open. */
 const OPEN_ELSEWHERE = new Set(['EACCES', 'EBUSY', 'EPERM']);
 
-/** Renames a file, over another one if there is one. On Windows, one that is open elsewhere is waited for. */
+/** Renames a file and replaces an existing one. On Windows, waits for one that another program has open. */
 export async function renameOver(from: string, to: string): Promise<void> {
   for (let waited = 0; ; waited += STEP_MS) {
     try {
@@ -22,7 +22,7 @@ export async function renameOver(from: string, to: string): Promise<void> {
   }
 }
 
-/** As `renameOver`, at once. */
+/** Renames like `renameOver`, synchronously. */
 export function renameOverSync(from: string, to: string): void {
   const clock = new Int32Array(new SharedArrayBuffer(4));
   for (let waited = 0; ; waited += STEP_MS) {

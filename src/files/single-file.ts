@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-/** Names the file of the build that a process or thread of the single executable runs in place of the command. */
+/** The variable with the build output that a process or thread of the single executable runs instead of the command. */
 export const FILE_VARIABLE = 'PROMPTRUN_INTERNAL_FILE';
 
-/** The asset with the executable's own main script, which threads begin with too. */
+/** The asset with the executable's main script, with which threads start too. */
 export const MAIN_SCRIPT = 'binary.cjs';
 
-/** Returns true in the single executable, which holds its files itself. */
+/** Returns true in the single executable, which contains its files. */
 export function isSingleFile(): boolean {
   return process.getBuiltinModule('node:sea').isSea();
 }
@@ -17,12 +17,12 @@ export function assetBytes(name: string): Buffer {
   return Buffer.from(process.getBuiltinModule('node:sea').getAsset(name));
 }
 
-/** As `assetBytes`, as text. */
+/** Returns a file within the executable as text. */
 export function assetText(name: string): string {
   return process.getBuiltinModule('node:sea').getAsset(name, 'utf8');
 }
 
-/** As `assetBytes`, without a copy, and never to be written to. */
+/** Returns a file within the executable without a copy. Never write to it. */
 export function sharedAssetBytes(name: string): Uint8Array {
   return new Uint8Array(process.getBuiltinModule('node:sea').getRawAsset(name) as ArrayBuffer);
 }
@@ -37,7 +37,7 @@ export function hasAsset(name: string): boolean {
   }
 }
 
-/** Returns the path of the executable. Without /proc, Node knows no more than how the shell named it. */
+/** Returns the path of the executable. Without /proc, Node knows only the name that the shell used. */
 export function executablePath({
   execPath,
   env,

@@ -2,16 +2,17 @@ import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { builtFile } from './installed-file.ts';
 import { executablePath, FILE_VARIABLE, isSingleFile } from './single-file.ts';
 
+/** Settings of a process that runs a build output. */
 export interface BuiltProcessOptions extends Pick<ForkOptions, 'detached' | 'serialization'> {
-  /** Default: that of this process. */
+  /** The environment; default that of this process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Bounds the memory of its JavaScript. */
+  /** Maximum JavaScript heap, in MiB. */
   readonly memoryMiB?: number;
 }
 
 /**
- * Starts a file of the build as a process that talks over IPC and has no other streams. The single executable starts
- * itself, named the file by the environment; it takes flags of Node from there too.
+ * Starts a build output as a process with an IPC channel and no other streams. The single executable starts itself and
+ * passes the file and Node's flags in the environment.
  */
 export function forkBuilt(
   file: string,

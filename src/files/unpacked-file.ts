@@ -5,18 +5,18 @@ import { codeOf, messageOf } from './error-utils.ts';
 import { renameOverSync } from './rename.ts';
 import { assetText, sharedAssetBytes } from './single-file.ts';
 
-/** The asset with the digests of what is unpacked, in hexadecimal, by name. */
+/** The asset with the hexadecimal digests of unpackable files, by name. */
 export const DIGESTS = 'digests.json';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Uses a part of the single executable that can't be used from memory: unpacks it into a folder of the user's own and
- * compares what is there with the executable's content, as half a native part would end the process with SIGBUS. If
- * one place can't be written, or what lies there can't be used, the next one serves.
+ * Uses a file of the single executable that can't be used from memory: unpacks it into a folder of the user and compares
+ * it with the executable's content, because a truncated native library would end the process with SIGBUS. Tries the next
+ * folder if one can't be written or its file can't be used.
  *
- * @param name path of the part in the package
- * @throws {Error} if no place serves; it names each
+ * @param name the path of the file in the package
+ * @throws {Error} if no folder works; the message names each
  */
 export function useUnpacked<T>(name: string, use: (file: string) => T, env: Env = process.env): T {
   const digests = JSON.parse(assetText(DIGESTS)) as Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export function useUnpacked<T>(name: string, use: (file: string) => T, env: Env 
   throw new Error(`${path.basename(name)} can't be unpacked and used, neither in ${faults.join(' nor in ')}`);
 }
 
-/** Returns the folders that parts of the executable may lie in: the user's cache, then one below the temporary folder. */
+/** Returns the folders for unpacked files: the user's cache, then one below the temporary folder. */
 export function placesToUnpack(env: Env): string[] {
   const cache = cacheFolder(env);
   const temporary = path.join(tmpdir(), `promptrun-${process.getuid?.() ?? userInfo().username}`);
@@ -51,7 +51,7 @@ function cacheFolder(env: Env): string | undefined {
   return path.join(home, ...(platform === 'darwin' ? ['Library', 'Caches'] : ['.cache']), 'promptrun');
 }
 
-/** An account may be unknown to the system, as in an empty root. */
+/** Returns the home folder; undefined if the system doesn't know the account, as in an empty root. */
 function homeOfAccount(): string | undefined {
   try {
     return homedir();
@@ -60,7 +60,7 @@ function homeOfAccount(): string | undefined {
   }
 }
 
-/** Makes sure that the file holds this content, and is where nobody else can exchange it. @throws {Error} if it can't be */
+/** Writes the file unless it has this content already, in a folder that only the user can write to. @throws {Error} if it can't */
 function unpack(content: Uint8Array, name: string, folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   checkOwn(path.dirname(folder));
@@ -90,7 +90,7 @@ function holds(file: string, content: Uint8Array): boolean {
   return stats?.isFile() === true && stats.size === content.length && readFileSync(file).equals(content);
 }
 
-/** Writes beside the file and renames: another process may have the damaged one mapped. */
+/** Writes a temporary file and renames it, because another process may have the damaged one mapped. */
 function replace(file: string, content: Uint8Array): void {
   const part = `${file}.${process.pid}`;
   try {
@@ -100,7 +100,7 @@ function replace(file: string, content: Uint8Array): void {
     renameOverSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
-    // Windows lets nobody replace a file that another process has loaded, which is as good if it is whole.
+    // Windows does not replace a file that another process has loaded. It serves if its content is right.
     if (!['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(error) ?? '') || !holds(file, content)) throw error;
   }
 }

@@ -1,19 +1,21 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { toError } from './error-utils.ts';
 
+/** Callbacks of a watched directory. */
 export interface DirectoryWatch {
-  /** Which file names matter. */
+  /** Returns true for file names to watch. */
   readonly concerns: (name: string) => boolean;
-  /** Called once for a burst of events; the next call waits until it is done. */
+  /** Called once per burst of events; calls never overlap. */
   readonly onChange: () => Promise<void>;
   readonly onError: (error: Error) => void;
 }
 
-/** Editors write, rename and touch: what happens within this time is one change, in milliseconds. */
+/** Time within which events count as one change, in milliseconds: editors write, rename and touch. */
 const SETTLE_MS = 100;
 
+/** A directory under watch. */
 export interface Watching {
-  /** Calls `onChange` now, after any call that is under way. */
+  /** Calls `onChange` now, after any running call. */
   readonly settle: () => Promise<void>;
   readonly close: () => void;
 }

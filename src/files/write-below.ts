@@ -17,24 +17,24 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf } from './error-utils.ts';
 
-// Node has no `openat`, so each part of a path is looked at just before it is used. A program that swaps a folder for a
-// link in that moment runs as the same user, and SECURITY.md says that it is not covered.
+// Node has no `openat`, so each part of a path is checked just before its use. A program that swaps a folder for a link in
+// between runs as the same user, which SECURITY.md excludes.
 
-/** A file that is to be written: a folder as the user named it, and a path below it that the program chose. */
+/** A file to write: a folder that the user named, and a path below it that the program chose. */
 export interface FileBelow {
-  /** Absolute. It may be a link, and so may what leads to it. */
+  /** The folder, absolute. It and its parents may be links. */
   readonly folder: string;
-  /** Relative. No part of it may be a link. */
+  /** The relative path. No part of it may be a link. */
   readonly name: string;
 }
 
-/** Something that stands where a file is to be written, and must stay as it is. */
+/** Something in the way of a file to write, which must not be changed. */
 export class PathFault extends Error {
   override readonly name: string = 'PathFault';
   readonly code = 'PATH_FAULT';
 }
 
-/** A link in a path that is to be written, and would lead elsewhere. */
+/** A link in the path of a file to write. */
 export class LinkFault extends PathFault {
   override readonly name = 'LinkFault';
 
@@ -43,14 +43,13 @@ export class LinkFault extends PathFault {
   }
 }
 
-/** A file in a folder that may be a link: only the file's own name is the program's, or must not be a link. */
+/** Splits a path into its folder, which may be a link, and the file's name, which may not. */
 export function fileIn(file: string): FileBelow {
   return { folder: path.dirname(file), name: path.basename(file) };
 }
 
 /**
- * Returns the path of a file that is to be written, if no part of its name is a link. Parts that are not there yet are
- * not links.
+ * Returns the path of a file to write. Checks that no part of its name is a link; missing parts are fine.
  *
  * @throws {LinkFault}
  */
@@ -63,7 +62,7 @@ export function checkBelow({ folder, name }: FileBelow): string {
   return path.join(folder, name);
 }
 
-/** Returns true for a link, to whatever it leads. What can't be looked at can't be written through either. */
+/** Returns true if a path is a symbolic link; false if it can't be checked, because then it can't be written either. */
 export function isLink(file: string): boolean {
   try {
     return lstatSync(file).isSymbolicLink();
@@ -73,7 +72,7 @@ export function isLink(file: string): boolean {
 }
 
 /**
- * Makes a folder below another, one part at a time; the other one as well.
+ * Creates a folder below another, part by part; also the other one if it is missing.
  *
  * @throws {LinkFault}
  */
@@ -87,19 +86,19 @@ export function makeFolderBelow({ folder, name }: FileBelow, mode?: number): str
   return checkBelow({ folder, name });
 }
 
-/** Windows has neither, and `|` takes undefined for 0. */
+// Windows has neither; `|` treats undefined as 0.
 const { O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
- * Opens a regular file to write to it. A pipe or a device at its name never blocks.
+ * Opens a regular file for writing. Never blocks on a pipe or a device of that name.
  *
- * @param flags of `open`, as numbers
- * @throws {PathFault} and what the file system throws
+ * @param flags the numeric flags of `open`
+ * @throws {PathFault} or file system errors
  */
 export async function openBelow(file: FileBelow, flags: number, mode = 0o666): Promise<FileHandle> {
   const place = checkBelow(file);
   const handle = await open(place, flags | O_NOFOLLOW | O_NONBLOCK, mode).catch((error: unknown) => {
-    // What the system says of a link differs: ELOOP, EMLINK, EISDIR.
+    // The error code for a link differs between systems: ELOOP, EMLINK, EISDIR.
     checkBelow(file);
     throw error;
   });
@@ -115,12 +114,11 @@ export async function openBelow(file: FileBelow, flags: number, mode = 0o666): P
 }
 
 /**
- * Shortens a file that is open for appending. On Windows such a handle has no right to shorten it, so the file is opened
- * once more.
+ * Truncates a file that is open for appending. Opens it once more, because on Windows such a handle can't truncate.
  *
- * @param size unless it is this long any more, it is left as it is
+ * @param size the expected size; a file of another size is left unchanged
  * @returns false if another file has its name by now
- * @throws {PathFault} and what the file system throws
+ * @throws {PathFault} or file system errors
  */
 export function truncateBelow(file: FileBelow, { fd }: FileHandle, size: number, length: number): boolean {
   const writable = openSync(checkBelow(file), constants.O_RDWR | O_NOFOLLOW | O_NONBLOCK);
@@ -141,11 +139,11 @@ function partsOf(name: string): string[] {
 }
 
 /**
- * Makes a directory and those above it that are missing; each is on disk once this returns. Node's own recursive way
- * never comes back from where nothing can be made, such as /proc.
+ * Creates a directory and its missing parents; each is on disk once this returns. Node's recursive mkdir never returns
+ * for a path where nothing can be created, such as /proc.
  *
- * @param mode of each that is made
- * @throws what mkdir throws
+ * @param mode the mode of each new directory
+ * @throws errors of mkdir
  */
 export function makeDirectory(directory: string, mode = 0o777): void {
   const above = path.dirname(directory);
@@ -164,12 +162,12 @@ export function makeDirectory(directory: string, mode = 0o777): void {
   closeSync(handle);
 }
 
-/** What other systems say of a file in the way. Windows says that nothing is there. */
+/** Returns the error for a file in the way, which Windows reports as ENOENT. */
 function notDirectory(file: string): Error {
   return Object.assign(new Error(`ENOTDIR: ${file} is not a directory`), { code: 'ENOTDIR' });
 }
 
-/** Whether there is a directory of that name. */
+/** Returns true if there is a directory at a path. */
 export function isDirectory(file: string): boolean {
   try {
     return statSync(file).isDirectory();
@@ -178,7 +176,7 @@ export function isDirectory(file: string): boolean {
   }
 }
 
-/** Makes the names of new files in a directory survive a power cut, if the system can open a directory. */
+/** Flushes a directory, so that the names of new files survive a power cut; does nothing if it can't be opened. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = openDirectory(directory);
   if (handle === undefined) return;
@@ -188,8 +186,8 @@ export async function syncDirectory(directory: string): Promise<void> {
 }
 
 /**
- * A directory may be one to write to and not to read: its names may then be lost in a power cut within seconds. Windows
- * writes no directory to the disk on demand, and refuses to.
+ * Opens a directory to flush it; undefined if it may not be read, or on Windows, which can't flush directories. Then a
+ * power cut may lose new names for some seconds.
  */
 function openDirectory(directory: string): number | undefined {
   if (process.platform === 'win32') return undefined;
@@ -200,12 +198,12 @@ function openDirectory(directory: string): number | undefined {
   }
 }
 
-/** What a handle holds is on disk once this resolves. Some file systems' handles have no `sync` of their own. */
+/** Flushes a file to disk. Takes the descriptor, because handles of some file systems have no `sync`. */
 export async function flushHandle(handle: FileHandle): Promise<void> {
   await promisify(fsync)(handle.fd);
 }
 
-/** As `flushHandle`, without what no reader needs, such as the time of the change. */
+/** Flushes the content of a file to disk, without metadata that no reader needs, such as the modification time. */
 export async function flushData(handle: FileHandle): Promise<void> {
   await promisify(fdatasync)(handle.fd);
 }

@@ -14,14 +14,14 @@ import {
   syncDirectory,
 } from './write-below.ts';
 
-/** What a file is to hold, or what writes it piece by piece. */
+/** The content of a file, or a function that writes it. */
 export type Content = string | Uint8Array | ((target: FileHandle) => Promise<void>);
 
 /**
- * Replaces a file whole or not at all; the new content is on disk once this resolves. Folders that are missing are made.
+ * Replaces a file atomically; the new content is on disk once this resolves. Creates missing folders.
  *
- * @param mode default: that of the former file, else what the umask leaves
- * @throws {LinkFault} and what the file system or `content` throws
+ * @param mode default that of the former file, else by the umask
+ * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function replaceFile(file: FileBelow, content: Content, mode?: number): Promise<void> {
   makeFolderBelow(folderOf(file));
@@ -37,17 +37,17 @@ async function replaceIn(file: FileBelow, content: Content, mode?: number): Prom
 }
 
 /**
- * As `replaceFile`, for a file whose whole path is the user's own words. A device or a pipe, such as /dev/stdout, is
- * written to directly, also through a link. Its folder has to be there.
+ * Replaces a file whose whole path the user named, like `replaceFile`. Writes directly to a device or a pipe, such as
+ * /dev/stdout, also through a link. Its folder has to exist.
  *
- * @throws {LinkFault} and what the file system or `content` throws
+ * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function replaceNamedFile(file: string, content: Content): Promise<void> {
   if (isSpecial(file)) await writeTo(await open(file, 'w'), content);
   else await replaceIn(fileIn(file), content);
 }
 
-/** Adds to a file whose whole path is the user's own words, as `replaceNamedFile` writes one. @throws {LinkFault} */
+/** Appends to a file whose whole path the user named, under the rules of `replaceNamedFile`. @throws {LinkFault} */
 export async function appendToNamedFile(file: string, text: string): Promise<void> {
   const { O_WRONLY, O_APPEND, O_CREAT } = constants;
   const handle = isSpecial(file)
@@ -56,12 +56,12 @@ export async function appendToNamedFile(file: string, text: string): Promise<voi
   await writeTo(handle, text);
 }
 
-/** Checks a file that the user names for writing: only a device or a pipe may be linked to. @throws {LinkFault} */
+/** Checks a file that the user named for writing: a link may lead only to a device or a pipe. @throws {LinkFault} */
 export function checkNamedForWriting(file: string): void {
   if (!isSpecial(file)) checkBelow(fileIn(file));
 }
 
-/** Returns true for a device, a pipe or a socket, or a link to one. */
+/** Returns true if a file is a device, a pipe or a socket, or a link to one. */
 export function isSpecial(file: string): boolean {
   const stats = statsOf(file);
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();
@@ -79,7 +79,7 @@ function folderOf({ folder, name }: FileBelow): FileBelow {
   return { folder, name: path.dirname(name) };
 }
 
-/** As `replaceFile`, at once and without the wait for the disk: for small files that can be made anew. A link is replaced. */
+/** Replaces a file synchronously and without a flush, for small files that can be recreated. Replaces a link too. */
 export function replaceFileSync(file: string, content: string, mode: number): void {
   const part = partBeside(file);
   try {
@@ -92,10 +92,9 @@ export function replaceFileSync(file: string, content: string, mode: number): vo
 }
 
 /**
- * Writes a new file whole or not at all; false if there is one of that name already, which is kept. Folders that are
- * missing are made.
+ * Writes a new file atomically. Returns false and keeps the old one if the name is taken. Creates missing folders.
  *
- * @throws {LinkFault} and what the file system or `content` throws
+ * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function createFile(file: FileBelow, content: Content, mode?: number): Promise<boolean> {
   makeFolderBelow(folderOf(file));
@@ -105,12 +104,12 @@ export async function createFile(file: FileBelow, content: Content, mode?: numbe
 }
 
 /**
- * Writes a file whole or not at all. A file that exists is kept, and the new one gets a suffix, unless `force`.
+ * Writes a file atomically. If the name is taken, the new file gets a suffix; with `force` it replaces the old one.
  *
- * @param folder made if it is missing
- * @param nameFor called once the content is written
- * @returns the name it got
- * @throws {LinkFault} and what the file system, `content` or `nameFor` throws
+ * @param folder created if it is missing
+ * @param nameFor returns the name; called once the content is written
+ * @returns the final name
+ * @throws {LinkFault}, file system errors or errors of `content` or `nameFor`
  */
 export async function writeUnderFreeName(
   folder: FileBelow,
@@ -163,7 +162,7 @@ async function writeTo(handle: FileHandle, content: Content, flush?: typeof flus
 
 const NO_LINKS = new Set(['EISDIR', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
 
-/** Gives a written file its name; false if there is a file of that name already, which is kept. */
+/** Gives a written file its name. Returns false and keeps the old file if the name is taken. */
 export async function placeNew(part: string, file: string): Promise<boolean> {
   try {
     await link(part, file);
@@ -175,7 +174,7 @@ export async function placeNew(part: string, file: string): Promise<boolean> {
   return true;
 }
 
-/** For file systems without hard links: the name is taken first, then filled. */
+/** Gives a file its name on a file system without hard links: creates an empty file first, then replaces it. */
 async function placeWithoutLinks(part: string, file: string): Promise<boolean> {
   try {
     await (await open(file, 'wx')).close();

@@ -1,27 +1,29 @@
 import { FileFault } from './file-fault.ts';
 import type { YamlEntry, YamlValue } from './yaml.ts';
 
-/** What a field may hold, and the rule as a sentence that begins after the field's name. */
-export interface YamlForm {
+/** A format for a field's text; the rule is a sentence without the field's name. */
+export interface FieldFormat {
   readonly pattern: RegExp;
   readonly rule: string;
 }
 
 const EITHER = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-/** The fields of a map whose names are known beforehand. */
+/** The fields of a map with a fixed set of names. */
 export class YamlFields {
   private constructor(
-    /** The map as faults speak of it. */
+    /** The name of the map in faults. */
     private readonly owner: string,
     private readonly line: number,
     private readonly entries: ReadonlyMap<string, YamlEntry>,
   ) {}
 
   /**
-   * @param line where faults stand that concern no field; default that of the value
-   * @param faults takes in what concerns one field alone, which is left out then
-   * @throws {FileFault} for what is not a map; without `faults` for a field that is not among `names` too
+   * Reads the fields of a map.
+   *
+   * @param line the line of faults that concern no field; default that of the value
+   * @param faults collects faults of single fields, which are left out; default the first one throws
+   * @throws {FileFault} if the value is not a map, or has a field that is not in `names`
    */
   static of(
     value: YamlValue,
@@ -43,7 +45,7 @@ export class YamlFields {
     return value?.isEmpty === false ? value : undefined;
   }
 
-  text(key: string, form?: YamlForm): string | undefined {
+  text(key: string, form?: FieldFormat): string | undefined {
     const text = this.value(key)?.text(key);
     if (text !== undefined && form?.pattern.test(text) === false) throw this.fault(key, form.rule);
     return text;
@@ -54,7 +56,7 @@ export class YamlFields {
     return text === undefined || text === '' ? this.missing(key) : text;
   }
 
-  /** One of a few texts; undefined if nothing was written. */
+  /** Returns a field that must be one of a few texts; undefined if it is empty. */
   oneOf<T extends string>(key: string, choices: readonly T[]): T | undefined {
     const text = this.text(key);
     if (text === undefined) return undefined;
@@ -67,7 +69,7 @@ export class YamlFields {
     throw new FileFault(this.line, `${this.owner} needs a \`${key}\``);
   }
 
-  /** A fault at the line of a field, as a sentence that begins after its name. */
+  /** Returns a fault at the line of a field. @param what a sentence without the field's name */
   fault(key: string, what: string): FileFault {
     return new FileFault(this.entries.get(key)?.line ?? this.line, `${key} ${what}`);
   }

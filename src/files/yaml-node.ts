@@ -13,13 +13,13 @@ import {
 } from 'yaml';
 import { FileFault, faultAt, type Place } from './file-fault.ts';
 
-/** A value of a document as plain data, which another process can hand over; what is written once is there once. */
+/** A value of a document as plain data, which can be sent between processes. Aliases share one node. */
 export type YamlNode = YamlScalar | YamlMap | YamlList;
 
 interface YamlScalar extends Position {
   readonly kind: 'scalar';
   readonly value: unknown;
-  /** As it is written, if the value is not a text. */
+  /** The source text, if the value is not a string. */
   readonly source: string | undefined;
 }
 
@@ -35,34 +35,34 @@ interface YamlList extends Position {
 
 export interface YamlPair extends Position {
   readonly key: string;
-  /** Where the key begins, in characters. */
+  /** The index of the key's first character. */
   readonly offset: number;
-  /** null if nothing is written. */
+  /** null if it is missing. */
   readonly value: YamlNode | null;
 }
 
-/** Undefined if a node has no place of its own. */
+/** A position; undefined for a node without one. */
 interface Position {
   readonly line: number | undefined;
   readonly column: number | undefined;
 }
 
 /**
- * Parses one YAML document whose first line is line `firstLine` of its file; null if nothing is written.
+ * Parses a YAML document whose first line is line `firstLine` of its file; null if it is empty.
  *
- * @throws {FileFault} for what is not YAML, or nested too deeply
+ * @throws {FileFault} if it is not YAML, or nested too deeply
  */
 export function yamlNodeOf(text: string, firstLine = 1, file?: string): YamlNode | null {
   if (isNestedTooDeeply(text)) throw new FileFault(firstLine, 'this is nested too deeply', 1, file);
   const lines = new LineCounter();
-  // The parser compares each key with every other; that is quadratic, so it is left to the reader.
+  // The parser's check for equal keys takes quadratic time, so YamlValue does it.
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false };
   const document = parseDocument(text, options);
   const placeAt = (offset: number): Place & { column: number } => {
     const { line, col } = lines.linePos(offset);
     return { line: line + firstLine - 1, column: Math.max(col, 1), file };
   };
-  // What the parser makes of the rest of a broken text is of no help.
+  // After the first error the parser's output is of no use.
   const [error] = document.errors;
   if (error) throw faultAt(placeAt(error.pos[0]), `this is not YAML: ${error.message}`);
   return plainNode(document, placeAt);
@@ -77,18 +77,18 @@ function plainNode(document: Document, placeAt: (offset: number) => { line: numb
     return { line, column };
   };
   const convert = (node: unknown): YamlNode | null => {
-    const settled = isAlias(node) ? aliases.get(node) : (node as Node | null);
-    if (!settled) return null;
-    const known = made.get(settled);
+    const resolved = isAlias(node) ? aliases.get(node) : (node as Node | null);
+    if (!resolved) return null;
+    const known = made.get(resolved);
     if (known !== undefined) return known;
-    const plain = begun(settled, positionOf(settled));
-    made.set(settled, plain);
-    // Below here an alias may lead back to it.
-    if (isSeq(settled) && plain.kind === 'list') {
-      for (const item of settled.items) plain.items.push(convert(item));
+    const plain = withoutChildren(resolved, positionOf(resolved));
+    made.set(resolved, plain);
+    // Set before its children, because an alias among them may refer to it.
+    if (isSeq(resolved) && plain.kind === 'list') {
+      for (const item of resolved.items) plain.items.push(convert(item));
     }
-    if (isMap(settled) && plain.kind === 'map') {
-      for (const { key, value } of settled.items) {
+    if (isMap(resolved) && plain.kind === 'map') {
+      for (const { key, value } of resolved.items) {
         const offset = (key as Node).range?.[0] ?? 0;
         const name = isScalar(key) ? keyText(key.value, key.source) : '';
         plain.entries.push({ key: name, offset, ...positionOf(key), value: convert(value) });
@@ -99,22 +99,23 @@ function plainNode(document: Document, placeAt: (offset: number) => { line: numb
   return convert(document.contents);
 }
 
-/** A node without what is in it. */
-function begun(node: Node, position: Position): YamlNode {
+/** Returns a node without its children. */
+function withoutChildren(node: Node, position: Position): YamlNode {
   if (isMap(node)) return { kind: 'map', entries: [], ...position };
   if (isSeq(node)) return { kind: 'list', items: [], ...position };
   const { value, source } = isScalar(node) ? node : { value: null, source: undefined };
   return { kind: 'scalar', value, source: typeof value === 'string' ? undefined : source, ...position };
 }
 
+/** Returns a key or scalar as text. */
 export function keyText(value: unknown, source: string | undefined): string {
   return typeof value === 'string' ? value : (source ?? String(value));
 }
 
-/** The parser calls itself for each level; thousands of them would end the process. */
+/** Maximum nesting: the parser is recursive, and thousands of levels would overflow the stack. */
 const MAX_LEVELS = 1000;
 
-/** The lexer calls itself for none. */
+/** Returns true if a text is nested too deeply. The lexer is not recursive. */
 function isNestedTooDeeply(text: string): boolean {
   if (/(?:[-?:][ \t]+){200}/.test(text) || /^[ \t]{1000}/m.test(text)) return true;
   if (text.split(/[[{]/).length <= MAX_LEVELS) return false;
@@ -128,7 +129,7 @@ function isNestedTooDeeply(text: string): boolean {
   return false;
 }
 
-/** What each alias stands for, found in one pass: the last node of its anchor before it. */
+/** Resolves all aliases in one pass: each means the last node before it with its anchor. */
 function resolveAliases(document: Document): Map<Node, Node> {
   const anchored = new Map<string, Node>();
   const resolved = new Map<Node, Node>();

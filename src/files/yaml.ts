@@ -3,52 +3,53 @@ import type { JsonValue } from './json.ts';
 import { keyText, type YamlNode, type YamlPair, yamlNodeOf } from './yaml-node.ts';
 
 /**
- * Parses one YAML document whose first line is line `firstLine` of its file.
+ * Parses a YAML document whose first line is line `firstLine` of its file.
  *
- * @throws {FileFault} for what is not YAML, or nested too deeply
+ * @throws {FileFault} if it is not YAML, or nested too deeply
  */
 export function parseYaml(text: string, firstLine = 1, file?: string): YamlValue {
   return yamlOf(yamlNodeOf(text, firstLine, file), firstLine, file);
 }
 
-/** The value of a document that `yamlNodeOf` has read. */
+/** Returns the value of a document from `yamlNodeOf`. */
 export function yamlOf(root: YamlNode | null, firstLine = 1, file?: string): YamlValue {
-  return valueOf(root, { line: firstLine, column: 1 }, { file, valuesRead: 0 });
+  return yamlValue(root, { line: firstLine, column: 1 }, { file, valuesRead: 0 });
 }
 
+/** A key with its value. */
 export interface YamlEntry extends Place {
   readonly key: string;
-  /** Where the key begins, in characters. */
+  /** The index of the key's first character. */
   readonly offset: number;
   readonly value: YamlValue;
 }
 
-/** Values that one value may hold once its aliases are written out, and all that are read of one document. */
+/** Maximum number of values within one value with its aliases expanded, and in total for one document. */
 const MAX_VALUES = 50_000;
 const MAX_VALUES_READ = 2_000_000;
 const MAX_DEPTH = 200;
 
-/** The document that values are of. */
+/** The document of a value. */
 interface Source {
   readonly file: string | undefined;
   valuesRead: number;
 }
 
-/** The value of a node; if nothing is written, it stands at `otherwise`. */
-function valueOf(node: YamlNode | null, otherwise: Place, source: Source): YamlValue {
+/** Returns the value of a node; an empty one has the position `otherwise`. */
+function yamlValue(node: YamlNode | null, otherwise: Place, source: Source): YamlValue {
   const { line, column } = isEmptyNode(node) || node?.line === undefined ? otherwise : node;
   return new YamlValue(node, { line: line ?? otherwise.line, column: column ?? otherwise.column }, source);
 }
 
 /**
- * A value in a YAML text and the place it stands at. Own names only, so `__proto__` is a key like any other. The methods
- * throw FileFault for a value of another kind.
+ * A value in a YAML text with its position. `__proto__` is a key like any other. The methods throw FileFault if the value
+ * is of another kind.
  */
 export class YamlValue implements Place {
   readonly line: number;
   readonly column: number;
   readonly file: string | undefined;
-  /** null where nothing was written. */
+  /** null if it is missing. */
   readonly #node: YamlNode | null;
   readonly #source: Source;
 
@@ -60,12 +61,12 @@ export class YamlValue implements Place {
     this.#source = source;
   }
 
-  /** Whether nothing, or null, was written. */
+  /** True if the value is missing or null. */
   get isEmpty(): boolean {
     return isEmptyNode(this.#node);
   }
 
-  /** Whether the word `null` was written. */
+  /** True if the value is the word `null`. */
   get isNull(): boolean {
     return this.#node?.kind === 'scalar' && this.#node.source === 'null';
   }
@@ -79,10 +80,10 @@ export class YamlValue implements Place {
   }
 
   /**
-   * The entries of a map in order; none if nothing was written.
+   * Returns the entries of a map in order; none if it is empty.
    *
-   * @param faults takes in a key that stands there twice, which is left out then
-   * @throws {FileFault} for what is not a map; without `faults` for a key that stands there twice too
+   * @param faults collects duplicate keys, which are left out; default the first one throws
+   * @throws {FileFault} if it is not a map, or has a duplicate key
    */
   entries(name: string, faults?: FileFault[]): YamlEntry[] {
     if (this.isEmpty) return [];
@@ -100,40 +101,40 @@ export class YamlValue implements Place {
     return [...entries.values()];
   }
 
-  /** The values of a map by their keys, each where its key stands. */
+  /** Returns the values of a map by key, each with the position of its key. */
   valuesByKey(name: string): Map<string, YamlValue> {
     const entries = this.entries(name);
     return new Map(entries.map(entry => [entry.key, new YamlValue(entry.value.#node, entry, this.#source)]));
   }
 
-  /** The items of a list. */
+  /** Returns the items of a list. */
   items(name: string): YamlValue[] {
     if (this.#node?.kind !== 'list') throw faultAt(this, `${name} must be a list, such as [one, two]`);
-    return this.#node.items.map(item => valueOf(item, this, this.#source));
+    return this.#node.items.map(item => yamlValue(item, this, this.#source));
   }
 
-  /** A text; numbers and booleans as they are written. */
+  /** Returns a text; numbers and booleans as written. */
   text(name: string): string {
     const text = this.scalar;
     if (text === undefined) throw faultAt(this, `${name} must be a text`);
     return text;
   }
 
-  /** A text that a store can keep. Throws FileFault for one that holds the character NUL, which `"\\0"` writes. */
+  /** Returns a text that a database can store. @throws {FileFault} if it holds NUL, which YAML writes as `"\\0"` */
   storableText(name: string): string {
     const text = this.text(name);
     if (text.includes('\0')) throw faultAt(this, `${name} can't hold the character NUL (U+0000): remove it`);
     return text;
   }
 
-  /** A scalar as it is written; undefined for a list or a map, and for nothing. */
+  /** The scalar as written; undefined for a list, a map or an empty value. */
   get scalar(): string | undefined {
     return this.isEmpty || this.#node?.kind !== 'scalar'
       ? undefined
       : keyText(this.#node.value, this.#node.source);
   }
 
-  /** The value as JSON would write it. Throws FileFault for what aliases make too large. */
+  /** Returns the value as JSON. @throws {FileFault} if its aliases make it too large */
   json(): JsonValue {
     let values = 0;
     const convert = (value: YamlValue, depth: number): JsonValue => {
@@ -153,7 +154,7 @@ export class YamlValue implements Place {
     return convert(this, 0);
   }
 
-  /** The value a JSON Pointer leads to, or the last one on the way that is there. */
+  /** Returns the value at a JSON Pointer, or its nearest existing ancestor. */
   at(pointer: string): YamlValue {
     const [, step, ...rest] = pointer.split('/');
     const child =
@@ -163,7 +164,7 @@ export class YamlValue implements Place {
 
   #child(name: string): YamlValue | undefined {
     const item = this.#node?.kind === 'list' ? this.#node.items[Number(name)] : undefined;
-    if (item !== undefined) return valueOf(item, this, this.#source);
+    if (item !== undefined) return yamlValue(item, this, this.#source);
     if (this.#node?.kind !== 'map') return undefined;
     const pair = this.#node.entries.find(({ key }) => key === name);
     return pair && this.#entry(pair).value;
@@ -171,7 +172,7 @@ export class YamlValue implements Place {
 
   #entry({ key, offset, line = this.line, column = this.column, value: node }: YamlPair): YamlEntry {
     const place = { line, column, file: this.file };
-    return { key, offset, ...place, value: valueOf(node, place, this.#source) };
+    return { key, offset, ...place, value: yamlValue(node, place, this.#source) };
   }
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isBelow, lookAtNamedFile, namesOtherComputer, whyLeftOut } from '../../src/files/named-file.ts';
+import { inspectNamedFile, isBelow, namesOtherComputer, whyLeftOut } from '../../src/files/named-file.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
 
@@ -28,7 +28,7 @@ describe('a file that another one names', () => {
     const real = realpathSync.native(path.join(folder, 'in/file'));
     for (const file of [real, path.join(folder, 'way/file'), path.join(home, 'linked/in/../way/file')]) {
       for (const base of [folder, path.join(home, 'linked')]) {
-        expect(lookAtNamedFile(file, base, 10)).toEqual({ real, fault: undefined });
+        expect(inspectNamedFile(file, base, 10)).toEqual({ real, fault: undefined });
       }
     }
   });
@@ -40,17 +40,17 @@ describe('a file that another one names', () => {
   ])('is refused if it lies %s', (_, make) => {
     const all = scene();
     const file = path.resolve(all.folder, make(all));
-    expect(lookAtNamedFile(file, all.folder, 10).fault).toBe('outside');
-    expect(lookAtNamedFile(file, undefined, 10).fault).toBeUndefined();
+    expect(inspectNamedFile(file, all.folder, 10).fault).toBe('outside');
+    expect(inspectNamedFile(file, undefined, 10).fault).toBeUndefined();
     expect(isBelow(all.folder, file)).toBe(false);
   });
 
   it.runIf(isPosix)('is regular and of bounded size', () => {
     const { folder, link } = scene();
-    expect(lookAtNamedFile(path.join(folder, 'in/file'), folder, 9).fault).toBe('large');
-    expect(lookAtNamedFile(path.join(folder, 'in'), folder, 9).fault).toBe('irregular');
-    expect(lookAtNamedFile(link('zero', '/dev/null'), undefined, 9).fault).toBe('irregular');
-    expect(() => lookAtNamedFile(link('loop', 'loop'), folder, 9)).toThrow('ELOOP');
+    expect(inspectNamedFile(path.join(folder, 'in/file'), folder, 9).fault).toBe('large');
+    expect(inspectNamedFile(path.join(folder, 'in'), folder, 9).fault).toBe('irregular');
+    expect(inspectNamedFile(link('zero', '/dev/null'), undefined, 9).fault).toBe('irregular');
+    expect(() => inspectNamedFile(link('loop', 'loop'), folder, 9)).toThrow('ELOOP');
   });
 
   it('is not on another computer or a device of Windows', () => {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import {
-  lookAtNamedFile,
+  inspectNamedFile,
   MOST_NAMED_BYTES,
   MOST_NAMED_FILES,
   type NamedFile,
@@ -57,7 +57,7 @@ const TOO_MANY = {
 
 function namedFileFault(file: string, folder: string | undefined, counted?: NamedFiles): NamedFile['fault'] {
   try {
-    return lookAtNamedFile(file, folder, LARGEST, counted).fault;
+    return inspectNamedFile(file, folder, LARGEST, counted).fault;
   } catch {
     // The reader reports a missing file.
     return undefined;

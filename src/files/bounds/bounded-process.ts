@@ -4,32 +4,33 @@ import { forkBuilt } from '../start-built.ts';
 import { PastBound, pastTime } from './past-bound.ts';
 import { type ErrorClasses, errorOf, type Reply } from './process-messages.ts';
 
+/** Settings of a bounded process. */
 export interface BoundedProcessOptions {
-  /** The built file that the process runs. */
+  /** The build output that the process runs. */
   readonly file: string;
   readonly memoryMiB: number;
-  /** Those that orders may throw besides PastBound. */
+  /** The classes of errors that orders may throw, besides PastBound. */
   readonly errors?: ErrorClasses;
 }
 
-/** What one order may take. */
+/** The limits of an order. */
 export interface OrderLimits {
-  /** In milliseconds, from when the process says that it has begun. */
+  /** Maximum time in milliseconds, from the start of the work. */
   readonly timeMs: number;
-  /** Begins the message of a bound. */
+  /** The subject of messages about limits. */
   readonly what: string;
   readonly signal?: AbortSignal;
 }
 
-/** An order ends itself at its bound, and knows best what it was doing; this much later it is ended, in milliseconds. */
+/** Extra time for an order to end itself with a better message before its process is killed, in milliseconds. */
 const GRACE_MS = 2000;
 
-/** What Windows, which has no signals, reports of a process that aborted. */
+/** The exit code of an aborted process on Windows, which has no signals. */
 const ABORTED_ON_WINDOWS = 134;
 
 /**
- * A child process with a bound on its memory, which performs one order at a time. What exceeds a bound ends it and
- * nothing else; a thread that runs out of memory can take the whole process with it. It starts with the first order.
+ * A child process with a memory limit, which performs one order at a time. Exceeding a limit ends only the child; a thread
+ * that runs out of memory could end the whole process. Starts with the first order.
  */
 export class BoundedProcess {
   #child: ChildProcess | undefined;
@@ -40,10 +41,10 @@ export class BoundedProcess {
   }
 
   /**
-   * Performs an order; the next one may be sent once this is settled.
+   * Performs an order. Send the next one only after this has settled.
    *
-   * @throws what the order throws, and the signal's reason
-   * @throws {PastBound} for an order that takes too much time or memory
+   * @throws errors of the order, and the signal's reason
+   * @throws {PastBound} if the order takes too much time or memory
    */
   async perform(order: object, { timeMs, what, signal }: OrderLimits): Promise<unknown> {
     signal?.throwIfAborted();
@@ -59,7 +60,7 @@ export class BoundedProcess {
           this.end();
           reject(error);
         };
-        // A process that was busy meanwhile sees its timers before a reply that is there already.
+        // After a busy period, timers fire before replies that have arrived already.
         const onTimeUp = (): void => {
           setImmediate(() => (settled.signal.aborted ? undefined : fail(pastTime(what, timeMs))));
         };
@@ -69,18 +70,18 @@ export class BoundedProcess {
           else reject(errorOf(reply.fault, this.#options.errors ?? new Map()));
         };
         const onExit = (code: number | null, signal: NodeJS.Signals | null): void =>
-          fail(this.#deathOf(what, code, signal));
+          fail(this.#exitError(what, code, signal));
         child.on('message', onReply).on('error', fail).on('exit', onExit);
         const onAbort = (): void => fail(toError(signal?.reason));
         signal?.addEventListener('abort', onAbort, { signal: settled.signal });
         settled.signal.addEventListener('abort', () =>
           child.off('message', onReply).off('error', fail).off('exit', onExit),
         );
-        // How it ends says why it could not be sent.
+        // The exit event reports why the order could not be sent.
         child.send(order, () => {});
       });
     } catch (error) {
-      // What was stopped in its middle may have left the process in any state.
+      // An interrupted order may leave the process in any state.
       if (error instanceof PastBound) this.end();
       throw error;
     } finally {
@@ -91,25 +92,25 @@ export class BoundedProcess {
     }
   }
 
-  /** Ends the process, whatever it is doing. */
+  /** Kills the process. */
   end(): void {
-    // An order that could not be sent is an error of its own, and nobody waits for it any more.
+    // Ignores the error of an order that could not be sent.
     this.#child?.on('error', () => {}).kill('SIGKILL');
     this.#child = undefined;
   }
 
   #start(): ChildProcess {
     const { file, memoryMiB } = this.#options;
-    // Nothing of this process is its business, keys least of all.
+    // The child gets nothing of the environment, above all no keys.
     const child = forkBuilt(file, { memoryMiB, env: {}, serialization: 'advanced' });
-    // One that was ended between two orders takes no more.
+    // Forgets a child that has ended between two orders.
     return child.once('exit', () => {
       if (this.#child === child) this.#child = undefined;
     });
   }
 
-  /** V8 ends a process that is out of memory by a signal, and so does a system that is. */
-  #deathOf(what: string, code: number | null, signal: NodeJS.Signals | null): Error {
+  /** Returns the error for the end of the child. V8 and the system end a process by a signal if memory runs out. */
+  #exitError(what: string, code: number | null, signal: NodeJS.Signals | null): Error {
     if (signal !== null || code === ABORTED_ON_WINDOWS) {
       return new PastBound(`${what} takes more than ${this.#options.memoryMiB} MiB of memory`);
     }

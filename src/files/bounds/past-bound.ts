@@ -1,15 +1,15 @@
 import { createContext, Script } from 'node:vm';
 
-/** Work that exceeded a bound, which the message names. */
+/** Work that exceeded a limit; the message names the limit. */
 export class PastBound extends Error {
   readonly code = 'PAST_BOUND';
 }
 
 /**
- * Runs something that the engine itself stops: no count of steps reaches into a regular expression.
+ * Runs an action that V8 itself stops at a time limit: counting steps can't stop a regular expression.
  *
- * @param what begins the message
- * @param leftMs what is left of the limit; default all of it
+ * @param what the subject of the message
+ * @param leftMs the rest of the limit, in milliseconds; default all of it
  * @throws {PastBound} if it takes longer
  */
 export function withinTime<T>(what: string, limitMs: number, action: () => T, leftMs = limitMs): T {
@@ -22,13 +22,14 @@ export function withinTime<T>(what: string, limitMs: number, action: () => T, le
   try {
     new Script('run()').runInContext(context, { timeout: Math.max(1, Math.ceil(leftMs)) });
   } catch (error) {
-    // It comes from the other context, and is not an Error of this one.
+    // The error is from the other context, so `instanceof Error` is false.
     if ((error as { code?: unknown } | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
     throw pastTime(what, limitMs);
   }
   return result.value as T;
 }
 
+/** Returns the error for a time limit. */
 export function pastTime(what: string, limitMs: number): PastBound {
   return new PastBound(`${what} takes longer than ${limitMs / 1000} s`);
 }

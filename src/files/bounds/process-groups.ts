@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Lifetime } from './windows-processes.ts';
 
-/** A process of a group, and when it began, in milliseconds since 1970 and to a second. */
+/** A process of a group. `began` is its start in milliseconds since 1970, exact to a second. */
 interface Member {
   readonly group: number;
   readonly began: number;
 }
 
-/** Ends the group that a process led, if one of its members is as old as that process. Never rejects. */
+/** Ends the group of a process that has ended, if a member is from its lifetime. Never rejects. */
 export async function endGroupOf(leader: Lifetime): Promise<void> {
   const listing = promisify(execFile)('/bin/ps', ['-A', '-o', 'pgid=,etime='], { env: { LC_ALL: 'C' } });
   const members = parseMembers((await listing.catch(() => ({ stdout: '' }))).stdout, Date.now());
@@ -16,11 +16,11 @@ export async function endGroupOf(leader: Lifetime): Promise<void> {
   try {
     process.kill(-leader.pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The group has ended.
   }
 }
 
-/** Reads lines of a group's id and the time since a process of it began, such as `2-03:04:05` or `04:05`. */
+/** Parses lines with the id of a group and the age of a process, such as `2-03:04:05` or `04:05`. */
 export function parseMembers(listing: string, now: number): Member[] {
   return [...listing.matchAll(/^ *(\d+) +(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+) *$/gmu)].map(
     ([, group, days = 0, hours = 0, minutes, seconds]) => ({
@@ -33,7 +33,7 @@ export function parseMembers(listing: string, now: number): Member[] {
 
 const ROUNDED_MS = 1000;
 
-/** Returns true for a group that a process led. Its id may be another one's by now, whose members all began later. */
+/** Returns true if a group was led by this process. If its id was reused, all members began later. */
 export function isGroupOf({ pid, began, ended }: Lifetime, members: readonly Member[]): boolean {
   return members.some(
     member =>

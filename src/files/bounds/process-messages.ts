@@ -1,19 +1,19 @@
 import { toError } from '../error-utils.ts';
 import { PastBound } from './past-bound.ts';
 
-/** What a bounded process answers: that it has begun, and how it went. */
+/** A message of a bounded process: it has begun, is done, or has failed. */
 export type Reply =
   | { readonly state: 'begun' }
   | { readonly state: 'done'; readonly result: unknown }
   | { readonly state: 'failed'; readonly fault: Fault };
 
-/** An error on its way from one process to another, where its class would be lost. */
+/** An error in the form that is sent between processes, which would lose its class. */
 export interface Fault {
   readonly message: string;
   readonly fields: { readonly [name: string]: unknown };
 }
 
-/** Classes of errors by the `code` that their errors carry. */
+/** Error classes by the `code` of their errors. */
 export type ErrorClasses = ReadonlyMap<unknown, { readonly prototype: Error }>;
 
 function sentFault(thrown: unknown): Fault {
@@ -21,7 +21,7 @@ function sentFault(thrown: unknown): Fault {
   return { message: error.message, fields: Object.fromEntries(Object.entries(error)) };
 }
 
-/** The error that a fault was, of its class if that is PastBound or among `classes`. */
+/** Restores an error, with its class if that is PastBound or among `classes`. */
 export function errorOf({ message, fields }: Fault, classes: ErrorClasses): Error {
   const code = fields['code'];
   const { prototype } = code === 'PAST_BOUND' ? PastBound : (classes.get(code) ?? Error);
@@ -31,12 +31,12 @@ export function errorOf({ message, fields }: Fault, classes: ErrorClasses): Erro
 type Perform<Order> = (order: Order, begun: () => Promise<void>) => Promise<unknown>;
 
 /**
- * Performs the orders that the parent of this process sends, until it has gone.
+ * Performs the orders of the parent process until that has ended.
  *
- * @param perform calls `begun` as soon as its time counts
+ * @param perform calls `begun` once its time starts to count
  */
 export function performOrders<Order>(perform: Perform<Order>): void {
-  // What blocks this process must not keep an earlier reply in it.
+  // Waits until the reply has left: blocking work must not hold it back.
   const reply = (message: Reply): Promise<void> =>
     new Promise(resolve => {
       process.send?.(message, undefined, undefined, () => resolve());
@@ -47,6 +47,6 @@ export function performOrders<Order>(perform: Perform<Order>): void {
       (error: unknown) => reply({ state: 'failed', fault: sentFault(error) }),
     );
   });
-  // A Ctrl-C is for the parent, which may finish what it has begun, and ends this process.
+  // Ctrl-C is for the parent, which may finish its work first and then ends this process.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 }

@@ -6,19 +6,19 @@ import { type ProgramStart, programLine } from '../program-line.ts';
 import { endGroupOf } from './process-groups.ts';
 import { endOrphans, endTree, type Lifetime } from './windows-processes.ts';
 
-/** How a program ended: one of the two is null. */
+/** The end of a program; one of the two is null. */
 export interface ProgramEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The process that a tree began with, and when, in milliseconds since 1970. */
+/** The first process of a tree, with its start in milliseconds since 1970. */
 export type TreeRoot = Omit<Lifetime, 'ended'>;
 
-/** A program that runs, with everything that it starts. */
+/** A running program with all processes that it starts. */
 export class ProcessTree {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** How the program ends by itself or by `end`; rejects if it could not be started. */
+  /** Resolves when the program ends, by itself or by `end`; rejects if it could not be started. */
   readonly ended: Promise<ProgramEnd>;
   readonly #env: ProgramStart['env'];
   readonly #mark: string;
@@ -27,10 +27,10 @@ export class ProcessTree {
   #ending: Promise<void> | undefined;
 
   /**
-   * Starts a program without a shell, in a group of its own on systems that have groups.
+   * Starts a program without a shell, in its own process group if the system has groups.
    *
-   * @param mark a variable of its environment whose value no other program has: what leaves the group has it as well
-   * @throws {UnsafeArgument} and what starting it throws
+   * @param mark an environment variable with a unique value, which identifies processes that have left the group
+   * @throws {UnsafeArgument} or errors of starting it
    */
   constructor(start: ProgramStart, mark: string) {
     const { file, args, isQuoted } = programLine(start);
@@ -45,7 +45,7 @@ export class ProcessTree {
       windowsHide: true,
       windowsVerbatimArguments: isQuoted,
     });
-    // It need not read its input.
+    // The program may not read its input.
     this.child.stdin.on('error', () => {});
     this.ended = new Promise((resolve, reject) => {
       this.child.once('error', reject);
@@ -54,17 +54,17 @@ export class ProcessTree {
         resolve({ code, signal });
       });
     });
-    // Whoever waits for it learns of the fault.
+    // Callers that await `ended` see the fault; without any, it is not an unhandled rejection.
     this.ended.catch(() => {});
   }
 
-  /** What a later process needs to end what is left of this tree; undefined if it was not started. */
+  /** The data with which a later process can end the rest of this tree; undefined if it was not started. */
   get root(): TreeRoot | undefined {
     const { pid } = this.child;
     return pid === undefined ? undefined : { pid, began: this.#began };
   }
 
-  /** Ends the program and what it started, also what it left running when it ended by itself. Never rejects. */
+  /** Ends the program and all processes that it started or left running. Never rejects. */
   end(): Promise<void> {
     this.#ending ??= this.#endAll(this.child.pid);
     return this.#ending;
@@ -85,7 +85,7 @@ export class ProcessTree {
     }
   }
 
-  /** On Linux, what has left the group still has the mark in its environment. */
+  /** Kills the group; on Linux also processes that have left it but have the mark in their environment. */
   async #endGroup(pid: number): Promise<void> {
     kill(-pid);
     await endMarked(this.#mark);
@@ -94,15 +94,15 @@ export class ProcessTree {
 
 /** A tree whose process was killed before it could end it. */
 export interface LeftTree {
-  /** `NAME=value` of its environment. */
+  /** Its environment variable, as `NAME=value`. */
   readonly mark: string;
-  /** Undefined if the process was killed before it could write it down. */
+  /** Undefined if the process was killed before it could record it. */
   readonly root: TreeRoot | undefined;
-  /** The latest time at which it can have been killed, in milliseconds since 1970. */
+  /** The latest possible time of the kill, in milliseconds since 1970. */
   readonly killed: number;
 }
 
-/** Ends what is left of a tree, as far as the system can still tell. Never rejects. */
+/** Ends the rest of a tree, as far as the system can identify it. Never rejects. */
 export async function endLeftTree(
   { mark, root, killed }: LeftTree,
   env: ProgramStart['env'],
@@ -113,25 +113,25 @@ export async function endLeftTree(
   else if (root !== undefined) await endGroupOf({ ...root, ended: killed });
 }
 
-/** Ends what still has a mark in its environment, on systems that show it. @param mark `NAME=value` */
+/** Ends processes with a mark in their environment, if the system shows it. @param mark `NAME=value` */
 async function endMarked(mark: string): Promise<void> {
-  // What is just being started shows no environment yet: it is over once two looks in a row find nothing.
-  for (let look = 0, quiet = 0; look < MOST_LOOKS && quiet < 2; look += 1) {
-    if (look > 0) await delay(BETWEEN_LOOKS_MS);
+  // A starting process shows no environment yet, so only two empty scans in a row count.
+  for (let scans = 0, quiet = 0; scans < MAX_SCANS && quiet < 2; scans += 1) {
+    if (scans > 0) await delay(BETWEEN_SCANS_MS);
     const left = await processesWith(mark);
     quiet = left.length === 0 ? quiet + 1 : 0;
     for (const one of left) kill(one);
   }
 }
 
-const MOST_LOOKS = 6;
-const BETWEEN_LOOKS_MS = 20;
+const MAX_SCANS = 6;
+const BETWEEN_SCANS_MS = 20;
 
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 

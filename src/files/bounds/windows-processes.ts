@@ -4,10 +4,10 @@ import { windowsProgram } from '../programs.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** How long Windows may take to list or to end processes, in milliseconds. */
-const PATIENCE_MS = 10_000;
+/** Maximum time for listing or ending processes, in milliseconds. */
+const TIMEOUT_MS = 10_000;
 
-/** When a process was running, in milliseconds since 1970. */
+/** The lifetime of a process, in milliseconds since 1970. */
 export interface Lifetime {
   readonly pid: number;
   readonly began: number;
@@ -20,12 +20,12 @@ interface ListedProcess {
   readonly began: number;
 }
 
-/** Ends a running process of Windows with everything that it started. Never rejects. */
+/** Ends a running process and all processes that it started. Never rejects. */
 export async function endTree(pid: number, env: Env): Promise<void> {
   await runSystemProgram('taskkill.exe', ['/PID', String(pid), '/T', '/F'], env);
 }
 
-/** Ends what a process of Windows left running when it ended by itself: taskkill finds nothing below it any more. */
+/** Ends the processes that a process left running, which taskkill no longer finds. Never rejects. */
 export async function endOrphans(root: Lifetime, env: Env): Promise<void> {
   const orphans = orphansOf(root, parseProcesses(await runSystemProgram(POWERSHELL, LIST_PROCESSES, env)));
   await Promise.all(orphans.map(pid => endTree(pid, env)));
@@ -41,7 +41,7 @@ const LIST_PROCESSES = [
 
 const FILE_TIME_OF_1970 = 11_644_473_600_000;
 
-/** Reads lines of a process id, its parent's and a time in units of 100 ns since 1601. */
+/** Parses lines with a process id, its parent's id, and a time in units of 100 ns since 1601. */
 export function parseProcesses(listing: string): ListedProcess[] {
   return [...listing.matchAll(/^(\d+) (\d+) (\d+)\r?$/gmu)].map(([, pid, parent, time]) => ({
     pid: Number(pid),
@@ -50,7 +50,7 @@ export function parseProcesses(listing: string): ListedProcess[] {
   }));
 }
 
-/** Returns the children of a process that has ended. Its id may be another one's by now, whose children began later. */
+/** Returns the children of a process that has ended. If its id was reused, the other children began later. */
 export function orphansOf(root: Lifetime, processes: readonly ListedProcess[]): number[] {
   return processes
     .filter(({ parent, began }) => parent === root.pid && began >= root.began && began <= root.ended)
@@ -58,7 +58,7 @@ export function orphansOf(root: Lifetime, processes: readonly ListedProcess[]): 
 }
 
 async function runSystemProgram(name: string, args: readonly string[], env: Env): Promise<string> {
-  const options = { env: { ...env }, windowsHide: true, timeout: PATIENCE_MS, maxBuffer: 64 * 1024 * 1024 };
+  const options = { env: { ...env }, windowsHide: true, timeout: TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
   const run = promisify(execFile)(windowsProgram(name, env), args, options);
   return (await run.catch(() => ({ stdout: '' }))).stdout;
 }

@@ -2,7 +2,7 @@ import { durationMs, LONGEST_MS } from '../../files/duration.ts';
 import { faultAt, type Place } from '../../files/file-fault.ts';
 import { expressionFault } from '../../files/jmespath.ts';
 import type { YamlValue } from '../../files/yaml.ts';
-import { YamlFields, type YamlForm } from '../../files/yaml-fields.ts';
+import { type FieldFormat, YamlFields } from '../../files/yaml-fields.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 import type { AnswerFields, Declared, DeclaredAddress, DeclaredProgram, Placeholder } from '../declared.ts';
 import { PlaceholderFault, placeholdersIn } from '../programs/placeholders.ts';
@@ -23,7 +23,7 @@ const ADDRESS_FIELDS = [...COMMON_FIELDS, 'address', 'method', 'headers', 'body'
 
 const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 const MOST_EXPRESSION_CHARACTERS = 16 * 1024;
-const METHOD: YamlForm = {
+const METHOD: FieldFormat = {
   pattern: /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/,
   rule: 'must be GET, POST, PUT, PATCH, DELETE or QUERY',
 };

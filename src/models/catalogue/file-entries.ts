@@ -1,6 +1,6 @@
 import { FileFault } from '../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
-import { YamlFields, type YamlForm } from '../../files/yaml-fields.ts';
+import { type FieldFormat, YamlFields } from '../../files/yaml-fields.ts';
 import type { RunOption } from '../../wire/index.ts';
 import {
   INTERFACES,
@@ -17,16 +17,16 @@ import { baseUrlFault, normalisedBaseUrl } from '../providers/provider-address.t
 import { interfaceAt, isLoopback, providerData, providerName } from '../providers/providers.ts';
 import { isDeclared, readDeclared } from './declared-entry.ts';
 
-const KEY_VARIABLE: YamlForm = {
+const KEY_VARIABLE: FieldFormat = {
   pattern: /^[A-Za-z_]\w*$/,
   rule: 'names the environment variable that holds the key; the key itself does not belong in this file',
 };
-const DOLLARS: YamlForm = {
+const DOLLARS: FieldFormat = {
   pattern: /^\d{1,9}(?:\.\d{1,12})?(?:e-\d{1,2})?$/i,
   rule: 'must be a number of US dollars, 0 or more',
 };
-const DAY: YamlForm = { pattern: /^\d{4}-\d{2}-\d{2}/, rule: 'must be a day, such as 2026-11-30' };
-const CREDITS: YamlForm = { pattern: /^\d{1,9}$/, rule: 'must be a whole number, 0 or more' };
+const DAY: FieldFormat = { pattern: /^\d{4}-\d{2}-\d{2}/, rule: 'must be a day, such as 2026-11-30' };
+const CREDITS: FieldFormat = { pattern: /^\d{1,9}$/, rule: 'must be a whole number, 0 or more' };
 
 const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
-import { lookAtNamedFile } from '../../files/named-file.ts';
+import { inspectNamedFile } from '../../files/named-file.ts';
 import { BOUNDS } from '../bounds.ts';
 import { InvalidPromptFile } from '../findings.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
@@ -42,7 +42,7 @@ export function partialsBeside(file: string, allowOutside = false): PartialLooku
 }
 
 function readPartial(file: string, name: string, folder: string | undefined): ReturnType<PartialLookup> {
-  const { real, fault } = lookAtNamedFile(file, folder, BOUNDS.fileBytes);
+  const { real, fault } = inspectNamedFile(file, folder, BOUNDS.fileBytes);
   if (fault === 'outside') {
     const what =
       'lies outside the folder of its prompt (with --allow-outside it can be run and checked all the same)';
@@ -72,7 +72,7 @@ export function textBeside(file: string, allowOutside = false): Beside {
   return name => {
     const place = path.join(folder, name);
     try {
-      const { real, fault } = lookAtNamedFile(place, allowOutside ? undefined : folder, BOUNDS.fileBytes);
+      const { real, fault } = inspectNamedFile(place, allowOutside ? undefined : folder, BOUNDS.fileBytes);
       const text = fault === undefined ? decodedUtf8(readFileSync(real)) : undefined;
       if (text !== undefined) return text;
       throw new InvalidPromptFile(

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { lookAtNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
+import { inspectNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
@@ -91,7 +91,7 @@ class SavedPictures {
   }
 
   async #read(file: string): Promise<string | undefined> {
-    const { real, fault } = lookAtNamedFile(file, this.#folder, MOST_ON_PAGE);
+    const { real, fault } = inspectNamedFile(file, this.#folder, MOST_ON_PAGE);
     return fault === undefined ? await fileDataUrl(real) : undefined;
   }
 }

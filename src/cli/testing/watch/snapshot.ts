@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { lookAtNamedFile } from '../../../files/named-file.ts';
+import { inspectNamedFile } from '../../../files/named-file.ts';
 import type { Context } from '../../context.ts';
 import { type FoundTests, findTestFiles } from '../cases/find-test-files.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
@@ -59,7 +59,7 @@ async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
 
 /** Empty for what is refused as a prompt or a partial. */
 async function promptText(file: string, folder: string): Promise<string> {
-  const { real, fault } = lookAtNamedFile(file, folder, LARGEST_PROMPT);
+  const { real, fault } = inspectNamedFile(file, folder, LARGEST_PROMPT);
   return fault === undefined ? await readFile(real, 'utf8') : '';
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { FileFault, faultAt, type Place } from '../../../files/file-fault.ts';
 import {
-  lookAtNamedFile,
+  inspectNamedFile,
   MOST_NAMED_BYTES,
   MOST_NAMED_FILES,
   NamedFiles,
@@ -146,7 +146,7 @@ export class Conversion {
     try {
       const folder = allowOutside ? undefined : directory;
       const file = path.resolve(directory, relative);
-      const { real, fault } = lookAtNamedFile(file, folder, MOST_BYTES, this.#counted);
+      const { real, fault } = inspectNamedFile(file, folder, MOST_BYTES, this.#counted);
       if (fault) throw refuse(FAULTS[fault]);
       const text = this.#texts.get(real) ?? readFileSync(real, 'utf8').replace(/^\uFEFF/u, '');
       this.#texts.set(real, text);
