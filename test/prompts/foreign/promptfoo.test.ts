@@ -28,6 +28,9 @@ async function convert(config: string, { files = {}, ...options }: Options = {})
   });
 }
 
+/** Expected beside a schema: promptfoo takes no JSON in a code fence. */
+const UNFENCED = { not: { matches: '^\\s*```' } };
+
 interface Case {
   readonly name: string;
   readonly inputs?: Record<string, string>;
@@ -214,7 +217,7 @@ scenarios:
 
   it.each([
     ['{ type: equals, value: 5 }', [{ equals: '5' }]],
-    ['{ type: equals, value: { a: 1 } }', [{ schema: { const: { a: 1 } } }]],
+    ['{ type: equals, value: { a: 1 } }', [{ schema: { const: { a: 1 } } }, UNFENCED]],
     ['{ type: contains-any, value: [x, y] }', [{ any: [{ contains: 'x' }, { contains: 'y' }] }]],
     ['{ type: icontains-all, value: "x, y" }', [{ icontains: 'x' }, { icontains: 'y' }]],
     ['{ type: not-contains-any, value: [x, y] }', [{ not: { any: [{ contains: 'x' }, { contains: 'y' }] } }]],
@@ -224,9 +227,9 @@ scenarios:
     ],
     ['{ type: starts-with, value: x }', [{ startsWith: 'x' }]],
     ['{ type: regex, value: "^\\\\d" }', [{ matches: '^\\d' }]],
-    ['{ type: is-json }', [{ schema: true }]],
-    ['{ type: is-json, value: { type: object } }', [{ schema: { type: 'object' } }]],
-    ['{ type: is-json, value: file://s.json }', [{ schema: { type: 'array' } }]],
+    ['{ type: is-json }', [{ schema: true }, UNFENCED]],
+    ['{ type: is-json, value: { type: object } }', [{ schema: { type: 'object' } }, UNFENCED]],
+    ['{ type: is-json, value: file://s.json }', [{ schema: { type: 'array' } }, UNFENCED]],
     ['{ type: contains-json }', [{ containsJson: { type: ['object', 'array'] } }]],
     ['{ type: latency, threshold: 1500 }', [{ seconds: 1.5 }]],
     ['{ type: cost, threshold: 0.01 }', [{ cost: 0.01 }]],

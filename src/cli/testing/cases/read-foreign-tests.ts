@@ -51,6 +51,7 @@ function valueOf(
 ): ReturnType<typeof KINDS.equals.of> {
   if (one.kind === 'llm') return KINDS.llm.of(one);
   if (one.kind === 'rubric') return KINDS.rubric.of({ ...(model !== undefined && { model }), ...one });
+  if (one.kind === 'equals') return KINDS.equals.of({ text: one.text });
   return KINDS[one.kind].of(one.text);
 }
 

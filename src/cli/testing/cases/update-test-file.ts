@@ -212,7 +212,7 @@ async function judgedAgain(
 }
 
 function unmetBy(text: string, { kind, value }: Expected): Promise<Unmet | undefined> {
-  const { unmet } = kind === 'json' ? KINDS.json.of(value) : KINDS.equals.of(String(value));
+  const { unmet } = kind === 'json' ? KINDS.json.of(value) : KINDS.equals.of({ text: String(value) });
   // These two look at nothing but the text.
   return unmet({ text } as Answer);
 }

@@ -4,6 +4,12 @@ import { type Kind, kind, quoted, TEXT, WORD } from './kind.ts';
 
 type Meets = (text: string, expected: string) => boolean;
 
+interface WholeText {
+  readonly text: string;
+  /** True if a line break at the end counts too, as in promptfoo. */
+  readonly isExact?: boolean | undefined;
+}
+
 const endsWith: Meets = (text, expected) =>
   text.endsWith(expected) || withoutLastBreak(text).endsWith(expected);
 const startsWith: Meets = (text, expected) => text.startsWith(expected);
@@ -18,12 +24,13 @@ export const TEXT_KINDS = {
   istartsWith: textKind(SAME, 'does not begin with', lower(startsWith)),
   endsWith: textKind('how the answer must end', 'does not end with', endsWith),
   iendsWith: textKind(SAME, 'does not end with', lower(endsWith)),
-  equals: kind<string>({
+  equals: kind<WholeText>({
     schema: { ...WORD, description: 'the whole answer' },
-    read: (value, { key }) => inputTextIn(value, key),
+    read: (value, { key, isAsPromptfoo }) => ({ text: inputTextIn(value, key), isExact: isAsPromptfoo }),
+    text: ({ text }) => quoted(text),
     // A line break at the end is how files and YAML blocks end, not part of what was meant.
-    unmet: (expected, { text }) =>
-      withoutLastBreak(text) === withoutLastBreak(expected)
+    unmet: ({ text: expected, isExact }, { text }) =>
+      (isExact ? text === expected : withoutLastBreak(text) === withoutLastBreak(expected))
         ? undefined
         : { message: 'is not equal', expected, actual: text },
   }),

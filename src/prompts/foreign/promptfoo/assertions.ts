@@ -136,7 +136,7 @@ const WITHOUT_EQUIVALENT = [
 const CONVERSIONS: { readonly [type: string]: Convert } = {
   equals: value =>
     typeof value === 'object' && value !== null
-      ? { schema: { const: value } }
+      ? bareJson({ const: value })
       : { equals: textOrNothing(value) },
   contains: value => wordOf('contains', value),
   icontains: value => wordOf('icontains', value),
@@ -146,7 +146,7 @@ const CONVERSIONS: { readonly [type: string]: Convert } = {
   'icontains-all': value => listOf('all', 'icontains', value),
   'starts-with': value => ({ startsWith: textOrNothing(value) }),
   regex: value => ({ matches: withoutFlag(textOrNothing(value)) }),
-  'is-json': value => ({ schema: schemaOf(value) }),
+  'is-json': value => bareJson(schemaOf(value)),
   'contains-json': value => {
     const schema = schemaOf(value);
     return { containsJson: schema === true ? { type: ['object', 'array'] } : schema };
@@ -205,7 +205,7 @@ export function expectationsOf(
     ...(judge !== undefined && { judge }),
   };
   if (type === positive) return list.map(one => ({ ...one, ...beside }));
-  const nots = list.map(not => ({ not }));
+  const nots = list.map(one => (isJsonObject(one['not']) ? one['not'] : { not: one }));
   return nots.length === 1 ? nots.map(one => ({ ...one, ...beside })) : [{ any: nots, ...beside }];
 }
 
@@ -306,6 +306,11 @@ function cellsIn(text: string): string[] {
 function listOf(list: 'any' | 'all', kind: string, value: JsonValue | undefined): JsonObject | undefined {
   const expectations = textsOf(value).map(text => ({ [kind]: text }));
   return expectations.length > 0 ? { [list]: expectations } : undefined;
+}
+
+/** Returns what expects JSON outside a code fence, in which promptfoo takes no JSON. */
+function bareJson(schema: JsonValue): JsonObject {
+  return { all: [{ schema }, { not: { matches: '^\\s*```' } }] };
 }
 
 /** As a map, or as the text of one; without one any JSON will do. */
