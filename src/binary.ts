@@ -5,13 +5,13 @@ import { useUnpacked } from './files/unpacked-file.ts';
 
 // The main script of the single executable: runs the files of the build from memory, as `require` runs them from disk.
 
-/** Native parts by the names that they are required by. */
+/** The native modules by the ids that require them. */
 const NATIVE = new Map([
   ['@resvg/js-binding.js', 'native/resvgjs.node'], // of @resvg/resvg-js, whose index.js names it ./js-binding.js
   ['@napi-rs/keyring', 'native/keyring.node'],
 ]);
 
-/** Files that run in a process or a thread of their own. */
+/** The files that run in their own process or thread. */
 const FILES = new Set(['prompt-worker.cjs', 'check-worker.cjs', 'run-process.cjs', 'work-thread.cjs']);
 
 type Wrapped = (
@@ -24,7 +24,7 @@ type Wrapped = (
 
 const loaded = new Map<string, { exports: unknown }>();
 
-/** Never looks for anything on disk: what lies in the working directory is no part of the executable. */
+/** Requires a module, never from disk: files in the working directory are not part of the executable. */
 function requireFrom(from: string, id: string): unknown {
   const builtIn: unknown = process.getBuiltinModule(id);
   if (builtIn !== undefined) return builtIn;
@@ -61,11 +61,11 @@ function load(name: string, module: { exports: unknown }): void {
   run.call(module.exports, module.exports, require, module, filename, path.posix.dirname(filename));
 }
 
-/** A mark in the environment counts only in a process or a thread that the executable itself has started. */
+/** Returns the file that this process should run; only if the executable itself started the process or thread. */
 function markedFile(): string | undefined {
   const { [FILE_VARIABLE]: file } = process.env;
   if (file === undefined) return undefined;
-  // What this process starts is not to take the mark for its own.
+  // Child processes must not inherit the variable.
   delete process.env[FILE_VARIABLE];
   const isStarted = process.connected || !process.getBuiltinModule('node:worker_threads').isMainThread;
   return isStarted && FILES.has(file) ? file : undefined;

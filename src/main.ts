@@ -6,7 +6,7 @@ import { processStreams } from './cli/terminal/io.ts';
 
 /** Runs the command line as this process, which ends with its exit code. */
 export async function start(argv: readonly string[]): Promise<void> {
-  // If Node has nothing left to do, it ends, even if the command has not.
+  // If nothing is pending, Node exits even if the command has not ended.
   process.exitCode = EXIT.fault;
   process.once('beforeExit', reportUnfinished);
   process.exitCode = await main(argv);
@@ -19,7 +19,7 @@ function reportUnfinished(): void {
   );
 }
 
-/** Runs the command line in this process: reads its arguments, gives its exit code. */
+/** Runs the command line in this process and returns its exit code. */
 export function main(argv: readonly string[]): Promise<ExitCode> {
   return runCli(argv, {
     version: packageJson.version,
@@ -31,7 +31,7 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
   });
 }
 
-/** The service is loaded only by the commands that need it. */
+/** The local service, loaded only by the commands that need it. */
 export const localService: LocalService = {
   start: async options =>
     (await import('./service/embedded.ts')).startEmbedded({ ...options, env: process.env }),

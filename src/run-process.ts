@@ -2,7 +2,7 @@ import { openForCommand } from './service/embedded.ts';
 import type { DetachedPlace } from './service/runs/detached-run.ts';
 import type { QueuedRun } from './service/store/run-records.ts';
 
-// The process that carries out a run which nobody waits for. It ends with the run, or with who started it before that.
+// The process that carries out a run without a waiting command. It ends with the run, or earlier if its parent ends.
 process.once('message', (place: DetachedPlace) => void serveOne(place));
 
 async function serveOne(place: DetachedPlace): Promise<void> {

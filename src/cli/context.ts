@@ -15,71 +15,71 @@ import type { Journal } from './settings/journal/journal.ts';
 import type { Settings } from './settings/settings.ts';
 import type { TerminalContext } from './terminal/terminal-context.ts';
 
-/** Where requests go, with whose key, and what is remembered for the two. */
+/** A service and a key, with the caches that belong to them. */
 export interface Connection {
-  /** The profile in force; undefined when flags or environment gave base URL and key. */
+  /** The active profile; undefined if base URL and key come from flags or environment. */
   readonly profile: string | undefined;
-  /** Ends in /v1; the port of the embedded service changes with every process. */
+  /** The base URL, ending in /v1; the port of the embedded service changes with every process. */
   readonly baseUrl: string;
-  /** Names the service in the journal and the caches: the base URL, or `local` for the embedded service. */
+  /** The name of the service in the journal and the caches: the base URL, or `local` for the embedded service. */
   readonly service: string;
   readonly embedded: boolean;
-  /** What gave the key: `PROMPTRUN_API_KEY`, `profile work`, or that profile's keychain; undefined if none was needed. */
+  /** The source of the key: `PROMPTRUN_API_KEY`, `profile work`, or that profile's keychain; undefined if none was needed. */
   readonly keySource: string | undefined;
-  /** A command line that asks this very service. */
+  /** Returns a command line that asks this service. */
   readonly advise: Advise;
   readonly client: PromptService;
   readonly resources: ResourceCache;
   readonly prompts: PromptCache;
-  /** Where runs are recorded, or answered from recordings. */
+  /** The recorder, which records runs or answers from recordings. */
   readonly recorder?: Recorder;
   /**
-   * Why a run of this command failed before a model answered; undefined for any other end, and always if another process
-   * carried the run out.
+   * Returns the reason that a run of this command failed before a model answered; undefined for any other end, and always if
+   * another process carried out the run.
    */
   faultOf(runId: string): EngineFault | undefined;
-  /** The runs of the embedded service that this process carries out. */
+  /** The runs of the embedded service in this process. */
   readonly runsHere?: RunsHere;
-  /** What runs cost in tokens and money; only of this machine's own service. */
+  /** The costs of runs in tokens and money; only of this machine's own service. */
   readonly costs?: Costs;
-  /** Loads what asks models in batches of their providers; only of this machine's own service. */
+  /** Loads the providers' batch APIs; only of this machine's own service. */
   readonly providerBatches?: () => Promise<ProviderBatches>;
 }
 
-/** Everything a command may use. */
+/** The dependencies of a command. */
 export interface Context extends TerminalContext {
   /** Aborted by the first SIGINT or SIGTERM, with an `Interrupted` as reason, or by `--timeout`, with a `TimeIsUp`. */
   readonly signal: AbortSignal;
-  /** How long the command may still take, in milliseconds; infinite without `--timeout`. */
+  /** Returns the remaining time of the command, in milliseconds; infinite without `--timeout`. */
   readonly timeLeftMs: () => number;
-  /** Whether questions may be asked: a terminal on standard input and error, no `--no-input`, no `CI`. */
+  /** True if the command may ask questions: a terminal on standard input and error, no `--no-input`, no `CI`. */
   readonly interactive: boolean;
   readonly settings: Settings;
-  /** Resolves once base URL and key are known; starts the embedded service where that is the default. The same each time. */
+  /** Resolves base URL and key; starts the embedded service if it is the default. Returns the same connection each time. */
   connection(): Promise<Connection>;
-  /** This machine's own service, whatever is configured. The same each time. */
+  /** Connects to this machine's own service, whatever is configured. Returns the same connection each time. */
   localConnection(): Promise<Connection>;
-  /** A connection to a service that is not the configured one, with a key that need not be stored. */
+  /** Connects to a service other than the configured one, with a key that need not be stored. */
   connectTo(peer: { profile: string; baseUrl: string; apiKey: string }): Promise<Connection>;
-  /** Loaded when the first question is asked. */
+  /** Loads the prompter with the first question. */
   prompter(): Promise<Prompter>;
-  /** Whether recordings answer in place of every service. */
+  /** True if recordings answer instead of services. */
   readonly isReplay: boolean;
-  /** A command line that asks the configured service. */
+  /** Returns a command line that asks the configured service. */
   readonly advise: Advise;
-  /** What is done in processes of its own; the same each time. */
+  /** Returns the checks that run in processes of their own; the same object each time. */
   checks(): Promise<Pick<Checks, 'perform'>>;
   readonly local: LocalService;
-  /** Of this program. */
+  /** The version of promptrun. */
   readonly version: string;
   /** The local service's data directory. */
   readonly dataDir: string;
-  /** A file with more models than models.yaml has, absolute; undefined if none is named. */
+  /** The absolute path of the file of `--models`; undefined if none is named. */
   readonly modelsFile: string | undefined;
   /** More models, of configurations that are tested; added before a service is opened. */
   readonly declaredModels: ModelsText[];
-  /** What is kept of runs: the journal, and the journals of batches without a file of results. */
+  /** The directory of the journal, and of journals of batches without a results file. */
   readonly stateDir: string;
-  /** The runs started on this machine; opened when it is first used. */
+  /** The journal of the runs started on this machine; opened on first use. */
   readonly journal: Journal;
 }

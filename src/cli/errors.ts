@@ -1,13 +1,13 @@
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
-/** A fault the command line found by itself, with its exit code and what to do next. */
+/** An error of the command line, with its exit code and the next steps for the user. */
 export class CliError extends Error {
   override readonly name: string = 'CliError';
   readonly status: string;
   readonly exitCode: ExitCode;
-  /** A few lines on what to do next. */
+  /** The next steps for the user, line by line. */
   readonly hints: readonly string[];
-  /** What a service said besides its message, line by line. */
+  /** The details of a service's error, line by line. */
   readonly details: readonly string[];
   readonly data: unknown;
 
@@ -31,37 +31,37 @@ export class CliError extends Error {
   }
 }
 
-/** Wrong use: a flag, an argument or an input. Exit 2. */
+/** Returns the error for an invalid flag, argument or input. Exit 2. */
 export function usageError(message: string, ...hints: string[]): CliError {
   return new CliError(message, { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints });
 }
 
-/** Wrong use in one case of a test file; its other cases run. Exit 2. */
+/** An error in one case of a test file; its other cases run. Exit 2. */
 export class CaseFault extends CliError {
   constructor(message: string, hints: readonly string[] = []) {
     super(message, { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints });
   }
 
-  /** The same fault with its place. */
+  /** Returns the same error with its place. */
   at(place: string): CaseFault {
     return new CaseFault(`${place}: ${this.message}`, this.hints);
   }
 }
 
-/** Configuration that contradicts itself or can't be read. Exit 2. */
+/** Returns the error for a configuration that contradicts itself or can't be read. Exit 2. */
 export function configError(message: string, ...hints: string[]): CliError {
   return new CliError(message, { status: 'CONFIG_ERROR', exitCode: EXIT.usage, hints });
 }
 
-/** Something that is kept on this machine is not there. Exit 4. */
+/** Returns the error for something missing on this machine. Exit 4. */
 export function notFoundError(message: string, ...hints: string[]): CliError {
   return new CliError(message, { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound, hints });
 }
 
-/** Ended by Ctrl-C (130) or SIGTERM (143). Commands add hints on what goes on and how to get it. */
+/** The command was ended by Ctrl-C (130) or SIGTERM (143). Commands add hints on runs that go on. */
 export class Interrupted extends CliError {
   override readonly name = 'Interrupted';
-  /** What the user or the system did, such as Ctrl-C or SIGHUP. */
+  /** The cause, such as Ctrl-C or SIGHUP. */
   readonly by: string;
 
   constructor(
@@ -80,22 +80,22 @@ export class Interrupted extends CliError {
   }
 }
 
-/** What stops a command, such as Ctrl-C or --timeout, by the reason of an aborted signal; undefined for any other. */
+/** Returns the cause that stopped a command, such as Ctrl-C or --timeout, from an abort reason; undefined for other reasons. */
 export function stopperOf(reason: unknown): string | undefined {
   return reason instanceof Error && 'by' in reason && typeof reason.by === 'string' ? reason.by : undefined;
 }
 
-/** A question was left with Ctrl-C, or its terminal went away: the user's wish, not an error. Exit 130. */
+/** The user left a question with Ctrl-C or closed the terminal. Exit 130. */
 export class QuestionLeft extends Interrupted {
   constructor() {
     super('SIGINT', [], { message: 'a question was left without an answer' });
   }
 }
 
-/** The time that `--timeout` gives the whole command was over. Exit 6. */
+/** The time limit of `--timeout` was reached. Exit 6. */
 export class TimeIsUp extends CliError {
   override readonly name = 'TimeIsUp';
-  /** What stops runs on this machine. */
+  /** The cause that stopped runs on this machine. */
   readonly by = '--timeout';
 
   constructor() {
@@ -107,7 +107,7 @@ export class TimeIsUp extends CliError {
   }
 }
 
-/** The waiting time was over. Exit 6. */
+/** Returns the error for a wait that reached its limit. Exit 6. */
 export function waitTimeout(
   message: string,
   options: { hints: readonly string[]; data?: unknown },
@@ -115,7 +115,7 @@ export function waitTimeout(
   return new CliError(message, { status: 'WAIT_TIMEOUT', exitCode: EXIT.waitTimeout, ...options });
 }
 
-/** What to say once tests were stopped: what had ended is kept. Any other error is given back. */
+/** Adds to the error of a stopped test how to resume it; returns any other error unchanged. */
 export function resumable(error: unknown): unknown {
   const hints = ['Go on with the same command and --resume.'];
   if (error instanceof Interrupted) return new Interrupted(error.signal, hints, { by: error.by });

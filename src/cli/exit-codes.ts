@@ -1,6 +1,6 @@
 import type { EngineFault } from '../models/engine.ts';
 
-/** The exit codes users and scripts rely on. */
+/** The exit codes that users and scripts rely on. */
 export const EXIT = {
   ok: 0,
   fault: 1,
@@ -16,7 +16,7 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Status and exit code of what a provider says instead of an answer. */
+/** The status and exit code of each fault of a provider. */
 export const PROVIDER_FAULTS = {
   unauthorised: { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised },
   quota: { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited },

@@ -6,9 +6,9 @@ import type { Surroundings } from './runtime/create-context.ts';
 import { plainIo } from './terminal/io.ts';
 
 /**
- * Runs one command line and gives its exit code; what it printed has gone out by then.
+ * Runs a command line and returns its exit code, after all output is written.
  *
- * Help and version load nothing but the tree: what runs commands, and what reports errors, is loaded when needed.
+ * Help and version load only the tree; the code that runs commands and reports errors is loaded on demand.
  */
 export async function runCli(argv: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
   const io = plainIo(surroundings.streams);
@@ -44,7 +44,7 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
   return exitCode;
 }
 
-/** Parses the line and runs the command it names; ends as well once help was shown instead. */
+/** Parses the line and runs its command; also returns after help was shown instead. */
 async function parsed(tree: Command, argv: readonly string[]): Promise<void> {
   try {
     await tree.parseAsync([...argv], { from: 'user' });

@@ -7,30 +7,30 @@ import { resolveAddress, serviceOf } from '../settings/config/address.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { promptFileOf } from '../targets/prompt-file.ts';
 
-/** More runs than this are never offered. */
+/** Maximum number of offered runs. */
 const MOST_RUNS = 1000;
 
-/** A prompt as far as this machine knows it. */
+/** A prompt that this machine knows. */
 export interface KnownPrompt {
   readonly promptId: string;
   readonly promptVersionId: string;
   readonly title: string;
-  /** What it is called; undefined where only its ids are known. */
+  /** The slug; undefined if only the ids are known. */
   readonly slug?: string | undefined;
-  /** The names of its labels; only known of the local service. */
+  /** The names of its labels; only on the local service. */
   readonly labels?: readonly string[];
-  /** The inputs it expects. */
+  /** The config, with the expected inputs. */
   readonly config: unknown;
-  /** Only known of the local service. */
+  /** The model; only on the local service. */
   readonly model?: string | undefined;
 }
 
-/** What is known on this machine of the service that a line speaks of. Never asks the network, never writes. */
+/** The facts about a line's service that this machine has. Uses no network and writes nothing. */
 export class Known {
   readonly #ctx: Context;
   #local: Promise<LocalFacts> | undefined;
 
-  /** @param ctx its flags are those of the line that is completed */
+  /** @param ctx has the flags of the completed line */
   constructor(ctx: Context) {
     this.#ctx = ctx;
   }
@@ -41,7 +41,7 @@ export class Known {
     return local.length > 0 ? local : wellFormedModels(cached?.models ?? []);
   }
 
-  /** Every prompt of the local service, then those that were read before, last used first. */
+  /** Returns every prompt of the local service, then the cached prompts, last used first. */
   async prompts(): Promise<readonly KnownPrompt[]> {
     const service = this.#service();
     const local = service === 'local' ? (await this.#localFacts()).prompts : [];
@@ -51,11 +51,11 @@ export class Known {
     return [...local, ...read.filter(({ promptId }) => !local.some(one => one.promptId === promptId))];
   }
 
-  /** What prompts are called, with their titles; a prompt without a slug by its newest id, in one version only. */
+  /** Returns the names of prompts with their titles; a prompt without a slug appears once, by its newest id. */
   async names(idOf: (prompt: KnownPrompt) => string): Promise<ReadonlyMap<string, string>> {
     const service = this.#service();
     const local = service === 'local' ? (await this.#localFacts()).prompts : [];
-    // What else was read of this machine's own service are versions of files, which are offered as files.
+    // The other cached versions of this machine's own service are prompt files, which are offered as files.
     const prompts = local.length > 0 ? local : await this.prompts();
     const slugs = new PromptCache(this.#ctx.settings.directory, service).slugs();
     const names = new Map<string, { readonly name: string; readonly title: string }>();
@@ -69,7 +69,7 @@ export class Known {
     return new Map([...names.values()].map(({ name, title }) => [name, title]));
   }
 
-  /** Runs started from here, newest first. */
+  /** Returns the runs started on this machine, newest first. */
   async runs(): Promise<JournalEntry[]> {
     const service = this.#service();
     const runs: JournalEntry[] = [];
@@ -80,7 +80,7 @@ export class Known {
     return runs;
   }
 
-  /** The prompt that a target stands for, in any version of it. */
+  /** Returns the prompt of a target, in any version. */
   async prompt(target: string | undefined): Promise<KnownPrompt | undefined> {
     if (target === undefined) return undefined;
     const name = this.#ctx.settings.aliases.get(target) ?? target;
@@ -107,7 +107,7 @@ export class Known {
   }
 }
 
-/** A prompt that is a file: its inputs and its model. */
+/** Returns the inputs and the model of a prompt file. */
 async function promptInFile(ctx: Context, file: string): Promise<KnownPrompt> {
   const [{ definitionOfFile }, { promptConfig }] = await Promise.all([
     import('../targets/prompt-definition.ts'),
@@ -123,7 +123,7 @@ interface LocalFacts {
   readonly prompts: readonly KnownPrompt[];
 }
 
-/** Asks the service within this process; where nothing was ever kept, it is not made for this. */
+/** Reads the store of the local service in this process; does not create it. */
 async function localFacts(ctx: Context): Promise<LocalFacts> {
   if (!existsSync(ctx.dataDir)) return { models: [], prompts: [] };
   const { client } = await ctx.connection();

@@ -7,26 +7,26 @@ import {
   nameOf,
 } from '../core/command-spec.ts';
 
-/** What is known of a command line from its finished words. */
+/** A command line, as far as its finished words go. */
 export interface Call {
-  /** The command, or the group whose verb is missing; undefined for the root. */
+  /** The command, or the group without its verb; undefined for the root. */
   readonly command: CommandSpec | undefined;
   /** The commands that the next word may name. */
   readonly below: readonly CommandSpec[];
   /** Every flag that may follow. */
   readonly flags: readonly Flag[];
-  /** The flags given, by their long name, with their values. */
+  /** The values of the flags so far, by long name. */
   readonly flagValues: ReadonlyMap<string, readonly string[]>;
-  /** The command's arguments so far. */
+  /** The arguments so far. */
   readonly operands: readonly string[];
-  /** The flag whose value the next word is. */
+  /** The flag that the next word is the value of. */
   readonly open: Flag | undefined;
-  /** Whether `--` ended the flags. */
+  /** True after `--`, which ends the flags. */
   readonly onlyOperands: boolean;
 }
 
 export interface Flag {
-  /** The long name, or the short one if there is no other. */
+  /** The long name, or the short one if there is no long one. */
   readonly name: string;
   readonly short: string | undefined;
   readonly description: string;
@@ -35,7 +35,7 @@ export interface Flag {
   readonly completes: Completes | undefined;
 }
 
-/** Reads the finished words as the parser will; undefined if they lead to no command. */
+/** Reads the finished words as the parser does; undefined if they name no command. */
 export function readCall(table: CommandTable, words: readonly string[]): Call | undefined {
   const flagValues = new Map<string, string[]>();
   const operands: string[] = [];
@@ -66,7 +66,7 @@ export function readCall(table: CommandTable, words: readonly string[]): Call | 
   return { command, below, flags, flagValues, operands, open, onlyOperands };
 }
 
-/** The command of that name or alias right below another one, or below the root. */
+/** Returns the subcommand with that name or alias, of a command or of the root. */
 export function verbOf(
   table: CommandTable,
   command: CommandSpec | undefined,
@@ -77,13 +77,13 @@ export function verbOf(
   );
 }
 
-/** Whether a word may be an argument of the command itself: a group, such as `batch`, may have both arguments and verbs. */
+/** Returns true if a command takes arguments itself: a group, such as `batch`, may have both arguments and verbs. */
 function takesArguments(table: CommandTable, command: CommandSpec | undefined): boolean {
   const hasVerbs = commandsBelow(table, command?.path ?? '').length > 0;
   return !hasVerbs || command?.arguments?.some(([name]) => name.startsWith('<')) === true;
 }
 
-/** The flag that a word names and gives a value to in one: `--flag=value`, `-fvalue`. */
+/** Returns the flag of a word that also contains its value: `--flag=value`, `-fvalue`. */
 export function flagWithValue(
   word: string,
   flags: readonly Flag[],
@@ -100,7 +100,7 @@ export function isFlag(word: string): boolean {
   return word.startsWith('-') && word !== '-';
 }
 
-/** Notes a flag and gives it back if its value is still to come. */
+/** Records a flag; returns it if the next word is its value. */
 function readFlag(word: string, flags: readonly Flag[], flagValues: Map<string, string[]>): Flag | undefined {
   const carried = flagWithValue(word, flags);
   if (carried !== undefined) note(flagValues, carried.flag, word.slice(carried.prefix.length));
@@ -137,7 +137,7 @@ function flagOf([flags, description, traits = {}]: FlagSpec): Flag {
   };
 }
 
-/** What a value may be, by what stands for it in the usage. */
+/** The kinds of values, by their placeholders in the usage. */
 const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
   dir: 'files',
   file: 'files',
@@ -156,7 +156,7 @@ const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
   version: 'versions',
 };
 
-/** What a flag or an argument may be, such as `--out <file>` or `[run...]`; the command's own word for it wins. */
+/** Returns the kind of value of a flag or argument, such as `--out <file>` or `[run...]`; the command's own declaration wins. */
 export function completesOf(usage: string, own: Completes | undefined): Completes | undefined {
   const [, placeholder = ''] = /[<[]([^>\].]+)/u.exec(usage) ?? [];
   return own ?? PLACEHOLDERS[placeholder];

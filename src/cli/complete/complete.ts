@@ -7,7 +7,7 @@ import { type Call, completesOf, flagWithValue, isFlag, readCall } from './call.
 import { type BashLine, type Line, parseBashLine, type Quote, unquoted } from './line.ts';
 import { anyOf, type Candidate, commandNames, flagNames, SOURCES, type Source } from './sources.ts';
 
-/** What the completion scripts call: `__complete <shell> -- …`. */
+/** Returns the code of `__complete <shell> -- …`, which the completion scripts call. */
 export function completeFrom(table: CommandTable) {
   return async (ctx: Context, shell: string, words: readonly string[]): Promise<ExitCode> => {
     const complete = (line: Line): Promise<Candidate[]> => candidatesFor(ctx, table, line);
@@ -19,7 +19,7 @@ export function completeFrom(table: CommandTable) {
 
 type Complete = (line: Line) => Promise<Candidate[]>;
 
-/** What a shell's script gets; each script hands over its line in the way its shell has it. */
+/** Returns the lines for a shell's script; each script passes its line in its shell's own form. */
 export async function completionLines(
   shell: string,
   words: readonly string[],
@@ -49,15 +49,15 @@ function lastIsCurrent(words: readonly string[]): Line {
   return { words: words.slice(0, -1), current: words.at(-1) ?? '' };
 }
 
-/** Base64 of a JSON list: Windows PowerShell loses quotes and empty words among a program's arguments. */
+/** Decodes a JSON list in Base64, because Windows PowerShell loses quotes and empty words in a program's arguments. */
 function decoded(text: string): string[] {
   const words: unknown = JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
   return Array.isArray(words) ? words.filter(word => typeof word === 'string') : [];
 }
 
 /**
- * What bash puts in place of the part of the word that it replaces: quoted, so that nothing in it can be run or
- * expanded; a space follows the only candidate where the word ends with it.
+ * Returns the replacements for a part of a word in bash, quoted, so that bash runs and expands nothing in them. A space
+ * follows a single candidate that ends the word.
  */
 export function forBash(candidates: readonly Candidate[], line: BashLine): string[] {
   const [only, another] = candidates;
@@ -67,19 +67,19 @@ export function forBash(candidates: readonly Candidate[], line: BashLine): strin
   return candidates.map(candidate => bashText(candidate, line));
 }
 
-/** For shells that quote by themselves what they insert: value and description. */
+/** Returns lines with value and description, for fish, which quotes values itself. */
 export function forFish(candidates: readonly Candidate[]): string[] {
   return candidates.map(({ value, description = '' }) => `${value}\t${oneLine(description)}`);
 }
 
-/** As for fish, with a first field that says whether a space may follow. */
+/** Returns lines as for fish, with a first field that says if a space may follow. */
 export function forZsh(candidates: readonly Candidate[]): string[] {
   return candidates.map(
     candidate => `${candidate.goesOn ? 'open' : 'done'}\t${forFish([candidate])[0] ?? ''}`,
   );
 }
 
-/** What PowerShell inserts, what it lists, and what it says of it; it wants none of them empty. */
+/** Returns lines with PowerShell's inserted text, list text and description, none of them empty. */
 export function forPowerShell(candidates: readonly Candidate[]): string[] {
   return candidates.map(({ value, description }) =>
     [powerShellWord(value), value, oneLine(description ?? '') || value].join('\t'),
@@ -93,18 +93,18 @@ function bashText({ value }: Candidate, { kept, quote }: BashLine): string {
 
 function bashQuoted(text: string, quote: Quote): string {
   if (quote === "'") return text.replaceAll("'", String.raw`'\''`);
-  // Nothing but other quotes keeps the history from being looked up within these.
+  // Within double quotes, only other quotes prevent history expansion.
   if (quote === '"') return text.replace(/["$`\\]/gu, String.raw`\$&`).replaceAll('!', `"'!'"`);
   return text.replace(/[^\w@%+=:,./\u0080-\u{10ffff}-]/gu, String.raw`\$&`);
 }
 
-/** PowerShell takes typographic quotes for quotes as well. */
+/** Quotes a word for PowerShell, which also accepts typographic quotes as quotes. */
 function powerShellWord(value: string): string {
   if (/^[\w./:=+-]+$/u.test(value)) return value;
   return `'${value.replace(/['\u2018-\u201b]/gu, '$&$&')}'`;
 }
 
-/** Everything the word under the cursor may become. A source that can't be read gives nothing. */
+/** Returns all completions of the word under the cursor. A source that can't be read contributes nothing. */
 async function candidatesFor(
   ctx: Context,
   table: CommandTable,
@@ -123,7 +123,7 @@ async function candidatesFor(
     .map(candidate => ({ ...candidate, value: prefix + candidate.value }));
 }
 
-/** Where candidates come from, and what of the word stands before them. */
+/** Returns the source of candidates, and the part of the word before them. */
 function sourceFor(call: Call, current: string): { readonly source: Source; readonly prefix: string } {
   if (call.open !== undefined) return { source: sourceOf(call.open.completes), prefix: '' };
   if (isFlag(current) && !call.onlyOperands) {
@@ -134,7 +134,7 @@ function sourceFor(call: Call, current: string): { readonly source: Source; read
   return { source: anyOf(commandNames, sourceOf(argumentOf(call))), prefix: '' };
 }
 
-/** What the next argument may be; the last one goes for all that follow if it repeats. */
+/** Returns the kind of the next argument; a repeatable last one applies to all that follow. */
 function argumentOf({ command, operands }: Call): Completes | undefined {
   const all = command?.arguments ?? [];
   const last = all.at(-1);
@@ -149,7 +149,7 @@ function sourceOf(completes: Completes | undefined): Source {
   return () => completes.map(value => ({ value }));
 }
 
-/** The context with the flags of the line that is completed, which choose the service. */
+/** Returns the context with the flags of the completed line, which choose the service. */
 function withFlags(ctx: Context, { flagValues }: Call): Context {
   const last = (flag: string): string | undefined => flagValues.get(flag)?.at(-1);
   const [profile, baseUrl] = [last('--profile'), last('--base-url')];
@@ -166,7 +166,7 @@ function withFlags(ctx: Context, { flagValues }: Call): Context {
   };
 }
 
-/** What holds a control character can't be typed, and would break the lines the shells read. */
+/** Returns false for values with control characters: they can't be typed, and would break the lines for the shells. */
 function isTypeable(value: string): boolean {
   return !/[\t\n]/u.test(value) && visible(value) === value;
 }

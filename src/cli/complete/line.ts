@@ -1,34 +1,34 @@
-/** What stands before the cursor, as the shell would hand it to the program. */
+/** The words before the cursor, as the shell would pass them to the program. */
 export interface Line {
   /** The finished words after the program's name. */
   readonly words: readonly string[];
-  /** The word the cursor is in, as far as the cursor; empty after a space. */
+  /** The word under the cursor, up to the cursor; empty after a space. */
   readonly current: string;
 }
 
 export type Quote = '' | "'" | '"';
 
-/** A line of bash, with what is needed to give bash the part of a word that it replaces. */
+/** A line of bash, with the part of the word that bash replaces. */
 export interface BashLine extends Line {
-  /** How much of `current` stands before the part that is replaced. */
+  /** The length of `current` before the replaced part. */
   readonly kept: number;
-  /** The quote that is still open. */
+  /** The open quote. */
   readonly quote: Quote;
 }
 
 interface Word {
   value: string;
-  /** Length of `value` where readline last starts a word of its own. */
+  /** The length of `value` at the last start of a readline word. */
   broken: number;
-  /** Length of `value` where the last quote opens. */
+  /** The length of `value` at the last opening quote. */
   opened: number;
 }
 
 /**
- * Takes a line of bash apart without running any of it.
+ * Parses a line of bash without running any of it.
  *
  * @param left the line up to the cursor
- * @param breaks `COMP_WORDBREAKS`: where readline starts a new word, though the shell does not
+ * @param breaks `COMP_WORDBREAKS`: characters after which readline starts a new word, although the shell does not
  */
 export function parseBashLine(left: string, breaks: string): BashLine {
   const words: string[] = [];
@@ -59,12 +59,12 @@ export function parseBashLine(left: string, breaks: string): BashLine {
   return { words: argumentsOf(words), current: value, kept: quote === '' ? broken : opened, quote };
 }
 
-/** A word without its quotes, finished or not. */
+/** Removes the quotes of a word, even of an unfinished one. */
 export function unquoted(raw: string): string {
   return parseBashLine(`- ${raw}`, '').current;
 }
 
-/** What follows the program's name, which variables may be set before. */
+/** Returns the words after the program's name, which assignments of variables may precede. */
 function argumentsOf(words: readonly string[]): string[] {
   const program = words.findIndex(word => !/^\w+=/u.test(word));
   return program < 0 ? [] : words.slice(program + 1);

@@ -8,32 +8,32 @@ import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
 import type { Known, KnownPrompt } from './cached-facts.ts';
 import { type Call, verbOf } from './call.ts';
 
-/** Something the word under the cursor may become. */
+/** A completion of the word under the cursor. */
 export interface Candidate {
   /** The whole word, unquoted. */
   readonly value: string;
   readonly description?: string;
-  /** Whether the word goes on after it, as after `key=` or a directory: no space is added. */
+  /** True if the word continues, as after `key=` or a directory: no space is added. */
   readonly goesOn?: boolean;
 }
 
-/** What a source may look at. */
+/** The input of a source. */
 export interface SourceRequest {
   readonly ctx: Context;
   readonly call: Call;
   readonly table: CommandTable;
   readonly known: Known;
-  /** What stands of the word, without the flag it may carry. */
+  /** The typed part of the word, without its flag. */
   readonly typed: string;
 }
 
-/** Gives what a word may be; what does not start as typed is left out later. */
+/** Returns candidates for a word; the caller removes those that don't begin with the typed part. */
 export type Source = (request: SourceRequest) => readonly Candidate[] | Promise<readonly Candidate[]>;
 
 export const commandNames: Source = ({ call: { below } }) =>
   below.map(one => ({ value: nameOf(one), description: one.summary }));
 
-/** Long names, and short ones if there is no other; a flag that was given comes again only if it may. */
+/** Returns the names of flags, long if possible; a flag that is on the line already only if it is repeatable. */
 export const flagNames: Source = ({ call: { flags, flagValues } }) =>
   flags
     .filter(({ name, repeats }) => repeats || !flagValues.has(name))
@@ -59,7 +59,7 @@ const profiles: Source = ({ ctx }) => [
 const aliases: Source = ({ ctx }) =>
   [...ctx.settings.aliases].map(([value, target]) => ({ value, description: target }));
 
-/** What each of several sources gives; one that can't be read gives nothing. */
+/** Combines sources; one that can't be read contributes nothing. */
 export const anyOf =
   (...sources: readonly Source[]): Source =>
   async request => {
@@ -67,7 +67,7 @@ export const anyOf =
     return answers.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
   };
 
-/** Versions by their ids, where an id is what is wanted: of the prompt that the line names, of any where it is not known. */
+/** Returns ids of versions: of the prompt on the line, or of any prompt if it is unknown. */
 const versions: Source = async ({ call, known }) => {
   const prompt = await known.prompt(call.operands[0]);
   return (await known.prompts())
@@ -75,16 +75,16 @@ const versions: Source = async ({ call, known }) => {
     .map(({ promptVersionId, title }) => ({ value: promptVersionId, description: title }));
 };
 
-/** Prompts by their slugs; by their own ids only while no slug is known. */
+/** Returns the slugs of prompts; their ids only if no slug is known. */
 const prompts: Source = request => named(request, ({ promptId }) => promptId);
 
-/** The same for what is run, which an id of a version serves better. */
+/** Returns the slugs of prompts to run; ids of versions if no slug is known. */
 const runnable: Source = request => named(request, ({ promptVersionId }) => promptVersionId);
 
-/** Where it is not known which service is meant, aliases and files still are. */
+/** Aliases and prompt files don't depend on the service; prompts do. */
 const targets: Source = anyOf(aliases, promptFiles, runnable);
 
-/** Labels come once a slug and its `@` are typed. */
+/** Returns names of prompts; their labels after a slug and `@` are typed. */
 async function named(
   { known, typed }: Pick<SourceRequest, 'known' | 'typed'>,
   idOf: (prompt: KnownPrompt) => string,
@@ -106,7 +106,7 @@ const runs: Source = async ({ ctx, known }) =>
 const models: Source = async ({ known }) =>
   (await known.models()).map(({ model, modality }) => ({ value: model, description: modality }));
 
-/** `key=`, then `key=value` for the values the prompt lists; a file after `key=@`, and for a picture with a name. */
+/** Returns `key=`, then `key=value` for the prompt's choices; files after `key=@`, and for named images. */
 const inputs: Source = async request => {
   const { call, known, typed } = request;
   const [key, value] = splitPair(typed);
@@ -130,7 +130,7 @@ const inputs: Source = async request => {
   return keysLeft(call, '--input', keys);
 };
 
-/** `key=`, then `key=value`, of the model that the line names or the chosen prompt uses; of any where none is known. */
+/** Returns `key=`, then `key=value`, for the model on the line or of the prompt; for any model if it is unknown. */
 const runOptions: Source = async ({ call, known, typed }) => {
   const model = call.flagValues.get('--model')?.at(-1) ?? (await known.prompt(call.operands[0]))?.model;
   const models = (await known.models()).filter(one => model === undefined || one.model === model);
@@ -152,7 +152,7 @@ const settingValues: Source = request => {
     : [];
 };
 
-/** What `help` explains besides commands; guides that a command gives its name to come with that. */
+/** The topics of `help` that are not commands; a guide with the name of a command follows its help. */
 const TOPICS = [
   'agents',
   'environment',
@@ -200,7 +200,7 @@ function splitPair(typed: string): readonly [key: string | undefined, value: str
   return at < 0 ? [undefined, ''] : [typed.slice(0, at), typed.slice(at + 1)];
 }
 
-/** The keys that were not given yet, with what is said of them; one with `=` in it could never be. */
+/** Returns the keys that are not on the line yet, with their descriptions; a key with `=` can't be typed. */
 function keysLeft(call: Call, flag: string, keys: ReadonlyMap<string, string | undefined>): Candidate[] {
   const taken = (call.flagValues.get(flag) ?? []).map(pair => splitPair(pair)[0]);
   return [...keys]

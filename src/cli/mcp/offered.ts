@@ -12,9 +12,9 @@ import { findByName, unlessNotFound } from '../targets/prompt-name.ts';
 import { readVersion, resolveTarget } from '../targets/target.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
-/** A prompt as an agent gets to know it. */
+/** A prompt as an agent sees it. */
 export interface OfferedPrompt {
-  /** What it is called in a call. */
+  /** The name of the prompt in a call. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -25,26 +25,26 @@ export interface OfferedPrompt {
 interface OpenedPrompt {
   readonly connection: Connection;
   readonly version: PromptVersion;
-  /** What the service expects a run of it to take, if it says so. */
+  /** The service's estimate for a run, if there is one. */
   readonly estimatedCredits: unknown;
 }
 
 interface OfferOptions {
-  /** A directory whose prompt files are offered too. */
+  /** A directory whose prompt files are also offered. */
   readonly directory: string | undefined;
-  /** What can be run, by any name that `run` takes; everything if empty. */
+  /** The allowed prompts, by any name that `run` takes; all if empty. */
   readonly allow: readonly string[];
 }
 
 const EXTENSION = /\.prompt(?:\.ya?ml)?$/u;
 
-/** The prompts of a session: those of the service, and of a directory, as far as they are allowed. */
+/** The prompts of a session: the allowed ones of the service and of a directory. */
 export class Offer {
   readonly #ctx: Context;
   readonly #options: OfferOptions;
-  /** Ids of prompts, ids of versions, and paths of files; everything if undefined. */
+  /** The allowed ids of prompts, ids of versions and paths of files; all if undefined. */
   #allowed: ReadonlySet<string> | undefined;
-  /** Files of the directory that standard error was told of: each once. */
+  /** The unusable files of the directory that were reported, so that each is reported once. */
   readonly #leftOut = new Set<string>();
 
   private constructor(ctx: Context, options: OfferOptions) {
@@ -52,7 +52,7 @@ export class Offer {
     this.#options = options;
   }
 
-  /** @throws {CliError} for an allowed prompt that is not there, and a directory that can't be read */
+  /** Opens the offer. @throws {CliError} if an allowed prompt does not exist, or the directory can't be read */
   static async open(ctx: Context, options: OfferOptions): Promise<Offer> {
     const offer = new Offer(ctx, options);
     await offer.#fromDirectory();
@@ -63,7 +63,7 @@ export class Offer {
     return offer;
   }
 
-  /** Every prompt that can be named; of a service without a list those that are allowed, or were read before. */
+  /** Lists the prompts; for a service without a list, the allowed or cached ones. */
   async list(signal: AbortSignal): Promise<OfferedPrompt[]> {
     const { allow } = this.#options;
     if (allow.length > 0) return Promise.all(allow.map(name => this.#allowedPrompt(name)));
@@ -72,7 +72,7 @@ export class Offer {
     return [...own, ...others.filter(({ name }) => !own.some(prompt => prompt.name === name))];
   }
 
-  /** Those that fit some words, best first as the service has it. */
+  /** Returns the prompts that match words, in the service's order, best first. */
   async search(words: string, signal: AbortSignal): Promise<OfferedPrompt[]> {
     if (words === '' || this.#allowed !== undefined) return fitting(await this.list(signal), words);
     const { client } = await this.#ctx.connection();
@@ -81,9 +81,9 @@ export class Offer {
   }
 
   /**
-   * What a name stands for, as `run` takes it.
+   * Resolves the name of a prompt, as `run` does.
    *
-   * @throws {CliError} USAGE_ERROR for what is not allowed, or a file outside of the working directory
+   * @throws {CliError} USAGE_ERROR if it is not allowed, or a file outside the working directory
    */
   async open(name: string): Promise<OpenedPrompt> {
     const target = this.#files().get(name) ?? name;
@@ -112,7 +112,7 @@ export class Offer {
     );
   }
 
-  /** The path of a file, else the id of the version or the prompt that is named. */
+  /** Returns the path of a named file, or the id of a named version or prompt. */
   async #identify(name: string): Promise<string> {
     const { signal } = this.#ctx;
     const target = this.#files().get(name) ?? name;
@@ -135,7 +135,7 @@ export class Offer {
     return { name, title: version.title, description: '', config: version.config };
   }
 
-  /** The prompt files of the directory by their names, read anew each time. */
+  /** Returns the prompt files of the directory by name; reads the directory each time. */
   #files(): Map<string, string> {
     const { directory } = this.#options;
     if (directory === undefined) return new Map();
@@ -164,7 +164,7 @@ export class Offer {
     return prompts.filter(prompt => prompt !== undefined);
   }
 
-  /** Undefined for a file that can't be used, which standard error is told. */
+  /** Reads a prompt file. Reports an unusable one on standard error and returns undefined. */
   async #fromFile(name: string, file: string): Promise<OfferedPrompt | undefined> {
     const { signal, io } = this.#ctx;
     try {

@@ -7,7 +7,7 @@ import type { TextField } from '../inputs/input-fields.ts';
 import { definitionOfVersion } from '../targets/prompt-definition.ts';
 import type { Offer, OfferedPrompt } from './offered.ts';
 
-/** A prompt as the protocol lists it, images as arguments behind its texts. */
+/** Returns a prompt as the protocol lists it, with images as arguments after its texts. */
 export function listedPrompt({ name, title, description, config }: OfferedPrompt): Prompt {
   const { text, images } = describeConfig(config);
   const ofImages = images.map(({ description: what }, at) => ({
@@ -28,7 +28,7 @@ export function listedPrompt({ name, title, description, config }: OfferedPrompt
   };
 }
 
-/** What a field says of itself, its choices and its default. */
+/** Returns the description of a field, with its choices and its default. */
 function describedAs(field: TextField): string {
   return [
     ...(field.description === undefined ? [] : [field.description]),
@@ -67,7 +67,7 @@ export async function renderedPrompt(
   return { description: title, messages: (preview?.messages ?? []).flatMap(messagesOf) };
 }
 
-/** The protocol knows users and assistants, and one part a message. */
+/** Converts a message: the protocol has only users and assistants, and one part per message. */
 function messagesOf({ role, content }: Message): PromptMessage[] {
   return content.flatMap(part => {
     const shown = partOf(part);

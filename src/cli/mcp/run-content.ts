@@ -9,10 +9,10 @@ import { oneLine, visible } from '../terminal/sanitise.ts';
 
 type Content = CallToolResult['content'][number];
 
-/** A picture larger than this is named by its URL, in bytes. */
+/** Maximum size of an embedded picture, in bytes; a larger one is named by its URL. */
 const MAX_PICTURE_BYTES = 20 * 1024 * 1024;
 
-/** What a URL of a picture gives is something else. */
+/** The URL of a picture returned something else. */
 class NotAPicture extends Error {
   override readonly name = 'NotAPicture';
 }
@@ -70,13 +70,13 @@ async function contentOf(ctx: Context, connection: Connection, item: OutputItem)
 }
 
 interface RunCosts {
-  /** null if the run was free; undefined if it is not known. */
+  /** null if the run was free; undefined if unknown. */
   readonly credits?: number | null;
-  /** In US dollars, of this machine's own service. */
+  /** The cost in US dollars; only of this machine's own service. */
   readonly cost?: number;
 }
 
-/** What a run cost, as far as that can be learnt; never a fault. */
+/** Returns the costs of a run, as far as they are available; never fails. */
 async function costsOf(ctx: Context, { client, costs }: Connection, runId: string): Promise<RunCosts> {
   const { signal } = ctx;
   try {

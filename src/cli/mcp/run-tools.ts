@@ -19,28 +19,28 @@ import { resolveRun } from '../targets/run-name.ts';
 import type { Offer } from './offered.ts';
 import { runResult } from './run-content.ts';
 
-/** One call of a tool. */
+/** A call of a tool. */
 export interface Call {
-  /** Aborted once the client gives the call up. */
+  /** Aborted if the client cancels the call. */
   readonly signal: AbortSignal;
-  /** Returns true once the session is over, and with it the runs of this machine's own service. */
+  /** Returns true after the session has ended, and with it the runs of this machine's own service. */
   readonly isSessionOver: () => boolean;
-  /** Tells the client how far it is, if it wants to know. */
+  /** Reports progress to the client, if it asked for it. */
   readonly progress: (message: string) => void;
 }
 
-/** How often a client is told that a run goes on, in milliseconds; the first time it is looked for sooner. */
+/** Interval between progress reports to a client, in milliseconds; the first one comes sooner. */
 const PROGRESS_MS = 1000;
 const FIRST_PROGRESS_MS = 200;
 
-/** What all runs of a session have in common. */
+/** The state that all runs of a session share. */
 export interface RunSession {
   readonly ctx: Context;
   readonly offer: Offer;
   readonly budget: Budget;
 }
 
-/** Creates a run of a prompt and waits for it. Once the call is given up, the run goes on without it. */
+/** Creates a run of a prompt and waits for it. If the call is cancelled, the run goes on. */
 export async function runPrompt(
   { ctx, offer, budget }: RunSession,
   args: Readonly<Record<string, unknown>>,
@@ -70,7 +70,7 @@ export async function runPrompt(
   );
 }
 
-/** Room for a run in the budget; given back if the call is cancelled before it is there. */
+/** Waits for a reservation in the budget; releases it if the call is cancelled before. */
 async function takeRoom(room: Promise<Reservation>, signal: AbortSignal): Promise<Reservation> {
   const reservation = await room;
   if (signal.aborted) reservation.refused();
@@ -78,7 +78,7 @@ async function takeRoom(room: Promise<Reservation>, signal: AbortSignal): Promis
   return reservation;
 }
 
-/** Waits for a run that is there already. */
+/** Waits for an existing run. */
 export async function getRun(
   ctx: Context,
   args: Readonly<Record<string, unknown>>,
@@ -95,7 +95,7 @@ export async function getRun(
   });
 }
 
-/** How a run can be found: by its id once that is known, before by the key of its creation. */
+/** The identity of a run: its id once known, before that the key of its creation. */
 interface RunIdentity {
   runId: string | undefined;
   key: string | undefined;
@@ -148,7 +148,7 @@ function wayToRerun({ advise }: Connection, runId: string | undefined): string {
   return `note: the session has ended; ${run} was stopped and may have been paid for, ${again}`;
 }
 
-/** What some work on a run gives, `ended` aborted after it; the client is told once a second that the run goes on. */
+/** Waits for work on a run, aborts `ended` after it, and reports progress to the client once a second. */
 async function withProgress<T>(
   ctx: Context,
   connection: Connection,
@@ -185,7 +185,7 @@ async function reportProgress(
   }
 }
 
-/** The run that a creation has made, of a service that keeps its key. */
+/** Returns the run of a creation, from a service that keeps creation keys. */
 async function runOfKey(
   { client }: Connection,
   key: string | undefined,
@@ -198,7 +198,7 @@ async function runOfKey(
   return page?.rows.find(({ idempotencyKey }) => idempotencyKey === key)?.runId;
 }
 
-/** What some work gives, unless the call is given up before: nobody takes that then. */
+/** Returns the result of work; throws if the call is cancelled before. */
 async function untilGivenUp<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   work.catch(() => {});
   const givenUp = new Promise<never>((_, reject) => {
@@ -233,7 +233,7 @@ function textsOf(args: Readonly<Record<string, unknown>>, key: string): Map<stri
   );
 }
 
-/** Images that an agent names: https URLs, or files below the working directory; any other is refused. */
+/** Returns a finder of images for agents: https URLs and files below the working directory; it refuses all others. */
 function imagesBelow(ctx: Context): ImageFinder {
   const { cwd } = ctx;
   return {

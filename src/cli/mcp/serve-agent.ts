@@ -69,20 +69,20 @@ const TOOLS: readonly Tool[] = [
   },
 ];
 
-/** How long quick requests are still answered once the input has ended, in milliseconds. */
+/** Maximum time to answer quick requests after the input has ended, in milliseconds. */
 const LAST_ANSWERS_MS = 2000;
 
-/** How often standard output is looked at while nothing is written, in milliseconds. */
+/** Interval between checks for a reader of an idle standard output, in milliseconds. */
 const READER_CHECK_MS = 250;
 
-/** A hint that names a flag can't help: an agent has none. */
+/** Matches hints with flags, which can't help an agent. */
 const FLAG = /(?:^|[\s(])--?[a-z]/u;
 
 const WAITING =
   'note: waiting for a client of the Model Context Protocol on standard input; Ctrl-D ends. ' +
   'How a client starts it: promptrun mcp --help';
 
-/** Speaks the protocol on standard input and output until the input ends; `ctx.signal` ends it as well. */
+/** Speaks the protocol on standard input and output until the input ends or `ctx.signal` is aborted. */
 export async function serveAgent(ctx: Context, offer: Offer, caps: Caps): Promise<void> {
   const session = new AgentSession(ctx, offer, caps);
   const input = new PassThrough();
@@ -115,7 +115,7 @@ export async function serveAgent(ctx: Context, offer: Offer, caps: Caps): Promis
   await written;
 }
 
-/** Resolves to false once nobody reads standard output, though nothing is written to it; to true once the signal is aborted. */
+/** Resolves to false when standard output has no reader any more, even if idle; to true when the signal is aborted. */
 async function untilUnread({ io, clock }: Context, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted) {
     if (!io.isRead()) return false;
@@ -124,7 +124,7 @@ async function untilUnread({ io, clock }: Context, signal: AbortSignal): Promise
   return true;
 }
 
-/** Standard output that is closed, or full, ends the session. */
+/** Writes the output; a closed or full standard output ends the session. */
 async function writeOut({ io }: Context, output: PassThrough): Promise<void> {
   try {
     for await (const chunk of output as AsyncIterable<Uint8Array>) if (!(await io.out(chunk))) return;
@@ -133,13 +133,13 @@ async function writeOut({ io }: Context, output: PassThrough): Promise<void> {
   }
 }
 
-/** What all requests of one client share. */
+/** The state that all requests of a client share. */
 class AgentSession {
   readonly #ctx: Context;
   readonly #offer: Offer;
   readonly #budget: Budget;
   readonly #ended = new AbortController();
-  /** Requests that create nothing: they are answered though the input has ended. */
+  /** The number of open requests that create nothing; they are answered even after the input has ended. */
   #quick = 0;
   #isOver = false;
   readonly #calls = new Set<Promise<unknown>>();
@@ -176,7 +176,7 @@ class AgentSession {
     return server;
   }
 
-  /** Resolves once requests that create nothing are answered. */
+  /** Resolves when all requests that create nothing are answered. */
   async lastAnswers(): Promise<void> {
     const { clock } = this.#ctx;
     const until = clock.now() + LAST_ANSWERS_MS;
@@ -184,12 +184,12 @@ class AgentSession {
     while (this.#quick > 0 && clock.now() < until);
   }
 
-  /** Says that what still runs is about to be stopped. */
+  /** Announces that unfinished runs are about to be stopped. */
   end(): void {
     this.#isOver = true;
   }
 
-  /** Stops waiting for what still runs. */
+  /** Stops waiting for unfinished runs. */
   async close(): Promise<void> {
     this.#ended.abort(Object.assign(new Error('the session has ended'), { by: 'the end of the session' }));
     await Promise.allSettled(this.#calls);
@@ -204,7 +204,7 @@ class AgentSession {
     };
   }
 
-  /** Faults as the protocol's errors, without what a terminal would do with them. */
+  /** Answers a quick request; turns faults into errors of the protocol. */
   async #quickly<T>(work: () => Promise<T>): Promise<T> {
     this.#quick += 1;
     try {
@@ -216,7 +216,7 @@ class AgentSession {
     }
   }
 
-  /** A fault of a tool is a result: the agent is to read it. */
+  /** Turns a fault of a tool into a result, because the agent should read it. */
   async #asResult(result: Promise<CallToolResult>): Promise<CallToolResult> {
     this.#calls.add(result);
     try {
@@ -228,7 +228,7 @@ class AgentSession {
     }
   }
 
-  /** A command shows its user what a run holds as it came; here it goes on to a model. */
+  /** Removes the key from an answer. Other commands show answers to the user unchanged; here they go to a model. */
   async #withoutKey<T>(answer: T): Promise<T> {
     return (await this.#ctx.connection()).client.redact(answer);
   }
