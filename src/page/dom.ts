@@ -1,11 +1,11 @@
 import type { OutputItem, Run, RunRow } from '../wire/index.ts';
 
-/** What an element holds: text is never read as markup. */
+/** A child of an element. Text is never parsed as markup. */
 export type Child = Node | string | number | undefined | false;
 
 type Properties = Readonly<Record<string, string | number | boolean | ((event: Event) => void) | undefined>>;
 
-/** An element; properties that are functions listen to the event of their name, `true` is an empty attribute. */
+/** Creates an element. A function listens to the event of its name; `true` sets an empty attribute. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Properties = {},
@@ -25,7 +25,7 @@ function nodeOf(child: Child): Node | string {
   return child instanceof Node ? child : String(child);
 }
 
-/** A control under its name. */
+/** Creates a labelled control. */
 export function labelled(name: string, control: HTMLElement, hint?: string): HTMLElement {
   return el(
     'label',
@@ -36,7 +36,7 @@ export function labelled(name: string, control: HTMLElement, hint?: string): HTM
   );
 }
 
-/** A choice of texts and what each of them stands for. */
+/** Creates a `select` with these options. */
 export function choice(
   options: readonly (readonly [value: string, text: string])[],
   chosen: string,
@@ -49,19 +49,19 @@ export function choice(
   );
 }
 
-/** Options whose values are shown as they are. */
-export function same(values: readonly string[]): (readonly [value: string, text: string])[] {
+/** Returns options whose texts are their values. */
+export function plainOptions(values: readonly string[]): (readonly [value: string, text: string])[] {
   return values.map(value => [value, value]);
 }
 
-/** Controls that choose what a list shows. */
+/** Creates a form of controls that filter a list. */
 export function filters(...controls: readonly HTMLElement[]): HTMLElement {
   return el('form', { class: 'filters', submit: event => event.preventDefault() }, ...controls);
 }
 
 export interface Column {
   readonly title: string;
-  /** `number`: aligned at its end; `wide`: left out on a phone. */
+  /** `number` aligns at the end; `wide` is left out on a phone. */
   readonly class?: string;
 }
 
@@ -81,13 +81,13 @@ export function table(
   );
 }
 
-/** Names and what they stand for. */
+/** Creates a list of names and values, without empty values. */
 export function facts(entries: readonly (readonly [name: string, value: Child])[]): HTMLElement {
   const shown = entries.filter(([, value]) => value !== undefined && value !== '');
   return el('dl', {}, ...shown.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
 }
 
-/** A time as people here write it, with the exact one at hand. */
+/** Formats a time for the user's locale, with the exact time as a tooltip. */
 export function time(iso: string): HTMLElement {
   const at = new Date(iso);
   const isToday = at.toDateString() === new Date().toDateString();
@@ -97,10 +97,10 @@ export function time(iso: string): HTMLElement {
   return el('time', { datetime: iso, title: iso }, shown);
 }
 
-/** What the service says of a run that its user has ended. */
+/** The error item of a cancelled run. */
 const CANCELLED = 'cancelled';
 
-/** How a run stands. */
+/** Formats the status of a run. */
 export function status(run: Pick<Run, 'runStatus' | 'outputs'>): HTMLElement {
   const shown = isCancelled(run) ? CANCELLED : run.runStatus;
   return el('span', { class: shown }, shown);
@@ -114,7 +114,7 @@ function isCancelMark({ type, data }: OutputItem): boolean {
   return type === 'error' && data === CANCELLED;
 }
 
-/** How long a run took, or has gone on; nothing if it is not known. */
+/** Formats the duration of a run, up to now if it has not ended; '' if unknown. */
 export function duration(
   { createdAt, endedAt }: Pick<RunRow, 'createdAt' | 'endedAt'>,
   isOver: boolean,
@@ -135,16 +135,16 @@ function spanText(ms: number): string {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** The first words of what came of a run. */
+/** Returns the first words of a run's outputs. */
 export function firstWords(outputs: readonly OutputItem[]): string {
   const [first] = outputs;
   if (first === undefined) return '';
   if (first.type === 'image' || first.type === 'video') return `(${first.type})`;
   const words = first.data.slice(0, 400).replace(/\s+/gu, ' ').trim();
-  return words.length > WORDS_LENGTH ? `${words.slice(0, WORDS_LENGTH).trimEnd()}…` : words;
+  return words.length > EXCERPT_LENGTH ? `${words.slice(0, EXCERPT_LENGTH).trimEnd()}…` : words;
 }
 
-const WORDS_LENGTH = 90;
+const EXCERPT_LENGTH = 90;
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

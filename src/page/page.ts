@@ -1,22 +1,21 @@
 import { UnauthorizedError } from '../client/errors.ts';
 import { el, labelled, messageOf } from './dom.ts';
-import type { Place } from './service.ts';
-import { BrowserService } from './service.ts';
+import { BrowserService, type ViewContext } from './service.ts';
 import { showPrompt, showPrompts } from './views/prompts.ts';
 import { showRun } from './views/run.ts';
 import { showRuns } from './views/runs.ts';
 import { showUsage } from './views/usage.ts';
 
-/** Where the key is kept: it goes when the tab is closed. */
+/** The entry of session storage for the key, which lasts until the tab is closed. */
 const KEY = 'promptrun.key';
 
 const VIEWS: Readonly<
-  Record<string, { readonly title: string; readonly show: (place: Place) => Promise<void> }>
+  Record<string, { readonly title: string; readonly show: (context: ViewContext) => Promise<void> }>
 > = {
-  runs: { title: 'Runs', show: place => (place.path.length > 0 ? showRun(place) : showRuns(place)) },
+  runs: { title: 'Runs', show: context => (context.path.length > 0 ? showRun(context) : showRuns(context)) },
   prompts: {
     title: 'Prompts',
-    show: place => (place.path.length > 0 ? showPrompt(place) : showPrompts(place)),
+    show: context => (context.path.length > 0 ? showPrompt(context) : showPrompts(context)),
   },
   usage: { title: 'Usage', show: showUsage },
 };
@@ -24,7 +23,7 @@ const VIEWS: Readonly<
 let left = new AbortController();
 let service: BrowserService | undefined;
 
-/** Shows what the address names, or asks for a key. */
+/** Shows the view of the address, or asks for a key. */
 function show(): void {
   left.abort();
   left = new AbortController();
@@ -35,7 +34,7 @@ function show(): void {
   const isView = Object.hasOwn(VIEWS, name);
   const view = VIEWS[isView ? name : 'runs'];
   const path = isView ? rest : [];
-  // An address that names nothing leads home.
+  // An unknown address shows the runs.
   if (!isView) history.replaceState(null, '', '#/runs');
   if (view === undefined) return;
   const heading = el('h1', { tabindex: -1 });
@@ -44,20 +43,20 @@ function show(): void {
   document.body.replaceChildren(header(view.title), main);
   heading.focus();
   const { signal } = left;
-  const guard: Place['guard'] = (work, at = content) => {
+  const guard: ViewContext['guard'] = (work, at = content) => {
     work.catch((error: unknown) => {
       if (signal.aborted) return;
       const isRefused = error instanceof UnauthorizedError && error.httpStatus === 401;
-      if (isRefused) signOut('This key is not accepted any more.');
+      if (isRefused) signOut('The service no longer accepts this key.');
       else at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, messageOf(error)));
     });
   };
-  const entitle = (title: string): void => {
+  const setTitle = (title: string): void => {
     heading.textContent = title;
     document.title = `${title} · promptrun`;
   };
-  entitle(view.title);
-  guard(view.show({ service, main: content, signal, path, guard, entitle }));
+  setTitle(view.title);
+  guard(view.show({ service, main: content, signal, path, guard, setTitle }));
 }
 
 function header(current: string): HTMLElement {
@@ -116,7 +115,7 @@ function showSignIn(message = ''): void {
   key.focus();
 }
 
-/** Forgets the key and everything that was shown. */
+/** Forgets the key and everything on the page. */
 function signOut(message = ''): void {
   sessionStorage.removeItem(KEY);
   service = undefined;
@@ -126,7 +125,7 @@ function signOut(message = ''): void {
   showSignIn(message);
 }
 
-/** A part of the address, as it is if it isn't encoded: anybody can write a link here. */
+/** Decodes a part of the address; returns it unchanged if it is badly encoded, because anybody can write a link here. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -9,7 +9,7 @@ import { retryDelay, withRetries } from '../client/retry.ts';
 import { Runs } from '../client/runs.ts';
 import type { Model, PromptSearchRow, PromptVersion } from '../wire/index.ts';
 
-/** The service that this page came from, by the methods that the command uses, over the browser's `fetch`. */
+/** A client for the service that served this page, over the browser's `fetch`. */
 export class BrowserService implements Requester {
   readonly runs: Runs = new Runs(this);
   readonly versions: Versions = new Versions(this);
@@ -24,20 +24,20 @@ export class BrowserService implements Requester {
     this.#key = key;
   }
 
-  /** Every prompt that is published now. */
+  /** Returns all published prompts. */
   async prompts(): Promise<readonly PromptSearchRow[]> {
     const rows: PromptSearchRow[] = [];
     for await (const row of new Prompts(this).all()) rows.push(row);
     return rows;
   }
 
-  /** Every model in the order in which prompts count them; none if they can't be read, as nothing needs them. */
+  /** Returns all models, in the order of the prompts' indexes; none if they can't be read, because they are optional. */
   async models(): Promise<readonly Model[]> {
     const answer = await new ResourcesApi(this).get().catch(() => undefined);
     return answer?.resources.models ?? [];
   }
 
-  /** The prompt that a version belongs to, asked for once; undefined if it can't be read, or is not published. */
+  /** Returns a prompt version, fetched once; undefined if it can't be read or is not published. */
   promptOf(promptVersionId: string): Promise<PromptVersion | undefined> {
     const version =
       this.#versions.get(promptVersionId) ??
@@ -49,7 +49,7 @@ export class BrowserService implements Requester {
     return version;
   }
 
-  /** As the command's client does it; what carries an idempotency key is repeated too, as this service keeps such keys. */
+  /** Sends a request with retries, also of requests with an idempotency key, because this service supports it. */
   async request<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     for (let attempt = 1; ; attempt += 1) {
       const { answer, error, retryAfterMs } = await this.#attempt(method, path, options);
@@ -102,26 +102,26 @@ export class BrowserService implements Requester {
   }
 }
 
-/** What a view is given: the service, where it draws, and when it is left. */
-export interface Place {
+/** The context of a view. */
+export interface ViewContext {
   readonly service: BrowserService;
   readonly main: HTMLElement;
-  /** Gives the view another title. */
-  entitle(title: string): void;
-  /** Aborted as soon as another view is shown, or nobody is signed in any more. */
+  /** Sets the title of the view. */
+  setTitle(title: string): void;
+  /** Aborted as soon as the user leaves the view or signs out. */
   readonly signal: AbortSignal;
-  /** What stands after the name of the view in the address. */
+  /** The parts of the address after the name of the view. */
   readonly path: readonly string[];
-  /** Shows what `work` ends with if it fails, in `at` or instead of the view; a refused key leads to signing in. */
+  /** Shows the error if `work` fails, in `at` or in place of the view. Signs out if the key is refused. */
   guard(work: Promise<void>, at?: HTMLElement): void;
 }
 
-/** An address below that of the page, whatever path a proxy has put before it. */
+/** Returns a URL below that of the page, including a proxy's path prefix. */
 export function addressBelow(path: string): URL {
   return new URL(path, document.baseURI);
 }
 
-/** The picture or video of an output, from where the page itself came from; undefined if it is not the service's own. */
+/** Returns the URL of an output's media below that of the page; undefined if it is not the service's own. */
 export function mediaAddress(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { pathname, search } = new URL(url);

@@ -29,11 +29,12 @@ import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
 import type { Store } from './store/store.ts';
 
-/** The parts of a service, put together but not yet at work. */
+/** The parts of a service, composed but not started. */
 export type Parts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;
 
-/** Runs of one user that may be queued, and bytes of media kept for one, unless the options say otherwise. */
+/** Default number of queued runs of a user. */
 const MAX_QUEUED = 10_000;
+/** Default space for the media of a user, in bytes. */
 const MAX_MEDIA_BYTES = 2 * 1024 ** 3;
 
 export interface ComposeOptions<R extends Runner> extends CommonOptions {
@@ -41,37 +42,37 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   onNotice: (line: string) => void;
   clock: Clock;
   routes: readonly AnyRoute[];
-  /** Where the media of an output is to be had; `origin` is the request's. */
+  /** Returns the URL of an output's media; `origin` is that of the request. */
   mediaUrl: (media: Media, output: MediaOutput, origin: string) => string;
-  /** Whether only the user `local` sees the templates of prompts; default false. */
+  /** True to show the templates of prompts only to the user `local`; default false. */
   hideTemplates?: boolean | undefined;
   maxQueued?: number | undefined;
-  /** Takes the requests of each key; undefined is unlimited. */
+  /** Limits the requests of each key; undefined for no limit. */
   limiter?: RateLimiter | undefined;
-  /** What answers say of how fast a client may go. */
+  /** The value of the `RateLimit-Policy` header. */
   ratePolicy?: string | undefined;
-  /** Whether changes of `models.yaml` are noticed. */
+  /** True to watch `models.yaml` for changes. */
   watchModels: boolean;
   meter?: Meter | undefined;
-  /** Where long work on the bytes of users is done; default here, if there is a single user. */
+  /** The thread for long work on bytes of users; default the main thread, for a single user. */
   thread?: WorkThread | undefined;
-  /** Whether callers may be others than the operator, who alone can act on some advice. */
+  /** True if callers may not be the operator, who alone can act on some remedies. */
   hidesRemedies: boolean;
-  /** As the executor's options have it. */
+  /** See ExecutorOptions. */
   forgetsUnasked: boolean;
-  /** As the executor's options have it; by default programs may be run. */
+  /** See ExecutorOptions; default true. */
   allowsPrograms?: () => Promise<boolean>;
-  /** As PrivateRules has it. */
+  /** See PrivateRules. */
   onUnresolved: (host: string) => string;
-  /** Aborted once the service is not to be sent new requests, though it takes them; default `closing`. */
+  /** Aborted once load balancers should send no new requests, although the service still accepts them; default `closing`. */
   draining?: AbortSignal;
-  /** Aborted once no new request is to be taken. */
+  /** Aborted once the service accepts no new requests. */
   closing: AbortSignal;
-  /** Aborted once requests in flight are to be given up. */
+  /** Aborted once requests in flight must end. */
   stopped: AbortSignal;
 }
 
-/** Each line says what a part depends on. */
+/** Builds the parts of a service in the order of their dependencies. */
 export async function compose<R extends Runner>(store: Store, options: ComposeOptions<R>) {
   const { dataDir, clock, onNotice, closing, stopped, routes, watchModels, env = {} } = options;
   const onFault = faultReporter(onNotice, clock);
@@ -125,7 +126,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     toOperator,
     onNotice,
   });
-  const onEnd = options.onRunEnd && namingUsers(store, options.onRunEnd);
+  const onEnd = options.onRunEnd && withUserName(store, options.onRunEnd);
   const limits = {
     queued: options.maxQueued ?? MAX_QUEUED,
     mediaBytes: options.maxMediaBytes ?? MAX_MEDIA_BYTES,
@@ -169,7 +170,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     api,
     runner,
     texts,
-    /** A key of the user `local` that is stored nowhere. */
+    /** A key of the user `local` that is never stored. */
     sessionKey,
     userId: user.id,
     costs: createCosts({ ...parts, userId: user.id }),
@@ -177,8 +178,8 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   };
 }
 
-/** Who reads the log knows users by name. */
-function namingUsers(store: Store, onRunEnd: (run: RunEndEvent) => void): (run: RunEnd) => void {
+/** Adds the user's name to the end of a run, for the log. */
+function withUserName(store: Store, onRunEnd: (run: RunEndEvent) => void): (run: RunEnd) => void {
   return run => {
     const user = store.accounts.user(run.userId).catch(() => undefined);
     void user.then(user => onRunEnd({ ...run, user: user?.name }));

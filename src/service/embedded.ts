@@ -23,7 +23,7 @@ export interface LocalRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: { readonly length: number; chunks(): AsyncIterable<Uint8Array> } | string | undefined;
-  /** Gives up the answer, with the signal's reason; a run that was created goes on until it is stopped. */
+  /** Rejects the request with the signal's reason. A created run continues until it is stopped. */
   readonly signal?: AbortSignal | undefined;
   readonly onSent?: () => void;
 }
@@ -34,58 +34,58 @@ export interface LocalResponse {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** The service within this process: no socket, and `file:` URLs of its media. */
+/** The service within this process, without a socket, and with `file:` URLs for media. */
 export type EmbeddedService = Awaited<ReturnType<typeof startEmbedded>>;
 
-/** What can be done only with runs that this very process carries out. */
+/** The operations on runs that run in this process. */
 export type RunsHere = EmbeddedService['runsHere'];
 
 const ORIGIN = 'http://localhost';
-/** A process that is gone sooner leaves it to others to clear away what has expired, in milliseconds. */
-const HOUSEKEEPING_AFTER_MS = 1000;
+/** Delay of housekeeping. A process that ends sooner leaves it to others. */
+const HOUSEKEEPING_DELAY_MS = 1000;
 
 /**
- * Starts the service on a data directory for the commands of one process, perhaps only for a moment: it makes no first
- * key, and carries out none but its own runs.
+ * Starts the service on a data directory for the commands of one process. It creates no first key, and runs only its own
+ * runs.
  *
- * @throws {DataDirectoryError} where the data directory can't be used
+ * @throws {DataDirectoryError} if the data directory can't be used
  */
 export async function startEmbedded(options: CommonOptions) {
   const { parts, close } = await openForCommand(options);
   const { api, runner, media } = parts;
   const requests = new PendingWork();
   return {
-    /** Ends in /v1; leads nowhere but here. */
+    /** The base URL, which ends in /v1 and works with `request` only. */
     url: `${ORIGIN}${PATH_PREFIX}`,
-    /** A key of the user `local` that dies with this service and is stored nowhere. */
+    /** A key of the user `local` that is never stored, and ends with this service. */
     sessionKey: parts.sessionKey,
     runsHere: {
-      /** Gives the text of runs piece by piece while it is made, where their model can stream; returns how to stop. */
+      /** Calls the listener with pieces of text as models stream them; returns a function that stops it. */
       onText: (listener: (piece: TextPiece) => void) => {
         parts.texts.on('text', listener);
         return () => parts.texts.off('text', listener);
       },
       /**
-       * Stops the run of a creation, which has failed then, or keeps the creation from making one; undefined where there
-       * is no run, `stopped` is false where it had ended by itself.
+       * Stops the run of a creation, which then fails, or prevents the creation. Returns undefined if there is no run;
+       * `stopped` is false if the run had already ended.
        *
-       * @param by what stops it, such as Ctrl-C
+       * @param by the cause, such as Ctrl-C
        */
       stop: (idempotencyKey: string, by: string) => runner.stop(parts.userId, idempotencyKey, by),
-      /** Why a run of this process failed before a model answered; undefined for any other end. */
+      /** Returns the fault of a run that failed before a model answered; undefined for any other end. */
       faultOf: (runId: string) => runner.faultOf(runId),
-      /** From now on each run is carried out by a process of its own; creations are answered at once. */
+      /** Runs all later runs in processes of their own, and answers their creations at once. */
       detach: (): void => {
         const { dataDir, modelsFile, allowPrivate } = options;
         runner.detach = () => startDetached({ dataDir, modelsFile, allowPrivate });
       },
     },
     costs: parts.costs,
-    /** Loads what asks models in batches of their providers. */
+    /** Loads the client of provider batches. */
     providerBatches: parts.providerBatches,
-    /** Whether a URL is one that only `request` answers: of media in the data directory. */
+    /** Returns true for a `file:` URL of media, which only `request` answers. */
     owns: (url: URL): boolean => media.isFile(url),
-    /** Answers what is below `url`, and the `file:` URLs of its media. */
+    /** Answers a request below `url`, or for a `file:` URL of media. */
     async request({ method, url, headers, body, signal, onSent }: LocalRequest): Promise<LocalResponse> {
       signal?.throwIfAborted();
       onSent?.();
@@ -97,17 +97,17 @@ export async function startEmbedded(options: CommonOptions) {
       const answer = requests.track(api({ method, target, headers, origin: ORIGIN, readBody }));
       return responseOf(await (signal ? unlessAborted(answer, signal) : answer));
     },
-    /** Stops runs that have not ended; `by` says what stops them, such as Ctrl-C. */
+    /** Stops unfinished runs; `by` is the cause, such as Ctrl-C. */
     close: (by?: string) => close(by, requests),
   };
 }
 
-/** The parts of the service for a command, over its store. */
+/** Opens the store and composes the service for a command. */
 export async function openForCommand(options: CommonOptions) {
   const { clock = systemClock, onNotice = () => {} } = options;
   const closing = new AbortController();
-  /** Who makes media also clears away what has expired. */
-  let gaveMedia = false;
+  /** True once media was created; this process then also deletes expired media. */
+  let hasCreatedMedia = false;
   const store = await openDatabase({ dataDir: options.dataDir, worker: 'command', clock });
   const leftPrograms = endLeftPrograms(options.dataDir, options.env ?? {}).catch(() => {});
   try {
@@ -118,24 +118,24 @@ export async function openForCommand(options: CommonOptions) {
       runner: work => new CommandRunner(work),
       routes: INTERFACE_ROUTES,
       mediaUrl: (media, output) => {
-        gaveMedia = true;
+        hasCreatedMedia = true;
         return media.fileUrlOf(output);
       },
       watchModels: false,
       forgetsUnasked: false,
       hidesRemedies: false,
-      onUnresolved: () => '; --allow-private leaves finding it to the proxy',
+      onUnresolved: () => '; use --allow-private to let the proxy resolve it',
       closing: closing.signal,
       stopped: closing.signal,
     });
     const housekeeping = clock
-      .sleep(HOUSEKEEPING_AFTER_MS, closing.signal)
+      .sleep(HOUSEKEEPING_DELAY_MS, closing.signal)
       .catch(() => {})
       .then(() => runHousekeeping(parts, closing.signal));
     return {
       store,
       parts,
-      /** Stops what is still being carried out, waits for requests, and closes the store. */
+      /** Stops running runs, waits for requests, and closes the store. */
       async close(by = 'the end of its command', requests?: PendingWork) {
         closing.abort(new Error('the service is stopping'));
         parts.models.close();
@@ -144,7 +144,7 @@ export async function openForCommand(options: CommonOptions) {
         await requests?.ended();
         await parts.tasks.close();
         await housekeeping;
-        if (gaveMedia) await parts.media.sweep().catch(parts.onFault);
+        if (hasCreatedMedia) await parts.media.sweep().catch(parts.onFault);
         await store.close();
       },
     };
@@ -157,11 +157,12 @@ export async function openForCommand(options: CommonOptions) {
 async function bytesOf(body: LocalRequest['body']): Promise<Buffer> {
   if (body === undefined || typeof body === 'string') return Buffer.from(body ?? '');
   const pieces: Uint8Array[] = [];
-  for await (const piece of body.chunks()) pieces.push(Buffer.from(piece)); // it does not stay as it is
+  // Copied, because the source reuses its buffer.
+  for await (const piece of body.chunks()) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 }
 
-/** What the URL of a picture leads to, as `serve` answers the signed one. */
+/** Answers a `file:` URL of media like `serve` answers a signed one. */
 async function fileAnswer(media: Media, url: string): Promise<ApiAnswer> {
   try {
     return await mediaAnswer(await media.findFile(url));

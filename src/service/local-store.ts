@@ -16,13 +16,13 @@ import type { StoredKey, UserChanges } from './store/accounts-store.ts';
 import { storeFault } from './store/errors.ts';
 import { openDatabase } from './store/open.ts';
 
-/** The local store without a service over it, for keys and prompts. */
+/** The local store without a service, for commands on keys and prompts. */
 export type LocalStore = Awaited<ReturnType<typeof openStore>>;
 
 /**
- * Opens the store of a data directory beside services that may be running on it.
+ * Opens the store of a data directory, which running services may have open too.
  *
- * @throws {DataDirectoryError} where the directory can't be used
+ * @throws {DataDirectoryError} if the directory can't be used
  */
 export async function openStore({
   dataDir,
@@ -35,17 +35,17 @@ export async function openStore({
   defaultModel,
 }: {
   dataDir: string;
-  /** A URL of PostgreSQL; default the file in the data directory. */
+  /** The URL of a PostgreSQL database; default an SQLite file in the data directory. */
   database?: string | undefined;
-  /** A file with more models, absolute. */
+  /** The absolute path of a file with more models. */
   modelsFile?: string | undefined;
-  /** More models, which stand in no file. */
+  /** More models, which come from no file. */
   declaredModels?: readonly ModelsText[] | undefined;
   env?: Env;
   clock?: Clock;
   /** Called with each fault of models.yaml. */
   onNotice?: (line: string) => void;
-  /** For prompt files that name no model; by default `echo`. */
+  /** The model for prompt files that name none; default `echo`. */
   defaultModel?: string | undefined;
 }) {
   const store = await openDatabase({ dataDir, database, clock });
@@ -64,29 +64,29 @@ export async function openStore({
   const definitions = createDefinitions(store, tasks);
   const context = async () => ({ store, clock, tasks, models: await models(), defaultModel });
   return {
-    /** What a version says, published or not; undefined if it is not there. */
+    /** Returns the definition of a published or unlisted version; undefined if there is none. */
     async definition(promptVersionId: string) {
       const version = await store.prompts.version(promptVersionId.toLowerCase());
       return version && (await definitions.of(version));
     },
-    /** Makes a key, and its user where there is none. */
+    /** Creates a key, and its user if necessary. */
     async createKey(options: NewKey) {
       const { key, isNewUser, ...stored } = await createKey(store, clock, options);
       return { ...keyView(stored), key, isNewUser };
     },
     listKeys: async () => (await store.accounts.keys()).map(keyView),
-    /** False if there is no such key. */
+    /** Returns false if there is no such key. */
     revokeKey: (id: string) => store.accounts.removeKey(id),
-    /** Every user, or the one of this name. */
+    /** Returns all users, or the one with this name. */
     users: (name?: string) => store.accounts.accounts(name),
-    /** Undefined if there is no such user; throws KeyError. */
+    /** Changes plan or credits; returns undefined if there is no such user. @throws {KeyError} */
     changeUser: (name: string, changes: UserChanges) => changeUser(store, name, changes),
-    /** Publishes a prompt file; throws InvalidPromptFile, whose message names file and line. */
+    /** Publishes a prompt file. @throws {InvalidPromptFile} whose message names file and line */
     publish: async (file: string) =>
       publishPrompt(await context(), await readPromptFile(file, { tasks }), file),
-    /** A version to run that is not published; throws InvalidPromptFile, UnlistedFault. */
+    /** Stores a version that can be run but is not published. @throws {InvalidPromptFile | UnlistedFault} */
     ensureUnlistedVersion: async (wanted: UnlistedWanted) => ensureUnlistedVersion(await context(), wanted),
-    /** Checks run options against the model of a version, or of a prompt's latest; throws InvalidInputs. */
+    /** Checks run options against the model of a version, or of a prompt's latest version. @throws {InvalidInputs} */
     async checkRunOptions(id: string, options: Readonly<Record<string, string>>) {
       const version = (await store.prompts.version(id)) ?? (await store.prompts.latest(id));
       const model = version && (await models()).get(version.model);
@@ -97,7 +97,7 @@ export async function openStore({
         throw error instanceof Refusal ? new InvalidInputs([error.message]) : error;
       }
     },
-    /** False if there is no such published prompt. */
+    /** Returns false if there is no such published prompt. */
     unpublish: (slug: string) => store.prompts.unpublish(slug),
     async close() {
       await tasks.close();
@@ -107,9 +107,9 @@ export async function openStore({
 }
 
 /**
- * Opens the store of a data directory for as long as `use` takes.
+ * Calls `use` with the store of a data directory, then closes the store.
  *
- * @throws {DataDirectoryError} if the directory can't be used, or no more, as on a disk that is full
+ * @throws {DataDirectoryError} if the directory can't be used, for example because the disk has become full
  */
 export async function withStore<T>(
   options: Parameters<typeof openStore>[0],
@@ -126,7 +126,7 @@ export async function withStore<T>(
   }
 }
 
-/** A key as it is shown: times are ISO 8601, null while it was never used; `author` is whether its holder may publish. */
+/** A key as it is displayed. Times are ISO 8601; `lastUsedAt` is null if it was never used; an `author` may publish. */
 export type KeyView = ReturnType<typeof keyView>;
 
 function keyView({ createdAt, lastUsedAt, author, ...key }: StoredKey) {

@@ -5,102 +5,102 @@ import type { Clock } from './core/clock.ts';
 import type { RequestEvent } from './http/server.ts';
 import type { RunEnd } from './runs/run-work.ts';
 
-/** What the service needs to know however it is reached. */
+/** Options of the embedded service and of `serve`. */
 export interface CommonOptions {
   dataDir: string;
-  /** How long a creation waits for its run, in milliseconds; default 120,000. */
+  /** Maximum time that a creation waits for its run, in milliseconds; default 120,000. */
   syncWindowMs?: number;
-  /** Bytes of media that are kept for one user; default 2 GiB. */
+  /** Space for the media of a user, in bytes; default 2 GiB. */
   maxMediaBytes?: number | undefined;
-  /** What happens while it serves: prompts published, files refused, warnings, faults; one line each. */
+  /** Called with a line for the operator about each published prompt, refused file, warning or fault. */
   onNotice?: (line: string) => void;
-  /** A file with more models, absolute; its names win over those of `models.yaml`. */
+  /** The absolute path of a file with more models, which override those in `models.yaml`. */
   modelsFile?: string | undefined;
-  /** More models, which stand in no file. */
+  /** More models, which come from no file. */
   declaredModels?: readonly ModelsText[] | undefined;
-  /** Where programs start, absolute; default the working directory of this process. */
+  /** The absolute working directory of programs; default that of this process. */
   directory?: string | undefined;
-  /** Where the keys of model providers come from; default none. */
+  /** The environment with the keys of model providers; default empty. */
   env?: Env;
-  /** Whether pictures may come from private addresses and unresolvable names; default false. */
+  /** True to fetch pictures from private addresses and unresolvable names too; default false. */
   allowPrivate?: boolean | undefined;
   clock?: Clock;
-  /** Opens the URLs of input pictures; default over the network. */
+  /** Opens the URL of an input picture; default over the network. */
   openUrl?: FetchImageOptions['open'];
-  /** For prompts that are published without a model; default `echo`. */
+  /** The model for prompts that name none; default `echo`. */
   defaultModel?: string | undefined;
-  /** Called for each run that ended in this process. */
+  /** Called for each run that ends in this process. */
   onRunEnd?: ((run: RunEndEvent) => void) | undefined;
 }
 
 /** The end of a run, for the log. */
 export interface RunEndEvent extends RunEnd {
-  /** Undefined where it could not be found out. */
+  /** The user's name; undefined if it could not be read. */
   readonly user: string | undefined;
 }
 
-/** How the service is offered over HTTP. */
+/** Options of the service over HTTP. */
 export interface ServiceOptions extends CommonOptions {
-  /** A URL of PostgreSQL, for a store that several machines share; default a file in the data directory. */
+  /** The URL of a PostgreSQL database that several machines may share; default an SQLite file in the data directory. */
   database?: string | undefined;
-  /** A directory that all instances on that database share, for media and inputs; default the database itself. */
+  /** A directory for media and inputs, shared by all instances on the database; default the database. */
   mediaDir?: string | undefined;
-  /** A place in an object store for media and input pictures, such as `s3://bucket/prefix`; default none. */
+  /** Bucket and prefix for media and input pictures, such as `s3://bucket/prefix`; default no object store. */
   media?: string | undefined;
-  /** Keeps the store that is there under another name, and begins a new one; default false. */
+  /** True to rename an existing SQLite file and start a new one; default false. */
   newStore?: boolean | undefined;
-  /** Where `GET /metrics` is served; default nowhere. */
+  /** The address of `GET /metrics`; default none. */
   metrics?: { readonly host: string; readonly port: number } | undefined;
   /** Default 127.0.0.1. */
   host?: string;
   /** Default 0: any free port. */
   port?: number;
-  /** What media URLs begin with where the service is reached under another name, without a slash at its end. */
+  /** The public origin of the service, for URLs in answers, without a trailing slash; default the request's. */
   publicUrl?: string | undefined;
-  /** Whether the page for people is served at the root; default true. */
+  /** False to leave out the web page at the root; default true. */
   page?: boolean | undefined;
-  /** A directory whose prompt files are published, now and on every change. */
+  /** A directory whose prompt files are published at the start and after each change. */
   promptsDir?: string | undefined;
-  /** Whether programs are run for several users too; default false. */
+  /** True to run programs as models even if there are several users; default false. */
   allowPrograms?: boolean | undefined;
-  /** Runs at a time; default 32. */
+  /** Maximum number of concurrent runs; default 32. */
   parallel?: number | undefined;
-  /** Runs of one user that may be queued; default 10,000. */
+  /** Maximum number of queued runs of a user; default 10,000. */
   maxQueued?: number | undefined;
-  /** Whether only the user `local` sees the templates of prompts; default false. */
+  /** True to show the templates of prompts only to the user `local`; default false. */
   hideTemplates?: boolean | undefined;
-  /** Whether a run that its process did not survive is run once more; default true. */
+  /** True to rerun once a run whose process died; default true. */
   rerun?: boolean | undefined;
-  /** Requests a second for each key; undefined is unlimited. */
+  /** Maximum requests per second for each key; default no limit. */
   rateLimit?: number | undefined;
-  /** What running runs are given when the service is closed, in milliseconds; default 0. */
+  /** Time for running runs to end when the service is closed, in milliseconds; default 0. */
   graceMs?: number;
-  /** How long requests are still taken once it is drained, in milliseconds; default 0. */
+  /** Time for which a draining service still accepts requests, in milliseconds; default 0. */
   drainMs?: number;
-  /** Bytes of bodies, fetched pictures and answers in memory at a time, half of them one user's; default 256 MiB. */
+  /** Maximum bytes of bodies, fetched pictures and answers in memory, half of them for one user; default 256 MiB. */
   maxRequestBytes?: number | undefined;
-  /** Called for each request once its answer is out. */
+  /** Called for each request after its answer has been sent. */
   onRequest?: (event: RequestEvent) => void;
 }
 
 /** The service over HTTP. */
 export interface Service {
-  /** Ends in /v1. */
+  /** The base URL, which ends in /v1. */
   readonly url: string;
-  /** Of the page for people; undefined without one. */
+  /** The URL of the web page; undefined if there is none. */
   readonly pageUrl: string | undefined;
-  /** Of the metrics; undefined without them. */
+  /** The URL of the metrics; undefined if there are none. */
   readonly metricsUrl: string | undefined;
-  /** The key made on the first start, to be shown once. */
+  /** The key created on the first start, to be displayed once. */
   readonly newKey: string | undefined;
-  /** A key of the user `local` that dies with this service and is stored nowhere. */
+  /** A key of the user `local` that is never stored, and ends with this service. */
   readonly sessionKey: string;
   /**
-   * Says that it is not ready any more, but answers everything for its `drainMs`, so that a load balancer notices first.
+   * Reports not ready, but answers requests for `drainMs`, so that load balancers notice first.
    *
-   * @param signal ends that at once
+   * @param signal ends the wait at once
    */
   drain(signal: AbortSignal): Promise<void>;
-  /** Takes no new requests, answers creations in flight, gives runs their grace; resolves when all is on disk. */
+  /** Refuses new requests, gives runs their grace period, answers creations in flight, and closes the store. */
   close(): Promise<void>;
 }

@@ -23,18 +23,18 @@ import { storeFault } from './store/errors.ts';
 import { checkMediaPlace, openDatabase } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
-/** How long callers have to fetch their last answers once every run has ended or been let go of, in milliseconds. */
+/** Time for callers to receive their last answers after all runs have ended or been released. */
 const LAST_ANSWERS_MS = 2000;
-/** What clients are told of a service without a limit, in requests a second: what it can answer with ease. */
+/** The advertised rate of a service without a limit, in requests per second, which it can easily answer. */
 const UNLIMITED_RATE = 1000;
 
 /**
- * Serves the store of a data directory over HTTP; several services may run on one.
+ * Serves the store of a data directory over HTTP. Several services may share a store.
  *
- * @throws {DataDirectoryError} where the data directory can't be used
- * @throws {InvalidModelsFile} for a models.yaml with a fault
+ * @throws {DataDirectoryError} if the data directory can't be used
+ * @throws {InvalidModelsFile} if models.yaml has a fault
  * @throws {ListenError} if the address can't be listened on
- * @throws {MediaUrlError} if the place for media is not one of an object store
+ * @throws {MediaUrlError} if `media` doesn't name an object store
  * @throws {MediaUnavailableError} if the object store refuses
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -62,7 +62,7 @@ async function serveFrom(
   const stopped = new AbortController();
   const draining = new AbortController();
   const urls = await openSignedUrls(store, clock);
-  const described = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
+  const documentedRoutes = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
   const thread = new WorkThread();
   const { rateLimit, parallel, rerun } = options;
   const parts = await compose(store, {
@@ -80,7 +80,11 @@ async function serveFrom(
         : (store.requestRates?.(rateLimit) ?? rateLimiter(rateLimit, clock)),
     ratePolicy: `"default";q=${rateLimit ?? UNLIMITED_RATE};w=1`,
     onNotice,
-    routes: [...described, openApiRoute(described), ...(options.page === false ? [] : pageRoutes)],
+    routes: [
+      ...documentedRoutes,
+      openApiRoute(documentedRoutes),
+      ...(options.page === false ? [] : pageRoutes),
+    ],
     mediaUrl: (_, output, origin) => `${origin}${urls.pathOf(output)}`,
     watchModels: true,
     forgetsUnasked: true,
@@ -89,9 +93,9 @@ async function serveFrom(
     hidesRemedies: true,
     meter: metrics,
     thread,
-    // Only who starts the service can add the flag.
+    // Only the operator can add the flag, so the caller doesn't see the remedy.
     onUnresolved: host => {
-      onNotice(`the host ${host} can't be found: --allow-private leaves finding such names to the proxy`);
+      onNotice(`can't resolve the host ${host}; use --allow-private to let the proxy resolve such names`);
       return '';
     },
     draining: draining.signal,
@@ -124,7 +128,7 @@ async function serveFrom(
     if (metricsServer && options.metrics) {
       await listen(metricsServer, options.metrics.host, options.metrics.port);
     }
-    // Others see by it that the store is in use.
+    // Marks the store as in use.
     await store.workers.register();
     return await firstKey(store, clock);
   };
@@ -133,7 +137,7 @@ async function serveFrom(
     throw error;
   });
   const isBehindTls = options.publicUrl?.startsWith('https:') ?? false;
-  if (!isLoopbackHost(host) && !isBehindTls) onNotice(openToOthers(host));
+  if (!isLoopbackHost(host) && !isBehindTls) onNotice(unencryptedWarning(host));
   parts.runner.start();
   const housekeeping = runHousekeeping(parts, closing.signal);
   const origin = originOf(http.server, host);
@@ -160,7 +164,7 @@ interface Threads {
   readonly thread: WorkThread;
 }
 
-/** Creations in flight are answered as their runs end; those that don't, once the grace is over. */
+/** Closes the server. Creations in flight are answered when their runs end, or when the grace period is over. */
 async function stopServing(
   { server, endUnused, runner, requests, tasks, thread }: Parts<QueueRunner> & HttpServer & Threads,
   clock: Clock,
@@ -175,18 +179,18 @@ async function stopServing(
   stopped.abort(new Error('the service is stopping'));
   await Promise.all([tasks.close(), thread.close()]);
   await requests.endedWithin(LAST_ANSWERS_MS, clock);
-  // What is still open has nothing to wait for, or has had its time.
+  // The remaining connections are idle, or have had their time.
   server.closeAllConnections();
   await closed;
 }
 
-/** Made on the first start only, even if it is revoked later. */
+/** Creates a key on the first start only; never again, even if it is revoked later. */
 async function firstKey(store: Store, clock: Clock): Promise<string | undefined> {
   const { made } = await store.settings.once('firstKeyMade', () => 'yes');
   return made ? (await createKey(store, clock, { author: true })).key : undefined;
 }
 
-function openToOthers(host: string): string {
+function unencryptedWarning(host: string): string {
   const remedy = 'behind a proxy that speaks TLS, start with --public-url <its address>';
   return `warning: ${host} is reachable from other machines: keys and runs travel unencrypted; ${remedy}`;
 }

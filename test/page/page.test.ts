@@ -242,7 +242,7 @@ input:
       await rows.filter({ hasText: found }).waitFor();
     }
     await page.getByLabel('Search').fill('no such words');
-    await page.getByText('No prompt fits.').waitFor();
+    await page.getByText('No prompt matches.').waitFor();
     await page.getByText('How to publish a prompt').click();
     await page.getByText(`promptrun login --base-url ${root.replace(/\/$/u, '')}\n`).waitFor();
     await page.getByLabel('Search').fill('');
@@ -285,7 +285,7 @@ input:
     await page.getByRole('link', { name: 'Sandbox' }).click();
     await page.getByLabel('delaySeconds').selectOption('1');
     await page.getByRole('button', { name: 'Run' }).click();
-    await page.getByText('this page follows it').waitFor();
+    await page.getByText('this page updates by itself').waitFor();
     await page.getByText('succeeded').waitFor();
     expect(requests.filter(request => request.method() === 'POST')).toHaveLength(1);
   });
@@ -342,7 +342,7 @@ models: [{model: priced, modality: text, provider: corner, price: {input: 2, out
       }),
     );
     await page.getByRole('link', { name: 'Usage' }).click();
-    await page.getByText('This key is not accepted any more.').waitFor();
+    await page.getByText('The service no longer accepts this key.').waitFor();
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 

@@ -1,4 +1,4 @@
-// The filter of a report's page, which is one file: the script goes into it, and asks nobody for anything.
+// The filter of a report, inlined into its single page, which makes no requests.
 
 const rows = [...document.querySelectorAll<HTMLDetailsElement>('main > details')];
 const nav = element('nav', HTMLElement);

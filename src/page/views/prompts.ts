@@ -1,6 +1,6 @@
 import type { PromptSearchRow, PromptVersion } from '../../wire/index.ts';
 import { el, facts, filters, labelled, table, time } from '../dom.ts';
-import type { Place } from '../service.ts';
+import type { ViewContext } from '../service.ts';
 import { runForm } from './run-form.ts';
 
 const MODALITY_NAMES = ['text', 'image', 'video'];
@@ -13,8 +13,8 @@ const COLUMNS = [
   { title: 'Description', class: 'words wide' },
 ];
 
-/** Every published prompt, newest first. */
-export async function showPrompts({ service, main }: Place): Promise<void> {
+/** Shows all published prompts, newest first. */
+export async function showPrompts({ service, main }: ViewContext): Promise<void> {
   const rows = await service.prompts();
   if (rows.length === 0) {
     main.replaceChildren(el('p', { class: 'quiet' }, 'No prompts are published.'), howToPublish());
@@ -25,7 +25,7 @@ export async function showPrompts({ service, main }: Place): Promise<void> {
   const show = (): void => {
     const found = matching(rows, words.value);
     list.replaceChildren(
-      found.length === 0 ? el('p', { class: 'quiet' }, 'No prompt fits.') : promptsTable(found),
+      found.length === 0 ? el('p', { class: 'quiet' }, 'No prompt matches.') : promptsTable(found),
     );
   };
   words.addEventListener('input', show);
@@ -33,7 +33,7 @@ export async function showPrompts({ service, main }: Place): Promise<void> {
   show();
 }
 
-/** Those that have every word in their title, slug or description. */
+/** Returns the prompts with every word in their title, slug or description. */
 function matching(rows: readonly PromptSearchRow[], words: string): readonly PromptSearchRow[] {
   const wanted = words.toLowerCase().split(/\s+/u).filter(Boolean);
   return rows.filter(({ title, slug, description }) => {
@@ -58,7 +58,7 @@ function howToChange(slug: string, versionId: string): HTMLElement {
   ]);
 }
 
-/** Says what authors do at a terminal; the page itself changes no prompt. */
+/** Shows commands for authors, because the page itself can't change prompts. */
 function howTo(summary: string, commands: readonly string[]): HTMLElement {
   return el(
     'details',
@@ -91,18 +91,18 @@ function promptsTable(rows: readonly PromptSearchRow[]): HTMLElement {
   return table('Prompts', COLUMNS, cells);
 }
 
-/** One prompt, in its latest version or another one, with a form that runs it. */
-export async function showPrompt(place: Place): Promise<void> {
-  const { service, main, signal, path, entitle } = place;
+/** Shows a version of a prompt, by default the latest, with a form that runs it. */
+export async function showPrompt(context: ViewContext): Promise<void> {
+  const { service, main, signal, path, setTitle } = context;
   const [promptId = '', versionId, runId] = path;
-  const [rows, { versions }, models, given] = await Promise.all([
+  const [rows, { versions }, models, earlier] = await Promise.all([
     service.prompts(),
     service.versions.list(promptId, { signal }),
     service.models(),
     runId === undefined ? undefined : service.runs.request(runId, { signal }),
   ]);
   const row = rows.find(prompt => prompt.promptId === promptId);
-  // An older version than those listed can be shown and run all the same.
+  // Versions that are older than the listed ones can be shown and run too.
   const shownId = versionId ?? versions[0]?.promptVersionId ?? '';
   const version: PromptVersion & { template?: unknown } = await service.versions.get(shownId, { signal });
   const options = row === undefined ? [] : (models[row.model]?.availableRunOptions ?? []);
@@ -123,7 +123,7 @@ export async function showPrompt(place: Place): Promise<void> {
       [isLatest === true ? ' · the latest' : '', ...labels.map(label => ` · @${label}`)].join(''),
     ),
   );
-  entitle(version.title);
+  setTitle(version.title);
   main.replaceChildren(
     facts([
       ['About', row?.description],
@@ -132,7 +132,7 @@ export async function showPrompt(place: Place): Promise<void> {
       ['Version', el('code', {}, version.promptVersionId)],
     ]),
     el('h2', {}, 'Run it'),
-    runForm(place, version, options, given),
+    runForm(context, version, options, earlier),
     el('h2', {}, 'Versions'),
     el('ul', {}, ...listed),
     ...(row === undefined ? [] : [howToChange(row.slug, shownId)]),

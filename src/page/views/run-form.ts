@@ -7,41 +7,41 @@ import type {
   RunOption,
   TextInputConfig,
 } from '../../wire/index.ts';
-import { choice, el, labelled, same } from '../dom.ts';
-import type { BrowserService, Place } from '../service.ts';
+import { choice, el, labelled, plainOptions } from '../dom.ts';
+import type { BrowserService, ViewContext } from '../service.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /**
- * A form with a control for each input and run option. One submission is one creation, however often the button is
- * pressed: the same content keeps its idempotency key until the service has answered.
+ * Creates a form with a control for each input and run option. Equal content keeps its idempotency key until the service has
+ * answered, so that repeated clicks create one run.
  *
- * @param given what an earlier run was created from, which the form then holds
+ * @param earlier the request of an earlier run, which fills the form
  */
 export function runForm(
-  { service, signal, guard }: Place,
+  { service, signal, guard }: ViewContext,
   { promptVersionId, config }: PromptVersion,
   options: readonly RunOption[],
-  given?: CreateRunRequest,
+  earlier?: CreateRunRequest,
 ): HTMLElement {
   const { textInputs = {}, imageInputs = [] } = config as Partial<PromptConfig>;
   const texts = Object.entries(textInputs).map(([key, field]) => {
-    const value = given?.inputs.textInputs?.[key];
+    const value = earlier?.inputs.textInputs?.[key];
     return { key, field, control: controlOf(value === undefined ? field : { ...field, default: value }) };
   });
   const pictures = imageInputs.map(({ description }, at) => ({
     name: imageInputs.length === 1 ? 'Image' : `Image ${at + 1}`,
-    description: given?.inputs.imageInputs?.[at] ? KEEPS_PICTURE : description,
-    given: given?.inputs.imageInputs?.[at],
+    description: earlier?.inputs.imageInputs?.[at] ? KEEPS_PICTURE : description,
+    earlierPicture: earlier?.inputs.imageInputs?.[at],
     control: el('input', {
       type: 'file',
       accept: 'image/*',
-      required: given?.inputs.imageInputs?.[at] === undefined,
+      required: earlier?.inputs.imageInputs?.[at] === undefined,
     }),
   }));
   const choices = options.map(({ key, options: values }) => ({
     key,
-    control: choice([['', 'default'], ...same(values)], given?.runOptions?.[key] ?? ''),
+    control: choice([['', 'default'], ...plainOptions(values)], earlier?.runOptions?.[key] ?? ''),
   }));
   const button = el('button', { class: 'main' }, 'Run');
   const progress = el('div', { role: 'status' });
@@ -51,7 +51,9 @@ export function runForm(
     promptVersionId,
     inputs: {
       textInputs: valuesOf(texts),
-      imageInputs: await Promise.all(pictures.map(({ control, given }) => pictureIn(control, given))),
+      imageInputs: await Promise.all(
+        pictures.map(({ control, earlierPicture }) => pictureIn(control, earlierPicture)),
+      ),
     },
     ...(options.length > 0 && { runOptions: valuesOf(choices) }),
   });
@@ -60,11 +62,11 @@ export function runForm(
     if (button.disabled) return;
     button.disabled = true;
     const startedAt = Date.now();
-    const tell = (): void => {
+    const showProgress = (): void => {
       progress.textContent = `Running · ${Math.round((Date.now() - startedAt) / 1000)} s`;
     };
-    tell();
-    const ticking = setInterval(tell, 1000);
+    showProgress();
+    const ticking = setInterval(showProgress, 1000);
     try {
       const request = await requestNow();
       const content = JSON.stringify(request);
@@ -97,7 +99,7 @@ export function runForm(
   );
 }
 
-/** The id of the one run that is made, ended or not. It is not aborted when the view is left: it may be paid for. */
+/** Creates the run and returns its id. Continues after the user leaves the view, because the run may cost money. */
 async function createdRun(
   service: BrowserService,
   request: CreateRunRequest,
@@ -111,7 +113,7 @@ async function createdRun(
   }
 }
 
-const KEEPS_PICTURE = 'The picture of the earlier run is sent, unless another one is chosen.';
+const KEEPS_PICTURE = 'Choose another picture, or leave this empty to send the one of the earlier run.';
 
 const HINTS: Partial<Record<TextInputConfig['type'], string>> = {
   array: 'A list as JSON',
@@ -123,7 +125,7 @@ function controlOf({ type, required, default: standard = '', enum: values }: Tex
   const choices = values ?? (type === 'boolean' ? ['true', 'false'] : undefined);
   if (choices !== undefined) {
     const none = required || standard !== '' ? [] : [['', 'none'] as const];
-    return choice([...none, ...same(choices)], standard, { required });
+    return choice([...none, ...plainOptions(choices)], standard, { required });
   }
   if (type === 'number' || type === 'integer') {
     return el('input', { type: 'number', step: type === 'number' ? 'any' : 1, value: standard, required });
@@ -131,7 +133,7 @@ function controlOf({ type, required, default: standard = '', enum: values }: Tex
   return el('textarea', { rows: type === 'string' ? 2 : 4, required }, standard);
 }
 
-/** What is filled in, by its name. */
+/** Returns the values of the filled fields by key. */
 function valuesOf(
   fields: readonly { readonly key: string; readonly control: Control }[],
 ): Record<string, string> {
@@ -139,15 +141,15 @@ function valuesOf(
   return Object.fromEntries(filled.map(({ key, control }) => [key, control.value]));
 }
 
-/** What is chosen, else what was given. */
-async function pictureIn({ files }: HTMLInputElement, given: ImageInput | undefined): Promise<ImageInput> {
-  if (given && files?.length === 0) return given;
+/** Returns the chosen picture, or else that of the earlier run. */
+async function pictureIn({ files }: HTMLInputElement, earlier: ImageInput | undefined): Promise<ImageInput> {
+  if (earlier && files?.length === 0) return earlier;
   const bytes = new Uint8Array((await files?.[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
   const text = Array.from(bytes, byte => String.fromCharCode(byte)).join('');
   return { type: 'base64', base64: btoa(text) };
 }
 
-/** A version 4 UUID; `crypto.randomUUID` is missing on pages that came over plain HTTP. */
+/** Returns a version 4 UUID. `crypto.randomUUID` is missing on pages served over plain HTTP. */
 function randomId(): string {
   const [first = 0, ...rest] = crypto.getRandomValues(new Uint8Array(32));
   const digit = (byte: number): string => (byte & 15).toString(16);

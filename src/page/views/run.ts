@@ -10,23 +10,23 @@ import {
 } from '../../wire/index.ts';
 import { costText } from '../../wire/money.ts';
 import { type Child, creditsText, duration, el, facts, status, time } from '../dom.ts';
-import { mediaAddress, type Place } from '../service.ts';
+import { mediaAddress, type ViewContext } from '../service.ts';
 
-/** One run with what it was created from and what came of it; followed until it has ended. */
-export async function showRun(place: Place): Promise<void> {
+/** Shows a run with its inputs and outputs, and follows it until it has ended. */
+export async function showRun(context: ViewContext): Promise<void> {
   const {
     service,
     main,
     signal,
-    entitle,
+    setTitle,
     path: [runId = ''],
-  } = place;
+  } = context;
   const request = service.runs.request(runId, { signal }).catch(() => undefined);
   const draw = async (run: Run): Promise<void> => {
     const [row, created] = await Promise.all([rowOf(service, runId, signal), request]);
     signal.throwIfAborted();
-    entitle(row?.runName || 'Run');
-    main.replaceChildren(...(await sections(place, run, row, created)));
+    setTitle(row?.runName || 'Run');
+    main.replaceChildren(...(await sections(context, run, row, created)));
   };
   const first = await service.runs.get(runId, { signal });
   await draw(first);
@@ -34,9 +34,9 @@ export async function showRun(place: Place): Promise<void> {
   await draw(await waitForRun(service, runId, { signal, delayFirst: true }));
 }
 
-/** What only the list tells of a run: the newest one, or the next one after a newer one. */
+/** Returns the row of a run from the list: the first one after the next newer run, or the newest. */
 async function rowOf(
-  { runs }: Place['service'],
+  { runs }: ViewContext['service'],
   runId: string,
   signal: AbortSignal,
 ): Promise<RunRow | undefined> {
@@ -48,29 +48,29 @@ async function rowOf(
 }
 
 async function sections(
-  place: Place,
+  context: ViewContext,
   run: Run,
   row: RunRow | undefined,
   created: CreateRunRequest | undefined,
 ): Promise<Node[]> {
   const versionId = created?.promptVersionId ?? row?.promptVersionId;
-  const prompt = versionId === undefined ? undefined : await place.service.promptOf(versionId);
+  const prompt = versionId === undefined ? undefined : await context.service.promptOf(versionId);
   const address = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
   const version = prompt && el('a', { href: address }, prompt.title);
   const usage = isOver(run) ? row?.usage : undefined;
-  const took = row && (isOver(run) ? duration(row, true) : ticking(row, place.signal));
+  const took = row && (isOver(run) ? duration(row, true) : elapsedTime(row, context.signal));
   return [
     el(
       'div',
       { class: 'actions' },
-      !isOver(run) && cancelButton(place, run.runId),
+      !isOver(run) && cancelButton(context, run.runId),
       address !== undefined &&
         created !== undefined &&
         el('a', { class: 'button', href: `${address}/${run.runId}` }, 'Run again'),
     ),
     facts([
-      ['Status', el('span', {}, status(run), !isOver(run) && ' · this page follows it')],
-      [isOver(run) ? 'Took' : 'Has gone on', took],
+      ['Status', el('span', {}, status(run), !isOver(run) && ' · this page updates by itself')],
+      [isOver(run) ? 'Took' : 'Elapsed', took],
       ['Prompt', version ?? versionId],
       ['Model', row?.usage?.model],
       ['Created', row && time(row.createdAt)],
@@ -87,8 +87,8 @@ async function sections(
   ];
 }
 
-/** Shows how long a run has gone on, for as long as it is shown. */
-function ticking(row: RunRow, signal: AbortSignal): HTMLElement {
+/** Shows the elapsed time of a run, updated every second. */
+function elapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
   const shown = el('span', {}, duration(row, false));
   const timer = setInterval(() => {
     if (signal.aborted) clearInterval(timer);
@@ -97,8 +97,8 @@ function ticking(row: RunRow, signal: AbortSignal): HTMLElement {
   return shown;
 }
 
-/** Ends the run; what follows it then shows how it ended. */
-function cancelButton({ service, guard, signal }: Place, runId: string): HTMLElement {
+/** Creates a button that cancels the run. The page follows the run, and then shows its end. */
+function cancelButton({ service, guard, signal }: ViewContext, runId: string): HTMLElement {
   const fault = el('span', { role: 'status' });
   const button = el('button', { type: 'button' }, 'Cancel');
   button.addEventListener('click', () => {
@@ -133,7 +133,7 @@ function output({ type, data }: OutputItem, at: number): Node {
 }
 
 function inputs(created: CreateRunRequest | undefined): Node[] {
-  if (created === undefined) return [el('p', { class: 'quiet' }, 'They are no longer kept.')];
+  if (created === undefined) return [el('p', { class: 'quiet' }, 'The inputs are no longer kept.')];
   const { textInputs = {}, imageInputs = [] } = created.inputs;
   const entries: (readonly [string, Child])[] = Object.entries(textInputs).map(([key, value]) => [
     key,
@@ -141,7 +141,7 @@ function inputs(created: CreateRunRequest | undefined): Node[] {
   ]);
   const images = imageInputs.map((image, at) =>
     image.type === 'base64'
-      ? // The browser tells the kind of picture by its bytes, and shows nothing else as one.
+      ? // The browser detects the type of a picture by its bytes, and shows nothing else.
         el('img', { src: `data:image/png;base64,${image.base64}`, alt: `Image input ${at + 1}` })
       : el('p', {}, image.url),
   );

@@ -8,15 +8,15 @@ import {
   firstWords,
   isCancelled,
   labelled,
-  same,
+  plainOptions,
   status,
   table,
   time,
 } from '../dom.ts';
-import type { Place } from '../service.ts';
+import type { ViewContext } from '../service.ts';
 
-/** Rows that are shown before more are asked for. */
-const PAGE = 50;
+/** Number of rows that are loaded at a time. */
+const PAGE_SIZE = 50;
 
 const TIMES = [
   ['', 'any time'],
@@ -34,10 +34,10 @@ const COLUMNS = [
   { title: 'Credits', class: 'number wide' },
 ];
 
-/** The caller's runs, newest first, by status, prompt and time. */
-export async function showRuns({ service, main, signal, guard }: Place): Promise<void> {
+/** Shows the user's runs, newest first, with filters for status, prompt and time. */
+export async function showRuns({ service, main, signal, guard }: ViewContext): Promise<void> {
   const prompts = await service.prompts();
-  const statuses = choice([['', 'any'], ...same(RUN_STATUSES)], '');
+  const statuses = choice([['', 'any'], ...plainOptions(RUN_STATUSES)], '');
   const names = choice(
     [['', 'any'], ...prompts.map(row => [row.promptId, row.title || row.slug] as const)],
     '',
@@ -54,9 +54,9 @@ export async function showRuns({ service, main, signal, guard }: Place): Promise
     more.disabled = true;
     const source = pages;
     const { value: page = [] } = await source.next();
-    if (source !== pages) return; // another filter was chosen meanwhile
+    if (source !== pages) return; // the user has changed a filter in the meantime
     rows.push(...page);
-    more.hidden = page.length < PAGE;
+    more.hidden = page.length < PAGE_SIZE;
     more.disabled = false;
     list.replaceChildren(
       rows.length === 0
@@ -84,14 +84,14 @@ export async function showRuns({ service, main, signal, guard }: Place): Promise
 }
 
 async function* pagesOf(
-  { service, signal }: Pick<Place, 'service' | 'signal'>,
+  { service, signal }: Pick<ViewContext, 'service' | 'signal'>,
   query: RunListQuery,
   isWanted: (row: RunRow) => Promise<boolean>,
 ): AsyncGenerator<readonly RunRow[], undefined> {
   let page: RunRow[] = [];
   for await (const row of service.runs.all(query, { signal })) {
     if (await isWanted(row)) page.push(row);
-    if (page.length < PAGE) continue;
+    if (page.length < PAGE_SIZE) continue;
     yield page;
     page = [];
   }

@@ -1,8 +1,8 @@
 import { type GroupUsage, measureOf, usageKey, usageOf } from '../../client/usage.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { costText, formatDollars, money } from '../../wire/money.ts';
-import { choice, el, filters, labelled, same, table } from '../dom.ts';
-import type { Place } from '../service.ts';
+import { choice, el, filters, labelled, plainOptions, table } from '../dom.ts';
+import type { ViewContext } from '../service.ts';
 
 const TIMES = [
   ['7', 'last 7 days'],
@@ -25,10 +25,10 @@ const COLUMNS = [
   { title: 'Tokens out', class: 'number wide' },
 ];
 
-/** What the caller's runs cost, as bars. */
-export async function showUsage({ service, main, signal, guard }: Place): Promise<void> {
+/** Shows the cost of the user's runs as bars. */
+export async function showUsage({ service, main, signal, guard }: ViewContext): Promise<void> {
   const times = choice(TIMES, '30');
-  const groups = choice(same(GROUPS), 'prompt');
+  const groups = choice(plainOptions(GROUPS), 'prompt');
   const list = el('div');
   main.replaceChildren(filters(labelled('Time', times), labelled('By', groups)), list);
 
@@ -51,9 +51,9 @@ export async function showUsage({ service, main, signal, guard }: Place): Promis
   await show();
 }
 
-/** What a run is counted under, and what that is called. */
+/** Returns the key and the name of the group that a run belongs to. */
 async function groupOf(
-  service: Place['service'],
+  service: ViewContext['service'],
   group: Grouping,
   row: RunRow,
 ): Promise<{ readonly key: string; readonly name: string }> {

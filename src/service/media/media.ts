@@ -9,12 +9,12 @@ import type { StoredMedia } from '../store/media-store.ts';
 import type { StoredOutput } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 
-/** An output whose bytes are kept apart. */
+/** An output whose bytes are a blob. */
 export type MediaOutput = Extract<StoredOutput, { media: string }>;
 
 export interface FoundMedia {
   readonly media: StoredMedia;
-  /** The bytes; undefined where they are gone. */
+  /** Returns the bytes, or a range of them; undefined if they have been deleted. */
   open(range?: ByteRange): Promise<Readable | undefined>;
 }
 
@@ -28,15 +28,15 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'video/webm': 'webm',
 };
 
-/** Longer than any run takes from its first output to its end after that output's lifetime, in milliseconds. */
-const LEFT_BEHIND_MS = MEDIA_LIFETIME_MS + 60 * 60 * 1000;
+/** Age of orphaned bytes, in milliseconds: the lifetime of an output plus more time than any run takes. */
+const ORPHAN_AGE_MS = MEDIA_LIFETIME_MS + 60 * 60 * 1000;
 
 /** Generated pictures and videos, kept for 24 hours. */
 export type Media = ReturnType<typeof openMedia>;
 
 export function openMedia(dataDir: string, store: Store, clock: Clock) {
   const bytes = store.blobs.media;
-  // Where the bytes lie, unless the store keeps them elsewhere: then nobody asks for the URLs of files.
+  // `file:` URLs point here. A store that keeps media elsewhere is never asked for them.
   const directory = path.join(dataDir, 'media');
   const urlOf = (media: MediaName): string => pathToFileURL(path.join(directory, mediaFileName(media))).href;
   const find = async (id: string): Promise<FoundMedia | undefined> => {
@@ -49,29 +49,29 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
       await bytes.write(mediaFileName({ id, mediaType }), content, mediaType);
       return { id, runId, mediaType, size: content.byteLength, createdAt: clock.now() };
     },
-    /** Where the bytes are; undefined for media that is not there any more. */
+    /** Returns media by id; undefined if it has been deleted. */
     find,
-    /** A `file:` URL of the media itself, for callers on this machine; good until the media expires. */
+    /** Returns the `file:` URL of an output, for callers on this machine. */
     fileUrlOf: ({ media: id, mediaType }: MediaOutput) => urlOf({ id, mediaType }),
-    /** Whether a `file:` URL leads into the directory of the media. */
+    /** Returns true if a `file:` URL points into the media directory. */
     isFile: (url: URL) => url.protocol === 'file:' && fileDirectory(url) === directory,
-    /** What a `file:` URL of media leads to; `missing` too where it leads anywhere else. */
+    /** Returns the media of a `file:` URL; `missing` also if the URL is not one of ours. */
     async findFile(url: string) {
       const file = await find(path.parse(new URL(url).pathname).name);
       if (!file || urlOf(file.media) !== url) return 'missing';
       return clock.now() < file.media.createdAt + MEDIA_LIFETIME_MS ? file : 'expired';
     },
-    /** Deletes what has expired. */
+    /** Deletes expired media. */
     async sweep(): Promise<void> {
       const gone = await store.media.forgetBefore(clock.now() - MEDIA_LIFETIME_MS);
       for (const media of gone) await bytes.remove(mediaFileName(media));
-      // What a process wrote that died before its run had ended.
-      for (const name of await bytes.writtenBefore(clock.now() - LEFT_BEHIND_MS)) await bytes.remove(name);
+      // A process that died before the end of its run may have left bytes without a record.
+      for (const name of await bytes.writtenBefore(clock.now() - ORPHAN_AGE_MS)) await bytes.remove(name);
     },
   };
 }
 
-/** Undefined for a URL that is not of a file here: on Windows one without a drive, elsewhere one of another computer. */
+/** Returns the directory of a `file:` URL; undefined if it has no drive on Windows, or names another host elsewhere. */
 function fileDirectory(url: URL): string | undefined {
   try {
     return path.dirname(fileURLToPath(url));
@@ -82,7 +82,7 @@ function fileDirectory(url: URL): string | undefined {
 
 type MediaName = Pick<StoredMedia, 'id' | 'mediaType'>;
 
-/** What the file of media is called, in the data directory and in URLs. */
+/** Returns the file name of media, in the data directory and in URLs. */
 export function mediaFileName({ id, mediaType }: MediaName): string {
   return `${id}.${EXTENSIONS[mediaType] ?? 'bin'}`;
 }

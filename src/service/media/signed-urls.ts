@@ -5,25 +5,25 @@ import type { Clock } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
 import { type MediaOutput, mediaFileName } from './media.ts';
 
-/** The path that media is served under. */
+/** The path under which media are served. */
 export const MEDIA_PATH = '/media';
 
-/** URLs of media that need no key, whose parts can't be altered, and that live 24 hours. */
+/** Signed URLs of media, which need no key and are valid for 24 hours. */
 export type SignedUrls = Awaited<ReturnType<typeof openSignedUrls>>;
 
-/** The same secret signs in every process of a store, now and after a restart. */
+/** Returns a signer with the secret of the store, so that URLs stay valid in other processes and after a restart. */
 export async function openSignedUrls(store: Store, clock: Clock) {
-  const made = await store.settings.once('mediaSecret', () => randomBytes(32).toString('base64url'));
+  const secret = await store.settings.once('mediaSecret', () => randomBytes(32).toString('base64url'));
   const sign = (file: string, expires: string): string =>
-    createHmac('sha256', made.value).update(`${file}\n${expires}`).digest('base64url');
+    createHmac('sha256', secret.value).update(`${file}\n${expires}`).digest('base64url');
   return {
-    /** The path and query of an output's URL; good until 24 hours after it was made. */
+    /** Returns the path and query of an output's URL, valid until 24 hours after the output was made. */
     pathOf(output: MediaOutput): string {
       const file = mediaFileName({ id: output.media, mediaType: output.mediaType });
       const expires = String(Math.floor((output.createdAt + MEDIA_LIFETIME_MS) / 1000));
       return `${MEDIA_PATH}/${file}?expires=${expires}&signature=${sign(file, expires)}`;
     },
-    /** The id of the media that a path's parts lead to, or why they lead nowhere. */
+    /** Returns the id of the media that a URL names, or the reason that the URL is invalid. */
     mediaIdOf(file: string, expires: string, signature: string): { id: string } | 'forged' | 'expired' {
       if (!isSameSecret(signature, sign(file, expires))) return 'forged';
       if (clock.now() >= Number(expires) * 1000) return 'expired';
@@ -32,7 +32,7 @@ export async function openSignedUrls(store: Store, clock: Clock) {
   };
 }
 
-/** Whether two secrets are the same, in a time that doesn't depend on how much of one was guessed. */
+/** Compares two secrets in constant time. */
 function isSameSecret(signature: string, valid: string): boolean {
   const [a, b] = [Buffer.from(signature), Buffer.from(valid)];
   return a.length === b.length && timingSafeEqual(a, b);

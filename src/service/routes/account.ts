@@ -15,8 +15,8 @@ export const accountRoutes = [
     path: '/v1/me',
     id: 'getAccount',
     tag: 'User',
-    summary: 'Who the key belongs to',
-    description: 'The user that the API key of the request belongs to.',
+    summary: 'Get the account of the API key',
+    description: 'Returns the user to whom the API key of the request belongs.',
     errors: [],
     data: accountSchema,
     async handle(_, { caller }) {
@@ -29,8 +29,8 @@ export const accountRoutes = [
     path: '/v1/me/credits',
     id: 'getCredits',
     tag: 'User',
-    summary: 'What is left to spend',
-    description: 'The credit balance of the user, with what running runs have reserved taken off.',
+    summary: 'Get the credit balance',
+    description: 'Returns the remaining credits of the user, without those reserved for running runs.',
     errors: [],
     data: creditsSchema,
     async handle({ store }, { caller }) {

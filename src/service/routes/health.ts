@@ -3,18 +3,18 @@ import { Refusal } from '../core/refusal.ts';
 import { nothing } from '../http/schema.ts';
 import { type AnyRoute, route } from './route.ts';
 
-/** How long the store may take to answer, in milliseconds: whoever asks wants to know within two seconds. */
+/** Time for the store to answer, below the two seconds that callers wait. */
 const READY_WITHIN_MS = 1500;
 
-/** For what decides whether this process is restarted, and whether it gets requests; no key, no details. */
+/** Liveness and readiness checks for supervisors and load balancers, without a key and without details. */
 export const healthRoutes: readonly AnyRoute[] = [
   route({
     method: 'GET',
     path: '/healthz',
     id: 'isAlive',
     tag: 'Health',
-    summary: 'Whether the process is alive',
-    description: 'Answers whatever state its database is in.',
+    summary: 'Check that the process is alive',
+    description: 'Succeeds even if the database is unavailable.',
     errors: ['SERVICE_UNAVAILABLE_ERROR'],
     data: nothing,
     handle: () => Promise.resolve(null),
@@ -24,13 +24,13 @@ export const healthRoutes: readonly AnyRoute[] = [
     path: '/readyz',
     id: 'isReady',
     tag: 'Health',
-    summary: 'Whether requests can be answered',
-    description: 'Refuses while the service is draining or stopping, or its store does not answer.',
+    summary: 'Check that the service is ready',
+    description: 'Fails while the service is draining or stopping, or its store does not answer.',
     errors: ['SERVICE_UNAVAILABLE_ERROR'],
     data: nothing,
     async handle({ store, clock, draining }) {
-      if (draining.aborted) throw new Refusal('UNAVAILABLE', 'the service is about to stop');
-      // Whoever asks has no key: where the store is, and why it is away, is not for them.
+      if (draining.aborted) throw new Refusal('UNAVAILABLE', 'the service is stopping');
+      // Callers have no key, so the answer must not reveal where the store is or why it is unavailable.
       const answer = store.ping().then(
         () => true,
         () => false,

@@ -4,7 +4,7 @@ import { resourceRoutes } from './resources.ts';
 import type { AnyRoute } from './route.ts';
 import { runRoutes } from './runs.ts';
 
-/** What every way of asking this service offers: the interface under /v1. */
+/** The routes under /v1, of `serve` and the embedded service. */
 export const INTERFACE_ROUTES: readonly AnyRoute[] = [
   ...runRoutes,
   ...promptRoutes,

@@ -7,7 +7,7 @@ import { MEDIA_PATH, type SignedUrls } from '../media/signed-urls.ts';
 import type { ByteRange } from '../store/blobs.ts';
 import { type AnyRoute, route } from './route.ts';
 
-/** Generated pictures and videos, by signed URLs that need no key. */
+/** Returns the route of signed media URLs, which need no key. */
 export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
   return [
     route({
@@ -15,9 +15,9 @@ export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
       path: `${MEDIA_PATH}/:file`,
       id: 'getMedia',
       tag: 'Media',
-      summary: 'A generated picture or video',
+      summary: 'Download a generated picture or video',
       description:
-        'Where the URLs in outputs lead. They need no key and live 24 hours. With `Range`, the answer is 206 with that part.',
+        'The signed URLs in outputs point here. They need no key and are valid for 24 hours. With `Range`, answers 206 with that range.',
       errors: [
         'NOT_FOUND_ERROR',
         'GONE_ERROR',
@@ -26,13 +26,19 @@ export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
         'SERVICE_UNAVAILABLE_ERROR',
       ],
       params: object({ file: text() }),
-      query: object({}, { expires: text({ description: 'Unix seconds' }), signature: text() }),
-      headers: object({}, { Range: text({ description: 'One range of bytes; several give the whole' }) }),
+      query: object(
+        {},
+        { expires: text({ description: 'Expiry of the URL, in Unix seconds' }), signature: text() },
+      ),
+      headers: object(
+        {},
+        { Range: text({ description: 'A single byte range; several ranges return the whole file' }) },
+      ),
       async handle({ media }, { params, query: { expires = '', signature = '' }, headers }) {
         const named = urls.mediaIdOf(params.file, expires, signature);
-        if (named === 'forged') throw notFound('there is no such file, or the URL was altered');
+        if (named === 'forged') throw notFound('there is no such file, or its URL was changed');
         const found = named === 'expired' ? named : ((await media.find(named.id)) ?? 'missing');
-        // An answer has nothing to compare `If-Range` with, so that it never applies.
+        // `If-Range` never matches, because answers have no validator.
         return await mediaAnswer(found, headers['if-range'] === undefined ? headers.range : undefined);
       },
     }),
@@ -40,23 +46,23 @@ export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
 }
 
 /**
- * Answers with what a media URL leads to.
+ * Answers with the media of a URL.
  *
  * @param range the value of a `Range` header
- * @throws {Refusal} if it leads nowhere
+ * @throws {Refusal} if the media is missing or expired
  */
 export async function mediaAnswer(
   file: FoundMedia | 'missing' | 'expired',
   range?: string,
 ): Promise<ApiAnswer> {
   if (file === 'expired') {
-    throw new Refusal('GONE', 'this URL has expired: such URLs live 24 hours');
+    throw new Refusal('GONE', 'this URL has expired: media URLs are valid for 24 hours');
   }
   if (file === 'missing') throw notFound('there is no such file');
   const { mediaType, size } = file.media;
   const part = rangeIn(range, size);
   if (part === 'outside') return outside(size);
-  // Never more than the length that is announced, whatever the file has become.
+  // Exactly the announced length, even if the file has changed.
   const sent = part ?? { from: 0, to: size - 1 };
   const bytes = await file.open(size === 0 ? undefined : sent);
   if (!bytes) throw notFound('there is no such file');
@@ -75,7 +81,7 @@ export async function mediaAnswer(
   };
 }
 
-/** Returns the one range of bytes that a header asks for; undefined, which stands for all, if it asks for anything else. */
+/** Returns the single byte range of a `Range` header; undefined, for the whole file, if the header has any other form. */
 function rangeIn(header: string | undefined, size: number): ByteRange | 'outside' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return undefined;

@@ -4,17 +4,17 @@ import { type ApiAnswer, isKeyed } from '../http/route.ts';
 import { anything, integer, object, type Schema, text } from '../http/schema.ts';
 import { type AnyRoute, route } from './route.ts';
 
-/** Where the description of the interface is served, without a key. */
+/** The path of the OpenAPI document, which needs no key. */
 const OPENAPI_PATH = '/openapi.json';
 
-/** What any route may answer. */
+/** The errors of all routes. */
 const COMMON_ERRORS: readonly ErrorStatus[] = [
   'BAD_REQUEST_ERROR',
   'MISDIRECTED_REQUEST_ERROR',
   'HEADERS_TOO_LARGE_ERROR',
 ];
 
-/** What any route under /v1 may answer. */
+/** The errors of all routes under /v1. */
 const KEYED_ERRORS: readonly ErrorStatus[] = [
   'UNAUTHORIZED_ERROR',
   'PAYMENT_REQUIRED_ERROR',
@@ -24,63 +24,66 @@ const KEYED_ERRORS: readonly ErrorStatus[] = [
 ];
 
 const TAGS: Readonly<Record<AnyRoute['tag'], string>> = {
-  Runs: 'Running prompts and reading what came of it',
-  Prompts: 'Finding prompts',
-  'Prompt versions': 'What one version of a prompt expects',
+  Runs: 'Run prompts and read the results',
+  Prompts: 'Find, publish and label prompts',
+  'Prompt versions': 'Read a version of a prompt with its inputs',
   Resources: 'Models and their run options',
-  User: 'Whose key it is, and what is left to spend',
+  User: 'The account and its credits',
   Media: 'Generated pictures and videos',
-  Page: 'What browsers show',
-  Health: 'For load balancers and whoever restarts processes',
+  Page: 'The web page',
+  Health: 'Checks for load balancers and process supervisors',
 };
 
-/** What the answers to a caller whose key is known carry. */
+/** The headers of answers to a caller with a valid key. */
 const KEYED_HEADERS: Readonly<Record<string, Schema>> = {
   Idempotency: {
     type: 'string',
     const: IDEMPOTENCY_SUPPORTED,
-    description: 'That an `Idempotency-Key` is kept for 24 hours',
+    description: 'The service supports `Idempotency-Key`, and keeps keys for 24 hours',
   },
   'Action-Require': text({
-    description: 'There if the models have changed since the hash that was sent as `cli-agent`',
+    description: 'Present if the models have changed since the hash sent as `cli-agent`',
   }),
-  'RateLimit-Policy': text({ description: 'How fast a client may go, such as `"default";q=5;w=1`' }),
+  'RateLimit-Policy': text({
+    description: 'The rate limit, such as `"default";q=5;w=1` for 5 requests per second',
+  }),
 };
 
 const RETRY_AFTER: Readonly<Record<string, Schema>> = {
-  'Retry-After': integer({ description: 'When another try may be worth it, in seconds' }),
+  'Retry-After': integer({ description: 'Seconds to wait before a retry' }),
 };
 
 const KEYED_REQUEST = object(
   {},
-  { 'cli-agent': text({ description: 'The hash of the models that the client holds' }) },
+  { 'cli-agent': text({ description: 'The hash of the models that the client has cached' }) },
 );
 
 const errorEnvelope: Schema = {
   ...object({
     status: text({ description: 'The error code, such as `NOT_FOUND_ERROR`' }),
-    message: text({ description: 'What is wrong' }),
+    message: text({ description: 'The reason of the failure' }),
     data: anything,
   }),
-  description: 'Every failure',
+  description: 'The body of every failure',
 };
 
-/** The route of the description of these routes, made from the schemas they check with. */
+/** Returns the route of the OpenAPI document, built from the schemas that the routes validate with. */
 export function openApiRoute(routes: readonly AnyRoute[]): AnyRoute {
   return route({
     method: 'GET',
     path: OPENAPI_PATH,
     id: 'getDescription',
     tag: 'Resources',
-    summary: 'This description',
-    description: 'The interface as an OpenAPI document.',
+    summary: 'Get this document',
+    description: 'Returns the OpenAPI document of this service.',
     errors: [],
-    handle: (_, { origin }): Promise<ApiAnswer> => Promise.resolve(jsonAnswer(200, written(routes, origin))),
+    handle: (_, { origin }): Promise<ApiAnswer> =>
+      Promise.resolve(jsonAnswer(200, documentJson(routes, origin))),
   });
 }
 
-/** The schemas of variants have no names of their own, by which alone OpenAPI could tell them apart. */
-function written(routes: readonly AnyRoute[], origin: string): string {
+/** Returns the document as JSON, without `discriminator`, which OpenAPI allows only for named schemas. */
+function documentJson(routes: readonly AnyRoute[], origin: string): string {
   return JSON.stringify(document(routes, origin), (key, value: unknown) =>
     key === 'discriminator' ? undefined : value,
   );
@@ -97,7 +100,8 @@ function document(routes: readonly AnyRoute[], origin: string): object {
     info: {
       title: 'promptrun local service',
       version: '1',
-      description: 'Runs published prompt versions and gives their outputs. Every answer is an envelope.',
+      description:
+        'Runs published prompt versions and returns their outputs. Every JSON answer is an envelope of `status` and `data`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: origin, description: 'This service' }],
@@ -148,7 +152,7 @@ function described(headers: Readonly<Record<string, Schema>>): Record<string, ob
   return Object.fromEntries(entries) as Record<string, object>;
 }
 
-/** A success with this payload. */
+/** Returns the schema of a success with this payload. */
 function envelopeOf(data: Schema): Schema {
   return object({ status: { type: 'string', const: 'SUCCESS' }, data });
 }

@@ -1,7 +1,7 @@
 import { builtText } from '../../files/installed-file.ts';
 import { type AnyRoute, route } from './route.ts';
 
-/** Nothing but what this service hands out itself; `data:` is for pictures that a run was given. */
+/** Allows files of this service only, and `data:` for the input pictures of runs. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,7 +20,7 @@ const FILES = [
   { path: '/page.css', file: 'page.css', type: 'text/css' },
 ] as const;
 
-/** The page for people. It asks the interface with the key of whoever signs in, so its files need none. */
+/** The files of the web page. They need no key, because the page sends the user's key with its requests. */
 export const pageRoutes: readonly AnyRoute[] = FILES.map(({ path, file, type }) => {
   let content: string | undefined;
   return route({
@@ -28,8 +28,8 @@ export const pageRoutes: readonly AnyRoute[] = FILES.map(({ path, file, type }) 
     path,
     id: `getPage${file.replace(/\W/gu, '')}`,
     tag: 'Page',
-    summary: 'The page for people',
-    description: 'Runs, prompts and usage in a browser.',
+    summary: 'Get a file of the web page',
+    description: 'The page shows runs, prompts and usage in a browser.',
     errors: [],
     async handle() {
       content ??= builtText(`page/${file}`);

@@ -13,7 +13,9 @@ import {
   uuid,
 } from '../http/schema.ts';
 
-const template = text({ description: 'The template of the prompt file, unless the service hides templates' });
+const template = text({
+  description: 'The template of the prompt file; left out if the service hides templates',
+});
 
 export const promptVersionSchema = object(
   { promptVersionId: uuid, promptId: uuid, title: text(), publishedAt: time, config: anything },
@@ -23,12 +25,12 @@ export const promptVersionSchema = object(
 const labelMove = object({
   label: text(),
   at: time,
-  by: text({ description: 'The name of a user' }),
+  by: text({ description: 'The name of the user who moved the label' }),
   from: orNull(uuid),
   to: orNull(uuid),
 });
 
-/** What an author sends to set or move a label. */
+/** The body of a request that sets or moves a label. */
 export const labelBody = object({ promptVersionId: uuid });
 
 export const labelSchema = object({
@@ -56,8 +58,10 @@ const promptRow = object(
     title: text(),
     description: text(),
     slug: text(),
-    model: integer({ description: 'Index among the models of GET /resources; -1 if it is not there now' }),
-    modality: integer({ description: '0 text, 1 image' }),
+    model: integer({
+      description: 'Index of the model in the list of GET /v1/resources; -1 if it is not in the list',
+    }),
+    modality: integer({ description: '0 for text, 1 for image' }),
     estimatedCredits: integer(),
     uses: integer(),
     upVotes: integer(),
@@ -78,10 +82,10 @@ export const promptListQuery = object(
   { startingAfter: uuid, endingBefore: uuid },
 );
 
-/** What an author sends. */
+/** The body of a request that publishes a prompt. */
 export const publishBody = object(
   { file: text({ description: 'The prompt file' }) },
-  { partials: { ...textMap, description: 'The partials that it uses, by name' } },
+  { partials: { ...textMap, description: 'The partials of the prompt file, by name' } },
 );
 
 export const publishedSchema = object({
@@ -89,5 +93,5 @@ export const publishedSchema = object({
   promptVersionId: uuid,
   slug: text(),
   title: text(),
-  changed: { ...boolean, description: 'Whether this content was not the latest version already' },
+  changed: { ...boolean, description: 'False if this content was already the latest version' },
 });

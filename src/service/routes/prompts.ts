@@ -21,7 +21,7 @@ import {
 import { route, type Services } from './route.ts';
 
 const promptId = object({ promptId: uuid });
-/** Named as in the other routes of this path, which the description of the interface wants to be one. */
+/** The slug is called `promptId`, because OpenAPI requires one parameter name for all routes of a path. */
 const slugParams = object({ promptId: text({ description: 'The slug' }) });
 
 const labelParams = object({ promptId: text({ description: 'The slug' }), label: text() });
@@ -32,9 +32,9 @@ export const promptRoutes = [
     path: '/v1/prompts',
     id: 'listPrompts',
     tag: 'Prompts',
-    summary: 'Every published prompt, newest first',
+    summary: 'List published prompts, newest first',
     description:
-      'Of this service only. Pages by cursor as `GET /v1/runs` does: the last `promptId` of a page as `startingAfter`.',
+      'Lists the prompts of this service. Use the last `promptId` of a page as the `startingAfter` of the next.',
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     query: promptListQuery,
     data: promptPageSchema,
@@ -46,10 +46,12 @@ export const promptRoutes = [
     path: '/v1/prompts/publish',
     id: 'searchPrompts',
     tag: 'Prompts',
-    summary: 'Find published prompts, best match first',
-    description: 'Looks in slugs, titles and descriptions. Video prompts are left out.',
+    summary: 'Search published prompts, best match first',
+    description: 'Searches slugs, titles and descriptions. Leaves out video prompts.',
     errors: ['VALIDATION_ERROR'],
-    query: object({ q: text({ description: `Trimmed, at most ${MAX_QUERY_LENGTH} characters` }) }),
+    query: object({
+      q: text({ description: `The words to search for: trimmed, at most ${MAX_QUERY_LENGTH} characters` }),
+    }),
     data: promptSearchSchema,
     async handle(services, { caller, query }) {
       return { rows: await searchPrompts(services, searchWords(query.q), caller) };
@@ -61,8 +63,8 @@ export const promptRoutes = [
     path: '/v1/prompts/:promptId',
     id: 'getPrompt',
     tag: 'Prompts',
-    summary: 'A prompt with its latest version, or a given one',
-    description: 'What the version is called, which inputs it expects, and its template.',
+    summary: 'Get a prompt with its latest version, or another one',
+    description: 'Returns the title of the version, its inputs and its template.',
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     params: promptId,
     query: object({}, { versionId: uuid }),
@@ -83,8 +85,8 @@ export const promptRoutes = [
     path: '/v1/prompts/:promptId/versions',
     id: 'listPromptVersions',
     tag: 'Prompts',
-    summary: 'Published versions, newest first',
-    description: 'At most 10.',
+    summary: 'List the published versions of a prompt, newest first',
+    description: 'Returns at most 10 versions, each with its labels and their history.',
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     params: promptId,
     data: promptVersionListSchema,
@@ -109,8 +111,8 @@ export const promptRoutes = [
     path: '/v1/prompt-versions/:promptVersionId',
     id: 'getPromptVersion',
     tag: 'Prompt versions',
-    summary: 'A published prompt version',
-    description: 'What the version is called, which inputs it expects, and its template.',
+    summary: 'Get a published prompt version',
+    description: 'Returns the title of the version, its inputs and its template.',
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     params: object({ promptVersionId: uuid }),
     data: promptVersionSchema,
@@ -129,7 +131,7 @@ export const promptRoutes = [
     tag: 'Prompts',
     summary: 'Publish a prompt file under its slug',
     description:
-      'For keys of authors. The path ends in the slug. The same content is the same version; faults of the file come back in `data.faults`, each with its line and column.',
+      'Requires the key of an author. The path contains the slug. Equal content keeps its version. Faults of the file are listed in `data.faults`, each with line and column.',
     errors: ['FORBIDDEN_ERROR', 'VALIDATION_ERROR', 'PAYLOAD_TOO_LARGE_ERROR'],
     params: slugParams,
     body: publishBody,
@@ -146,8 +148,9 @@ export const promptRoutes = [
     authorsOnly: true,
     id: 'unpublishPrompt',
     tag: 'Prompts',
-    summary: 'Withdraw the prompt of a slug',
-    description: 'For keys of authors. The path ends in the slug. Its runs stay readable.',
+    summary: 'Withdraw a prompt by its slug',
+    description:
+      'Requires the key of an author. The path contains the slug. Runs of the prompt stay readable.',
     errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     params: slugParams,
     data: object({ slug: text(), unpublished: boolean }),
@@ -166,7 +169,7 @@ export const promptRoutes = [
     tag: 'Prompts',
     summary: 'Set or move a label of a prompt',
     description:
-      'For keys of authors. The path names the slug and the label, which leads to the version from then on. The step is kept in the journal of the prompt.',
+      'Requires the key of an author. The path contains the slug and the label. The change is recorded in the history of the prompt.',
     errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     params: labelParams,
     body: labelBody,
@@ -182,7 +185,7 @@ export const promptRoutes = [
     id: 'removeLabel',
     tag: 'Prompts',
     summary: 'Remove a label of a prompt',
-    description: 'For keys of authors. The step is kept in the journal of the prompt.',
+    description: 'Requires the key of an author. The change is recorded in the history of the prompt.',
     errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     params: labelParams,
     data: labelSchema,
@@ -191,8 +194,8 @@ export const promptRoutes = [
 ];
 
 /**
- * Returns what labels do with a version of a prompt: each step is of the version that it leads to, a removal of the one
- * that it left.
+ * Returns a function that returns the labels of a version and their history. A move belongs to its new version, a removal
+ * to the former one.
  */
 async function labelledVersions(store: Store, promptId: string) {
   const [labels, moves] = await Promise.all([store.labels.of([promptId]), store.labels.moves(promptId)]);
@@ -234,18 +237,18 @@ async function moveLabel(
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
-/** The slug as it arrived. It is never made of a part of it: that would be another prompt's. @throws {Refusal} */
+/** Returns a valid slug. Never repairs an invalid one, which could name another prompt. @throws {Refusal} */
 function checkedSlug({ promptId: slug }: { readonly promptId: string }): string {
   if (SLUG.test(slug)) return slug;
-  throw invalid('a slug is 1 to 64 of the characters a–z, 0–9 and, within it, hyphens');
+  throw invalid('a slug has 1 to 64 of the characters a–z, 0–9 and -, and neither begins nor ends with -');
 }
 
-/** Watched folders may publish under other slugs: a prompt that is there is found by any. */
+/** Returns the 404. The slug is checked only now, because watched directories may publish under other slugs. */
 function noSuchPrompt(slug: string): Refusal {
   return notFound(checkedSlug({ promptId: slug }) && 'there is no such published prompt');
 }
 
-/** A version with the inputs it expects and its template. */
+/** Returns a version with its inputs and template. */
 async function versionView(
   version: StoredVersion,
   services: Services,

@@ -21,9 +21,9 @@ export const resourceRoutes = [
     path: '/v1/resources',
     id: 'getResources',
     tag: 'Resources',
-    summary: 'Models and the run options each accepts',
+    summary: 'List models and their run options',
     description:
-      'A client that sends the hash it holds as `cli-agent` is told by the header `action-require` on any answer that the models have changed.',
+      'If a client sends the hash as `cli-agent`, answers to any request have the header `Action-Require` once the models have changed.',
     errors: [],
     data: resourcesSchema,
     async handle({ resources }) {

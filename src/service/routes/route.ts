@@ -4,19 +4,19 @@ import type { PromptListing } from '../prompts/find-prompts.ts';
 import type { RunServices } from '../runs/create-run.ts';
 import type { MediaUrl } from '../runs/run-rows.ts';
 
-/** What the routes work with. */
+/** The services that routes use. */
 export interface Services extends RunServices, PromptListing {
   readonly media: Media;
-  /** Aborted once the service is not to be sent new requests. */
+  /** Aborted once load balancers should send no new requests. */
   readonly draining: AbortSignal;
-  /** Returns the URL of an output's media; `origin` is what a signed URL of this answer begins with. */
+  /** Returns the URL of an output's media; `origin` is that of signed URLs. */
   readonly mediaUrl: MediaUrl;
 }
 
-/** A route of the table, its types forgotten: they were checked where it was defined. */
+/** A route without its type parameters, which are checked where it is defined. */
 export type AnyRoute = Route<Services>;
 
-/** Checks a handler against the schemas of its route. */
+/** Declares a route, and checks the types of its handler against its schemas. */
 export function route<P = unknown, Q = unknown, B = unknown, D = ApiAnswer>(
   route: Route<Services, P, Q, B, D>,
 ): AnyRoute {

@@ -19,7 +19,7 @@ import {
 const outputType: Schema<string> = oneOf(OUTPUT_TYPES);
 const outputItem = object({
   type: outputType,
-  data: text({ description: 'The text, the media URL (24 hours) or the error message, by type' }),
+  data: text({ description: 'By type: the text, the media URL (valid for 24 hours) or the error message' }),
 });
 
 export const runSchema = object(
@@ -29,16 +29,16 @@ export const runSchema = object(
     runStatus: oneOf(RUN_STATUSES),
     tokens: integer({ description: 'Service tokens consumed; 0 while in progress' }),
   },
-  { warnings: list(text({ description: 'What was left out of the request to the model' })) },
+  { warnings: list(text({ description: 'A part of the request that the model did not get' })) },
 );
 
 const runUsage = object({
   model: text(),
   tokens: orNull(object({ input: integer(), output: integer(), cached: integer() })),
-  cost: orNull(number({ description: 'US dollars; null if it is not known, or not yet' })),
+  cost: orNull(number({ description: 'US dollars; null if unknown, or while in progress' })),
   estimated: {
     ...boolean,
-    description: 'Whether the price comes from a table that is kept with the service',
+    description: 'True if the cost is computed from the price table of the service',
   },
 });
 
@@ -53,9 +53,12 @@ const runRow = object(
     createdAt: time,
   },
   {
-    idempotencyKey: text({ description: 'The one asked for' }),
+    idempotencyKey: text({ description: 'The requested idempotency key' }),
     usage: runUsage,
-    endedAt: { ...orNull(time), description: 'With `times`; null if it is not known, or not yet' },
+    endedAt: {
+      ...orNull(time),
+      description: 'Only with `times=true`; null if unknown, or while in progress',
+    },
   },
 );
 
@@ -69,7 +72,7 @@ export const runListQuery = object(
     status: oneOf(RUN_STATUSES),
     since: integer({ description: 'Unix seconds, or milliseconds above 10^11; created at or after' }),
     until: integer({ description: 'Unix seconds, or milliseconds above 10^11; created before' }),
-    idempotencyKey: text({ description: 'Only the run that a creation with this key made' }),
+    idempotencyKey: text({ description: 'Lists only the run that was created with this key' }),
     usage: oneOf(['true', 'false']),
     times: oneOf(['true', 'false']),
   },

@@ -19,10 +19,10 @@ import { route, type Services } from './route.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from './run-schemas.ts';
 
 const IDEMPOTENCY_KEY =
-  'Names the creation for 24 hours: the same one sent again gives the one run, another body with it is refused';
+  'Identifies the creation for 24 hours: a repeated request returns the same run, and another body with the same key is refused';
 
-/** Values of a time above this are milliseconds, which some clients send. */
-const MOST_SECONDS = 1e11;
+/** Times above this are milliseconds, which some clients send. */
+const MAX_SECONDS = 1e11;
 
 export const runRoutes = [
   route({
@@ -30,9 +30,9 @@ export const runRoutes = [
     path: '/v1/runs',
     id: 'listRuns',
     tag: 'Runs',
-    summary: 'Runs of the caller, newest first',
+    summary: 'List your runs, newest first',
     description:
-      'Pages by cursor: send the last `runId` of a page as `startingAfter` until `hasMore` is false. A page has fewer rows than `limit` where their outputs are large. Only one cursor may be sent, and `since` must be less than `until`. With `idempotencyKey`, the run that a creation with this key made within 24 hours, if there is one. With `usage`, each row tells its model, tokens and cost; with `times`, when it ended.',
+      'Use the last `runId` of a page as the `startingAfter` of the next, until `hasMore` is false. A page has fewer rows than `limit` if their outputs are large. Send only one cursor, and a `since` less than `until`. With `idempotencyKey`, lists the run that was created with this key in the last 24 hours, if there is one. With `usage=true`, rows have the model, tokens and cost; with `times=true`, the time of the end.',
     errors: ['NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     query: runListQuery,
     data: runPageSchema,
@@ -68,7 +68,7 @@ export const runRoutes = [
     tag: 'Runs',
     summary: 'Run a published prompt version',
     description:
-      'Waits up to two minutes for the run to end. If it goes on, the answer is 504 with its `runId`, to be asked for with `GET /v1/runs/{runId}`.',
+      'Waits up to two minutes for the run to end. If it has not ended by then, answers 504 with its `runId`; poll `GET /v1/runs/{runId}`.',
     errors: [
       'FORBIDDEN_ERROR',
       'BAD_REQUEST_ERROR',
@@ -90,13 +90,13 @@ export const runRoutes = [
         memory,
       });
       if (!outcome) {
-        throw new ApiError('GATEWAY_TIMEOUT_ERROR', 'the run has not finished yet and goes on', {
+        throw new ApiError('GATEWAY_TIMEOUT_ERROR', 'the run has not ended yet; poll it by its runId', {
           runId: id,
         });
       }
       if (!hasRoom(memory, outcome.outputs)) {
         const message =
-          'the run has ended, and there is no room for its answer beside others now: ask for the run';
+          'the run has ended, but its outputs do not fit into the memory for answers at present; get it by its runId';
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { runId: id });
       }
       return runView({ id, ...outcome }, services, origin);
@@ -108,8 +108,8 @@ export const runRoutes = [
     path: '/v1/runs/:runId',
     id: 'getRun',
     tag: 'Runs',
-    summary: 'One run of the caller',
-    description: 'To wait for a run that goes on, or to read its outputs later.',
+    summary: 'Get a run',
+    description: 'Use it to poll a run that has not ended, or to read its outputs later.',
     errors: ['NOT_FOUND_ERROR'],
     params: object({ runId: text() }),
     data: runSchema,
@@ -121,8 +121,9 @@ export const runRoutes = [
     path: '/v1/runs/:runId/request',
     id: 'getRunRequest',
     tag: 'Runs',
-    summary: 'What a run of the caller was created from',
-    description: 'The body of its creation, to create it once more. Pictures are kept for a day.',
+    summary: 'Get the request of a run',
+    description:
+      'Returns the body of the creation, with which the run can be repeated. Pictures are kept for a day.',
     errors: ['NOT_FOUND_ERROR', 'GONE_ERROR'],
     params: object({ runId: text() }),
     data: createRunBody,
@@ -137,8 +138,9 @@ export const runRoutes = [
     path: '/v1/runs/:runId/cancel',
     id: 'cancelRun',
     tag: 'Runs',
-    summary: 'End a run that has not ended',
-    description: 'It has failed then, with the error item `cancelled`. A run that has ended stays as it is.',
+    summary: 'Cancel a run',
+    description:
+      'The run fails with the error item `cancelled`. A run that has already ended stays unchanged.',
     errors: ['NOT_FOUND_ERROR'],
     params: object({ runId: text() }),
     data: runSchema,
@@ -160,7 +162,7 @@ async function shownRun(
   return runView(run, services, origin);
 }
 
-/** A creation is never refused for its answer: what was made would be made again. */
+/** Returns true if the answer fits into memory. Never throws for it, because the client would create the run again. */
 function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
   try {
     memory.takeForAnswer(sizeOf(outputs));
@@ -175,9 +177,9 @@ function sizeOf(outputs: readonly StoredOutput[]): number {
   return outputs.reduce((sum, output) => sum + ('data' in output ? output.data.length : 0), 0);
 }
 
-/** A run as creation and retrieval give it. */
+/** Returns a run in the form of creations and retrievals. */
 function runView(
-  { id, status, tokens, outputs, warnings = [] }: RunFacts,
+  { id, status, tokens, outputs, warnings = [] }: ViewedRun,
   { mediaUrl }: Services,
   origin: string,
 ): Run {
@@ -190,7 +192,7 @@ function runView(
   };
 }
 
-type RunFacts = Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'> & Pick<Outcome, 'warnings'>;
+type ViewedRun = Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'> & Pick<Outcome, 'warnings'>;
 
 function headerOf(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
@@ -201,7 +203,7 @@ async function createdWith({ store, clock }: Services, userId: number, key: stri
   return created ? [created.run.id] : [];
 }
 
-/** One page of a user's runs. */
+/** Returns a page of a user's runs. */
 async function listRuns(
   { store }: Services,
   userId: number,
@@ -231,5 +233,5 @@ async function listRuns(
 }
 
 function microseconds(time: number | undefined): number | undefined {
-  return time === undefined ? undefined : time * (time > MOST_SECONDS ? 1000 : 1_000_000);
+  return time === undefined ? undefined : time * (time > MAX_SECONDS ? 1000 : 1_000_000);
 }
