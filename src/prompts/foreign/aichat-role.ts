@@ -5,12 +5,12 @@ import { ended, promptFileText } from './converted.ts';
 import { type ForeignForm, TOP_OF_FILE } from './foreign-form.ts';
 import { readMarkdown, textIn } from './markdown.ts';
 
-/** Where a role puts the input. */
+/** The placeholder of the input in a role. */
 const INPUT = '__INPUT__';
 const INPUT_MARK = '### INPUT:';
 const OUTPUT_MARK = '### OUTPUT:';
 
-/** Whether a file is a role of aichat. */
+/** Returns true if a file is an aichat role. */
 export function isAichatRole(file: string, text: string): boolean {
   if (!/\.(?:md|markdown)$/iu.test(file)) return false;
   if (path.basename(path.dirname(path.resolve(file))) === 'roles') return true;
@@ -19,7 +19,7 @@ export function isAichatRole(file: string, text: string): boolean {
   return body.includes(INPUT) || turnsIn(body).turns.length > 0;
 }
 
-/** A role of aichat. */
+/** The role format of aichat. */
 export const AICHAT_ROLE: ForeignForm = {
   name: 'a role of aichat',
   read({ text }, findings) {
@@ -55,7 +55,7 @@ interface Turn {
   readonly output: string;
 }
 
-/** What stands before the first example, and the examples; without a whole number of pairs there are none. */
+/** Returns the examples and the text before them; no examples if an input lacks its output. */
 function turnsIn(body: string): { readonly system: string; readonly turns: readonly Turn[] } {
   const [system = '', ...rest] = body.split(INPUT_MARK);
   const pairs = rest.map(part => part.split(OUTPUT_MARK));
@@ -64,7 +64,7 @@ function turnsIn(body: string): { readonly system: string; readonly turns: reado
   return { system: system.trim(), turns };
 }
 
-/** aichat names models `client:model`. */
+/** Returns the front matter. aichat names models `client:model`. */
 function headOf(head: JsonObject): JsonObject {
   const model = textIn(head, 'model')?.replace(':', '/');
   const [temperature, topP] = [head['temperature'], head['top_p']];

@@ -1,12 +1,12 @@
 import { HELPERS, type Role, roleNamed } from '../template/syntax.ts';
 
-/** A piece of a foreign prompt: text that means itself, an input, or a tag of a template. */
+/** A piece of a foreign prompt: literal text, an input, or a template tag. */
 export type Piece = { readonly text: string } | { readonly input: string } | { readonly tag: string };
 
-/** `{{name}}`, of letters, digits, `_`, `.` and `-`, without blanks: the placeholder of GitHub Models. */
+/** Matches a placeholder of GitHub Models: `{{name}}`, of letters, digits, `_`, `.` and `-`, without blanks. */
 const PLACEHOLDER = /\{\{([\p{L}\p{N}_.-]+)\}\}/u;
 
-/** The placeholders of a text and what stands between them. */
+/** Splits a text at its placeholders. */
 export function piecesOf(text: string, placeholder: RegExp = PLACEHOLDER): Piece[] {
   return text
     .split(placeholder)
@@ -14,7 +14,7 @@ export function piecesOf(text: string, placeholder: RegExp = PLACEHOLDER): Piece
     .filter(piece => !('text' in piece) || piece.text !== '');
 }
 
-/** Puts values in place of the placeholders that have one; what a value holds is never a placeholder. */
+/** Replaces placeholders by their values, if they have one. Placeholders within a value are not replaced. */
 export function filled(text: string, values: Readonly<Record<string, string>>): string {
   const value = (name: string): string =>
     Object.hasOwn(values, name) ? (values[name] ?? '') : `{{${name}}}`;
@@ -23,18 +23,18 @@ export function filled(text: string, values: Readonly<Record<string, string>>): 
     .join('');
 }
 
-/** The role of a message as chats name it, whatever the case of letters: system, user or assistant. */
+/** Returns the role for a name in a chat, in any case: system, user or assistant. */
 export function chatRole(name = ''): Role | undefined {
   const lower = name.toLowerCase();
   return lower === 'model' ? undefined : roleNamed(lower);
 }
 
-/** The names of the inputs, each once, in order of appearance. */
+/** Returns the names of the inputs, each once, in order of appearance. */
 export function inputsIn(pieces: readonly Piece[]): string[] {
   return [...new Set(pieces.flatMap(piece => ('input' in piece ? [piece.input] : [])))];
 }
 
-/** A template of ours that gives exactly these pieces. */
+/** Returns a template that renders exactly these pieces. */
 export function asTemplate(pieces: readonly Piece[]): string {
   return pieces
     .map((piece, at) => {
@@ -47,7 +47,7 @@ export function asTemplate(pieces: readonly Piece[]): string {
     .join('');
 }
 
-/** `this` keeps an input from being taken for a word of the language. */
+/** Returns the tag of an input. `this` keeps its name from being read as a keyword. */
 function inputTag(name: string): string {
   const isPlain = /^[A-Za-z_]\w*$/u.test(name) && !WORDS.has(name) && !Object.hasOwn(HELPERS, name);
   return isPlain ? `{{${name}}}` : `{{this.[${name}]}}`;
@@ -55,19 +55,19 @@ function inputTag(name: string): string {
 
 const WORDS = new Set(['else', 'this', 'true', 'false', 'null', 'undefined', 'as']);
 
-/** The last tag of a template: it shows nothing, and keeps the blanks before it. */
+/** A tag for the end of a template that renders nothing and keeps the blanks before it. */
 export const END: Piece = { tag: '{{log ""}}' };
 
-/** A brace where it would be taken for the beginning of a tag. */
+/** A literal brace in a place where `{` would begin a tag. */
 const BRACE = '{{lookup "{" 0}}';
 
-/** Braces that would open a tag get a backslash, and backslashes before a tag one more. */
+/** Escapes braces that would open a tag, and backslashes before a tag. */
 function escaped(text: string, tagFollows: boolean): string {
   const isOpen = tagFollows && /(?<!\{)(?:\{\{)*\{$/u.test(text);
   const safe = (isOpen ? text.slice(0, -1) : text).replaceAll(
     /\\+|\{{2,}/gu,
     (run, at: number, whole: string) => {
-      // An empty comment stands between backslashes that are text and the one that escapes.
+      // An empty comment separates literal backslashes from the escaping one.
       if (run.startsWith('\\')) return whole.startsWith('{{', at + run.length) ? `${run}\\{{!}}` : run;
       return '\\{{'.repeat(Math.floor(run.length / 2)) + (run.length % 2 === 1 ? '{' : '');
     },

@@ -9,9 +9,9 @@ import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
 import { explainForm, formOf } from './forms.ts';
 
 /**
- * Writes a file of another form as a prompt file of ours, with its tests.
+ * Converts a file of another format to a prompt file with its tests.
  *
- * @param file as messages name it
+ * @param file the name in messages
  * @throws {InvalidPromptFile} whose message names file and line, for a form or a prompt that can't be converted
  */
 export async function convertForeign(
@@ -23,7 +23,7 @@ export async function convertForeign(
     const { convertPromptfoo } = await import('./promptfoo/convert.ts');
     return await convertPromptfoo(text, file, options);
   }
-  // A check that has no equivalent is left out, and told.
+  // A check without an equivalent is left out with a note.
   const left = new Findings(file);
   const beside = textBeside(path.join(options.directory, path.basename(file)), options.allowOutside);
   const { prompt, findings } = readForm({ text, file, beside }, left);
@@ -31,7 +31,7 @@ export async function convertForeign(
 }
 
 /**
- * The cases of a file of another form that has tests of its own; undefined if it has none.
+ * Returns the cases of a file of another format; undefined if it has no tests.
  *
  * @throws {InvalidPromptFile} whose message names file and line
  */

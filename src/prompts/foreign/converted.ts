@@ -2,41 +2,41 @@ import { stringify } from 'yaml';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { asTemplate, END, inputsIn, type Piece } from './as-template.ts';
 
-/** A prompt file and its test file, made from a file of another form. */
+/** A prompt file and its test file, converted from another format. */
 export interface Converted {
   readonly prompt: string;
   /** Undefined if there are no tests. */
   readonly test: string | undefined;
-  /** A models file for the programs and addresses that it names. */
+  /** The text of a models file for the programs and addresses in the source. */
   readonly models?: string;
-  /** What has no equivalent and was left out, and what is worth knowing. */
+  /** Notes on what was left out because it has no equivalent, and on other differences. */
   readonly notes: readonly ConversionNote[];
-  /** How many prompts it has, of which one is converted. */
+  /** The number of prompts in the source; only one is converted. */
   readonly prompts?: number;
-  /** True if no provider that it names is known. */
+  /** True if the source names only unknown providers. */
   readonly isWithoutModel?: boolean;
-  /** What is known of each of its cases besides its text. */
+  /** The cases, with their lines in the source. */
   readonly cases?: readonly ConvertedCase[];
-  /** How many cases are left out. */
+  /** The number of cases left out. */
   readonly leftOut?: number;
-  /** True if the prompt that was chosen can't be expressed, so that its cases are left out. */
+  /** True if the chosen prompt can't be expressed, so that its cases are left out. */
   readonly isPromptLeftOut?: boolean;
-  /** The program that makes the prompt of each case, if the prompt is one. */
+  /** The program that makes the prompt of each case, if there is one. */
   readonly program?: PromptProgram;
 }
 
 export interface ConvertedCase {
-  /** In the file that is converted. */
+  /** The line in the source. */
   readonly line: number;
-  /** How many of its checks are left out. */
+  /** The number of its checks left out. */
   readonly leftOut: number;
   readonly vars: Readonly<Record<string, JsonValue>>;
 }
 
-/** A program that is called with a case's variables and prints a prompt. */
+/** A program that takes a case's variables and prints a prompt. */
 export interface PromptProgram {
   readonly argv: readonly [string, ...string[]];
-  /** What begins the file of a prompt that it makes. */
+  /** The front matter of the prompt file for its output. */
   readonly head: JsonObject;
   /** Inputs that the prompt need not use. */
   readonly optional: readonly string[];
@@ -47,44 +47,44 @@ export interface ConversionNote {
   readonly file: string;
   readonly line: number;
   readonly message: string;
-  /** True if it changes nothing that is tested. */
+  /** True if it changes no test. */
   readonly isHarmless?: boolean;
-  /** True if it is carried out once programs and addresses are allowed. */
+  /** True if it works once programs and addresses are allowed. */
   readonly needsCommands?: boolean;
 }
 
 export interface ConvertOptions {
-  /** The names of settings that providers understand. */
+  /** The names of settings that providers support. */
   readonly settings: readonly string[];
-  /** That of the file, absolute; what it names is found from there. */
+  /** The absolute folder of the file; its paths are relative to it. */
   readonly directory: string;
-  /** Which of several prompts, from 1; default the first. */
+  /** The number of the prompt to convert, from 1; default 1. */
   readonly prompt?: number | undefined;
-  /** Whether it may name files outside its folder; default false. */
+  /** True if it may name files outside its folder; default false. */
   readonly allowOutside?: boolean | undefined;
-  /** True to run the tests as they are, not to write them down; default false. */
+  /** True to run the tests, false to write them to files; default false. */
   readonly isForTest?: boolean;
-  /** Whether programs and addresses may be run; default false. */
+  /** True if programs and addresses may be run; default false. */
   readonly allowCommands?: boolean;
-  /** Names of models that stand for something else already. */
+  /** Names of models that are taken already. */
   readonly taken?: readonly string[];
 }
 
-/** A test file of ours, as it is written. */
+/** The content of a test file to write. */
 export interface TestFileText {
   readonly model?: string;
   readonly models?: readonly (string | JsonObject)[];
   readonly transform?: string;
-  /** Whether expectations see answers without blank space at their ends. */
+  /** True to trim answers before they are checked. */
   readonly trim?: boolean;
   readonly cases: readonly TestCaseText[];
 }
 
 export interface TestCaseText {
   readonly name: string;
-  /** As texts, whatever they begin with. */
+  /** Inputs as literal texts. */
   readonly inputs: Readonly<Record<string, string>>;
-  /** What expectations alone see. */
+  /** Variables that only expectations see. */
   readonly vars?: Readonly<Record<string, JsonValue>>;
   readonly transform?: string | undefined;
   readonly judge?: string | undefined;
@@ -92,20 +92,20 @@ export interface TestCaseText {
   readonly expect: readonly JsonObject[];
 }
 
-/** What is worth knowing of an expectation that a model judges. */
+/** The note on an expectation that a model judges. */
 export const JUDGED = 'judged by the model that `promptrun test --judge` names';
 
-/** What a prompt file says of its inputs, beside those that stand in its template. */
+/** The inputs of a prompt file, in addition to those in its template. */
 export interface InputsText {
-  /** Those that tags use. */
+  /** Inputs that tags use. */
   readonly used?: readonly string[];
-  /** Those that a run need not give. */
+  /** Optional inputs. */
   readonly optional?: readonly string[];
-  /** Those that have a default, which a run need not give either. */
+  /** Defaults by input; these inputs are optional too. */
   readonly defaults?: Readonly<Record<string, string>>;
 }
 
-/** The text of a prompt file. Its inputs are in JSON Schema, in which they may have any name. */
+/** Returns the text of a prompt file. Describes inputs in JSON Schema, which allows any name. */
 export function promptFileText(
   { output, ...head }: JsonObject,
   body: readonly Piece[],
@@ -127,19 +127,19 @@ export function promptFileText(
   return `---\n${stringify(written, { lineWidth: 0 })}---\n${asTemplate(body)}\n`;
 }
 
-/** A body whose last blanks are text, not the layout that blanks at the end of a file are. */
+/** Returns a body that keeps its trailing blanks, which are otherwise dropped at the end of a file. */
 export function ended(body: readonly Piece[]): readonly Piece[] {
   const last = body.at(-1);
   return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END] : body;
 }
 
-/** The text of a models file. */
+/** Returns the text of a models file. */
 export function modelsFileText(models: readonly JsonObject[], providers: JsonObject = {}): string {
   const named = Object.keys(providers).length > 0 && { providers };
   return stringify({ ...named, ...(models.length > 0 && { models }) }, { lineWidth: 0 });
 }
 
-/** The text of a test file. */
+/** Returns the text of a test file. */
 export function testFileText({ model, models, transform, trim, cases }: TestFileText): string {
   const written: JsonObject = {
     ...(model !== undefined && { model }),
@@ -159,7 +159,7 @@ export function testFileText({ model, models, transform, trim, cases }: TestFile
   return stringify(written, { lineWidth: 0 });
 }
 
-/** A text that begins with `@` would name a file. */
+/** Escapes inputs that begin with `@`, which would name a file. */
 function literal(inputs: Readonly<Record<string, string>>): JsonObject {
   const entries = Object.entries(inputs).map(([key, text]): [string, JsonValue] => [
     key,

@@ -3,15 +3,15 @@ import { inputsIn, type Piece, piecesOf } from './as-template.ts';
 import { ended, promptFileText } from './converted.ts';
 import { type ForeignForm, TOP_OF_FILE } from './foreign-form.ts';
 
-/** `{{name}}`, as fabric's variables are written. */
+/** Matches a variable of fabric, `{{name}}`. */
 const VARIABLE = /\{\{([A-Za-z_][\w-]*)\}\}/u;
 
-/** Whether a file is a pattern of fabric. */
+/** Returns true if a file is a fabric pattern. */
 export function isFabricPattern(file: string): boolean {
   return path.basename(file) === 'system.md';
 }
 
-/** A pattern of fabric: `system.md`, and `user.md` beside it, in a folder that has the pattern's name. */
+/** A fabric pattern: `system.md` and possibly `user.md` in a folder with the pattern's name. */
 export const FABRIC_PATTERN: ForeignForm = {
   name: 'a pattern of fabric',
   read({ file, text, beside }) {

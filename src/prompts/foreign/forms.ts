@@ -12,19 +12,19 @@ import { isLlmTemplate, LLM_TEMPLATE } from './llm-template.ts';
 import { isMarkdownCommand, MARKDOWN_COMMAND } from './markdown-command.ts';
 import { PLAIN_TEXT } from './plain-text.ts';
 
-/** What a file is, whatever its name. */
+/** The format of a file. */
 export type Form =
   | { readonly kind: 'prompt' | 'promptfoo' }
   | { readonly kind: 'foreign'; readonly form: ForeignForm }
-  /** `name` continues a sentence that begins with "this is". */
+  /** `name` includes the article, such as `a role of aichat`. */
   | { readonly kind: 'other'; readonly name: string };
 
 const GITHUB_NAME = /\.prompt\.ya?ml$/u;
 const TEXT_NAME = /\.(?:md|markdown|txt)$/iu;
-/** The beginning of a map that YAML reads; our own files begin with a fence, or with the template. */
+/** Matches a YAML key. Prompt files begin with front matter or with the template. */
 const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
 
-/** The form of a file by its name and its text. */
+/** Returns the format of a file, by its name and text. */
 export function formOf(file: string, text: string): Form {
   if (GITHUB_NAME.test(file)) return { kind: 'foreign', form: GITHUB_MODELS };
   const isOurs = file.endsWith('.prompt');
@@ -44,7 +44,7 @@ export function formOf(file: string, text: string): Form {
   return { kind: 'other', name: name ?? nameByEnding(file, text) };
 }
 
-/** The forms of Markdown and text files, of which the first that fits is taken. */
+/** The formats of Markdown and text files; the first match counts. */
 const TEXT_FORMS: readonly {
   readonly form: ForeignForm;
   readonly fits: (file: string, text: string) => boolean;
@@ -58,7 +58,7 @@ function textFormOf(file: string, text: string): ForeignForm {
   return TEXT_FORMS.find(({ fits }) => fits(file, text))?.form ?? PLAIN_TEXT;
 }
 
-/** What a file of another form is, and what to do with it. */
+/** Explains the format of a file and what to do with it. */
 export function explainForm(form: Form, file: string): string {
   if (form.kind === 'promptfoo') {
     const command = `promptrun prompts new <name>.prompt --from ${path.basename(file)}`;

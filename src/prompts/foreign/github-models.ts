@@ -21,7 +21,7 @@ const KEYS = new Set([
   'testData',
   'evaluators',
 ]);
-/** Their names of parameters, where ours differ. */
+/** Names of parameters at GitHub Models, if they differ from ours. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   maxTokens: 'maxOutputTokens',
   maxCompletionTokens: 'maxOutputTokens',
@@ -29,7 +29,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   top_p: 'topP',
 };
 
-/** Parameters that providers understand. */
+/** Parameters that providers support. */
 const PARAMETERS_READ = new Set([
   ...Object.keys(PARAMETERS),
   'maxOutputTokens',
@@ -43,7 +43,7 @@ const PARAMETERS_READ = new Set([
   'reasoningEffort',
 ]);
 
-/** Whether a text is YAML with messages, whatever its file is called. */
+/** Returns true if a YAML document has messages, whatever the file's name. */
 export function isGithubPrompt(whole: JsonValue): boolean {
   const messages = ownValue(whole, 'messages');
   return isJsonList(messages) && messages.some(message => isJsonObject(message) && 'content' in message);
@@ -106,7 +106,7 @@ class GithubReader {
     );
   }
 
-  /** Undefined if nothing is written. */
+  /** Returns a text; undefined if it is empty. */
   #text(value: YamlValue | undefined, name: string): string | undefined {
     if (!value || value.isEmpty) return undefined;
     return this.#findings.attempt(() => value.storableText(name));
@@ -165,7 +165,7 @@ class GithubReader {
     return [{ tag: `{{role "${name ?? 'user'}"}}` }, ...piecesOf(text)];
   }
 
-  /** `jsonSchema` is the text of `{name, strict, schema}`, or that map itself. */
+  /** Reads `jsonSchema`: a map of `name`, `strict` and `schema`, or its JSON as text. */
   #output(): JsonObject {
     const format = this.#entries.get('responseFormat')?.value;
     const name = this.#text(format, 'responseFormat');

@@ -7,7 +7,7 @@ import type { ForeignCase, ForeignExpectation, ForeignTests } from './foreign-te
 
 type Entries = ReadonlyMap<string, YamlEntry>;
 
-/** An evaluator, as the expectation that it is for a row. */
+/** Returns the expectation of an evaluator for a row. */
 type Evaluator = (row: Row) => ForeignExpectation;
 
 interface Row {
@@ -17,7 +17,7 @@ interface Row {
 
 type Note = (at: Place, message: string) => void;
 
-/** In the order in which the first one counts. */
+/** String checks in order of precedence. */
 const STRING_CHECKS = {
   equals: 'equals',
   contains: 'icontains',
@@ -25,7 +25,7 @@ const STRING_CHECKS = {
   endsWith: 'iendsWith',
 } as const;
 
-/** What the built-in evaluators of GitHub Models ask, in words of ours, and the fields of a row that they ask about. */
+/** The questions of GitHub Models' built-in evaluators, in our own words, with the fields of a row that they concern. */
 const BUILT_IN: { readonly [name: string]: { readonly asks: string; readonly about: readonly string[] } } = {
   similarity: { asks: 'says in substance the same as the expected answer', about: ['expected'] },
   relevance: { asks: 'answers what the input asks, and keeps to it', about: ['input'] },
@@ -37,7 +37,7 @@ const BUILT_IN: { readonly [name: string]: { readonly asks: string; readonly abo
   },
 };
 
-/** The cases that `testData` and `evaluators` are; undefined without test data. What is wrong becomes a finding. */
+/** Reads `testData` and `evaluators` as cases; undefined without test data. Faults become findings. */
 export function readGithubTests(
   entries: Entries,
   findings: Findings,
@@ -68,7 +68,7 @@ export function readGithubTests(
   return { ...(model !== undefined && { model }), cases, notes };
 }
 
-/** Every evaluator looks at every row, which is counted before it is done. */
+/** Returns a fault if there are too many pairs of rows and evaluators. */
 function excessOf(rows: number, evaluators: number): string | undefined {
   if (rows > BOUNDS.cases) return `there are more than ${BOUNDS.cases.toLocaleString('en-US')} rows`;
   if (rows * evaluators <= BOUNDS.checks) return undefined;
@@ -101,12 +101,12 @@ function readRow(
   };
 }
 
-/** Numbers and booleans stand for their text, as written; lists and maps for their JSON. */
+/** Returns a field as text: scalars as written, lists and maps as JSON. */
 function fieldOf(value: YamlValue): string {
   return value.scalar ?? JSON.stringify(value.json());
 }
 
-/** Where an evaluator stands, and what tells it from the others of its file. */
+/** The position of an evaluator and its index in the file. */
 interface EvaluatorPlace {
   readonly line: number;
   readonly at: number;

@@ -10,7 +10,7 @@ import type { ForeignForm, ForeignPrompt } from './foreign-form.ts';
 
 const READ = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
 const EXTRACTS = ['extract', 'extract_last'];
-/** What no prompt file can say, and what would be lost without it. */
+/** Keys without an equivalent in prompt files, with the consequence of losing them. */
 const REFUSED: Readonly<Record<string, string>> = {
   fragments: 'fragments',
   system_fragments: 'fragments',
@@ -21,13 +21,13 @@ const REFUSED: Readonly<Record<string, string>> = {
 };
 const KEYS = new Set([...READ, ...EXTRACTS, ...Object.keys(REFUSED)]);
 
-/** Whether a map is a template of `llm`: it says something, and has keys of that format only. */
+/** Returns true if a map is an `llm` template: it is not empty, and has only keys of that format. */
 export function isLlmTemplate(whole: JsonObject): boolean {
   const says = typeof whole['prompt'] === 'string' || typeof whole['system'] === 'string';
   return says && Object.keys(whole).every(key => KEYS.has(key));
 }
 
-/** A template of `llm`. */
+/** The template format of `llm`. */
 export const LLM_TEMPLATE: ForeignForm = {
   name: 'a template of `llm`',
   read: ({ text }, findings) =>
@@ -97,7 +97,7 @@ function piecesIn(entry: YamlEntry | undefined): Piece[] | undefined {
   return joined(pieces);
 }
 
-/** Texts that follow each other as one: only so is what they say together escaped. */
+/** Joins adjacent texts, so that they are escaped together. */
 function joined(pieces: readonly Piece[]): Piece[] {
   const result: Piece[] = [];
   for (const piece of pieces) {
@@ -123,7 +123,7 @@ function defaultsIn(entries: Entries): Record<string, string> {
   );
 }
 
-/** Names of options, if ours differ. */
+/** Names of options in `llm`, if they differ from ours. */
 const OPTIONS: Readonly<Record<string, string>> = {
   max_tokens: 'maxOutputTokens',
   max_output_tokens: 'maxOutputTokens',

@@ -8,14 +8,14 @@ import { type Markdown, noteLines, readMarkdown, textIn } from './markdown.ts';
 const KEYS = ['description', 'argument-hint', 'allowed-tools', 'model'];
 const PLACEHOLDER = /\$ARGUMENTS\b|\$[1-9](?!\d)/u;
 
-/** Whether a file is a command of Claude Code, Codex and their kind. */
+/** Returns true if a file is a command of Claude Code, Codex or a similar tool. */
 export function isMarkdownCommand(file: string, text: string): boolean {
   if (!/\.(?:md|markdown)$/iu.test(file)) return false;
   const { head, body } = readMarkdown(text);
   return KEYS.some(key => Object.hasOwn(head, key)) || PLACEHOLDER.test(body);
 }
 
-/** A command of Claude Code, Codex and their kind: one message with arguments. */
+/** A command of Claude Code, Codex or a similar tool: a message with arguments. */
 export const MARKDOWN_COMMAND: ForeignForm = {
   name: 'a Markdown command',
   read({ text }, findings) {
@@ -48,12 +48,12 @@ function noteWhatIsText(markdown: Markdown, findings: Findings): void {
   );
 }
 
-/** Claude Code counts from 0, and has `$0`, `$ARGUMENTS[0]` and named arguments; the others count from 1. */
+/** Returns true if arguments count from 0: only Claude Code has `$0`, `$ARGUMENTS[0]` and named arguments. */
 function countsFromZero({ head, body }: Markdown): boolean {
   return Object.hasOwn(head, 'arguments') || /\$0(?!\d)|\$ARGUMENTS\[\d+\]/u.test(body);
 }
 
-/** Names as a list, or as words of a text. */
+/** Returns names from a list, or from the words of a text. */
 function namesIn(value: JsonValue | undefined): string[] {
   const names = typeof value === 'string' ? value.split(/[\s,]+/u) : isJsonList(value) ? value : [];
   return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_][\w-]*$/u.test(name));

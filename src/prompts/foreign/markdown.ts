@@ -4,19 +4,19 @@ import { parseYaml } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Findings } from '../findings.ts';
 
-/** A Markdown file taken apart. */
+/** The parts of a Markdown file. */
 export interface Markdown {
-  /** What its front matter says; empty if it has none. */
+  /** The front matter; empty if there is none. */
   readonly head: JsonObject;
-  /** What follows, with line feeds only and without blanks around it. */
+  /** The trimmed body, with LF line ends. */
   readonly body: string;
-  /** The line of the file on which the body begins, from 1. */
+  /** The first line of the body in the file, from 1. */
   readonly bodyLine: number;
 }
 
 const FRONT_MATTER = /^---[ \t]*\n(?<head>[\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/u;
 
-/** Takes a Markdown file apart. Only a first line of `---` begins front matter: further down it is a rule. */
+/** Splits a Markdown file into front matter and body. `---` begins front matter only on the first line. */
 export function readMarkdown(text: string): Markdown {
   const whole = text.replace(/^\uFEFF/u, '').replace(/\r\n?/gu, '\n');
   const match = FRONT_MATTER.exec(whole);
@@ -30,7 +30,7 @@ export function readMarkdown(text: string): Markdown {
   };
 }
 
-/** Tools that read these files take a line such as `argument-hint: [a] [b]` for a text, although YAML doesn't. */
+/** Parses front matter. Like other tools, takes a line such as `argument-hint: [a] [b]`, which is not YAML, as text. */
 function headOf(text: string): JsonObject {
   try {
     const head = parseYaml(text).json();
@@ -46,7 +46,7 @@ function headOf(text: string): JsonObject {
   );
 }
 
-/** A value of front matter as one line of text; undefined for nothing, and for what is no text. */
+/** Returns a value of the front matter as one line of text; undefined if it is missing or not a text. */
 export function textIn(head: JsonObject, key: string): string | undefined {
   const value: JsonValue | undefined = Object.hasOwn(head, key) ? head[key] : undefined;
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
@@ -54,7 +54,7 @@ export function textIn(head: JsonObject, key: string): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** Reports where a pattern stands in the body, once for each line. */
+/** Notes each line of the body that matches a pattern. */
 export function noteLines(
   { body, bodyLine }: Markdown,
   pattern: RegExp,

@@ -8,13 +8,13 @@ import type { ForeignForm } from './foreign-form.ts';
 import { explainForm, formOf } from './forms.ts';
 
 export interface ParseAnyOptions extends ParseOptions {
-  /** True if a fault in tests that the file has is a fault of the file; default false. */
+  /** True to report faults in the file's tests too; default false. */
   readonly checksTests?: boolean | undefined;
-  /** Reads another file of the file's folder; default none. */
+  /** Reads another file in the same folder; default none. */
   readonly beside?: Beside | undefined;
 }
 
-/** Reads a prompt file of ours, or of a form that can be run as it is, with every finding. */
+/** Reads a prompt file, or a file of another format that can be run directly, with all findings. */
 export function parseAnyPrompt(text: string, file: string, options: ParseAnyOptions = {}): ParsedPrompt {
   const form = formOf(file, text);
   const findings = new Findings(file);
@@ -32,7 +32,7 @@ export function parseAnyPrompt(text: string, file: string, options: ParseAnyOpti
   return { findings, definition };
 }
 
-/** Reads a prompt of another form as the prompt file it can be converted to. */
+/** Reads a prompt of another format by converting it to a prompt file. */
 function defineForeign(
   form: ForeignForm,
   { text, file }: { text: string; file: string },
@@ -49,12 +49,12 @@ function defineForeign(
   const converted = new Findings(file);
   const name = form.needsSlug ? file : slugFrom(foreign.name ?? file);
   const definition = define(foreign.prompt, name, converted, {});
-  // Its own places are those of the converted text.
+  // The findings' own positions are in the converted text.
   for (const { severity, message } of converted.list()) {
     if (severity === 'fault') findings.fault(foreign.places.output, message);
   }
   return { ...definition, places: foreign.places };
 }
 
-/** What a text may become once it is escaped, and stands there twice. */
+/** Maximum size of a converted text, in bytes: escaping may enlarge it, and it may occur twice. */
 const MOST_CONVERTED = 4 * BOUNDS.fileBytes;

@@ -2,7 +2,7 @@ import { ended, promptFileText } from './converted.ts';
 import { type ForeignForm, TOP_OF_FILE } from './foreign-form.ts';
 import { readMarkdown } from './markdown.ts';
 
-/** Any Markdown or text: instructions for an input, or a message by itself. */
+/** Any Markdown or text file: instructions for an input, or a complete message. */
 export const PLAIN_TEXT: ForeignForm = {
   name: 'a text',
   read({ text }) {

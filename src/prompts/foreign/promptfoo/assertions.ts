@@ -13,14 +13,14 @@ import { providerOf } from './providers.ts';
 import { type Conversion, type KnownKeys, type Located, valuesOf } from './source.ts';
 import { nunjucks, render, type Vars } from './template.ts';
 
-/** What a test asserts, before variables are put in. */
+/** An assertion of a test, before variables are filled in. */
 export interface Assertion {
   readonly at: Located;
-  /** Such as `not-contains`. */
+  /** The type, such as `not-contains`. */
   readonly type: string;
   readonly value?: JsonValue | undefined;
   readonly threshold?: JsonValue | undefined;
-  /** Code that the answer goes through before it is checked. */
+  /** Code that transforms the answer before the check. */
   readonly transform?: string | undefined;
   /** The model that judges it. */
   readonly judge?: string | undefined;
@@ -31,10 +31,10 @@ const KEYS: KnownKeys = {
   known: ['type', 'value', 'metric', 'description', 'transform'],
   unsupported: ['threshold', 'weight', 'provider', 'rubricPrompt', 'config', 'contextTransform', 'assert'],
 };
-/** A weight that is that of every other assertion. */
+/** The default weight. */
 const NO_WEIGHT = 1;
 
-/** The assertions of a test; what of them has no equivalent is noted. */
+/** Reads the assertions of a test; notes what has no equivalent. */
 export function assertionsIn(node: YamlValue | undefined, conversion: Conversion): (Assertion | undefined)[] {
   if (!node || node.isEmpty) return [];
   const items = node.isList ? node.items('assert') : [node];
@@ -45,7 +45,7 @@ export function assertionsIn(node: YamlValue | undefined, conversion: Conversion
   });
 }
 
-/** An assertion; undefined for one that is left out. */
+/** Reads an assertion; undefined if it is left out. */
 function assertionOf(item: YamlValue, conversion: Conversion): Assertion | undefined {
   const before = conversion.leftOut;
   const entries = valuesOf(item, 'an assertion');
@@ -67,7 +67,7 @@ function assertionOf(item: YamlValue, conversion: Conversion): Assertion | undef
   ];
   conversion.noteKeys(entries, { ...KEYS, known }, ' of an assertion');
   const judge = isJudged ? judgeIn(entries.get('provider'), conversion) : undefined;
-  // Written down, what could be converted is kept.
+  // A written test file keeps what could be converted.
   if (conversion.isForTest && conversion.leftOut > before) return undefined;
   return {
     at: item,
@@ -81,11 +81,11 @@ function assertionOf(item: YamlValue, conversion: Conversion): Assertion | undef
 
 const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
 
-/** The model that a `provider` beside an assertion or in options names. */
+/** Returns the model in the `provider` of an assertion or of options. */
 export function judgeIn(node: YamlValue | undefined, conversion: Conversion): string | undefined {
   if (!node || node.isEmpty) return undefined;
   const entries = node.isMap ? valuesOf(node, 'provider') : undefined;
-  // One for each kind of question: texts are judged by the first.
+  // A map has a provider per kind of question; texts are judged by the first.
   if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {
     return judgeIn(entries.get('text'), conversion);
   }
@@ -94,7 +94,7 @@ export function judgeIn(node: YamlValue | undefined, conversion: Conversion): st
   return provider?.model;
 }
 
-/** The types that a cell may begin with, by names of their own too. */
+/** Matches the type at the beginning of a cell. */
 const CELL = /^((?:not-)?[a-z]+(?:-[a-z]+)*)(?:\(([\d.]+)\))?(?::([^]*))?$/u;
 const CELL_NAMES: Readonly<Record<string, string>> = {
   fn: 'javascript',
@@ -103,7 +103,7 @@ const CELL_NAMES: Readonly<Record<string, string>> = {
 };
 const BARE = new Set(['is-json', 'contains-json', 'not-is-json', 'not-contains-json']);
 
-/** What a cell of a column `__expected` asserts: a type with its value, or else the whole answer. */
+/** Reads a cell of the column `__expected`: a type with its value, or else the whole answer. */
 export function assertionInCell(cell: string, at: Located): Assertion {
   const [, name = '', threshold, value] = CELL.exec(cell.trim()) ?? [];
   const type = CELL_NAMES[name] ?? name;
@@ -119,7 +119,7 @@ export function assertionInCell(cell: string, at: Located): Assertion {
 
 type Convert = (value: JsonValue | undefined, threshold: JsonValue | undefined) => JsonObject | undefined;
 
-/** What a file of JavaScript has that is run by Node. */
+/** Matches imports, which a JavaScript file run by Node has. */
 const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
 
 const PROGRAMS = ['python', 'ruby'];
@@ -169,7 +169,7 @@ function isKnown(type: string): boolean {
   return Object.hasOwn(CONVERSIONS, positive) || others.includes(positive);
 }
 
-/** What stands for an assertion, with variables put in; undefined for one without an equivalent, which is noted. */
+/** Returns the expectations of an assertion, with variables filled in; undefined with a note if it has no equivalent. */
 export function expectationsOf(
   assertion: Assertion,
   vars: Vars,
@@ -209,14 +209,14 @@ export function expectationsOf(
   return nots.length === 1 ? nots.map(one => ({ ...one, ...beside })) : [{ any: nots, ...beside }];
 }
 
-/** True for an assertion that starts a program: `python`, and a file of JavaScript that imports something. */
+/** Returns true if an assertion starts a program: `python`, or a JavaScript file with imports. */
 function isProgram({ at, value }: Assertion, type: string, conversion: Conversion): boolean {
   if (type === 'python') return true;
   const [, file] = /^file:\/\/(.*?\.[cm]?js)(?::\w+)?$/u.exec(textOrNothing(value)) ?? [];
   return type === 'javascript' && file !== undefined && IMPORTS.test(conversion.read(file, at).text);
 }
 
-/** The program that checks an answer as `python` does; it turns the verdict round by itself, for errors never pass. */
+/** Returns the program that checks an answer like `python`. It negates the verdict itself, because errors never pass. */
 function pythonCommand(
   { at, type, value, threshold }: Assertion,
   vars: Vars,
@@ -258,7 +258,7 @@ function valueOf({ at, type, value }: Assertion, vars: Vars, conversion: Convers
   return value === undefined ? undefined : filled(value);
 }
 
-/** A pattern that begins with `(?i)` as one without: each letter in both cases. */
+/** Replaces the `(?i)` of a pattern by both cases of each letter. */
 function withoutFlag(pattern: string): string {
   if (!pattern.startsWith('(?i)')) return pattern;
   let isInClass = false;
@@ -270,17 +270,17 @@ function withoutFlag(pattern: string): string {
   });
 }
 
-/** What is not a letter by itself, then ranges and letters. */
+/** Matches escapes and groups, then ranges and letters. */
 const PATTERN_PARTS =
   /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[pk][{<][^}>]*[}>]|.)|\(\?<[a-z]\w*>|[[\]]|[a-z]-[a-z]|[a-z]/giu;
 
-/** None for an empty text, which every answer has. */
+/** Returns the expectation of a word; undefined for an empty text, which every answer contains. */
 function wordOf(kind: string, value: JsonValue | undefined): JsonObject | undefined {
   const text = textOrNothing(value);
   return text === '' ? undefined : { [kind]: text };
 }
 
-/** A list, or a text with commas; a cell in quotes may have commas. */
+/** Returns texts from a list, or from a text with commas; quoted cells may contain commas. */
 function textsOf(value: JsonValue | undefined): string[] {
   if (isJsonList(value)) return value.map(textOrNothing);
   return cellsIn(textOrNothing(value)).filter(text => text !== '');
@@ -313,7 +313,7 @@ function bareJson(schema: JsonValue): JsonObject {
   return { all: [{ schema }, { not: { matches: '^\\s*```' } }] };
 }
 
-/** As a map, or as the text of one; without one any JSON will do. */
+/** Returns the schema from a map or its text; without one, any JSON matches. */
 function schemaOf(value: JsonValue | undefined): JsonValue {
   if (typeof value !== 'string') return isJsonObject(value) ? value : true;
   const schema = parseJson(value);

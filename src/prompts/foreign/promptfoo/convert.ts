@@ -28,7 +28,7 @@ const KEYS: KnownKeys = {
     'defaultTest',
     'scenarios',
     '$schema',
-    // These change no verdict.
+    // Keys that change no verdict.
     'tags',
     'metadata',
     'outputPath',
@@ -44,7 +44,7 @@ const KEYS: KnownKeys = {
 };
 
 /**
- * Writes a configuration of promptfoo as a prompt file and its test file.
+ * Converts a promptfoo configuration to a prompt file and its test file.
  *
  * @throws {InvalidPromptFile} whose message names file and line, for a prompt that a prompt file can't express
  */
@@ -75,7 +75,7 @@ async function convert(root: YamlValue, options: ConvertOptions, conversion: Con
   const known = [...listedProviders, ...conversion.judges];
   const declared = new Map(known.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])));
   const places = new Map(known.flatMap(({ place }) => (place ? [place] : [])));
-  // A program, and an address, may use any variable.
+  // Programs and addresses may use any variable.
   const isAnyUsed = declared.size > 0 || prompt.program !== undefined;
   const inputs = [...new Set([...inputsIn(body), ...(isAnyUsed ? tests.names : [])])];
   const [first] = providers;
@@ -110,7 +110,7 @@ async function convert(root: YamlValue, options: ConvertOptions, conversion: Con
   };
 }
 
-/** The messages of a prompt. One that can't be expressed is left out if the tests are run as they are. */
+/** Returns the messages of a prompt. If the tests are run, one that can't be expressed is left out. */
 function bodyOf(
   prompt: PromptText,
   conversion: Conversion,
@@ -127,7 +127,7 @@ function bodyOf(
   }
 }
 
-/** The file of a prompt that a program has made. @throws {InvalidPromptFile} for one that can't be expressed */
+/** Returns the prompt file for the output of a program. @throws {InvalidPromptFile} if it can't be expressed */
 export function madePrompt(text: string, { head, optional, line }: PromptProgram, file: string): string {
   try {
     const body = messagesOf({ at: { file, line, column: 1 }, text });
@@ -139,7 +139,7 @@ export function madePrompt(text: string, { head, optional, line }: PromptProgram
   }
 }
 
-/** What a test file says of its models: nothing if there is one that the prompt file says all of. */
+/** Returns the models for a test file; none if the prompt file describes its only model completely. */
 function modelsOf(providers: readonly Provider[]): Pick<TestFileText, 'models' | 'transform'> {
   const [first, ...others] = providers;
   if (others.length === 0) return first?.transform === undefined ? {} : { transform: first.transform };
@@ -155,7 +155,7 @@ function modelsOf(providers: readonly Provider[]): Pick<TestFileText, 'models' |
   };
 }
 
-/** A prompt has one form of answer, whatever the model. */
+/** Notes models with another answer format: a prompt has one for all models. */
 function noteOtherOutputs([first, ...others]: readonly Provider[], conversion: Conversion): void {
   for (const { output, at, entry } of others) {
     if (entry || JSON.stringify(output) === JSON.stringify(first?.output)) continue;

@@ -6,11 +6,11 @@ import { NODE_EXEC, NODE_PROVIDER, PYTHON, PYTHON_PROVIDER } from './programs.ts
 import { type Conversion, valuesOf } from './source.ts';
 import { nunjucks } from './template.ts';
 
-/** A provider that is a program or an address, as an entry of a models file. */
+/** A program or an address, as an entry of a models file. */
 export interface DeclaredProvider {
   readonly model: string;
   readonly entry: JsonObject;
-  /** Code that its answers go through before they are checked. */
+  /** Code that transforms its answers before the checks. */
   readonly transform?: string | undefined;
 }
 
@@ -23,13 +23,13 @@ interface Written {
 
 type Fields = Pick<DeclaredProvider, 'transform'> & { readonly fields: JsonObject };
 
-/** A file that exports a provider, or the function of one in Python. */
+/** Matches a file that exports a provider, with the name of a Python function. */
 const FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?js|py))(?::(?<name>[\w.]+))?$/u;
 const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/u;
 
 /**
- * The entry for a provider that is a program or an address; undefined for any other, and for one that no entry can
- * express, which is noted.
+ * Returns the entry for a provider that is a program or an address; undefined for any other, and with a note for one that
+ * can't be expressed.
  */
 export function declaredOf(provider: Written, conversion: Conversion): DeclaredProvider | undefined {
   const { id } = provider;
@@ -47,7 +47,7 @@ export function declaredOf(provider: Written, conversion: Conversion): DeclaredP
   return { model, entry, transform: made.transform };
 }
 
-/** A word that no provider or built-in model is called by. */
+/** Returns a name that no provider or built-in model has. */
 function nameOf({ id, label }: Written, kind: string, conversion: Conversion): string {
   const words = (label ?? id.replace(/^(?:exec:|python:|file:\/\/|https?:\/\/)/u, '')).toLowerCase();
   const slug = words
@@ -62,7 +62,7 @@ function nameOf({ id, label }: Written, kind: string, conversion: Conversion): s
 
 const SHELL_WORD = /[^\s"']+|"(?<double>[^"]*)"|'(?<single>[^']*)'/gu;
 
-/** The words of a command line as promptfoo splits it. */
+/** Splits a command line like promptfoo. */
 export function wordsOf(line: string): string[] {
   return [...line.matchAll(SHELL_WORD)].map(
     ({ 0: word, groups }) => groups?.['double'] ?? groups?.['single'] ?? word,
@@ -105,7 +105,7 @@ function fileOf(
 
 const HERE = '\0here';
 
-/** The words of a program that gets the messages last. */
+/** Returns the words of a program, with the messages as the last one. */
 function program(...words: readonly string[]): string[] {
   return [...words.map(word => (word === HERE ? '${here}' : escaped(word))), '${messages}'];
 }
@@ -175,13 +175,13 @@ function addressOf({ id, config, at }: Written, conversion: Conversion): Fields 
 function queryOf(query: JsonValue): string | undefined {
   const pairs = Object.entries(query ?? {}).map(([key, value]) => {
     const ours = filled(String(value));
-    // A value that is filled in is encoded then.
+    // Filled-in values are encoded later.
     return ours && `${encodeURIComponent(key)}=${ours.includes('${') ? ours : encodeURIComponent(ours)}`;
   });
   return pairs.every(pair => pair !== undefined) ? pairs.join('&') : undefined;
 }
 
-/** Code of ours that does what promptfoo does with the answer of an address. */
+/** Returns code that transforms the answer of an address like promptfoo. */
 function responseTransform(parser: string): string {
   const code = parser.trim();
   const isFunction = /^(?:\(.*?\)\s*=>|function\s*\(.*?\))/u.test(code);
@@ -198,20 +198,20 @@ ${body}
 return made && typeof made === 'object' && 'output' in made ? made.output : made;`;
 }
 
-/** Returns true for https, and for this machine. */
+/** Returns true if an origin has https or is this machine. */
 function isReachable(origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, hostname } = new URL(origin);
   return protocol === 'https:' || isLoopbackHost(hostname);
 }
 
-/** A body in JSON is filled in by its values, as promptfoo does. */
+/** Fills in a JSON body value by value, like promptfoo. */
 function bodyOf(body: JsonValue): JsonValue | undefined {
   const json = typeof body === 'string' ? parseJson(body) : undefined;
   return filledIn(typeof json === 'object' && json !== null ? json : body);
 }
 
-/** The same with our placeholders; undefined for what Nunjucks does more with than putting variables in. */
+/** Returns a value with our placeholders; undefined if it has other Nunjucks tags. */
 function filledIn(value: JsonValue): JsonValue | undefined {
   if (typeof value === 'string') return filled(value);
   if (isJsonList(value)) {
@@ -245,7 +245,7 @@ function filled(text: string): string | undefined {
   return texts.every(part => part !== undefined) ? texts.join('') : undefined;
 }
 
-/** A path such as `json.a.b[0]` as JMESPath; the empty text is the whole answer as it came. */
+/** Returns a path such as `json.a.b[0]` as JMESPath; an empty text for the whole answer. */
 function outputOf(transform: string): string | undefined {
   const path = transform
     .trim()
@@ -257,7 +257,7 @@ function outputOf(transform: string): string | undefined {
   return rest?.replaceAll('?.[', '[').replaceAll('?.', '.').replace(/^\./u, '');
 }
 
-/** What is not a placeholder of theirs must not become one of ours. */
+/** Escapes text that would otherwise become a placeholder. */
 function escaped(text: string): string {
   return text.replaceAll('${', () => '$${');
 }

@@ -1,12 +1,12 @@
 /**
- * Programs that call a stranger's code as promptfoo calls it. They are words of a command line, so that what is written
- * to a file works without this package.
+ * Programs that call foreign code like promptfoo. They are words of a command line, so that written files work without
+ * this package.
  */
 
-/** What a program in Python is run by. */
+/** The Python interpreter. */
 export const PYTHON = process.platform === 'win32' ? 'python' : 'python3';
 
-/** What is said to a provider, as promptfoo hands it over: one message of the user as its text, several as JSON. */
+/** Code that passes the prompt like promptfoo: a single user message as text, several messages as JSON. */
 const NODE_PROMPT = `
 const said = JSON.parse(messages).map(({ role, content }) => ({
   role: role === 'model' ? 'assistant' : role,
@@ -16,7 +16,7 @@ const prompt = said.length === 1 && said[0].role === 'user' ? said[0].content : 
 const { inputs: vars } = JSON.parse(require('node:fs').readFileSync(self.env.PROMPTRUN_RUN, 'utf8'));
 const context = { vars, prompt: { raw: prompt, label: prompt } };`;
 
-/** Calls \`new Provider(options).callApi(prompt, context)\`; what the code prints goes to standard error. */
+/** Calls \`new Provider(options).callApi(prompt, context)\`; redirects the code's output to standard error. */
 export const NODE_PROVIDER = `
 const self = require('node:process');
 const [folder, file, name, options, messages] = self.argv.slice(1);
@@ -35,7 +35,7 @@ self.stdout.write = self.stderr.write.bind(self.stderr);
   self.stderr.write(String(error?.stack ?? error), () => self.exit(1));
 });`.trim();
 
-/** Calls a program with the prompt, its options and what promptfoo knows of the test as arguments. */
+/** Calls a program with the prompt, its options and promptfoo's context as arguments. */
 export const NODE_EXEC = `
 const self = require('node:process');
 const [folder, words, options, messages] = self.argv.slice(1);
@@ -49,7 +49,7 @@ require('node:child_process').execFile(program, all, { maxBuffer: 16 * 1024 * 10
   else self.stdout.write(text);
 }).stdin.end();`.trim();
 
-/** Reads a module from a file, with its folder first in the path; what it prints goes to standard error. */
+/** Reads a module from a file, with its folder first in the path; redirects its output to standard error. */
 const PYTHON_MODULE = `
 import asyncio, importlib.util, inspect, json, os, sys
 out = sys.stdout
@@ -88,7 +88,7 @@ if result.get('error'):
     sys.exit(str(result['error']))
 out.write(json.dumps(result, default=str))`;
 
-/** Calls a function that makes a prompt, or the program itself, and prints what it gives. */
+/** Calls a function that makes a prompt, or the program itself, and prints the result. */
 export const PYTHON_PROMPT = `${PYTHON_MODULE}
 import subprocess
 
@@ -135,7 +135,7 @@ require('node:child_process').execFile(program, [...args, context], (error, stdo
 
 /**
  * Checks an answer as the assertion \`python\` does: by an expression, by the lines of a function, or by a file's
- * function. It ends with 1 if the answer does not pass.
+ * function. Exits with 1 if the answer fails.
  */
 export const PYTHON_CHECK = `${PYTHON_MODULE}
 

@@ -8,18 +8,18 @@ import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON, PYTHON_PROMPT } from
 import { type Conversion, type KnownKeys, type Located, valuesOf } from './source.ts';
 import { nunjucks } from './template.ts';
 
-/** One of the prompts of a configuration; read when it is the one that is wanted. */
+/** A prompt of a configuration, read only if it is the chosen one. */
 export interface PromptText {
   readonly at: Located;
   readonly text: string;
-  /** Why it can't be expressed, whatever it says. */
+  /** Why it can't be expressed, regardless of its text. */
   readonly fault?: string;
-  /** Makes it, given a case's variables on its standard input. */
+  /** The program that makes it from a case's variables on standard input. */
   readonly program?: readonly [string, ...string[]];
 }
 
 const PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
-/** A prompt that is a function of JavaScript or Python, and its name there. */
+/** Matches a file of JavaScript or Python, with the name of a function. */
 const FUNCTION = /^(?:file:\/\/)?(?<file>.*\.(?:[cm]?js|py))(?::(?<name>[\w.]+))?$/u;
 const FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
 
@@ -28,7 +28,7 @@ const PROMPT_KEYS: KnownKeys = {
   unsupported: ['config', 'function'],
 };
 
-/** All prompts, in order, those of a text file that `---` divides each by itself. */
+/** Returns all prompts in order. Splits text files at `---`. */
 export function promptsOf(node: YamlValue, conversion: Conversion): PromptText[] {
   const items = isJsonList(node.json()) ? node.items('prompts') : [node];
   return items.flatMap(item => promptsIn(item, conversion));
@@ -40,7 +40,7 @@ function promptsIn(item: YamlValue, conversion: Conversion): PromptText[] {
   const entries = valuesOf(item, 'a prompt');
   const [raw, id] = [entries.get('raw'), entries.get('id')];
   const [only] = entries;
-  // `{file.txt: label}`, as older configurations have it.
+  // Older configurations write `{file.txt: label}`.
   if (entries.size === 1 && only && !raw && !id) return promptsNamed(only[0], item, conversion);
   conversion.noteKeys(entries, PROMPT_KEYS, ' of a prompt');
   if (raw) return promptsNamed(raw.text('raw'), raw, conversion);
@@ -79,7 +79,7 @@ function promptsNamed(written: string, at: Located, conversion: Conversion): Pro
   return parts;
 }
 
-/** The program that makes a prompt; undefined for a prompt that is none. */
+/** Returns the program that makes a prompt; undefined if it is not one. */
 function programOf(written: string, at: Located, conversion: Conversion): PromptText['program'] {
   if (written.startsWith('exec:')) {
     return [
@@ -99,12 +99,12 @@ function programOf(written: string, at: Located, conversion: Conversion): Prompt
     : ['node', '-e', NODE_PROMPT_FUNCTION, conversion.directory, file, name];
 }
 
-/** True for a text that stands for files, such as `prompts/*.txt`. */
+/** Returns true if a text is a pattern of files, such as `prompts/*.txt`. */
 function isPattern(written: string, isFile: boolean): boolean {
   return /[*?]/u.test(written) && (isFile || /^[^\s{}]+\.\w+$/u.test(written));
 }
 
-/** Line ends in a text. */
+/** Counts the line ends in a text. */
 function linesIn(text: string): number {
   return text.split('\n').length - 1;
 }
@@ -113,7 +113,7 @@ function isPath(written: string): boolean {
   return !written.includes('\n') && FILE.test(written);
 }
 
-/** A prompt as the messages of a template. @throws {FileFault} for one that a prompt file can't express */
+/** Returns a prompt as messages of a template. @throws {FileFault} if a prompt file can't express it */
 export function messagesOf({ at, text, fault }: PromptText): Piece[] {
   if (fault !== undefined) throw faultAt(at, fault);
   const chat = chatOf(text, at);
@@ -130,14 +130,14 @@ export function messagesOf({ at, text, fault }: PromptText): Piece[] {
   });
 }
 
-/** A chat is written as JSON or YAML, whatever it begins with; any other text is what the user says. */
+/** Returns the messages of a chat in JSON or YAML; undefined for any other text, which is the user's message. */
 function chatOf(text: string, at: Located): readonly JsonValue[] | undefined {
   if (!/\brole\b/u.test(text)) return undefined;
   let chat: JsonValue;
   try {
     chat = parseYaml(text, at.line, at.file).json();
   } catch (error) {
-    // Words that are no YAML are a text; what begins as a chat was meant to be one.
+    // Text that is not YAML is a message, unless it begins like a chat.
     if (!BEGINS_AS_CHAT.test(text)) return undefined;
     throw nunjucks(text).isPlain ? error : faultAt(at, BEYOND);
   }

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 
-/** A model that a configuration runs its prompts with. */
+/** A model of a configuration. */
 export interface Provider {
-  /** By our name. */
+  /** The model's name in promptrun. */
   readonly model: string;
   readonly config: JsonObject;
   readonly output?: JsonObject | undefined;
-  /** Code that its answers go through before they are checked. */
+  /** Code that transforms its answers before the checks. */
   readonly transform?: string | undefined;
-  /** The entry of a models file, for one that is a program or an address. */
+  /** The entry for a models file, if it is a program or an address. */
   readonly entry?: JsonObject;
-  /** The provider of a models file that it is asked at, by its name. */
+  /** The provider for a models file, by name. */
   readonly place?: readonly [name: string, provider: JsonObject] | undefined;
   readonly at: YamlValue;
   /** True if it may not be run. */

@@ -6,7 +6,7 @@ import { declaredOf } from './declared.ts';
 import type { Provider } from './provider.ts';
 import { type Conversion, type KnownKeys, valuesOf } from './source.ts';
 
-/** Their providers, and what may stand between one and the model's name. */
+/** promptfoo's prefixes of models, with ours. */
 const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
   [
     /^openai:(?:chat:|responses:)?(?!(?:completion|embeddings?|image|moderation|realtime|assistant|speech|transcription|tts|video|agents|codex|chatkit)\b)/u,
@@ -52,7 +52,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   service_tier: 'serviceTier',
 };
 
-/** Keys of a `config` that say where and how often a provider is asked, or what it costs, not what. */
+/** Keys of a `config` about addresses, retries or costs, which don't change the request. */
 const HARMLESS = [
   'apiKey',
   'apiKeyEnvar',
@@ -72,10 +72,7 @@ const HARMLESS = [
   'metadata',
 ];
 
-/**
- * What promptfoo sends if nothing is said: to those of Chat Completions, of Messages and of Mistral. To models that
- * think it sends none.
- */
+/** The defaults of promptfoo for Chat Completions, Messages and Mistral; it sends none to reasoning models. */
 const DEFAULTS: JsonObject = { temperature: 0, maxOutputTokens: 1024 };
 const SENDS_DEFAULTS =
   /^(?:openai:(?!responses:)|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:)/u;
@@ -89,7 +86,7 @@ function defaultsOf(id: string, model: string): JsonObject {
   return TAKES_NO_TEMPERATURE.test(model.replace(/^.*\//u, '')) ? bound : DEFAULTS;
 }
 
-/** The models that a configuration runs its prompts with. */
+/** Reads the models of a configuration. */
 export function providersOf(node: YamlValue | undefined, conversion: Conversion): Provider[] {
   if (!node || node.isEmpty) return [];
   const named = itemsOf(node, conversion).map(item => providerOf(item, conversion));
@@ -102,7 +99,7 @@ export function providersOf(node: YamlValue | undefined, conversion: Conversion)
   return [...known.values()];
 }
 
-/** The items of a list of providers; one that is a file of them stands for those. */
+/** Returns the items of a list of providers, with those of referenced files. */
 function itemsOf(node: YamlValue, conversion: Conversion): YamlValue[] {
   const items = isJsonList(node.json()) ? node.items('providers') : [node];
   return items.flatMap(item => {
@@ -117,7 +114,7 @@ const PROVIDER_KEYS: KnownKeys = {
   unsupported: ['prompts', 'env', 'inputs'],
 };
 
-/** A provider by our name; undefined for one without an equivalent, which is noted. */
+/** Reads a provider; undefined with a note if it has no equivalent. */
 export function providerOf(item: YamlValue, conversion: Conversion): Provider | undefined {
   const { scalar } = item;
   if (scalar !== undefined) return named({ id: scalar, at: item }, conversion);
@@ -177,7 +174,7 @@ function named(written: Written, conversion: Conversion): Provider | undefined {
 
 const ADDRESS_KEYS = ['apiBaseUrl', 'apiHost', 'baseUrl', 'baseURL'];
 
-/** Where a provider of OpenAI's interface is asked, if its config names another address than OpenAI's. */
+/** Returns the provider for a models file, if the config sets another address than OpenAI's. */
 function placeOf(id: string, config: YamlValue | undefined): Provider['place'] {
   if (!config || !id.startsWith('openai:')) return undefined;
   const entries = valuesOf(config, 'config');
@@ -221,7 +218,7 @@ function settingsOf(config: YamlValue | undefined, conversion: Conversion): Sett
     } else if (key === 'reasoning' && typeof ownValue(value, 'effort') === 'string') {
       settings['reasoningEffort'] = ownValue(value, 'effort') ?? null;
     } else if (conversion.isForTest && ADDRESS_KEYS.includes(key)) {
-      // It is an address of its own, which is asked in place of the provider's.
+      // Replaces the provider's address, see `placeOf`.
     } else if (FORMATS.includes(key)) {
       const format = outputOf(value);
       if (format === false) conversion.note(entry, `\`${key}\` has no equivalent`);
@@ -238,7 +235,7 @@ function settingsOf(config: YamlValue | undefined, conversion: Conversion): Sett
 
 const FORMATS = ['response_format', 'response_mime_type', 'responseMimeType'];
 
-/** What an answer must be; undefined if any will do, false if it can't be said. */
+/** Returns the required answer format; undefined if there is none, false if it can't be expressed. */
 function outputOf(format: JsonValue): JsonObject | false | undefined {
   const type = ownValue(format, 'type') ?? format;
   if (type === 'text' || type === 'text/plain') return undefined;

@@ -13,33 +13,33 @@ import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Converted, ConvertOptions } from '../converted.ts';
 import type { Provider } from './provider.ts';
 
-/** A place in one of the files that are converted. */
+/** A position in one of the converted files. */
 export interface Located extends Place {
-  /** As messages name it; default the configuration. */
+  /** The file's name in messages; default the configuration's. */
   readonly file?: string | undefined;
 }
 
 /** The keys that a part of a configuration can have. */
 export interface KnownKeys {
-  /** Those that are carried out, or change no verdict. */
+  /** Supported keys, and those that change no verdict. */
   readonly known: readonly string[];
-  /** Those that could change a verdict and have no equivalent. */
+  /** Keys without an equivalent that could change a verdict. */
   readonly unsupported: readonly string[];
 }
 
-/** What a file says. */
+/** The text of a file. */
 export interface SourceText {
   readonly text: string;
-  /** As messages name it. */
+  /** The file's name in messages. */
   readonly file: string;
 }
 
-/** What all that is converted shares: the files' folder, and what has no equivalent. */
+/** The state of a conversion: the files' folder and the notes. */
 export class Conversion {
   readonly notes: Converted['notes'][number][] = [];
   /** The models that judge. */
   readonly judges: Provider[] = [];
-  /** How often something was left out: places that are named once count each time. */
+  /** The number of omissions; repeated ones count each time. */
   leftOut = 0;
   readonly #options: ConvertOptions;
   readonly #file: string;
@@ -53,13 +53,13 @@ export class Conversion {
     this.#file = file;
   }
 
-  /** Names what is left out, or is not the same. */
+  /** Notes what is left out or differs. */
   note(at: Located, message: string): void {
     this.leftOut += 1;
     this.#note(at, message, {});
   }
 
-  /** Names a program or an address, which is run only if that is allowed; true if it is left out. */
+  /** Notes a program or an address unless it may be run; returns true if it is left out. */
   noteProgram(at: Located, what: string): boolean {
     if (!this.isForTest || this.#options.allowCommands === true) return false;
     this.leftOut += 1;
@@ -67,22 +67,22 @@ export class Conversion {
     return true;
   }
 
-  /** True to run the tests as they are. */
+  /** True to run the tests rather than write them to files. */
   get isForTest(): boolean {
     return this.#options.isForTest === true;
   }
 
-  /** That of the configuration, absolute. */
+  /** The absolute folder of the configuration. */
   get directory(): string {
     return this.#options.directory;
   }
 
-  /** Names of models that stand for something else already. */
+  /** Names of models that are taken already. */
   get taken(): readonly string[] {
     return this.#options.taken ?? [];
   }
 
-  /** The files that a pattern such as `tests/*.yaml` names, sorted, relative to the configuration. */
+  /** Returns the files that match a pattern such as `tests/*.yaml`, sorted, relative to the configuration. */
   matching(pattern: string): string[] {
     const relative = pattern.replace(/^file:\/\//u, '');
     const fixed = relative.split('/');
@@ -98,12 +98,12 @@ export class Conversion {
       .toSorted();
   }
 
-  /** Tells what changes nothing that is tested. */
+  /** Notes a difference that changes no test. */
   tell(at: Located, message: string): void {
     this.#note(at, message, { isHarmless: true });
   }
 
-  /** The line of a place in the configuration itself; undefined for one in another file. */
+  /** Returns the line of a position in the configuration; undefined if it is in another file. */
   ownLine({ file = this.#file, line }: Located): number | undefined {
     return file === this.#file ? line : undefined;
   }
@@ -131,13 +131,13 @@ export class Conversion {
     }
   }
 
-  /** The YAML in a file that another names. */
+  /** Reads a YAML file that another file names. */
   yaml(name: string, at: Located): YamlValue {
     const { text, file } = this.read(name, at);
     return parseYaml(text, 1, file);
   }
 
-  /** The text of a file that another names, by `file://` or a path. @throws {FileFault} where it names it */
+  /** Reads a file that another names, by `file://` or a path. @throws {FileFault} at the position of the name */
   read(name: string, at: Located): SourceText {
     const { directory, allowOutside = false } = this.#options;
     const refuse = (what: string): FileFault => faultAt(at, `${name} ${what}`);
@@ -157,12 +157,12 @@ export class Conversion {
     }
   }
 
-  /** True for a setting that providers understand. */
+  /** Returns true if providers support a setting. */
   isSetting(name: string): boolean {
     return this.#options.settings.includes(name);
   }
 
-  /** Whether a file of this name is there. */
+  /** Returns true if there is such a file. */
   has(name: string): boolean {
     return (
       statSync(path.resolve(this.#options.directory, name), { throwIfNoEntry: false })?.isFile() === true
@@ -170,7 +170,7 @@ export class Conversion {
   }
 }
 
-/** The values of a map by their keys, with those that `<<` merges into it. */
+/** Returns the values of a map by key, including those merged by `<<`. */
 export function valuesOf(node: YamlValue, name: string, depth = 0): Map<string, YamlValue> {
   const values = node.valuesByKey(name);
   const merged = values.get('<<');
@@ -180,14 +180,14 @@ export function valuesOf(node: YamlValue, name: string, depth = 0): Map<string, 
   return new Map([...others.toReversed().flatMap(one => [...one]), ...values]);
 }
 
-/** Of maps that are merged into each other. */
+/** Maximum depth of merged maps. */
 const MOST_MERGES = 10;
 
 function isPattern(part: string): boolean {
   return /[*?[{]/u.test(part);
 }
 
-/** A pattern of files, in which `*` and `?` stand for what is within a name, `**` for folders, `{a,b}` for one of them. */
+/** Compiles a glob: `*` and `?` match within a name, `**` matches folders, `{a,b}` alternatives. */
 function globPattern(pattern: string): RegExp {
   const source = path.posix
     .normalize(pattern)

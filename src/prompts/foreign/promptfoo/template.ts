@@ -1,19 +1,19 @@
 import { type Piece, piecesOf } from '../as-template.ts';
 
-/** The placeholders of Nunjucks that a prompt file can have too. */
+/** Matches Nunjucks placeholders that prompt files support. */
 const VARIABLE = /\{\{[ \t]*([A-Za-z_]\w*)[ \t]*\}\}/u;
-/** What else Nunjucks has between braces. */
+/** Matches any Nunjucks tag. */
 const TAG = /\{\{|\{%|\{#/u;
 
 export type Vars = Readonly<Record<string, string>>;
 
-/** A text of promptfoo, and whether Nunjucks would do more with it than put variables in. */
+/** Splits a text at its placeholders. `isPlain` is false if it has other Nunjucks tags. */
 export function nunjucks(text: string): { readonly pieces: Piece[]; readonly isPlain: boolean } {
   const pieces = piecesOf(text, VARIABLE);
   return { pieces, isPlain: pieces.every(piece => !('text' in piece) || !TAG.test(piece.text)) };
 }
 
-/** Puts variables in; one that there is not is empty. */
+/** Fills in variables; missing ones are empty. */
 export function render(text: string, vars: Vars): string {
   return nunjucks(text)
     .pieces.map(piece => {
@@ -23,7 +23,7 @@ export function render(text: string, vars: Vars): string {
     .join('');
 }
 
-/** Variables in variables, which may be in variables in turn. */
+/** Fills in variables within variables, repeatedly. */
 export function resolved(vars: Vars): Vars {
   let result = vars;
   for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
@@ -41,5 +41,5 @@ export function resolved(vars: Vars): Vars {
 }
 
 const MAX_DEPTH = 5;
-/** A variable that holds itself would grow without end. */
+/** Maximum length: a variable that contains itself would grow forever. */
 const MAX_LENGTH = 100_000;

@@ -8,21 +8,21 @@ import { type Assertion, assertionInCell, assertionsIn, expectationsOf, judgeIn 
 import { type Conversion, type KnownKeys, type Located, type SourceText, valuesOf } from './source.ts';
 import { render, resolved, type Vars } from './template.ts';
 
-/** A test before its lists are taken apart and its variables are put in. */
+/** A test before its lists are expanded and its variables filled in. */
 interface Test {
   readonly name: string | undefined;
-  /** Undefined if no one place has it. */
+  /** Undefined if it has no single position. */
   readonly at: Located | undefined;
-  /** Several texts stand for as many cases. */
+  /** Each of several texts makes its own case. */
   readonly vars: ReadonlyMap<string, readonly string[]>;
-  /** Undefined stands for one that is left out. */
+  /** Undefined for an assertion that is left out. */
   readonly asserts: readonly (Assertion | undefined)[];
   readonly options: TestOptions;
-  /** True if something that concerns all of it has no equivalent. */
+  /** True if something about the whole test has no equivalent. */
   readonly isLeftOut: boolean;
 }
 
-/** What a test says of how it is run. */
+/** The options of a test. */
 interface TestOptions {
   readonly transform?: string | undefined;
   readonly judge?: string | undefined;
@@ -36,15 +36,15 @@ const NOTHING: Test = {
   options: {},
   isLeftOut: false,
 };
-/** Characters of all inputs of all cases. */
+/** Maximum number of characters in all inputs of all cases. */
 const MOST_TEXT = 64 * 1024 * 1024;
 
-/** A case with what is known of it in the configuration. */
+/** A case with its position in the configuration. */
 interface LocatedCase extends ConvertedCase {
   readonly text: TestCaseText;
 }
 
-/** The tests of a configuration, before their variables are put in. */
+/** The tests of a configuration, before variables are filled in. */
 export interface Tests {
   readonly all: readonly Test[];
   readonly at: Located;
@@ -71,14 +71,14 @@ export async function testsOf(
   return { all, at, repeat: repeatIn(entries.get('evaluateOptions')), names };
 }
 
-/** The prompt that cases are for. */
+/** The prompt of the cases. */
 export interface CasePrompt {
   readonly inputs: readonly string[];
-  /** As code sees it, once variables are put in. */
+  /** The text for code, after variables are filled in. */
   readonly text: string;
 }
 
-/** The cases that a configuration tests a prompt with, each with a value for each of the prompt's inputs. */
+/** Returns the cases for a prompt, each with a value for every input. */
 export function casesOf(
   { all, at, repeat }: Tests,
   prompt: CasePrompt,
@@ -88,7 +88,7 @@ export function casesOf(
   let characters = 0;
   for (const [index, test] of all.entries()) {
     for (const one of casesOfTest(test, index + 1, prompt, conversion)) {
-      // Its other faults are named all the same.
+      // Reports its other faults too.
       if (test.isLeftOut && conversion.isForTest) break;
       characters += Object.values(one.text.inputs).reduce((sum, text) => sum + text.length, 0);
       if (characters > MOST_TEXT) throw faultAt(at, 'the inputs of its cases have more than 64 MiB in all');
@@ -100,7 +100,7 @@ export function casesOf(
   return { cases, leftOut: left.reduce((sum, { vars }) => sum + combinationCount(vars), 0) };
 }
 
-/** How often each case runs. */
+/** Returns the number of repetitions of each case. */
 function repeatIn(node: YamlValue | undefined): number | undefined {
   if (!node || node.isEmpty) return undefined;
   const repeat = valuesOf(node, 'evaluateOptions').get('repeat')?.json();
@@ -117,7 +117,7 @@ function* casesOfTest(
 ): Generator<Omit<LocatedCase, 'line'>> {
   const count = combinationCount(test.vars);
   const { transform, judge } = test.options;
-  // Those of any other assertion are put in already.
+  // Other assertions have their variables filled in already.
   const seesVars =
     transform !== undefined ||
     test.asserts.some(one => one && (one.transform !== undefined || /^(?:not-)?javascript$/u.test(one.type)));
@@ -149,7 +149,7 @@ function combinationCount(vars: Test['vars']): number {
   return [...vars.values()].reduce((product, values) => product * values.length, 1);
 }
 
-/** The combination of this number; the last variable changes first. */
+/** Returns a combination by number; the last variable changes fastest. */
 function combinationAt(vars: Test['vars'], number: number): Vars {
   let rest = number;
   const chosen = [...vars].toReversed().map(([key, values]) => {
@@ -180,7 +180,7 @@ function defaultsOf(node: YamlValue | undefined, conversion: Conversion): Test {
   return testOf(scalar === undefined ? node : conversion.yaml(scalar, node), conversion);
 }
 
-/** Each configuration of variables with each of the tests. */
+/** Combines each configuration of variables with each test. */
 async function scenariosIn(node: YamlValue | undefined, conversion: Conversion): Promise<Test[]> {
   if (!node) return [];
   const { scalar } = node;
@@ -294,7 +294,7 @@ function testOf(node: YamlValue, conversion: Conversion): Test {
   };
 }
 
-/** @param isWhole true to give a list of texts as one value */
+/** Reads variables. @param isWhole true to keep a list of texts as one value */
 function varsOf(node: YamlValue, conversion: Conversion, isWhole: boolean): Map<string, readonly string[]> {
   if (node.isEmpty) return new Map();
   const { scalar } = node;
@@ -307,7 +307,7 @@ function varsOf(node: YamlValue, conversion: Conversion, isWhole: boolean): Map<
 function textsOf(key: string, node: YamlValue, conversion: Conversion, isWhole: boolean): readonly string[] {
   const json = node.json();
   if (json === null) return [''];
-  // The last line break of a block is dropped, and numbers are not kept as written.
+  // Drops the last line break of a block, and normalises numbers.
   if (typeof json === 'string') return [variableText(json.replace(/\n$/u, ''), node, conversion)];
   if (typeof json !== 'object') return [String(json)];
   if (!isWhole && isJsonList(json) && json.every(item => typeof item === 'string')) {
@@ -320,7 +320,7 @@ function textsOf(key: string, node: YamlValue, conversion: Conversion, isWhole: 
   return [JSON.stringify(json)];
 }
 
-/** A text, or what a file holds: YAML as JSON. */
+/** Returns a text, or the content of a file; YAML as JSON. */
 function variableText(text: string, at: Located, conversion: Conversion): string {
   if (!text.startsWith('file://')) return text;
   if (/\.(?:[cm]?[jt]s|py|rb)(?::\w+)?$/iu.test(text)) {
@@ -331,7 +331,7 @@ function variableText(text: string, at: Located, conversion: Conversion): string
   return conversion.read(text, at).text.trim();
 }
 
-/** Rows of a table: columns are variables, those that begin with `__` say what is expected. */
+/** Reads the rows of a table: columns are variables, or expectations if they begin with `__`. */
 async function rowsOf({ text, file }: SourceText, conversion: Conversion): Promise<Test[]> {
   const { parse } = await import('csv-parse/sync');
   const top = { file, line: 1, column: 1 };
