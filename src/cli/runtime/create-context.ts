@@ -49,17 +49,17 @@ export async function createContext(
   globals: GlobalOptions,
   plain: PlainIo,
 ): Promise<OpenContext> {
-  const { env, cwd, clock = systemClock, local, version } = surroundings;
+  const { env, cwd, clock = systemClock, process: host, local, version } = surroundings;
   const io = await colouredIo(surroundings, globals, plain);
   const { config, data: dataDir, state: stateDir } = directories(env, cwd);
   const settings = new Settings(config, clock);
   const recordings = recordingsOf(globals, env, cwd);
   const isReplay = recordings.mode === 'replay';
   const journal = new Journal(stateDir, clock, !isReplay);
-  const interrupts = listenForInterrupts(surroundings.process, clock);
+  const interrupts = listenForInterrupts(host, clock);
   let checks: Promise<Checks> | undefined;
   const limit = startTimeLimit(clock, globals.timeoutMs, () =>
-    endUnlessEnded(() => surroundings.process.exit(EXIT.waitTimeout)),
+    endUnlessEnded(() => host.exit(EXIT.waitTimeout)),
   );
   const { timeLeftMs } = limit;
   const signal = AbortSignal.any([interrupts.signal, limit.signal]);

@@ -128,7 +128,7 @@ describe('login', () => {
     });
     expect([exitCode, stderr()]).toEqual([
       2,
-      expect.stringContaining('the profile default leads to https://a.test/v1'),
+      expect.stringContaining('the profile default already has the base URL https://a.test/v1'),
     ]);
   });
 

@@ -519,7 +519,7 @@ it.each([[[]], [['--json']], [['--no-wait']]])(
     const service = await serviceOf(creation());
     const { exitCode, stderr } = await command(service, [...RUN_IT, ...flags], { readerTakes: 3 });
     expect(exitCode).toBe(1);
-    expect(stderr()).toContain(`the result of run ${RUN} was not given`);
+    expect(stderr()).toContain(`the result of run ${RUN} was not printed`);
   },
 );
 

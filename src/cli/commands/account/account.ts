@@ -25,6 +25,6 @@ export async function account(ctx: Context): Promise<void> {
 }
 
 function withoutPlan({ message, status, data }: PaymentRequiredError): Error {
-  const hints = ['The service answers nothing to a key without a plan: renew the plan, or use another key.'];
+  const hints = ['The service refuses a key without a plan: renew the plan, or use another key.'];
   return new CliError(message, { status, exitCode: EXIT.unauthorised, hints, data });
 }

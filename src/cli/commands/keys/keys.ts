@@ -20,7 +20,7 @@ export async function keysCreate(ctx: Context, flags: Flags): Promise<void> {
     ctx.io.note(`Key ${created.id} of user ${created.user}; it is not shown again.`);
     if (isNewUser || (options.plan === undefined && options.credits === undefined)) return;
     ctx.io.note(
-      `note: the user ${created.user} is there already and stays as they are; change them with: promptrun users set ${created.user}`,
+      `note: the user ${created.user} exists already and stays unchanged; change them with: promptrun users set ${created.user}`,
     );
   });
 }

@@ -124,7 +124,7 @@ function unnamedProfile({ settings }: Context, baseUrl: string | undefined): str
   const taken = settings.profiles.get(FIRST_PROFILE);
   if (taken === undefined) return FIRST_PROFILE;
   throw usageError(
-    `the profile ${FIRST_PROFILE} leads to ${taken.baseUrl} already`,
+    `the profile ${FIRST_PROFILE} already has the base URL ${taken.baseUrl}`,
     'Name another with --profile <name>.',
   );
 }

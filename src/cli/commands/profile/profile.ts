@@ -40,7 +40,7 @@ function profileRows({ settings }: Context): ProfileRow[] {
 
 /** Adds a profile, or changes its base URL. The first profile becomes the active one. */
 export async function profileAdd(ctx: Context, name: string): Promise<void> {
-  if (checkedName(name, 'profile') === LOCAL_PROFILE) throw usageError('local is the profile built in');
+  if (checkedName(name, 'profile') === LOCAL_PROFILE) throw usageError('local is the built-in profile');
   const address = ctx.globals.baseUrl;
   if (address === undefined) throw usageError('profile add needs --base-url <url>');
   const baseUrl = checkedBaseUrl(address, '--base-url', ctx.globals.insecureHttp);

@@ -123,7 +123,7 @@ async function giveRun(
 }
 
 function notTaken({ advise }: Connection, runId: string, reason: string): CliError {
-  return new CliError(`the result of run ${runId} was not given: ${reason}`, {
+  return new CliError(`the result of run ${runId} was not printed: ${reason}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: [`Get it with: ${advise('runs', 'get', runId)}`],

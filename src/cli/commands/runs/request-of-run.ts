@@ -95,14 +95,14 @@ export async function requestFromManifest(
   }
   if (baseUrl !== connection.baseUrl) {
     throw usageError(
-      `${file} is of a run of ${oneLine(baseUrl)}, but ${connection.baseUrl} is configured`,
+      `${file} is from ${oneLine(baseUrl)}, but ${connection.baseUrl} is configured`,
       'Choose its service with --profile or --base-url. Nothing was sent.',
     );
   }
   if (textInputs === null || imageInputs === null || runOptions === null) {
     throw notFoundError(
-      `${file} does not say what its run was created from`,
-      'Only the command that creates a run knows: give it --save.',
+      `${file} does not contain the request of its run`,
+      'Only the command that creates a run can save its request: run it with --save.',
     );
   }
   if (!Array.isArray(imageInputs)) throw damaged(file);
@@ -132,5 +132,5 @@ async function readManifest(ctx: Context, file: string): Promise<Readonly<Record
 }
 
 function damaged(where: string): Error {
-  return configError(`${oneLine(where)} does not hold what a run was created from, or is damaged`);
+  return configError(`${oneLine(where)} does not contain the request of a run, or is damaged`);
 }

@@ -38,7 +38,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   await announce(ctx, running);
   await ending.arrived;
   if (request.drainMs) await drain(ctx, running, flags.drain);
-  ctx.io.note('Ending; a second signal ends it at once.');
+  ctx.io.note('Stopping; a second signal stops it at once.');
   await running.close();
 }
 

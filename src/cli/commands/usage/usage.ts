@@ -36,12 +36,12 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   const sorted = rows.toSorted(by === 'day' ? byKey : mostFirst);
   await presentList(ctx, sorted, { columns: columnsFor(sorted, by), cells: plainCells, nothing: 'no runs' });
   if (sorted.some(({ estimated }) => estimated)) {
-    ctx.io.note(`note: some costs are estimated, by prices of ${connection.costs?.tableDate ?? ''}`);
+    ctx.io.note(`note: some costs are estimates, based on prices of ${connection.costs?.tableDate ?? ''}`);
   }
   const unpriced = [...groups.values()].reduce((runs, sum) => runs + sum.unpriced, 0);
   if (unpriced > 0) {
     ctx.io.note(
-      `note: the cost of ${counted(unpriced, 'run')} is not known and not in the sums: no price is known for the model, or the answer did not come whole`,
+      `note: the cost of ${counted(unpriced, 'run')} is unknown and not included: the model has no known price, or the answer was incomplete`,
     );
   }
 }
