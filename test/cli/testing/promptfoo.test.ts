@@ -27,7 +27,7 @@ describe('test of a configuration of promptfoo', () => {
     expect(exitCode).toBe(5);
     expect(stdout).toContain('passed sub/promptfooconfig.yaml: case 1 (prompt 1)');
     expect(stdout).toContain('FAILED sub/promptfooconfig.yaml: case 1 (prompt 2)');
-    expect(stdout).toContain('line 7: "output.includes(context.vars.want)" gives false');
+    expect(stdout).toContain('promptfooconfig.yaml:7: "output.includes(context.vars.want)" gives false');
     expect(readdirSync(path.join(project.home, 'sub'))).toEqual(['promptfooconfig.yaml']);
   });
 

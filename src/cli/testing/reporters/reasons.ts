@@ -31,11 +31,11 @@ export async function withReasons(
 ): Promise<ReportedResult[]> {
   const reported: ReportedResult[] = [];
   for (const result of faultOnce(results)) {
-    const { repetitions } = result;
+    const { repetitions, entry } = result;
     const isRepeated = repetitions.length > 1;
     const reasons: GridPart[][] = [];
     for (const [at, repetition] of repetitions.entries()) {
-      reasons.push(await reasonsOf(ctx, repetition, isRepeated ? `run ${at + 1}: ` : ''));
+      reasons.push(await reasonsOf(ctx, repetition, entry.file.name, isRepeated ? `run ${at + 1}: ` : ''));
     }
     const undecided = undecidedText(result);
     const messages = [...undecided, ...messagesOf(repetitions)];
@@ -86,6 +86,7 @@ function faultOnce(results: readonly EntryResult[]): EntryResult[] {
 async function reasonsOf(
   ctx: Context,
   { fault, mismatches }: Repetition,
+  file: string,
   prefix: string,
 ): Promise<GridPart[]> {
   if (fault !== undefined) {
@@ -94,7 +95,7 @@ async function reasonsOf(
   }
   const parts: GridPart[] = [];
   for (const { line, message, expected, actual } of mismatches) {
-    parts.push({ kind: 'message', text: `${prefix}line ${line}: ${message}` });
+    parts.push({ kind: 'message', text: `${prefix}${file}:${line}: ${message}` });
     if (actual === undefined) continue;
     parts.push(
       expected === undefined
