@@ -10,7 +10,7 @@ import { type RowSource, readRows } from '../inputs/rows/source.ts';
 import { providerOf } from '../jobs/provider-batch/batch-session.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import type { BatchOptions } from './options.ts';
-import { type PreparedBatch, prepareRow } from './prepare.ts';
+import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import { reportRow } from './progress/reporter.ts';
 
 /** Checks every row as far as it can be without creating anything. */
@@ -27,6 +27,7 @@ export async function dryRun(
   const budget = new Budget(ctx, caps);
   budget.check(batch.connection);
   for await (const row of readRows(source, ctx.signal)) {
+    if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(shard, row.row)) continue;
     rows += 1;
     const add = async (request: RunRequest): Promise<void> => {

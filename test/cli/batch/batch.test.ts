@@ -292,16 +292,22 @@ test('-m runs every row with another model than the prompt names', async () => {
   expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.type)).toEqual(['image', 'image']);
 });
 
-test('a column that the prompt has no input for is refused once, before anything is created', async () => {
-  const { env, runs } = await localService();
-  const home = homeWith({ 'rows.csv': 'nam\nAda\nBo\n' });
-  const args = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'];
-  const { exitCode, stderr } = await runBatchCommand(args, { env, home });
-  expect(exitCode).toBe(2);
-  expect(stderr).toContain('rows.csv: the prompt has no input for the column "nam"; did you mean name?');
-  expect(stderr.match(/error:/gu)).toHaveLength(1);
-  expect(await runs()).toEqual([]);
-});
+test.each([
+  ['a run', ['--out', 'results.jsonl']],
+  ['a dry run', ['--dry-run']],
+])(
+  '%s refuses a column that the prompt has no input for once, before anything is created',
+  async (_, flags) => {
+    const { env, runs } = await localService();
+    const home = homeWith({ 'rows.csv': 'nam\nAda\nBo\n' });
+    const args = ['hello', '--from', 'rows.csv', ...flags];
+    const { exitCode, stderr } = await runBatchCommand(args, { env, home });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('rows.csv: the prompt has no input for the column "nam"; did you mean name?');
+    expect(stderr.match(/error:/gu)).toHaveLength(1);
+    expect(await runs()).toEqual([]);
+  },
+);
 
 test('--provider-batch with an offline model leaves no file behind', async () => {
   const project = new Project({ 'rows.csv': 'name\nAda\n' });
@@ -314,14 +320,14 @@ test('--provider-batch with an offline model leaves no file behind', async () =>
 describe('--dry-run', () => {
   test('checks every row, creates nothing and needs no file', async () => {
     const { env, runs } = await localService();
-    const home = homeWith({ 'rows.csv': 'nam,image\nAda,\nBo,none.png\n' });
+    const home = homeWith({ 'rows.csv': 'name,image\nAda,no.png\nBo,none.png\n' });
     const { exitCode, stderr } = await runBatchCommand(['hello', '--from', 'rows.csv', '--dry-run'], {
       env,
       home,
       terminal: { stdout: true },
     });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('rows.csv line 2 (row 1): the prompt has no input "nam"; did you mean name?');
+    expect(stderr).toContain('rows.csv line 2 (row 1): image: there is no file no.png');
     expect(stderr).toContain('2 rows checked, 2 at fault');
     expect(await runs()).toEqual([]);
   });
