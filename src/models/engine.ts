@@ -92,6 +92,8 @@ export interface EngineResult {
   readonly isRefused?: boolean;
   /** Set only if `failed`; undefined for other faults, and for one after the model began to answer. */
   readonly fault?: EngineFault | undefined;
+  /** True if the request was sent and nothing came back; default false. */
+  readonly isUnanswered?: boolean;
   /** Notes on what was left out of the request, such as `gpt-5.6 does not take temperature: left out`. */
   readonly warnings?: readonly string[] | undefined;
   /** True if the run failed; a successful one may have error outputs too. */

@@ -188,3 +188,28 @@ describe('a provider that nobody reaches', () => {
     expect(results()).toBe('');
   });
 });
+
+describe('a provider that drops every connection', () => {
+  const drop = (response: { destroy(): void }): void => response.destroy();
+
+  it.each([
+    ['a batch', BATCH],
+    ['a test', ['test', 'ask.test.yaml']],
+    ['a comparison', COMPARE],
+  ])('is exit 1 of %s: no request was answered', async (_, command) => {
+    model.provider.reset(drop);
+    const ran = await model.command(command);
+    expect(ran).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no request was answered') as string,
+    });
+  });
+
+  it('fails only its row if another one is answered, and no row is asked again unasked', async () => {
+    model.provider.reset(drop, said('Once'));
+    expect((await model.command(BATCH)).code).toBe(5);
+    expect((await model.command([...BATCH, '--resume'])).code).toBe(5);
+    expect(model.asked()).toBe(30);
+    expect(results().match(/"runStatus":"failed"/gu)).toHaveLength(1);
+  });
+});

@@ -42,6 +42,7 @@ export async function finishRow(running: RunningBatch, row: SourceRow, outcome: 
     case 'failed':
       await giveLine(running, row, finished);
       tally.now[finished.kind === 'ended' && finished.error === undefined ? 'succeeded' : 'failed'] += 1;
+      if (finished.kind === 'ended' && finished.isUnanswered) tally.unanswered += 1;
       if (finished.kind === 'failed' && failureOf(finished.error).exitCode === EXIT.usage) tally.faulty += 1;
       break;
     case 'in doubt':

@@ -71,7 +71,14 @@ export function secondsOf({ sentAt, endedAt }: RunDetails): number | null {
 /** The outcome of a job. */
 export type JobOutcome =
   /** The run has ended; `error` is the reason if the job did not succeed. */
-  | { readonly kind: 'ended'; readonly run: CreatedRun; readonly facts: RunDetails; readonly error?: unknown }
+  | {
+      readonly kind: 'ended';
+      readonly run: CreatedRun;
+      readonly facts: RunDetails;
+      /** True if the run's model was asked and nothing came back. */
+      readonly isUnanswered?: boolean;
+      readonly error?: unknown;
+    }
   /** It has no run, or one that the service no longer has. */
   | {
       readonly kind: 'failed';

@@ -68,8 +68,10 @@ class RunningJob {
   async run(plan: JobPlan): Promise<JobOutcome> {
     try {
       const run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
-      const fault = providerFaultOf(this.#work.connection, run);
-      if (fault === undefined) return { kind: 'ended', run, facts: this.#facts() };
+      const { connection } = this.#work;
+      const fault = providerFaultOf(connection, run);
+      const isUnanswered = connection.runsHere?.isUnanswered(run.runId) ?? false;
+      if (fault === undefined) return { kind: 'ended', run, facts: this.#facts(), isUnanswered };
       // The failed run cost nothing and is not needed again.
       this.#runId = undefined;
       throw fault;

@@ -19,6 +19,21 @@ export interface RequestResult {
   readonly isLeft?: boolean;
   /** True if its creation may have made a run, so that it is not sent again unasked. */
   readonly isInDoubt?: boolean;
+  /** True if its model was asked and nothing came back. */
+  readonly isUnanswered?: boolean;
+}
+
+/** Returns true if there are results, and no request behind them was answered. */
+export function areUnanswered(results: readonly RequestResult[]): boolean {
+  return results.length > 0 && results.every(({ isUnanswered }) => isUnanswered);
+}
+
+/** The end of a command that nobody answered. */
+export function nobodyAnswered(): CliError {
+  return new CliError('no request was answered; the runs have failed and may have been paid for', {
+    status: 'NETWORK_ERROR',
+    exitCode: EXIT.fault,
+  });
 }
 
 export interface RunRequestsOptions<J extends Job> {
@@ -95,7 +110,10 @@ function leftAtProvider(): CliError {
 
 function resultOf(outcome: JobOutcome): RequestResult {
   const seconds = 'facts' in outcome ? (secondsOf(outcome.facts) ?? 0) : 0;
-  if (outcome.kind === 'ended') return { run: outcome.run, seconds, fault: undefined };
+  if (outcome.kind === 'ended') {
+    const { run, isUnanswered = false } = outcome;
+    return { run, seconds, fault: undefined, ...(isUnanswered && { isUnanswered }) };
+  }
   const error = errorOf(outcome);
   const isLeft = outcome.kind === 'put off' && !isAtCap(error);
   const isInDoubt = outcome.kind === 'in doubt';

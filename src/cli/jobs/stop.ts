@@ -107,8 +107,9 @@ export class Stop {
   }
 }
 
-/** Returns false if the job's fault was found before anything was sent. */
+/** Returns false if nobody answered the job, or its fault was found before anything was sent. */
 function isAnswered({ kind, ...outcome }: JobOutcome): boolean {
+  if ('isUnanswered' in outcome && outcome.isUnanswered) return false;
   if (kind === 'dropped' || kind === 'put off') return false;
   return kind !== 'failed' || !('error' in outcome) || !(outcome.error instanceof CliError);
 }

@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { concurrencyFor, pacedConnections } from '../jobs/paced-connection.ts';
 import { withResumeJournal } from '../jobs/resume-journal.ts';
+import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
 import { Stop } from '../jobs/stop.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
@@ -126,6 +127,8 @@ export async function runRound(
   reportLeft(ctx, results);
   reportLeftOut(ctx, files, results);
   if (updated.faults.length > 0) throw updated.faults[0];
+  const made = ordered.flatMap(({ repetitions }) => repetitions.filter(({ isEarlier }) => !isEarlier));
+  if (areUnanswered(made)) throw nobodyAnswered();
   return { files, code: exitCodeOf(ordered, options.gate, comparison) };
 }
 

@@ -118,7 +118,8 @@ function explained(
   const shown = withoutKeys(secrets.reduce((text, secret) => withoutKeys(text, secret), what));
   const cost = more.mayHaveCost ? '; it may have been paid for' : '';
   const fault = more.fault === undefined ? {} : { fault: more.fault };
-  return { ...failedWith(`${model} ${shown}${cost}`), isRefused: more.isRefused ?? false, ...fault };
+  const { isRefused = false, isUnanswered = false } = more;
+  return { ...failedWith(`${model} ${shown}${cost}`), isRefused, isUnanswered, ...fault };
 }
 
 function addressFault(error: unknown, { url }: ProviderRequest): ProviderFault {

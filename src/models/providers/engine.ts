@@ -182,14 +182,20 @@ class Run {
       };
     } catch (error) {
       job.signal.throwIfAborted();
-      const { message, plain, isRefused, fault } = this.#limit.aborted
-        ? { ...tookTooLong(this.#access.provider, this.#limitMs), isRefused: false, fault: undefined }
+      const { message, plain, isRefused, isUnanswered, fault } = this.#limit.aborted
+        ? {
+            ...tookTooLong(this.#access.provider, this.#limitMs),
+            isRefused: false,
+            isUnanswered: true,
+            fault: undefined,
+          }
         : await explain(error, job, this.#access);
       const { outputs, ...failed } = failedWith(message, plain);
       return {
         ...failed,
         ...this.#usageAndWarnings(),
         isRefused,
+        isUnanswered: isUnanswered && this.#texts().length === 0,
         ...(fault !== undefined && { fault }),
         outputs: [...this.#texts(), ...outputs],
       };

@@ -37,6 +37,7 @@ export async function explain(
   message: string;
   plain: string;
   isRefused: boolean;
+  isUnanswered: boolean;
   status: number | undefined;
   fault: EngineFault | undefined;
 }> {
@@ -46,11 +47,11 @@ export async function explain(
   const short = whole.length > MAX_LENGTH ? `${whole.slice(0, MAX_LENGTH)}…` : whole;
   const has = isUnknownModel(fault) ? await nearestModels(model, access, signal) : undefined;
   const advice = [adviceOn(fault, access), has].filter(text => text !== undefined).join('; ');
-  const { isRefused = false, isPassing = false, status, fault: kind } = fault.more;
+  const { isRefused = false, isUnanswered = false, isPassing = false, status, fault: kind } = fault.more;
   const cost = fault.more.mayHaveCost ? '; it may have been paid for' : '';
   const what = `${provider.name}${short.startsWith("'") ? '' : ' '}${short}${cost}`;
   const message = advice === '' ? what : `${what}: ${advice}`;
-  return { message, plain: plainText(), isRefused, status, fault: kind };
+  return { message, plain: plainText(), isRefused, isUnanswered, status, fault: kind };
 
   /** Hides what the provider says about the key, which is for the operator only. */
   function plainText(): string {
@@ -120,6 +121,7 @@ export function networkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseU
     isPassing: code === 'ECONNRESET',
     isRefused: isUnreachable,
     fault: isUnreachable ? 'unreachable' : undefined,
+    isUnanswered: !isUnreachable,
     mayHaveCost: !isUnreachable,
   });
 }

@@ -191,6 +191,8 @@ export class ProviderFault extends Error {
       readonly param?: string | undefined;
       /** Why no model answered, if the command has its own exit code or hint for it. */
       readonly fault?: EngineFault | undefined;
+      /** True if the request was sent and nothing came back. */
+      readonly isUnanswered?: boolean;
       /** True if an answer was begun, which may have been paid for. */
       readonly mayHaveCost?: boolean;
       /** True if the run can't have cost anything: the request was refused, or never arrived. */

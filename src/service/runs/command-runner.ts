@@ -27,6 +27,7 @@ export class CommandRunner implements Runner {
   readonly #barred = new Set<string>();
   readonly #closing = new AbortController();
   readonly #faults = new Map<string, EngineFault>();
+  readonly #unanswered = new Set<string>();
   #watching = false;
   /** Starts a process that carries out one run and outlives this one; undefined if this process carries runs out itself. */
   detach: (() => Promise<DetachedRun>) | undefined;
@@ -39,6 +40,11 @@ export class CommandRunner implements Runner {
   /** Returns why a run of this process failed before a model answered. */
   faultOf(runId: string): EngineFault | undefined {
     return this.#faults.get(runId);
+  }
+
+  /** Returns true if the model of a run of this process was asked and nothing came back. */
+  isUnanswered(runId: string): boolean {
+    return this.#unanswered.has(runId);
   }
 
   create(run: NewlyMade): Promise<Created> {
@@ -124,6 +130,7 @@ export class CommandRunner implements Runner {
   readonly #execute: Executor = async (run, signal) => {
     const outcome = await this.#options.executor(run, signal);
     if (outcome?.fault) this.#faults.set(run.id, outcome.fault);
+    if (outcome?.isUnanswered) this.#unanswered.add(run.id);
     return outcome;
   };
 

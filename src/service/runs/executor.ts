@@ -263,6 +263,7 @@ async function keepOutputs(
     media: kept.flatMap(({ made }) => made ?? []),
     usage: result.charge,
     fault: result.fault,
+    isUnanswered: result.isUnanswered,
     warnings: result.warnings?.map(withoutNul),
   };
 }

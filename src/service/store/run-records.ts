@@ -88,6 +88,8 @@ export interface Outcome {
   warnings?: readonly string[] | undefined;
   /** The fault if no model answered. Known to the worker only, never stored. */
   fault?: EngineFault | undefined;
+  /** True if its model was asked and nothing came back; known like `fault`. */
+  isUnanswered?: boolean | undefined;
 }
 
 export const RUN_COLUMNS = [

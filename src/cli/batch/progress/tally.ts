@@ -11,6 +11,8 @@ export class Tally {
   readonly now = { succeeded: 0, failed: 0, 'in doubt': 0, 'going on': 0 };
   /** Rows that failed in this batch since something is wrong with them: no try would do better. */
   faulty = 0;
+  /** Rows of this batch whose model was asked and gave nothing back. */
+  unanswered = 0;
   /** Rows that were begun in this batch and are not done, for a reason that is not their own. */
   putOff = 0;
   /** A link because of which an output was not saved. */

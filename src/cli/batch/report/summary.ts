@@ -4,6 +4,7 @@ import { counted } from '../../core/counted.ts';
 import { failureOf } from '../../core/failure.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
+import { nobodyAnswered } from '../../jobs/run-requests.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { RunningBatch } from '../finish-row.ts';
@@ -41,6 +42,7 @@ export async function conclude(
   if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);
   if (tally.link !== undefined) throw new LinkFault(tally.link);
   if (counts.succeeded === rows) return EXIT.ok;
+  if (tally.unanswered > 0 && tally.unanswered === tally.ended) throw nobodyAnswered();
   // The client learns this from any answer of the service, so none has come.
   const { embedded, client } = batch.connection;
   const isUnanswered = !embedded && tally.now['in doubt'] > 0 && client.keepsIdempotencyKeys === undefined;

@@ -36,6 +36,7 @@ import { concurrencyFor, pacedConnections } from '../../jobs/paced-connection.ts
 import { providerOf } from '../../jobs/provider-batch/batch-session.ts';
 import { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import { withResumeJournal } from '../../jobs/resume-journal.ts';
+import { areUnanswered, nobodyAnswered } from '../../jobs/run-requests.ts';
 import { Stop } from '../../jobs/stop.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
@@ -160,6 +161,7 @@ export async function compare(
   refuseLeft(compared);
   const unjudged = judgements && judgingFault(judgements);
   if (unjudged) throw new CliError(`the answers could not all be judged: ${unjudged.message}`, unjudged);
+  if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnswered();
   const code = exitCodeOf(compared, flags.failOn);
   const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
   return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
