@@ -74,9 +74,9 @@ export async function startEmbedded(options: CommonOptions) {
       stop: (idempotencyKey: string, by: string) => runner.stop(parts.userId, idempotencyKey, by),
       /** Returns the fault of a run that failed before a model answered; undefined for any other end. */
       faultOf: (runId: string) => runner.faultOf(runId),
-      /** Runs all later runs in processes of their own, and answers their creations at once. */
       /** Returns true if the model of a run of this process was asked and nothing came back. */
       isUnanswered: (runId: string) => runner.isUnanswered(runId),
+      /** Runs all later runs in processes of their own, and answers their creations at once. */
       detach: (): void => {
         const { dataDir, modelsFile, allowPrivate } = options;
         runner.detach = () => startDetached({ dataDir, modelsFile, allowPrivate });
