@@ -25,7 +25,10 @@ export function repeatCases(file: TestFile, repeating: Repeating): TestFile {
 
 function repeatCase(testCase: TestCase, { repeat, sure, maxRepeat }: Repeating): TestCase {
   const { pass, passPlace } = testCase;
-  if (sure && pass.kind === 'rate') return { ...testCase, repeat: maxRepeat, untilDecided: true };
+  if (sure && pass.kind === 'rate') {
+    // Any answer meets a rate of 0 %: more, side by side, would be paid for nothing.
+    return { ...testCase, repeat: pass.rate === 0 ? 1 : maxRepeat, untilDecided: true };
+  }
   const runs = repeat ?? testCase.repeat;
   if (pass.kind === 'count' && passPlace !== undefined && pass.count > runs) {
     throw faultIn(passPlace, `pass (${pass.count}) is more than repeat (${runs})`);
