@@ -80,7 +80,7 @@ const AWAY_RETRY_S = 1;
 function serviceError(error: unknown): ApiError {
   if (!isStoreAway(error)) return serverError(error);
   const what = error instanceof DatabaseUnavailableError ? 'database' : 'object store';
-  const message = `the ${what} of the service is away; it goes on by itself once that is back`;
+  const message = `the service's ${what} is unavailable; the service resumes by itself once it is back`;
   return new ApiError('SERVICE_UNAVAILABLE_ERROR', message, null, AWAY_RETRY_S);
 }
 

@@ -31,14 +31,14 @@ export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ECONNRESET') socket.destroy();
-    else refuseOnce(socket, refusalOf(error));
+    else refuseOnce(socket, clientErrorOf(error));
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => {}).resume();
     refuseOnce(socket, new ApiError('NOT_FOUND_ERROR', 'there is no such route'));
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { httpStatus, headers, body } = closing(badRequest('the Expect header asks for something unknown'));
+    const { httpStatus, headers, body } = closing(badRequest('the Expect header has an unknown value'));
     response.writeHead(httpStatus, headers).end(body);
   });
 }
@@ -65,7 +65,7 @@ async function ended(response: ServerResponse | undefined): Promise<void> {
   if (response && !response.closed) await once(response, 'close').catch(() => {});
 }
 
-function refusalOf(error: NodeJS.ErrnoException): ApiError {
+function clientErrorOf(error: NodeJS.ErrnoException): ApiError {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     return new ApiError('HEADERS_TOO_LARGE_ERROR', 'the request line and headers are too large');
   }

@@ -29,9 +29,9 @@ export async function readCall(
   const memory = (caller && request.memoryFor?.(caller.userId)) ?? UNCOUNTED;
   const body = route.body && (await parse(await request.readBody(memory)));
   return {
-    params: route.params ? checked(route.params, params) : params,
+    params: route.params ? validated(route.params, params) : params,
     query: route.query ? readQuery(route.query, search) : {},
-    body: route.body && checked(route.body, body?.value),
+    body: route.body && validated(route.body, body?.value),
     bodyDigest: () => body?.digest() ?? '',
     // Only routes under /v1 use it, and they require a key.
     caller: caller as Caller,
@@ -54,11 +54,11 @@ function readQuery(schema: Schema, search: string): Record<string, unknown> {
     const field = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
     if (field) query[name] = values.length === 1 ? valueOf(field, values[0] ?? '') : values;
   }
-  return checked(schema, query);
+  return validated(schema, query);
 }
 
 /** Returns the value if it matches. @throws {ApiError} VALIDATION_ERROR that names the first fault */
-function checked<T>(schema: Schema, value: T): T {
+function validated<T>(schema: Schema, value: T): T {
   const fault = valueFault(schema, value);
   if (fault !== undefined) throw invalid(fault);
   return value;

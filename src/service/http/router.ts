@@ -18,7 +18,7 @@ export function router<S>(
   const table = routes.map(route => ({ route, steps: route.path.split('/') }));
   return (method, path) => {
     const answered = method === 'HEAD' ? 'GET' : method;
-    const sent = path.split('/').map(decoded);
+    const sent = path.split('/').map(decodedSegment);
     const match = table.find(({ route, steps }) => route.method === answered && fits(steps, sent));
     return match && { route: match.route, params: paramsOf(match.steps, sent) };
   };
@@ -36,7 +36,7 @@ function paramsOf(steps: readonly string[], sent: readonly string[]): Record<str
   return Object.fromEntries(entries);
 }
 
-function decoded(step: string): string {
+function decodedSegment(step: string): string {
   try {
     return decodeURIComponent(step);
   } catch {

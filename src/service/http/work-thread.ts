@@ -10,7 +10,7 @@ import type { Job, Order, Reply } from './work-thread-messages.ts';
 /** Smaller work is done in the main thread; in bytes. */
 const SMALL_BYTES = 64 * 1024;
 
-interface Waiting {
+interface PendingTask {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -20,7 +20,7 @@ export class WorkThread {
   #worker: Worker | undefined;
   #isClosed = false;
   #lastId = 0;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingTask>();
 
   /** Parses a request body. Rejects with ApiError. */
   readonly parseBody = async (bytes: Buffer): Promise<ParsedBody> => {

@@ -25,7 +25,7 @@ export async function loadImageInputs(
 
 async function loadImage(input: ImageInput, index: number, options: FetchImageOptions): Promise<LoadedImage> {
   try {
-    return await checked(
+    return await checkedImage(
       input.type === 'url' ? await fetchImage(input.url, options) : decodeBase64(input.base64),
     );
   } catch (error) {
@@ -35,7 +35,7 @@ async function loadImage(input: ImageInput, index: number, options: FetchImageOp
   }
 }
 
-async function checked(bytes: Buffer): Promise<LoadedImage> {
+async function checkedImage(bytes: Buffer): Promise<LoadedImage> {
   if (bytes.length === 0) throw new Error('the image is empty');
   if (bytes.length > MAX_IMAGE_BYTES) throw new Error('the image is larger than 20 MiB');
   const mediaType = await imageType(bytes);

@@ -158,14 +158,14 @@ async function shownRun(
   runId: string,
 ): Promise<Run> {
   const run = await requireRun(services.store, caller.userId, runId);
-  memory.takeForAnswer(sizeOf(run.outputs));
+  memory.takeForAnswer(textSizeOf(run.outputs));
   return runView(run, services, origin);
 }
 
 /** Returns true if the answer fits into memory. Never throws for it, because the client would create the run again. */
 function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
   try {
-    memory.takeForAnswer(sizeOf(outputs));
+    memory.takeForAnswer(textSizeOf(outputs));
     return true;
   } catch (error) {
     if (error instanceof Refusal) return false;
@@ -173,7 +173,7 @@ function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boole
   }
 }
 
-function sizeOf(outputs: readonly StoredOutput[]): number {
+function textSizeOf(outputs: readonly StoredOutput[]): number {
   return outputs.reduce((sum, output) => sum + ('data' in output ? output.data.length : 0), 0);
 }
 

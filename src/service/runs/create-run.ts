@@ -155,7 +155,7 @@ function refusal(
   if (reason === 'space') {
     return new Refusal(
       'NO_SPACE',
-      `your generated media and the inputs of your unfinished runs take up all the space a user has, ${mediaBytes / 1024 ** 3} GiB; media goes 24 hours after it was made`,
+      `your generated media and the inputs of your unfinished runs take up all of your space, ${mediaBytes / 1024 ** 3} GiB; media is deleted after 24 hours`,
     );
   }
   return otherBody();

@@ -22,7 +22,7 @@ import { retryForever } from '../core/background-work.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Media } from '../media/media.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import { isStoreAway } from '../store/errors.ts';
+import { ignoreStoreAway, isStoreAway } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { Idempotency, Outcome, QueuedRun, RunUsage, StoredOutput } from '../store/run-records.ts';
 import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
@@ -291,14 +291,10 @@ async function keepOutput(
     clock,
     signal,
     onFault: error => {
-      unlessAway(error);
+      ignoreStoreAway(error);
       held.check(error);
     },
   });
   if (!made) throw new Error('the service is stopping');
   return { output: { type, media: made.id, mediaType, createdAt: made.createdAt }, made };
-}
-
-function unlessAway(error: unknown): void {
-  if (!isStoreAway(error)) throw error;
 }

@@ -9,13 +9,13 @@ const DATABASE = {
   name: 'the database',
   maxMs: 10 * 60_000,
   period: '10 minutes',
-  lost: 'the answer came while the database of the service was away, and could not be kept; it may have been paid for',
+  lost: 'the answer could not be stored, because the database of the service was unavailable; it may have been paid for',
 };
 const OBJECTS: typeof DATABASE = {
   name: 'the object store',
   maxMs: 60_000,
   period: 'a minute',
-  lost: 'the output could not be kept because the object store of the service was away for a minute; it may have been paid for',
+  lost: 'the output could not be stored, because the object store of the service was unavailable for a minute; it may have been paid for',
 };
 
 /** The result of a run can't be held any longer, so the run has failed. */
@@ -80,13 +80,16 @@ export class HeldResults {
         if (since === undefined) {
           const bytes = sizeOf();
           if (this.#bytes + bytes > MAX_HELD_BYTES) {
-            throw lose(`${keeper.name} is away, and 256 MiB of other results wait`, keeper.lost);
+            throw lose(
+              `${keeper.name} is unavailable, and 256 MiB of other results are waiting`,
+              keeper.lost,
+            );
           }
           since = now;
           counted = bytes;
           this.#bytes += bytes;
         } else if (now - since >= keeper.maxMs) {
-          throw lose(`${keeper.name} has been away for ${keeper.period}`, keeper.lost);
+          throw lose(`${keeper.name} has been unavailable for ${keeper.period}`, keeper.lost);
         }
       },
       release,
@@ -94,7 +97,7 @@ export class HeldResults {
   }
 }
 
-/** What a fault says is away; undefined for a fault of another kind. */
+/** Returns the store that a fault concerns; undefined for a fault of another kind. */
 function keeperOf(error: unknown): typeof DATABASE | undefined {
   if (error instanceof DatabaseUnavailableError) return DATABASE;
   return error instanceof MediaUnavailableError ? OBJECTS : undefined;

@@ -16,13 +16,13 @@ const EVERY_MS = 60 * 60 * 1000;
 /** Removes expired and orphaned data, now and every hour until `stop` is aborted. */
 export async function runHousekeeping(options: HousekeepingOptions, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
-    await clearAway(options);
+    await removeExpired(options);
     await options.clock.sleep(EVERY_MS, stop).catch(() => {});
   }
 }
 
-/** What can't be cleared away keeps nothing else from it. */
-async function clearAway({ store, media, inputs, clock, onFault }: HousekeepingOptions): Promise<void> {
+/** Removes each kind of data, even if the removal of another fails. */
+async function removeExpired({ store, media, inputs, clock, onFault }: HousekeepingOptions): Promise<void> {
   await media.sweep().catch(onFault);
   await inputs.sweep().catch(onFault);
   await store.runs.forgetKeys(clock.now()).catch(onFault);

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import type { Clock } from '../core/clock.ts';
-import { isStoreAway } from '../store/errors.ts';
+import { ignoreStoreAway } from '../store/errors.ts';
 import type { StoredRequest } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 
@@ -21,9 +21,9 @@ export function inputFiles(
   clock: Clock,
 ) {
   const nameOf = (runId: string, index: number): string => `${runId}/${index}`;
-  // What can't be removed while the object store is away is found by the next sweep.
+  // The next sweep finds files that were not removed because the object store was unavailable.
   const removeAll = async (runIds: readonly string[]): Promise<void> => {
-    for (const runId of runIds) await blobs.remove(runId).catch(unlessAway);
+    for (const runId of runIds) await blobs.remove(runId).catch(ignoreStoreAway);
   };
   return {
     async save(runId: string, images: readonly LoadedImage[]): Promise<void> {
@@ -79,8 +79,4 @@ export function inputFiles(
       for (const runId of oldTexts) if (!wanted.has(runId)) await texts.remove(runId);
     },
   };
-}
-
-function unlessAway(error: unknown): void {
-  if (!isStoreAway(error)) throw error;
 }

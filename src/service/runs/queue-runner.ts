@@ -34,11 +34,11 @@ export class QueueRunner implements Runner {
   readonly #parallel: number;
   /** The runs in hand, and whose they are: those that are being created or carried out. */
   readonly #inHand = new Map<string, number>();
-  /** Whether there may be queued runs: then a new one waits for its turn. */
+  /** True if there may be queued runs, so that a new one must wait for its turn. */
   #moreQueued = false;
-  /** What is done with the queue: one thing after the other, as what is just being claimed is not in hand yet. */
+  /** The last operation on the queue. They run one after the other, because runs being claimed are not in hand yet. */
   #lastClaim: Promise<void> = Promise.resolve();
-  /** Whether a claim waits for its turn, which will see what any other would. */
+  /** True if a claim waits for its turn, so that another one would find nothing more. */
   #isClaimDue = false;
   /** Those who wait for runs to end, wherever these are carried out. */
   readonly #waiting = new Map<string, (outcome: Outcome | undefined) => void>();

@@ -1,7 +1,7 @@
 /** Processes a batch. Resolves with a result for each item, or rejects for all of them. */
 type ProcessBatch<T, R> = (items: readonly T[]) => Promise<readonly R[]>;
 
-interface Waiting<T, R> {
+interface QueuedItem<T, R> {
   readonly item: T;
   readonly resolve: (result: R) => void;
   readonly reject: (error: unknown) => void;
@@ -12,7 +12,7 @@ interface Waiting<T, R> {
  * connection at a time, and waiting items use none.
  */
 export class Batches<T, R> {
-  readonly #waiting = new Map<string, Waiting<T, R>[]>();
+  readonly #waiting = new Map<string, QueuedItem<T, R>[]>();
   readonly #processBatch: ProcessBatch<T, R>;
   readonly #maxSize: number;
 

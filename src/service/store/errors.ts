@@ -40,6 +40,11 @@ export function isStoreAway(error: unknown): boolean {
   return error instanceof DatabaseUnavailableError || error instanceof MediaUnavailableError;
 }
 
+/** Rethrows an error, unless it means that the store is unavailable. */
+export function ignoreStoreAway(error: unknown): void {
+  if (!isStoreAway(error)) throw error;
+}
+
 /** Free bytes below which a disk counts as full, because a database needs a few pages for any write. */
 const NO_ROOM = 64 * 1024;
 

@@ -97,14 +97,14 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
   };
 }
 
-interface Waiting {
+interface UserQueue {
   readonly userId: number;
   readonly oldest: number;
   readonly count: number;
 }
 
 /** Returns the number of runs to claim for each user. The user with the fewest running comes first, then the longest waiting. */
-function turnsOf(waiting: readonly Waiting[], { room, running }: Claim): ReadonlyMap<number, number> {
+function turnsOf(waiting: readonly UserQueue[], { room, running }: Claim): ReadonlyMap<number, number> {
   const turns = new Map<number, number>();
   const runningOf = (userId: number): number => (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
   for (let claimed = 0; ; claimed += 1) {

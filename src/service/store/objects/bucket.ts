@@ -76,7 +76,7 @@ export class Bucket {
       const text = await this.#readXml(answer);
       // A 404 with this code means that the bucket is missing, not the object.
       const isMissing = answer.status === 404 && request.key !== undefined;
-      if (isMissing && codeIn(text) !== 'NoSuchBucket') return undefined;
+      if (isMissing && errorCodeIn(text) !== 'NoSuchBucket') return undefined;
       return this.#refusal(answer.status, text);
     } catch (error) {
       if (error instanceof MediaUnavailableError) return error;
@@ -142,7 +142,7 @@ export class Bucket {
   /** Returns an error with the store's own message, without secrets and the address. */
   #refusal(status: number, text: string): MediaUnavailableError {
     const { bucketUrl, accessKeyId, secretAccessKey, sessionToken } = this.#place;
-    const reasons = [codeIn(text), textIn(text, 'Message')].filter(reason => reason !== undefined);
+    const reasons = [errorCodeIn(text), textIn(text, 'Message')].filter(reason => reason !== undefined);
     const secret = [secretAccessKey, accessKeyId, sessionToken, new URL(bucketUrl).host];
     const message = secret.reduce<string>(
       (all, hidden) => (hidden === undefined ? all : all.replaceAll(hidden, '***')),
@@ -156,7 +156,7 @@ export class Bucket {
   }
 }
 
-function codeIn(xml: string): string | undefined {
+function errorCodeIn(xml: string): string | undefined {
   return textIn(xml, 'Code');
 }
 

@@ -43,7 +43,7 @@ export function runWrites(db: Db, writer: Writer): RunWrites {
     }
   };
   const creations = new Batches<Creation, string | CreationRefused>(async items => {
-    const ids = await createTogether(db, items).catch(unlessAway);
+    const ids = await createTogether(db, items).catch(fallBackIfRefused);
     if (ids) {
       for (const [at, { run }] of items.entries()) if (ids[at] === run.id) uses.add(run.promptId);
       return ids;
@@ -53,7 +53,7 @@ export function runWrites(db: Db, writer: Writer): RunWrites {
     return results;
   }, MAX_BATCH);
   const endings = new Batches<Ending, boolean>(async items => {
-    const ended = await endTogether(db, items).catch(unlessAway);
+    const ended = await endTogether(db, items).catch(fallBackIfRefused);
     if (ended) return items.map(({ id }) => ended.has(id));
     const results: boolean[] = [];
     for (const { id, worker, outcome } of items) {
@@ -81,7 +81,7 @@ export function runWrites(db: Db, writer: Writer): RunWrites {
 }
 
 /** Rethrows an error unless the database refused the statement, because the single steps may then succeed. */
-function unlessAway(error: unknown): undefined {
+function fallBackIfRefused(error: unknown): undefined {
   if (error instanceof DatabaseUnavailableError) throw error;
   // Refusals have a code: a unique key, a serialisation failure, a deadlock, or one invalid item among several.
   if (codeOf(error) === undefined) throw error;

@@ -24,7 +24,7 @@ const MAX_CHECKED_SIZE = 2 * 1024 * 1024;
  * @throws {DataDirectoryError} if the file is empty, damaged or another program's
  */
 export async function connect(file: string) {
-  const size = (await sizeOf(file)) ?? (await createDatabase(file));
+  const size = (await fileSize(file)) ?? (await createDatabase(file));
   if (size === 0) throw damagedStore(file, 'it is empty');
   try {
     return await openWhole(file, size);
@@ -69,8 +69,8 @@ async function createDatabase(file: string): Promise<number> {
       database.close();
     }
     // SQLite would apply the log of the missing file to the new one.
-    const hadLog = (await sizeOf(`${file}-wal`)) !== undefined;
-    if (hadLog && (await sizeOf(file)) === undefined) {
+    const hadLog = (await fileSize(`${file}-wal`)) !== undefined;
+    if (hadLog && (await fileSize(file)) === undefined) {
       throw damagedStore(file, 'it is missing, and only its log (-wal) is there');
     }
     // If another process was faster, its file stays.
@@ -82,7 +82,7 @@ async function createDatabase(file: string): Promise<number> {
   }
 }
 
-async function sizeOf(file: string): Promise<number | undefined> {
+async function fileSize(file: string): Promise<number | undefined> {
   return await stat(file).then(
     file => file.size,
     () => undefined,
@@ -103,7 +103,7 @@ export async function putStoreAside(
   workers: LockedWorkers,
   clock: Clock,
 ): Promise<string | undefined> {
-  if ((await sizeOf(file)) === undefined) return undefined;
+  if ((await fileSize(file)) === undefined) return undefined;
   if (await workers.others()) {
     throw new DataDirectoryError(
       `the store ${file} is in use by another process; stop that process before you start a new store`,
