@@ -207,7 +207,7 @@ describe('a text model', () => {
     const { outputs, fault } = await ask({ provider: known('openai', env) }, {}, env);
     expect(fault).toBe('unauthorised');
     expect(outputs[0]).toMatchObject({
-      message: 'openai answered 401 who are you?: it wants a key: set OPENAI_API_KEY',
+      message: 'openai answered 401 who are you?: it requires a key: set OPENAI_API_KEY',
     });
   });
 

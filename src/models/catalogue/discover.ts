@@ -120,6 +120,6 @@ async function offerOf(provider: Provider, env: Env, signal: AbortSignal): Promi
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ECONNREFUSED') return 'nothing listens there';
-  if (code === 'ENOTFOUND') return 'nobody knows that host';
+  if (code === 'ENOTFOUND') return 'there is no such host';
   return messageOf(error) || code || "it can't be reached";
 }

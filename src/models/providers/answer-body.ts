@@ -154,7 +154,7 @@ function parse(text: string): unknown {
 }
 
 function unreadable(text: string): ProviderFault {
-  const advice: Advice = address => `check ${address}, which mostly ends in /v1`;
+  const advice: Advice = address => `check ${address}, which usually ends in /v1`;
   const what = text.trim() === '' ? 'answered with nothing at all' : `answered ${pageOrLine(text)}`;
   if (/^\s*(?:<|$)/.test(text)) return new ProviderFault(what, { advice, mayHaveCost: true });
   const start = text.trim().slice(0, 80);

@@ -97,7 +97,7 @@ function checkStatus(
     throw new Error(`it redirects to ${location ?? 'nowhere'}: give that as ${addressName}`);
   }
   if (status === 404) {
-    throw new Error(`it has no /models (404): check ${addressName}, which mostly ends in /v1`);
+    throw new Error(`it has no /models (404): check ${addressName}, which usually ends in /v1`);
   }
   throw new Error(`it answered ${status}`);
 }
@@ -114,7 +114,7 @@ function itemsIn(text: string, { addressName = 'its baseUrl' }: Provider): Recor
   const list: unknown = [value, valueAt(value, 'data'), valueAt(value, 'models')].find(Array.isArray);
   if (list === undefined) {
     throw new Error(
-      `it answered with something that is not a list of models: check ${addressName}, which mostly ends in /v1`,
+      `it answered with something that is not a list of models: check ${addressName}, which usually ends in /v1`,
     );
   }
   return listAt(list).filter(isJsonObject);

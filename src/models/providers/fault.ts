@@ -75,7 +75,7 @@ function adviceOn(
       keyVariables.length > 0
         ? `set ${keyVariables.join(' or ')}`
         : 'give the provider an apiKeyEnv in models.yaml';
-    return `it wants a key: ${remedy}`;
+    return `it requires a key: ${remedy}`;
   }
   return status === 403
     ? `the key in ${variable} may not use this model: check what its account allows`
@@ -86,11 +86,11 @@ const CLOSED = 'it closed the connection before it answered: try again later';
 
 const ADVICE: Readonly<Record<string, Advice>> = {
   ECONNREFUSED: address => `is its server running, and ${address} right?`,
-  ENOTFOUND: address => `nobody knows that host: check ${address}`,
+  ENOTFOUND: address => `there is no such host: check ${address}`,
   EAI_AGAIN: address => `the host's name can't be looked up: check the network and ${address}`,
   ECONNRESET: CLOSED,
   UND_ERR_SOCKET: CLOSED,
-  UND_ERR_CONNECT_TIMEOUT: address => `it makes no connection: check the network and ${address}`,
+  UND_ERR_CONNECT_TIMEOUT: address => `the connection timed out: check the network and ${address}`,
   ERR_TLS_CERT_ALTNAME_INVALID: address => `its certificate is another host's: check ${address}`,
   SELF_SIGNED_CERT_IN_CHAIN: 'set NODE_EXTRA_CA_CERTS to the certificate of who signed its own',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'set NODE_EXTRA_CA_CERTS to its certificate',

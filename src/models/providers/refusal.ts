@@ -136,7 +136,7 @@ function adviceOn(
   if (quotaUsedUp || status === 402) return 'the quota of its account is used up: see its billing';
   if (status === 404 || status === 405) {
     return address =>
-      `check ${address}, which mostly ends in /v1, and the model's name: promptrun models discover lists what it has`;
+      `check ${address}, which usually ends in /v1, and the model's name: promptrun models discover lists what it has`;
   }
   if (status === 429 || status === 529) return 'it is busy: try again later';
   if (status >= 500) return 'the fault is on its side: try again later';
