@@ -143,9 +143,9 @@ describe('a batch of tests that is left at the provider', () => {
   it('is named, collected by --resume, and not paid for again by a new start', async () => {
     const left = await leave();
     expect(left).toMatchObject({ code: 130 });
-    expect(left.stderr).toContain('batch_1 goes on');
+    expect(left.stderr).toContain('batch_1 still running');
     const anew = await test('openai');
-    expect(anew.stderr).toContain('a batch of an earlier start is at the provider');
+    expect(anew.stderr).toContain('the provider still has a batch of an earlier invocation');
     expect(anew.code).toBe(2);
     ledger.looksToEnd = 1;
     const outcome = await test('openai', '--resume');
@@ -181,7 +181,7 @@ describe('a batch of tests that is left at the provider', () => {
     const args = argsFor('openai', ['--timeout', '90m']);
     const outcome = await runCommandHere(args, { home, env: env(), clock: { ...clock, sleep } });
     expect(outcome, outcome.stderr).toMatchObject({ code: 6 });
-    expect(outcome.stderr).toContain('batch_1 goes on');
+    expect(outcome.stderr).toContain('batch_1 still running');
     expect(sizes()).toEqual([6]);
   });
 });
