@@ -292,7 +292,7 @@ it.each([
   elsewhere();
   const outcome = await stopped(line, by);
   expect(outcome).toMatchObject({ code: by === 'SIGINT' ? 130 : 6 });
-  expect(outcome.stderr).toMatch(/^Go on with the same command and --resume/m);
+  expect(outcome.stderr).toMatch(/^To continue, add --resume to the same command/m);
   model.answerAll();
   const words = line.split(' ');
   const again = await command([...words, '--resume']);
@@ -367,7 +367,7 @@ it.each([
   const outcome = await command([...line.split(' '), flag, '0']);
   expect(outcome).toMatchObject({ code: 8 });
   const [, advised = ''] =
-    /^Go on with the same command, (--resume and \S+ <more>)\.$/mu.exec(outcome.stderr) ?? [];
+    /^To continue, add (--resume and \S+ <more>) to the same command\.$/mu.exec(outcome.stderr) ?? [];
   const more = advised.replace('and ', '').replace('<more>', '10');
   expect(await command([...line.split(' '), ...more.split(' ')])).toMatchObject({ code: 0 });
 });

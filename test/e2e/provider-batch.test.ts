@@ -287,7 +287,7 @@ it('refuses rows that are no longer what was handed over, or hands them over ane
   writeFileSync(path.join(home, 'rows.csv'), 'id,name\nr1,Ada\nr2,Zoe\nr3,Cy\n');
   expect(await batch('open', '--resume')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('no longer what was sent') as string,
+    stderr: expect.stringContaining('since it was sent') as string,
   });
   expect((await batch('open', '--resume', '--changed', 'run', '--sorted')).code).toBe(0);
   expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3, 1]);

@@ -13,7 +13,7 @@ import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import { reportRow } from './progress/reporter.ts';
 
-/** Checks every row as far as it can be without creating anything. */
+/** Checks every row as far as possible without creating anything. */
 export async function dryRun(
   ctx: Context,
   source: RowSource,
@@ -42,7 +42,7 @@ export async function dryRun(
     }
   }
   if (wantsJson(ctx)) await printValue(ctx, { rows, faults, ...forecast.data() });
-  ctx.io.note(`note: ${counted(rows, 'row')} checked, ${faults} at fault; nothing was created`);
+  ctx.io.note(`note: ${counted(rows, 'row')} checked, ${faults} invalid; nothing was created`);
   ctx.io.note(`note: ${forecast.text(caps)}`);
   return faults === 0 ? EXIT.ok : EXIT.usage;
 }

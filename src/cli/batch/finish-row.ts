@@ -21,9 +21,9 @@ import { reportRow } from './progress/reporter.ts';
 import type { Tally } from './progress/tally.ts';
 import { lineInputs, lineOf, type ResultsLine } from './results/results-line.ts';
 
-/** A batch that is being run. */
+/** A running batch. */
 export interface RunningBatch extends BatchFiles {
-  /** Its signal drops what runs. */
+  /** Its signal drops the running rows. */
   readonly ctx: Context;
   readonly options: BatchOptions;
   readonly source: RowSource;
@@ -33,14 +33,14 @@ export interface RunningBatch extends BatchFiles {
   readonly stop: Stop;
 }
 
-/** Saves, keeps, gives, counts and reports what became of a row. */
+/** Saves, journals, writes, counts and reports the outcome of a row. */
 export async function finishRow(running: RunningBatch, row: SourceRow, outcome: JobOutcome): Promise<void> {
   const { tally, journal } = running;
-  const finished = outcome.kind === 'ended' ? await judgeRun(running, outcome) : outcome;
+  const finished = outcome.kind === 'ended' ? await saveOutputs(running, outcome) : outcome;
   switch (finished.kind) {
     case 'ended':
     case 'failed':
-      await giveLine(running, row, finished);
+      await writeLine(running, row, finished);
       tally.now[finished.kind === 'ended' && finished.error === undefined ? 'succeeded' : 'failed'] += 1;
       if (finished.kind === 'ended' && finished.isUnanswered) tally.unanswered += 1;
       if (finished.kind === 'failed' && failureOf(finished.error).exitCode === EXIT.usage) tally.faulty += 1;
@@ -62,7 +62,7 @@ export async function finishRow(running: RunningBatch, row: SourceRow, outcome: 
   reportEnd(running, row, finished);
 }
 
-/** Reports a row that has ended, if it did not succeed, and starts no more when there is no use in it. */
+/** Reports a row that did not succeed, and starts no more rows after too many failures. */
 function reportEnd(
   { ctx, source, options: { maxFailures }, tally, stop }: RunningBatch,
   row: SourceRow,
@@ -70,15 +70,15 @@ function reportEnd(
 ): void {
   const error = outcome.kind === 'dropped' ? undefined : outcome.error;
   if (isAtCap(error) || error instanceof NoMoreWanted) return stop.noMoreRows();
-  // What every row would meet is reported once, at the end.
+  // A fault that every row would meet is reported once, at the end.
   if (error === undefined || outcome.kind === 'put off' || isRefusalOfAll(error)) return;
   const candidates = outcome.kind === 'in doubt' ? outcome.candidates : [];
   reportRow(ctx, source.name, row, { error, candidates });
   if (tally.failedNow >= maxFailures) stop.noMoreRows(`${counted(maxFailures, 'row')} failed`);
 }
 
-/** The journal is written first: a result that is there has its row's end in the journal. */
-async function giveLine(
+/** Writes the end of a row to the journal and then its result, so that every result has an end in the journal. */
+async function writeLine(
   { options, batch, journal, results, stop, budget }: RunningBatch,
   row: SourceRow,
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
@@ -101,16 +101,16 @@ async function giveLine(
     runId,
     error,
     ...(outcome.kind === 'failed' && outcome.mayHaveRun && { mayHaveRun: true }),
-    ...(results.keptOf !== undefined && { result: results.keptOf(line, row) }),
+    ...(results.journalPart !== undefined && { result: results.journalPart(line, row) }),
   };
   await journal.ended(row, end, { durable: !batch.connection.embedded || runId === null });
-  if (!(await results.give(line, row))) stop.readerHasGone();
+  if (!(await results.write(line, row))) stop.readerHasGone();
 }
 
 type Ended = Extract<JobOutcome, { kind: 'ended' }>;
 
-/** Whatever goes wrong with the files, the run is paid for and its outputs are given. */
-async function judgeRun(running: RunningBatch, outcome: Ended): Promise<Ended> {
+/** Saves a run's outputs. A fault with the files becomes the row's error and never loses the paid run. */
+async function saveOutputs(running: RunningBatch, outcome: Ended): Promise<Ended> {
   const { run, notSaved } = await savedRun(running, outcome.run, outcome.facts);
   const { recovered } = outcome.run;
   const error = run.runStatus === 'failed' ? runFailed(run) : saveFault(notSaved);
@@ -122,7 +122,7 @@ function runFailed(run: Run): CliError {
   return new CliError(errorsOf(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
 }
 
-/** The run with the paths of its outputs, and why some of them were not saved. */
+/** Returns the run with the paths of its outputs, and the reason if some were not saved. */
 async function savedRun(
   { ctx, batch: { connection, promptVersionId }, options: { saveTo, force, out }, tally }: RunningBatch,
   run: Run,
@@ -145,14 +145,14 @@ async function savedRun(
   }
 }
 
-/** The path of a saved file from the folder of the results, which may be read on another machine. */
+/** Returns the path of a saved file relative to the folder of the results, which may move to another machine. */
 function pathFrom(cwd: string, results: string, file: string): string {
   return sharedPath(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
 }
 
 function saveFault(reason = ''): CliError | undefined {
   if (reason === '') return undefined;
-  return new CliError(`the run succeeded, its outputs were not all saved: ${reason}`, {
+  return new CliError(`the run succeeded, but not all of its outputs were saved: ${reason}`, {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
   });

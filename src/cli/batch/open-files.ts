@@ -6,27 +6,27 @@ import type { RowSource } from '../inputs/rows/source.ts';
 import { BatchJournal } from '../jobs/job-journal.ts';
 import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare.ts';
-import { holdResults, journalAside, openResults } from './results/results.ts';
+import { lockResults, openResults, standaloneJournal } from './results/results.ts';
 import type { Results } from './results/results-line.ts';
-import { type Before, type Survey, surveyRows } from './survey.ts';
+import { type EarlierState, type Survey, surveyRows } from './survey.ts';
 
-/** The files of a batch, open. */
+/** The open files of a batch. */
 export interface BatchFiles {
   readonly results: Results;
   readonly journal: BatchJournal;
   readonly release: Release;
-  /** undefined where the rows can be read only once. */
+  /** undefined if the rows can be read only once. */
   readonly survey: Survey | undefined;
 }
 
-/** Nothing is left behind where the rows turn out to be unreadable: new files are made after they were read once. */
+/** Opens the files of a batch. Creates new files only after reading the rows once, so that invalid rows leave no file. */
 export async function openFiles(
   ctx: Context,
   options: BatchOptions,
   source: RowSource,
   batch: PreparedBatch,
 ): Promise<BatchFiles> {
-  const survey = (before: Before | undefined): Promise<Survey | undefined> =>
+  const survey = (before: EarlierState | undefined): Promise<Survey | undefined> =>
     source.repeatable ? surveyRows(ctx, source, { batch, options, before }) : Promise.resolve(undefined);
   if (!options.resume) {
     const surveyed = await survey(undefined);
@@ -46,13 +46,13 @@ export async function openFiles(
 
 async function openPair(ctx: Context, options: BatchOptions): Promise<Omit<BatchFiles, 'survey'>> {
   const { out } = options;
-  const file = out === undefined ? journalAside(ctx) : `${path.resolve(ctx.cwd, out)}.journal`;
+  const file = out === undefined ? standaloneJournal(ctx) : `${path.resolve(ctx.cwd, out)}.journal`;
   const release =
-    out === undefined ? (): void => {} : await holdResults(ctx, path.resolve(ctx.cwd, out), out);
+    out === undefined ? (): void => {} : await lockResults(ctx, path.resolve(ctx.cwd, out), out);
   let journal: BatchJournal | undefined;
   try {
     journal = await BatchJournal.open(fileIn(file));
-    if (out === undefined) ctx.io.note(`note: the journal of this batch is ${file}`);
+    if (out === undefined) ctx.io.note(`note: the batch's journal is ${file}`);
     return { results: await openResults(ctx, options, journal.states), journal, release };
   } catch (error) {
     await (journal?.facts === undefined ? journal?.remove() : journal.close());

@@ -3,39 +3,39 @@ import type { JobState } from '../jobs/read-journal.ts';
 import type { Settlement } from '../jobs/settle-doubts.ts';
 import type { ResultState } from './results/results-line.ts';
 
-/** What is done with a row, by what journal and results say of it. */
+/** The next action for a row, by its journal and results. */
 export type RowPlan =
   | JobPlan
   | { readonly kind: 'leave'; readonly because: 'succeeded' | 'failed' | 'in doubt' }
-  /** It has ended without a run; only its line is missing. */
-  | { readonly kind: 'give'; readonly error: string; readonly mayHaveRun: boolean };
+  /** Write the missing line of a row that ended without a run. */
+  | { readonly kind: 'write line'; readonly error: string; readonly mayHaveRun: boolean };
 
-/** What is known of a row from before. */
-export interface RowKnowledge {
+/** The state of a row after earlier invocations. */
+export interface RowHistory {
   readonly state: JobState | undefined;
   readonly result: ResultState | undefined;
-  /** What can be done about its creation, where that is in doubt. */
+  /** The settlement of its creation, if that was in doubt. */
   readonly settlement: Settlement | undefined;
 }
 
 export interface PlanOptions {
   readonly retryFailed: boolean;
   readonly retryUnknown: boolean;
-  /** Whether outputs are saved to files. */
+  /** True if outputs are saved to files. */
   readonly saves: boolean;
 }
 
-/** What `--resume` does with a row. One whose creation is in doubt is never created again unless the flags say so. */
-export function planRow(known: RowKnowledge, options: PlanOptions): RowPlan {
-  const { state, result } = known;
+/** Plans a row for `--resume`. Never creates a row in doubt again without `--retry-unknown`. */
+export function planRow(history: RowHistory, options: PlanOptions): RowPlan {
+  const { state, result } = history;
   if (state === undefined) return result === undefined ? { kind: 'create' } : planEnded(result, options);
-  if (state.step === 'creating') return planDoubt(known, options);
+  if (state.step === 'creating') return planDoubt(history, options);
   if (state.step === 'waiting') return { kind: 'create' };
   if (state.step === 'running') return waitFor(state);
   return hasLine(state, result) ? planEnded(result, options) : planLineless(state, options);
 }
 
-/** The journal is a step ahead of the results. */
+/** Returns true if the result matches the journal, which is written first. */
 function hasLine(state: JobState, result: ResultState | undefined): result is ResultState {
   return result !== undefined && result.runId === state.runId && result.runStatus === state.step;
 }
@@ -47,22 +47,23 @@ function waitFor({ runId = '', recovered }: JobState): RowPlan {
 function planLineless(state: JobState, { retryFailed }: PlanOptions): RowPlan {
   if (state.runId !== undefined) return waitFor(state);
   if (retryFailed) return { kind: 'create' };
-  return { kind: 'give', error: state.error ?? 'the row failed', mayHaveRun: state.mayHaveRun };
+  return { kind: 'write line', error: state.error ?? 'the row failed', mayHaveRun: state.mayHaveRun };
 }
 
-function planDoubt({ state, settlement }: RowKnowledge, { retryUnknown }: PlanOptions): RowPlan {
+function planDoubt({ state, settlement }: RowHistory, { retryUnknown }: PlanOptions): RowPlan {
   if (settlement?.kind === 'repeat' && state?.entry !== undefined) {
     return { kind: 'repeat', entry: state.entry };
   }
   if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
-  if (settlement?.kind === 'none') return { kind: 'give', error: errorText(noRunFault()), mayHaveRun: false };
+  if (settlement?.kind === 'none')
+    return { kind: 'write line', error: errorText(noRunFault()), mayHaveRun: false };
   return retryUnknown ? { kind: 'create' } : { kind: 'leave', because: 'in doubt' };
 }
 
 function planEnded(result: ResultState, { retryFailed, saves }: PlanOptions): RowPlan {
   const { runStatus, runId, failed, isGone } = result;
   if (runStatus === 'succeeded') {
-    // A run that succeeded is paid for: where its files are missing they are fetched, it is never created again.
+    // A successful run is paid for, so missing files are downloaded again and the run is never repeated.
     return failed && saves && runId !== undefined
       ? { kind: 'wait', runId, recovered: false }
       : { kind: 'leave', because: 'succeeded' };

@@ -23,22 +23,22 @@ import { connectionFor } from '../targets/prompt-file.ts';
 import { readVersion, resolveTarget } from '../targets/target.ts';
 import type { BatchOptions } from './options.ts';
 
-/** What is the same for every row. */
+/** The parts of a batch that all rows share. */
 export interface PreparedBatch {
   readonly connection: Connection;
   readonly promptVersionId: string;
-  /** What the service's search says that a run is expected to take. */
+  /** The estimate in the service's search results. */
   readonly estimatedCredits: unknown;
   readonly fields: InputFields;
-  /** The inputs of every row. */
+  /** The inputs that all rows share. */
   readonly common: GivenInputs;
   readonly runOptions: ReadonlyMap<string, string>;
   readonly ignoredColumns: readonly string[];
-  /** Where rows find the files they name. */
+  /** The folder of the files that rows name. */
   readonly folder: NamingFolder;
 }
 
-/** Reads and checks everything but the rows; from here on every request waits for its turn. */
+/** Reads and checks everything but the rows. The rate limit holds from here on. */
 export async function prepareBatch(ctx: Context, options: BatchOptions): Promise<PreparedBatch> {
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
@@ -65,7 +65,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   };
 }
 
-/** The request of a row, checked as far as it can be without sending it. @throws {CliError} for what is wrong with it */
+/** Returns the request of a row, checked as far as possible without sending it. @throws {CliError} if the row is invalid */
 export async function prepareRow(ctx: Context, batch: PreparedBatch, row: ReadableRow): Promise<RunRequest> {
   const { fields, promptVersionId, runOptions: options } = batch;
   const finder = imagesNamedIn(ctx, batch.folder);
@@ -74,7 +74,7 @@ export async function prepareRow(ctx: Context, batch: PreparedBatch, row: Readab
   return { promptVersionId, ...checkedInputs(fields, withCommonInputs(batch.common, own)), options };
 }
 
-/** A row's id is an input as well where the prompt is known to ask for one of that name. */
+/** Returns the text inputs of a row. Its id is an input too if the prompt is known to have an input of that name. */
 function textInputs(batch: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
   const isInput = named && batch.fields.text.some(({ key }) => key === ID_COLUMN);
   const kept = [...inputs.text].filter(([name]) => !isIgnored(batch, name));
@@ -101,9 +101,9 @@ function namesOf({ text, images }: InputFields): string[] {
 }
 
 /**
- * Refuses a CSV file with a column that the prompt has no input for: every row would fail alike.
+ * Refuses a CSV file with a column that the prompt has no input for, because every row would fail.
  *
- * @param row the first of the file
+ * @param row the first row of the file
  * @throws {CliError} USAGE_ERROR
  */
 export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row: SourceRow): void {
@@ -122,7 +122,7 @@ export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row:
     const [name] = stray;
     throw usageError(
       `${source.name}: the prompt has no input for the column ${JSON.stringify(name)}${didYouMean(name, keys)}`,
-      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. --ignore-columns ${name} leaves the column out.`,
+      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. To ignore the column, add --ignore-columns ${name}.`,
     );
   }
 }

@@ -24,12 +24,12 @@ import { startProgress } from './progress/progress.ts';
 import { reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
 import { conclude } from './report/summary.ts';
-import { checkPlaces } from './results/results.ts';
+import { checkOutputPaths } from './results/results.ts';
 import type { Results } from './results/results-line.ts';
 
-/** Runs a target once for each row of a file, and keeps what became of each. */
+/** Runs a target once for each row of a file and writes the results. */
 export async function runBatch(ctx: Context, options: BatchOptions): Promise<ExitCode> {
-  checkPlaces(ctx, options);
+  checkOutputPaths(ctx, options);
   const source = await openSource(ctx, options);
   const batch = await prepareBatch(ctx, options);
   if (options.dryRun) {
@@ -38,7 +38,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   }
   new Budget(ctx, options.caps).check(batch.connection);
   if (options.providerBatch) await providerOf(batch.connection, batch.promptVersionId);
-  // What was sent before is compared with every row before anything is sent.
+  // Every row is compared with the earlier requests before anything is sent.
   const rows = options.resume ? await repeatableSource(source, ctx.signal) : source;
   const files = await openFiles(ctx, options, rows, batch);
   try {
@@ -99,7 +99,7 @@ async function runAll(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   return conclude(ctx, running, survey?.count ?? (stop.isStopping() ? undefined : tally.done + tally.putOff));
 }
 
-/** Counts what earlier starts of the batch have spent, or may have. */
+/** Counts the spending of earlier invocations, certain or possible. */
 function countEarlierRuns(
   budget: Budget,
   { batch: { connection, promptVersionId }, results }: OpenBatch,
@@ -108,7 +108,7 @@ function countEarlierRuns(
 ): void {
   const before = spentBefore(known);
   const kept = [...results.states];
-  // What results tell of their runs comes first: of a run that is counted already nothing more is learnt.
+  // Results come first, because they have the runs' amounts, and a run is counted only once.
   const runs = kept.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
   const lost = kept.filter(([id, { mayHaveRun }]) => mayHaveRun && !known.states.has(id)).map(([id]) => id);
   const unanswered = [...handed].filter(([id]) => !hasEnded(known.states.get(id)));
@@ -120,7 +120,7 @@ function hasEnded(state: JobState | undefined): boolean {
   return state?.step === 'succeeded' || state?.step === 'failed';
 }
 
-/** A row as the engine runs it. */
+/** The job of a row. */
 interface RowJob extends Job {
   readonly source: SourceRow;
 }
@@ -136,7 +136,7 @@ async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGener
       if (plan.because === 'in doubt') {
         reportDoubt(running, row, known);
       }
-    } else if (plan.kind === 'give') {
+    } else if (plan.kind === 'write line') {
       const { error: text, mayHaveRun } = plan;
       await finishRow(running, row, { ...failedOutcome(ctx, new Error(text)), text, mayHaveRun });
     } else if (plan.kind === 'create' && isFaulty(row)) {
@@ -152,7 +152,7 @@ async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGener
   }
 }
 
-/** A row that is no longer what was sent is left as it is, or run again; its run in doubt stays in doubt. */
+/** Plans a row. A row that has changed since it was sent is left alone or run again; if in doubt, it stays so. */
 function planOf(
   { options, results }: RunningBatch,
   { id }: SourceRow,
@@ -172,7 +172,7 @@ function planOf(
   return plan.kind === 'leave' && plan.because === 'in doubt' ? plan : { kind: 'create' };
 }
 
-/** Names the runs that a row may have whose creation was not answered in an earlier start of the batch. */
+/** Names the candidate runs of a row whose creation an earlier invocation got no answer to. */
 function reportDoubt(
   { ctx, source, batch: { connection } }: RunningBatch,
   row: SourceRow,
@@ -189,7 +189,7 @@ function reportDoubt(
   reportRow(ctx, source.name, row, { error, candidates: candidates ?? [] });
 }
 
-/** Says how many runs may be paid for twice, before they are. */
+/** Notes the number of runs that may be paid for twice, before they are. */
 function noteCosts(
   ctx: Context,
   { retryFailed, retryUnknown }: BatchOptions,
@@ -209,7 +209,7 @@ function noteCosts(
   ).length;
   if (retryFailed && failed > 0) {
     ctx.io.note(
-      `note: --retry-failed: ${counted(failed, 'run')} may be paid for twice, since the service's own fault ended the first try`,
+      `note: --retry-failed: ${counted(failed, 'run')} may be paid for twice, because the first attempt ended in a fault of the service`,
     );
   }
 }

@@ -9,25 +9,29 @@ import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import type { Results } from './results/results-line.ts';
 
-/** What a batch is resumed from. */
-export interface Before {
+/** The state that a batch is resumed from. */
+export interface EarlierState {
   readonly journal: BatchJournal;
   readonly results: Results;
 }
 
-/** What was learnt by reading all rows once. */
+/** The result of reading all rows once. */
 export type Survey = Awaited<ReturnType<typeof surveyRows>>;
 
 /**
- * Reads the rows once before any is run: counts those of the shard, and compares them with what a batch that is
- * resumed knows of them.
+ * Reads all rows once before any is run: counts those of the shard, and compares them with the state that the batch is
+ * resumed from.
  *
- * @throws {CliError} for what is wrong with the whole source, and for rows that don't go with what is known
+ * @throws {CliError} if the whole source is invalid, or rows don't match that state
  */
 export async function surveyRows(
   ctx: Context,
   source: RowSource,
-  { batch, options, before }: { batch: PreparedBatch; options: BatchOptions; before: Before | undefined },
+  {
+    batch,
+    options,
+    before,
+  }: { batch: PreparedBatch; options: BatchOptions; before: EarlierState | undefined },
 ) {
   const check = before && new RowCheck(ctx, batch, before);
   let count = 0;
@@ -40,9 +44,9 @@ export async function surveyRows(
   const fault = check?.fault(options, source.name);
   if (fault !== undefined) throw fault;
   return {
-    /** Rows of the shard. */
+    /** The number of rows in the shard. */
     count,
-    /** Ids of rows whose inputs, version or options are no longer those that were sent. */
+    /** The ids of rows whose inputs, version or options have changed since they were sent. */
     changed: new Set(check?.changed.keys()),
   };
 }
@@ -51,14 +55,14 @@ class RowCheck {
   readonly changed = new Map<string, SourceRow>();
   readonly #ctx: Context;
   readonly #batch: PreparedBatch;
-  readonly #before: Before;
+  readonly #before: EarlierState;
   readonly #handed: ReturnType<typeof handedRows>;
-  /** Ids of what is known of no row. */
+  /** The ids in journal and results without a row. */
   readonly #strays: Set<string>;
-  /** A row of which it is not known whether it was ever sent, since its journal is gone. */
+  /** A row that may or may not have been sent, because its journal is gone. */
   #unknown: SourceRow | undefined;
 
-  constructor(ctx: Context, batch: PreparedBatch, before: Before) {
+  constructor(ctx: Context, batch: PreparedBatch, before: EarlierState) {
     this.#ctx = ctx;
     this.#batch = batch;
     this.#before = before;
@@ -75,27 +79,27 @@ class RowCheck {
     if (!isKnown && isOwn) this.#unknown ??= row;
   }
 
-  /** What keeps the batch from going on. */
+  /** Returns the error that keeps the batch from resuming. */
   fault({ out, newRows, changed }: BatchOptions, source: string): CliError | undefined {
     const named = ({ id, line }: SourceRow): string => `row ${JSON.stringify(id)} (${source} line ${line})`;
     const [stray] = this.#strays;
     if (stray !== undefined) {
       return usageError(
-        `${out} has a result of row ${JSON.stringify(stray)}, which ${source} does not hold`,
-        'give the rows the results were made from, or name another file with --out',
+        `${out} has a result of row ${JSON.stringify(stray)}, which is not in ${source}`,
+        'Use the rows that the results were made from, or name another file with --out.',
       );
     }
     if (this.#unknown !== undefined && !newRows) {
       return usageError(
-        `${out} has no result of ${named(this.#unknown)}, and its journal is not there: the row may have been run`,
-        'if the rows without a result are new, add --new-rows',
+        `${out} has no result of ${named(this.#unknown)}, and the journal is missing, so the row may have been run`,
+        'If the rows without a result are new, add --new-rows.',
       );
     }
     const [first, ...more] = this.changed.values();
     if (first === undefined || changed !== undefined) return undefined;
     return usageError(
-      `${named(first)}${more.length > 0 ? ` and ${more.length} more are` : ' is'} no longer what was sent: inputs, version or options have changed`,
-      'add --changed run to run such rows again, or --changed skip to leave them as they are',
+      `${named(first)}${more.length > 0 ? ` and ${more.length} more have` : ' has'} changed since it was sent: its inputs, version or options differ`,
+      'Add --changed run to run such rows again, or --changed skip to keep their results.',
     );
   }
 
@@ -110,8 +114,8 @@ class RowCheck {
   }
 }
 
-/** A row that never had a run may have been mended, and go by another id now. */
-function* idsThatMatter({ journal, results }: Before): Generator<string> {
+/** Yields the ids that must still have a row. A row that never had a run may have been corrected and have another id. */
+function* idsThatMatter({ journal, results }: EarlierState): Generator<string> {
   for (const [id, { runId, runStatus }] of results.states) {
     if (runId !== undefined || runStatus !== 'failed') yield id;
   }

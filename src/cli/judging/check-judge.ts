@@ -126,7 +126,7 @@ export function worstFault({ faults }: JudgeCheck): CliError | undefined {
   const { message, ...fault } = ofCode(EXIT.waitTimeout) ?? ofCode(EXIT.capReached) ?? first;
   const hints =
     fault.exitCode === EXIT.capReached
-      ? ['Go on with the same command, --resume and a higher cap.']
+      ? ['To continue, add --resume and a higher cap to the same command.']
       : fault.hints;
   return new CliError(`${message}; ${counted(faults.length, 'row')} not judged`, { ...fault, hints });
 }

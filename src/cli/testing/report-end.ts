@@ -24,7 +24,7 @@ export function reportCap(ctx: Context, { message, data }: CliError, results: re
   const undone = results.filter(isNotDone).length;
   if (undone === 0) return;
   const { flag } = data as { flag: string };
-  const hints = [`Go on with the same command, --resume and ${flag} <more>.`];
+  const hints = [`To continue, add --resume and ${flag} <more> to the same command.`];
   const cases = counted(undone, 'case');
   const failure = {
     status: 'CAP_REACHED',
@@ -42,7 +42,7 @@ export function reportLeft(ctx: Context, results: readonly EntryResult[]): void 
   const fault = left.flatMap(({ repetitions }) => repetitions).find(({ isLeft }) => isLeft)?.fault;
   if (fault === undefined) return;
   const { status, message, data, exitCode } = fault;
-  const hints = [...fault.hints, 'Go on with the same command and --resume.'];
+  const hints = [...fault.hints, 'To continue, add --resume to the same command.'];
   reportFile(ctx, {
     status,
     message: `${message}; ${counted(left.length, 'case')} left`,

@@ -398,7 +398,7 @@ describe('wrong use', () => {
         ] as [string[], string][])
       : []),
     [['--from', 'names.csv', '--out', 'no/such/r.jsonl'], 'there is no directory'],
-    [['--from', 'names.csv', '--out', 'pipe'], 'pipe is a named pipe, and results are kept in a file'],
+    [['--from', 'names.csv', '--out', 'pipe'], 'pipe is a named pipe, but results need a regular file'],
     [['--from', 'names.csv', '--out', 'pipe', '--resume'], 'pipe is a named pipe'],
     [['--from', 'names.csv', '--out', '/dev/null', '--resume'], '/dev/null is a device'],
     [['--from', 'names.csv', '--out', '.'], '--out: . is a directory'],

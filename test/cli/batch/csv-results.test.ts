@@ -15,7 +15,7 @@ async function tableOf(results: readonly Given[], { sorted = false } = {}): Prom
     new Map(),
   );
   for (const { id, row, cells, outputs } of results) {
-    await table.give(lineOf(id, row, outputs), { id, row, line: row + 1, cells, fault: 'is not looked at' });
+    await table.write(lineOf(id, row, outputs), { id, row, line: row + 1, cells, fault: 'is not looked at' });
   }
   await table.finish(sorted);
   await table.close();

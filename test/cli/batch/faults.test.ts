@@ -418,7 +418,7 @@ test('a run that is not waited for any longer keeps its id in the journal', asyn
   expect(resultLines(home)).toEqual([]);
   expect(journalSteps(home).at(-1)).toMatchObject({ state: 'running', runId });
   expect(stderr).toContain('error: gave up waiting; 0 of 1 rows succeeded, 1 not done (WAIT_TIMEOUT)');
-  expect(stderr).toContain('Go on with the same command and --resume');
+  expect(stderr).toContain('To continue, add --resume to the same command');
 });
 
 test('the creation is announced on disk before the service can know of it', async () => {

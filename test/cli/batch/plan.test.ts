@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { planRow, type RowKnowledge } from '../../../src/cli/batch/plan.ts';
+import { planRow, type RowHistory } from '../../../src/cli/batch/plan.ts';
 import { resultState } from '../../../src/cli/batch/results/results-line.ts';
 import { isInShard, parseShard } from '../../../src/cli/inputs/rows/row.ts';
 import type { JobState } from '../../../src/cli/jobs/read-journal.ts';
@@ -12,7 +12,7 @@ const ENTRY = {
   promptVersionId: 'v',
   inputsDigest: 'd',
 };
-const result = (runStatus: string, runId: string | null = null, error = ''): Partial<RowKnowledge> => ({
+const result = (runStatus: string, runId: string | null = null, error = ''): Partial<RowHistory> => ({
   result: resultState({ row: 1, runStatus, runId, error: error || null, outputs: [] }),
 });
 const state = (step: JobState['step'], more: Partial<JobState> = {}): { state: JobState } => ({
@@ -29,7 +29,7 @@ const state = (step: JobState['step'], more: Partial<JobState> = {}): { state: J
     ...more,
   },
 });
-const doubt = (settlement?: RowKnowledge['settlement']): Partial<RowKnowledge> => ({
+const doubt = (settlement?: RowHistory['settlement']): Partial<RowHistory> => ({
   ...state('creating'),
   ...(settlement && { settlement }),
 });
@@ -40,7 +40,7 @@ const leave = (because: string): object => ({ kind: 'leave', because });
 const BOTH = { retryFailed: true, retryUnknown: true };
 
 describe('what --resume does with a row', () => {
-  test.each<[string, Partial<RowKnowledge>, object, object]>([
+  test.each<[string, Partial<RowHistory>, object, object]>([
     ['nothing is known of it', {}, {}, CREATE],
     ['it succeeded', result('succeeded', 'r'), {}, leave('succeeded')],
     ['it succeeded, all is retried', result('succeeded', 'r'), BOTH, leave('succeeded')],
@@ -62,7 +62,7 @@ describe('what --resume does with a row', () => {
       'its creation made no run',
       doubt({ kind: 'none' }),
       {},
-      { kind: 'give', error: expect.any(String), mayHaveRun: false },
+      { kind: 'write line', error: expect.any(String), mayHaveRun: false },
     ],
     ['it may have one of several runs', doubt({ kind: 'in doubt', candidates: [] }), {}, leave('in doubt')],
     ['its creation was refused for now', state('waiting'), {}, CREATE],
@@ -90,7 +90,7 @@ describe('what --resume does with a row', () => {
       'it has failed without a run, only its line is missing',
       state('failed', { error: 'no (X)' }),
       {},
-      { kind: 'give', error: 'no (X)', mayHaveRun: false },
+      { kind: 'write line', error: 'no (X)', mayHaveRun: false },
     ],
   ])('%s', (_, known, options, expected) => {
     const knowledge = { state: undefined, result: undefined, settlement: undefined, ...known };

@@ -91,7 +91,7 @@ describe('batch report', () => {
     const argv = ['batch', 'report', 'results.jsonl'];
     expect((await results().run(argv)).stdout()).toContain('failure\t2\tbad name (USAGE_ERROR)\tb,c\n');
     const { stdout } = await results().run([...argv, '--no-color'], { terminal: { stdout: true } });
-    expect(stdout()).toContain('4 rows: 1 succeeded, 3 failed; 10.5 s of running\n');
+    expect(stdout()).toContain('4 rows: 1 succeeded, 3 failed; 10.5 s of run time\n');
     expect(stdout()).toContain('2 runs took 4 tokens, credits unknown\n');
   });
 

@@ -191,7 +191,7 @@ describe('rows that are no longer what was sent', () => {
     ];
     const { exitCode, stderr } = await resume(DONE(1) + DONE(2), flags, { rows, steps });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('no longer what was sent: inputs, version or options have changed');
+    expect(stderr).toContain('since it was sent: its inputs, version or options differ');
     expect(stderr).toContain('--changed run');
     expect(await created()).toBe(0);
   });
@@ -212,7 +212,7 @@ describe('rows that are no longer what was sent', () => {
     const args = ['hello', '--from', '-', '--format', 'csv', '--out', 'results.jsonl', '--resume'];
     const changed = await runBatchCommand(args, { env: service.env, home, stdin: 'name\nZoe\nBo\n' });
     expect(changed.exitCode).toBe(2);
-    expect(changed.stderr).toContain('(standard input line 2) is no longer what was sent');
+    expect(changed.stderr).toContain('(standard input line 2) has changed since it was sent');
     expect(await created()).toBe(0);
     const same = await runBatchCommand(args, { env: service.env, home, stdin: 'name\nAda\nBo\n' });
     expect(same.stderr).toContain('1 of 2 rows succeeded now, 1 before');
@@ -316,7 +316,7 @@ test.each([
 test('results of rows that the input does not hold are noticed', async () => {
   const { exitCode, stderr } = await resume(DONE(1) + DONE(4));
   expect(exitCode).toBe(2);
-  expect(stderr).toContain('has a result of row "4", which names.csv does not hold');
+  expect(stderr).toContain('has a result of row "4", which is not in names.csv');
   expect(await created()).toBe(0);
 });
 

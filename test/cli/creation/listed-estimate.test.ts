@@ -28,7 +28,7 @@ it.each(COMMANDS)('%s of a slug creates nothing if the listed estimate is above 
     'stopped at --max-credits: 0 credits of 0.5 credits spent, and the next run is estimated at 1 credit',
   );
   expect(stderr()).toMatch(
-    /^(?:To continue, raise the cap: --max-credits 1|Go on with the same command, --resume and --max-credits <more>\.)$/mu,
+    /^(?:To continue, raise the cap: --max-credits 1|To continue, add --resume and --max-credits <more> to the same command\.)$/mu,
   );
   expect(await runs()).toEqual([]);
 });

@@ -5,11 +5,11 @@ import type { Tally } from './tally.ts';
 const LINE_EVERY_MS = 10_000;
 
 /**
- * Shows how far a batch is: a bar on a terminal; off one, and where no movement is wanted, a line every 10 s. Nothing with
- * `--quiet`.
+ * Shows the progress of a batch: a bar on a terminal, otherwise, or if motion is unwanted, a line every 10 s. Shows nothing
+ * with `--quiet`.
  *
- * @param hasLines false if batches of a provider report how far they are
- * @returns what resolves once nothing more is shown
+ * @param hasLines false if a provider's batches report their own progress
+ * @returns a function that resolves once nothing more is shown
  */
 export function startProgress(
   ctx: Context,
@@ -38,7 +38,7 @@ export function startProgress(
   };
 }
 
-/** How far a batch is, in one line: done, failed, rate and time left. */
+/** Returns the progress as one line: done, failed, rate and time left. */
 export function progressText({ total, done, ended, unsuccessful }: Tally, elapsedMs: number): string {
   const left = total === undefined ? undefined : (elapsedMs / ended) * Math.max(0, total - done);
   return [
@@ -49,7 +49,7 @@ export function progressText({ total, done, ended, unsuccessful }: Tally, elapse
   ].join(', ');
 }
 
-/** Rows a second, or a minute where that says more. */
+/** Returns a rate as rows per second, or per minute if it is below one per second. */
 export function rateText(perSecond: number): string {
   if (!Number.isFinite(perSecond)) return '0/s';
   return perSecond < 0.95 ? `${oneDigit(perSecond * 60)}/min` : `${oneDigit(perSecond)}/s`;
@@ -60,10 +60,10 @@ function oneDigit(value: number): string {
 }
 
 const BAR_WIDTH = 20;
-/** Columns that the spinner takes before a text. */
+/** Number of columns that the spinner takes before the text. */
 const SPINNER_WIDTH = 2;
 
-/** A bar and how far the batch is, on one line of a terminal. */
+/** Returns a bar and the progress as one line of a terminal. */
 export function barText(tally: Tally, elapsedMs: number, columns: number): string {
   const share = tally.total === undefined ? 0 : tally.done / Math.max(tally.total, 1);
   const filled = Math.round(share * BAR_WIDTH);

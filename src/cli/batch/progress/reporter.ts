@@ -6,7 +6,7 @@ import type { RowPlace } from '../../inputs/rows/row.ts';
 import { wantsJson } from '../../outputs/json.ts';
 import { reportFailure } from '../../terminal/report-failure.ts';
 
-/** Reports what is wrong with a row and where the row stands; as JSON, with the runs that may be its own. */
+/** Reports the fault of a row with its line; as JSON, with the runs that may belong to it. */
 export function reportRow(
   ctx: Context,
   source: string,

@@ -1,21 +1,21 @@
-/** What became of a row. */
+/** The outcome of a row. */
 export type RowEnd = 'succeeded' | 'failed' | 'in doubt' | 'going on';
 
-/** How far a batch is. */
+/** Counts the rows of a batch by their outcomes. */
 export class Tally {
-  /** Rows in all; undefined while the input has not been read to its end. */
+  /** Number of rows; undefined until the input has been read to its end. */
   total: number | undefined;
-  /** Rows that had ended before this batch began, by what became of them. */
+  /** Rows that had ended before this invocation, by outcome. */
   readonly before = { succeeded: 0, failed: 0, 'in doubt': 0, 'going on': 0 };
-  /** Rows that ended in this batch. */
+  /** Rows that ended in this invocation, by outcome. */
   readonly now = { succeeded: 0, failed: 0, 'in doubt': 0, 'going on': 0 };
-  /** Rows that failed in this batch since something is wrong with them: no try would do better. */
+  /** Rows that failed in this invocation because they are invalid, so that a retry would fail too. */
   faulty = 0;
-  /** Rows of this batch whose model was asked and gave nothing back. */
+  /** Rows of this invocation whose model was asked and returned nothing. */
   unanswered = 0;
-  /** Rows that were begun in this batch and are not done, for a reason that is not their own. */
+  /** Rows that were started in this invocation and put off because of a fault that concerns other rows too. */
   putOff = 0;
-  /** A link because of which an output was not saved. */
+  /** A link that kept an output from being saved. */
   link: string | undefined;
   #openRows = 0;
 
@@ -23,12 +23,12 @@ export class Tally {
     this.total = total;
   }
 
-  /** Rows that were started and have not ended. */
+  /** Number of rows that have started and not ended. */
   get openRows(): number {
     return this.#openRows;
   }
 
-  /** Counts a row that is started; gives what to call when it has ended. */
+  /** Counts a started row; returns a function to call when it has ended. */
   open(): () => void {
     this.#openRows += 1;
     return () => {
@@ -44,12 +44,12 @@ export class Tally {
     return sum(this.before) + sum(this.now);
   }
 
-  /** Rows that did not succeed, now or before. */
+  /** Number of rows that did not succeed, now or earlier. */
   get unsuccessful(): number {
     return this.done - this.before.succeeded - this.now.succeeded;
   }
 
-  /** Rows that did not succeed in this batch. */
+  /** Number of rows that did not succeed in this invocation. */
   get failedNow(): number {
     return this.ended - this.now.succeeded;
   }

@@ -11,10 +11,10 @@ import type { ResultsLine } from '../results/results-line.ts';
 import { type BatchSummary, hasSucceeded, unfinishedText } from './reported-rows.ts';
 
 /**
- * Makes one page of the results: inputs beside outputs, saved pictures in it.
+ * Renders the results as one HTML page, with inputs next to outputs and saved pictures embedded.
  *
- * @param folder of the results: paths of saved outputs start there and stay below it
- * @returns the page, and the paths of saved outputs that are not in it
+ * @param folder the folder of the results; paths of saved outputs are relative to it and stay below it
+ * @returns the page, and the paths of saved outputs that it leaves out
  */
 export async function reportPage(
   rows: readonly ResultsLine[],
@@ -60,7 +60,7 @@ async function gridRow(row: ResultsLine, saved: SavedPictures): Promise<Grid['ro
   };
 }
 
-/** A URL of a service is shown as text and never loaded. */
+/** Renders an output. A URL from a service is text only, so that the page never loads it. */
 async function outputPart(
   { type, data, savedTo }: ResultsLine['outputs'][number],
   saved: SavedPictures,
@@ -71,7 +71,7 @@ async function outputPart(
   return { kind: type === 'error' ? 'error' : 'text', text: fieldText(data) };
 }
 
-/** The saved outputs below the folder of a file of results, which may be a stranger's. */
+/** The saved outputs below the folder of the results, which may come from a stranger. */
 class SavedPictures {
   readonly leftOut: string[] = [];
   readonly #folder: string;
@@ -80,7 +80,7 @@ class SavedPictures {
     this.#folder = folder;
   }
 
-  /** The `data:` URL of a saved output; undefined, and noted, if it lies elsewhere or can't be shown. */
+  /** Returns the `data:` URL of a saved output; undefined, and noted, if it is elsewhere or can't be shown. */
   async dataUrl(savedTo: string): Promise<string | undefined> {
     const isAway = namesOtherComputer(savedTo);
     const url = isAway

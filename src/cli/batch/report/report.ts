@@ -18,7 +18,7 @@ import {
   unfinishedText,
 } from './reported-rows.ts';
 
-/** Shows what a batch came to, and writes it as a page where `html` names a file. */
+/** Prints the summary of a batch, and writes an HTML page if `html` names a file. */
 export async function reportBatch(
   ctx: Context,
   results: string,
@@ -41,14 +41,14 @@ export async function reportBatch(
   return EXIT.ok;
 }
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 function noteLeftOut(ctx: Context, leftOut: readonly string[]): void {
   if (leftOut.length === 0) return;
-  const named = leftOut.slice(0, MOST_NAMED).join(', ');
-  const more = leftOut.length > MOST_NAMED ? ` and ${leftOut.length - MOST_NAMED} more` : '';
+  const named = leftOut.slice(0, MAX_NAMED).join(', ');
+  const more = leftOut.length > MAX_NAMED ? ` and ${leftOut.length - MAX_NAMED} more` : '';
   ctx.io.note(
-    `note: not on the page, as they are no pictures below the folder of the results: ${named}${more}`,
+    `note: not on the page, because they are not pictures below the folder of the results: ${named}${more}`,
   );
 }
 
@@ -58,10 +58,10 @@ async function write(ctx: Context, file: string, page: string): Promise<void> {
   } catch (error) {
     throw usageError(`--html: ${file} can't be written: ${messageOf(error)}`);
   }
-  ctx.io.note(`note: the page is ${file}`);
+  ctx.io.note(`note: wrote the page to ${file}`);
 }
 
-/** What, how many, and for failures and slow rows which. */
+/** Returns the summary as lines of text. */
 function lines({
   unfinished,
   rows: count,
@@ -84,7 +84,7 @@ function lines({
 
 async function terminalReport(ctx: Context, summary: BatchSummary): Promise<string> {
   const { unfinished, rows, succeeded, failed, seconds, failures, slowest } = summary;
-  const time = seconds === undefined ? '' : `; ${seconds} s of running`;
+  const time = seconds === undefined ? '' : `; ${seconds} s of run time`;
   const counts = `${counted(rows, 'row')}: ${succeeded} succeeded, ${failed} failed${time}`;
   const state = unfinished === undefined ? [] : [unfinishedText(unfinished)];
   const parts = [[...state, counts, ...spendingText(summary).map(visible), ''].join('\n')];

@@ -12,14 +12,14 @@ import { readJournal } from '../../jobs/read-journal.ts';
 import { parseResultsLine, type ResultsLine, resultState } from '../results/results-line.ts';
 
 /**
- * The rows of a file of results; of a row with several lines the last one counts.
+ * Reads the rows of a file of results; the last line of a row counts.
  *
- * @throws {CliError} USAGE_ERROR for a file that can't be read, or a line that is not a result
+ * @throws {CliError} USAGE_ERROR if the file can't be read, or a line is not a result
  */
 export async function readResults(file: string, cwd: string): Promise<ResultsLine[]> {
   if (file.endsWith('.csv')) {
     throw usageError(
-      `${file} is CSV; a report is made of results as JSONL`,
+      `${file} is CSV, but a report needs results as JSONL`,
       'Write them with --out results.jsonl.',
     );
   }
@@ -39,14 +39,14 @@ export async function readResults(file: string, cwd: string): Promise<ResultsLin
   return [...rows.values()];
 }
 
-/** How far a batch is that has not ended. */
+/** The progress of a batch that has not ended. */
 export interface Unfinished {
   readonly done: number;
-  /** undefined if it was not known in advance. */
+  /** The number of rows; undefined if unknown in advance. */
   readonly of: number | undefined;
 }
 
-/** Reads how far the batch is; undefined for one that has ended, which has no journal any more. */
+/** Reads the progress of a batch; undefined if it has ended, since its journal is then gone. */
 export async function unfinishedOf(
   results: string,
   cwd: string,
@@ -58,7 +58,7 @@ export async function unfinishedOf(
   return { done: rows.length, of: typeof count === 'number' ? count : undefined };
 }
 
-/** How far a batch is, in words. */
+/** Returns the progress as text. */
 export function unfinishedText({ done, of }: Unfinished): string {
   return of === undefined
     ? `${counted(done, 'row')} done so far; the batch has not ended`
@@ -66,8 +66,8 @@ export function unfinishedText({ done, of }: Unfinished): string {
 }
 
 /**
- * What the runs of results took. What the file lacks is asked of the configured service: credits of its list, and models
- * if it is this machine's own. What can't be learnt stays unknown, with a note that says why.
+ * Returns the spending of the runs in results. Asks the configured service for amounts that the file lacks: credits, and
+ * also models if it is this machine's own. If the service can't be asked, notes why and leaves the amounts unknown.
  */
 export async function spendingOf(ctx: Context, lines: readonly ResultsLine[]): Promise<Totals> {
   const runs = lines.map(resultState).flatMap(state => state.runs);
@@ -84,21 +84,21 @@ export async function spendingOf(ctx: Context, lines: readonly ResultsLine[]): P
       await spending.readCredits(ctx.signal);
     } catch (error) {
       ctx.signal.throwIfAborted();
-      if (lacksCredits) ctx.io.note(`note: the credits can't be asked for: ${failureOf(error).message}`);
+      if (lacksCredits) ctx.io.note(`note: could not read the credits: ${failureOf(error).message}`);
     }
   }
   add(undefined);
   return spending.totals();
 }
 
-const MOST_SLOW = 10;
+const MAX_SLOWEST = 10;
 
-/** A row has succeeded if its run did and nothing went wrong with its files. */
+/** Returns true if the row's run succeeded and its outputs were saved. */
 export function hasSucceeded({ runStatus, error }: ResultsLine): boolean {
   return runStatus === 'succeeded' && error === null;
 }
 
-/** What a batch came to. */
+/** The summary of a batch. */
 export type BatchSummary = ReturnType<typeof summaryOf>;
 
 export function summaryOf(rows: readonly ResultsLine[], spent: Totals, unfinished: Unfinished | undefined) {
@@ -109,13 +109,13 @@ export function summaryOf(rows: readonly ResultsLine[], spent: Totals, unfinishe
     rows: rows.length,
     succeeded,
     failed: rows.length - succeeded,
-    /** Of all rows together; undefined if none is known. */
+    /** The sum over all rows; undefined if no row has a known time. */
     seconds: timed.length === 0 ? undefined : round(timed.reduce((sum, { seconds }) => sum + seconds, 0)),
     ...spent,
-    /** The most frequent first. */
+    /** The failures, most frequent first. */
     failures: failuresOf(rows),
-    /** The slowest first. */
-    slowest: timed.toSorted((one, other) => other.seconds - one.seconds).slice(0, MOST_SLOW),
+    /** The slowest rows first. */
+    slowest: timed.toSorted((one, other) => other.seconds - one.seconds).slice(0, MAX_SLOWEST),
   };
 }
 
@@ -130,7 +130,7 @@ function failuresOf(rows: readonly ResultsLine[]): { reason: string; rows: numbe
     .toSorted((one, other) => other.rows - one.rows);
 }
 
-/** The error without what is this row's alone: its line, and its run. */
+/** Returns the error without the row's own line and run, so that equal failures group together. */
 function reasonOf({ error, runStatus, runId }: ResultsLine): string {
   const reason = (error ?? `the run is ${runStatus}`).replace(/^line \d+: /u, '');
   return runId === null ? reason : reason.replaceAll(runId, '<run>');

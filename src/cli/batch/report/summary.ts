@@ -11,9 +11,9 @@ import type { RunningBatch } from '../finish-row.ts';
 import type { Tally } from '../progress/tally.ts';
 
 /**
- * Brings the files into their final form, reports how a batch ended and returns its exit code.
+ * Brings the files into their final form, reports the end of a batch and returns its exit code.
  *
- * @param rows undefined if it is not known how many there are
+ * @param rows the number of rows; undefined if unknown
  * @throws {Interrupted}
  * @throws {LinkFault} if an output was not saved because of a link
  */
@@ -34,7 +34,7 @@ export async function conclude(
   const totals = await budget.totals(!isStopped && stop.reason === undefined);
   if (out !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
   const cut = cutShort(ctx, running, { counts, isComplete });
-  if (cut === undefined) tellEnd(running, counts);
+  if (cut === undefined) reportCounts(running, counts);
   for (const line of budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
   if (cut !== undefined) throw cut;
   const isLeft = counts.notDone !== 0 || counts.goingOn > 0;
@@ -43,34 +43,34 @@ export async function conclude(
   if (tally.link !== undefined) throw new LinkFault(tally.link);
   if (counts.succeeded === rows) return EXIT.ok;
   if (tally.unanswered > 0 && tally.unanswered === tally.ended) throw nobodyAnswered();
-  // The client learns this from any answer of the service, so none has come.
+  // Any answer of the service shows this, so there was none.
   const { embedded, client } = batch.connection;
   const isUnanswered = !embedded && tally.now['in doubt'] > 0 && client.keepsIdempotencyKeys === undefined;
   return isUnanswered ? EXIT.fault : EXIT.runFailed;
 }
 
-/** What ended the batch before its time, if something outside of it did. */
+/** Returns the error if something from outside ended the batch early. */
 function cutShort(
   { signal }: Context,
   { options: { out }, stop, journal, tally }: RunningBatch,
   { counts, isComplete }: { readonly counts: Counts; readonly isComplete: boolean },
 ): CliError | undefined {
-  const hints = out === undefined ? [] : [goOn(out)];
+  const hints = out === undefined ? [] : [resumeHint(out)];
   const message = summaryText(counts, tally.before);
   if (stop.interruptedBy !== undefined) return new Interrupted(stop.interruptedBy, hints, { message });
   if (signal.reason instanceof TimeIsUp && !isComplete) {
     return waitTimeout(`gave up waiting; ${message}`, { hints });
   }
   if (stop.hasReader || counts.succeeded === 0) return undefined;
-  // Runs were made and paid for whose results nobody took.
+  // Some runs were paid for, but nobody read their results.
   return new CliError(`standard output was closed before every result was written: ${message}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
-    hints: [`The runs that were made are named in ${journal.file}`],
+    hints: [`The journal names the runs that were made: ${journal.file}`],
   });
 }
 
-/** The fault of the rows that are left, which `--resume` runs. */
+/** Returns the error for rows that a fault put off, which `--resume` runs. */
 function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: Counts): CliError {
   const { status, message, exitCode, data, hints } = failureOf(fault);
   const left = notDone === null ? 'the other rows are left' : `${counted(notDone, 'row')} left`;
@@ -78,7 +78,7 @@ function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: Co
     status,
     exitCode,
     data,
-    hints: [...hints, ...(out === undefined ? [] : [goOn(out)])],
+    hints: [...hints, ...(out === undefined ? [] : [resumeHint(out)])],
     cause: fault,
   });
 }
@@ -90,7 +90,10 @@ function stoppedAtCap(reached: CliError, out: string | undefined, { notDone }: C
     status,
     exitCode,
     data,
-    hints: out === undefined ? reached.hints : [`Go on with the same command, --resume and ${flag} <more>.`],
+    hints:
+      out === undefined
+        ? reached.hints
+        : [`To continue, add --resume and ${flag} <more> to the same command.`],
   });
 }
 
@@ -103,12 +106,12 @@ function countsOf({ before, now, done }: Tally, rows: number | undefined) {
     failed: before.failed + now.failed,
     inDoubt: before['in doubt'] + now['in doubt'],
     goingOn: before['going on'] + now['going on'],
-    /** null if it is not known how many rows there are. */
+    /** null if the number of rows is unknown. */
     notDone: rows === undefined ? null : rows - done,
   };
 }
 
-/** What this start of the batch did comes first, then what earlier ones had done. */
+/** Returns the counts as text: first of this invocation, then of earlier ones. */
 function summaryText(
   { rows, succeeded, failed, inDoubt, goingOn, notDone }: Counts,
   before: Tally['before'],
@@ -130,7 +133,7 @@ function nowAndBefore(text: string, before: number): string {
   return before === 0 ? text : `${text} now, ${before} before`;
 }
 
-function tellEnd({ ctx, options, batch, tally, stop, budget }: RunningBatch, counts: Counts): void {
+function reportCounts({ ctx, options, batch, tally, stop, budget }: RunningBatch, counts: Counts): void {
   const { io } = ctx;
   const { out } = options;
   const { failed, inDoubt, goingOn, notDone } = counts;
@@ -143,12 +146,14 @@ function tellEnd({ ctx, options, batch, tally, stop, budget }: RunningBatch, cou
   }
   if (inDoubt > 0) {
     const look = batch.connection.advise('runs', 'list');
-    io.note(`One in doubt may have a run: look with ${look}, run it again with --resume --retry-unknown`);
+    io.note(
+      `A row in doubt may have a run. Look for it with: ${look}. To run such rows again, add --resume --retry-unknown.`,
+    );
   }
   if (budget.reached === undefined && stop.fault === undefined && (goingOn > 0 || notDone !== 0))
-    io.note(goOn(out));
+    io.note(resumeHint(out));
 }
 
-function goOn(out: string): string {
-  return `Go on with the same command and --resume; ${out} holds what is done.`;
+function resumeHint(out: string): string {
+  return `To continue, add --resume to the same command; ${out} has the results so far.`;
 }

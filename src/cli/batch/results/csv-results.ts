@@ -10,47 +10,47 @@ import {
   type Columns,
   FIXED,
   headerOf,
-  isKept,
+  isTableRow,
   joined,
-  type Kept,
-  keptOf,
+  journalPart,
   lineParts,
-  readKept,
+  readResults,
   sameCells,
+  type TableRow,
 } from './csv-table.ts';
 import { cutAt, openResultsFile } from './jsonl-results.ts';
 import { type ResultState, type Results, type ResultsLine, resultState } from './results-line.ts';
 
-/** Where in the file a result stands; what it holds stays there. */
-interface Place {
+/** The position of a result in the file. Its content stays there. */
+interface FilePosition {
   readonly row: number;
   readonly outputs: number;
-  /** In bytes, from the file's beginning. */
+  /** The offset in bytes from the beginning of the file. */
   readonly start: number;
-  /** Of the row's own cells, in bytes. */
+  /** The length of the row's own cells in bytes. */
   readonly ownBytes: number;
   readonly bytes: number;
 }
 
-/** How much of a table is written at a time, in characters. */
+/** Number of characters of a table to write at a time. */
 const PIECE_LENGTH = 64 * 1024;
 
 /**
- * Results as a table: the row's own columns, then runId, runStatus, error, output1 and so on. A table can't be added to
- * once it needs more columns, so it is rewritten at the end, from what was written as it came; a result that has
- * columns of its own that the table lacks until then is held in memory. What it held before is known from the batch's
- * journal, or else, row by row, from the rows' own columns.
+ * Results as a table: the row's own columns, then runId, runStatus, error, output1 and so on. A table that needs more
+ * columns can't be appended to, so it is rewritten at the end from the results as they came. A result with own columns
+ * that the table still lacks stays in memory. Earlier results come from the batch's journal or, without one, are matched
+ * row by row through the rows' own columns.
  */
 export class CsvResults implements Results {
   readonly states = new Map<string, ResultState>();
   readonly existed: boolean;
-  readonly keptOf = keptOf;
+  readonly journalPart = journalPart;
   readonly #file: string;
   readonly #handle: FileHandle;
-  readonly #kept = new Map<string, Kept | Place>();
-  readonly #unclaimed: Kept[];
+  readonly #kept = new Map<string, TableRow | FilePosition>();
+  readonly #unclaimed: TableRow[];
   #size: number;
-  /** As the file has them; undefined until its first result is there. */
+  /** The columns in the file; undefined before its first result. */
   #columns: Columns | undefined;
   readonly #excel: boolean;
   #isWhole = true;
@@ -59,7 +59,7 @@ export class CsvResults implements Results {
   private constructor(
     file: string,
     handle: FileHandle,
-    { size, rows, excel }: { size: number; rows: Kept[]; excel: boolean },
+    { size, rows, excel }: { size: number; rows: TableRow[]; excel: boolean },
   ) {
     this.#file = file;
     this.#handle = handle;
@@ -69,7 +69,7 @@ export class CsvResults implements Results {
     this.existed = rows.length > 0;
   }
 
-  /** @throws {CliError} where the file exists and is not to be gone on with, or is not a table of results */
+  /** Opens or creates the table. @throws {CliError} if the file exists without `--resume`, or is not a table of results */
   static async open(
     ctx: Context,
     { out, resume, excel }: { readonly out: string; readonly resume: boolean; readonly excel: boolean },
@@ -78,12 +78,12 @@ export class CsvResults implements Results {
     const file = path.resolve(ctx.cwd, out);
     const handle = await openResultsFile(file, out, resume);
     try {
-      // Everything is in the journal of a batch that has not ended: the table is rebuilt from it.
+      // The journal of an unfinished batch has every result, so the table is rebuilt from it.
       if (before.size > 0) await cutAt(file, handle, 0);
-      const rows = resume && before.size === 0 ? await readKept(file, out, excel) : [];
+      const rows = resume && before.size === 0 ? await readResults(file, out, excel) : [];
       const results = new CsvResults(file, handle, { size: (await handle.stat()).size, rows, excel });
       for (const [id, { result }] of before) {
-        if (isKept(result)) await results.#add(id, result);
+        if (isTableRow(result)) await results.#add(id, result);
       }
       return results;
     } catch (error) {
@@ -92,15 +92,15 @@ export class CsvResults implements Results {
     }
   }
 
-  /** Without a journal a row is known again by its own columns. */
+  /** Matches a row with its earlier result by its own columns if there is no journal. */
   recognise({ id, row, cells = {} }: SourceRow): void {
     const at = this.#unclaimed.findIndex(kept => sameCells(kept.cells, cells));
     const [kept] = at === -1 ? [] : this.#unclaimed.splice(at, 1);
     if (kept !== undefined) this.#keep(id, { ...kept, row }, { ...kept, row });
   }
 
-  async give(line: ResultsLine, row: SourceRow): Promise<boolean> {
-    const adding = this.#writing.then(() => this.#add(row.id, keptOf(line, row)));
+  async write(line: ResultsLine, row: SourceRow): Promise<boolean> {
+    const adding = this.#writing.then(() => this.#add(row.id, journalPart(line, row)));
     this.#writing = adding.catch(() => {});
     await adding.catch((error: unknown) => {
       throw unwritable(this.#file, error);
@@ -108,7 +108,7 @@ export class CsvResults implements Results {
     return true;
   }
 
-  async #add(id: string, kept: Kept): Promise<void> {
+  async #add(id: string, kept: TableRow): Promise<void> {
     const names = Object.keys(kept.cells);
     const outputs = kept.values.length - FIXED.length;
     if (this.#columns === undefined) {
@@ -130,7 +130,7 @@ export class CsvResults implements Results {
     this.#size += Buffer.byteLength(text);
   }
 
-  #keep(id: string, { row, values, earlierRunIds }: Kept, kept: Kept | Place): void {
+  #keep(id: string, { row, values, earlierRunIds }: TableRow, kept: TableRow | FilePosition): void {
     const [runId = '', runStatus = '', error = '', ...texts] = values;
     const outputs = texts.map(data => ({ type: 'text', data }));
     const line = { row, runStatus, runId: runId || null, error: error || null, outputs };
@@ -162,13 +162,13 @@ export class CsvResults implements Results {
       piece = '';
     }
     await target.appendFile(piece);
-    // Windows replaces no file that is open.
+    // Windows does not replace an open file.
     await this.#handle.close();
   }
 
-  /** What was written of a result, with empty cells where there are more columns by now. */
+  /** Returns the written cells of a result, with empty cells for columns added since. */
   async #partsAt(
-    { start, ownBytes, bytes, outputs }: Place,
+    { start, ownBytes, bytes, outputs }: FilePosition,
     columns: Columns,
   ): Promise<readonly [string, string]> {
     const { own: ownBefore, outputs: least } = this.#columns ?? { own: [], outputs: 0 };
@@ -187,8 +187,8 @@ export class CsvResults implements Results {
   }
 }
 
-/** All columns that results have, those of `before` first. */
-function columnsOf(all: readonly (Kept | Place)[], before: Columns): Columns {
+/** Returns all columns of the results, those of `before` first. */
+function columnsOf(all: readonly (TableRow | FilePosition)[], before: Columns): Columns {
   const own = new Set(before.own);
   let { outputs } = before;
   for (const kept of all) {

@@ -4,44 +4,47 @@ import { usageError } from '../../errors.ts';
 import { readTable } from '../../inputs/rows/csv.ts';
 import type { ResultsLine } from './results-line.ts';
 
-/** Columns that every table of results has, after the rows' own. */
+/** The columns of every table of results, after the rows' own. */
 export const FIXED = ['runId', 'runStatus', 'error'];
 
 export type Cells = Readonly<Record<string, string>>;
 
-/** A result as it is written, and as the journal keeps it. */
-export interface Kept {
+/** The result of a row in the table and in the journal. */
+export interface TableRow {
   readonly row: number;
   /** The row's own columns. */
   readonly cells: Cells;
   /** runId, runStatus, error, and each output. */
   readonly values: readonly string[];
-  /** Runs of the row before it was run again. */
+  /** Earlier runs of a row that was run again. */
   readonly earlierRunIds?: readonly string[] | undefined;
 }
 
-/** A last column, which a table has if a row was run again. */
+/** The last column, present if a row was run again. */
 const EARLIER = 'earlierRunIds';
 
-export function keptOf(
+export function journalPart(
   { runId, runStatus, error, outputs, earlierRunIds }: ResultsLine,
   { row, cells = {} }: { readonly row: number; readonly cells?: Cells },
-): Kept {
+): TableRow {
   const values = [runId ?? '', runStatus, error ?? '', ...outputs.map(({ data }) => data)];
   return { row, cells, values, earlierRunIds };
 }
 
-export function isKept(value: unknown): value is Kept {
+export function isTableRow(value: unknown): value is TableRow {
   return isObject(value) && isObject(value['cells']) && Array.isArray(value['values']);
 }
 
-/** The results in a table that a batch has written. @throws {CliError} where it is another table */
-export async function readKept(file: string, name: string, excel: boolean): Promise<Kept[]> {
+/** Reads the results in a table that a batch has written. @throws {CliError} if it is another table */
+export async function readResults(file: string, name: string, excel: boolean): Promise<TableRow[]> {
   const table = await readTable(createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>);
   const [header = [], ...records] = excel ? table.map(withoutApostrophes) : table;
   const at = header.findIndex((_, column) => FIXED.every((name, next) => header[column + next] === name));
   if (header.length > 0 && at === -1) {
-    throw usageError(`${name}: this is not a table of results of a batch`, 'name the file the batch wrote');
+    throw usageError(
+      `${name}: this is not a table of results of a batch`,
+      'Name the file that the batch wrote.',
+    );
   }
   const end = header.at(-1) === EARLIER ? header.length - 1 : header.length;
   return records.map((record, row) => ({
@@ -56,7 +59,7 @@ function withoutApostrophes(record: readonly string[]): string[] {
   return record.map(value => (value.startsWith("'") && isFormula(value.slice(1)) ? value.slice(1) : value));
 }
 
-/** Whether a spreadsheet would take a cell for a formula. */
+/** Returns true if a spreadsheet would read a cell as a formula. */
 function isFormula(value: string): boolean {
   return /^[=+\-@\t\r]/u.test(value) && !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu.test(value);
 }
@@ -73,13 +76,13 @@ export function sameCells(one: Cells, other: Cells): boolean {
 
 /** The columns of a table. */
 export interface Columns {
-  /** The rows' own. */
+  /** The rows' own columns. */
   readonly own: readonly string[];
-  /** How many outputs the widest result has. */
+  /** Number of outputs of the widest result. */
   readonly outputs: number;
-  /** Whether a row was run again. */
+  /** True if a row was run again. */
   readonly earlier?: boolean;
-  /** Whether a spreadsheet must be able to open it safely. */
+  /** True if a spreadsheet must be able to open the table safely. */
   readonly excel: boolean;
 }
 
@@ -89,10 +92,10 @@ export function headerOf({ own, outputs, earlier = false, excel }: Columns): str
   return `${excel ? '\uFEFF' : ''}${names.map(name => cell(name, excel)).join(',')}\n`;
 }
 
-/** A result as a line, in two parts: the cells of the row's own columns, and the values with the line's end. */
+/** Formats a result as a line in two parts: the row's own cells, and the values with the newline. */
 export function lineParts(
   { own, outputs, earlier = false, excel }: Columns,
-  { cells, values, earlierRunIds = [] }: Kept,
+  { cells, values, earlierRunIds = [] }: TableRow,
 ): readonly [string, string] {
   const missing = Array<string>(Math.max(0, FIXED.length + outputs - values.length)).fill('');
   return [

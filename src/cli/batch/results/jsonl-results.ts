@@ -26,15 +26,15 @@ import {
   resultState,
 } from './results-line.ts';
 
-/** Results as lines of JSON. */
+/** Results as JSONL. */
 export class JsonlResults implements Results {
   readonly states: ReadonlyMap<string, ResultState>;
   readonly existed: boolean;
   readonly #file: string;
   readonly #handle: FileHandle;
-  /** Whether a row may have more than one line. */
+  /** True if a row may have more than one line. */
   #hasTwins: boolean;
-  /** What must survive a power cut is in the batch's journal, so these need not be on disk before they are all there. */
+  /** Not synchronised to disk line by line, because the batch's journal survives a power cut. */
   readonly #lines: AppendLog;
 
   private constructor(file: string, handle: FileHandle, read: Read) {
@@ -46,7 +46,7 @@ export class JsonlResults implements Results {
     this.#hasTwins = read.hasTwins;
   }
 
-  /** @throws {CliError} where the file exists and is not to be gone on with, or is not a file of results */
+  /** Opens or creates the file. @throws {CliError} if the file exists without `--resume`, or is not a file of results */
   static async open(
     ctx: Context,
     { out, resume }: { readonly out: string; readonly resume: boolean },
@@ -65,7 +65,7 @@ export class JsonlResults implements Results {
     }
   }
 
-  async give(line: ResultsLine): Promise<boolean> {
+  async write(line: ResultsLine): Promise<boolean> {
     this.#hasTwins ||= this.states.has(line.id);
     await this.#lines.append(line).catch((error: unknown) => {
       throw unwritable(this.#file, error);
@@ -82,7 +82,7 @@ export class JsonlResults implements Results {
     }
   }
 
-  /** The last line of each row stays. */
+  /** Rewrites the file with only the last line of each row. */
   async #rewrite(sorted: boolean): Promise<void> {
     const lines = [...(await lastLines(this.#handle)).values()].sort((one, other) =>
       sorted ? one.row - other.row : one.start - other.start,
@@ -92,7 +92,7 @@ export class JsonlResults implements Results {
         const { buffer } = await this.#handle.read(Buffer.alloc(end - start), 0, end - start, start);
         await target.appendFile(buffer);
       }
-      // Windows replaces no file that is open.
+      // Windows does not replace an open file.
       await this.#lines.close();
     };
     await replaceFile(fileIn(this.#file), copyLines).catch((error: unknown) => {
@@ -105,7 +105,7 @@ export class JsonlResults implements Results {
   }
 }
 
-/** Opens a file of results; a new one unless a batch is resumed. @throws {CliError} if it can't be opened or made */
+/** Opens a file of results; creates it unless the batch is resumed. @throws {CliError} if that fails */
 export async function openResultsFile(file: string, name: string, resume: boolean): Promise<FileHandle> {
   const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
   try {
@@ -115,7 +115,7 @@ export async function openResultsFile(file: string, name: string, resume: boolea
   }
 }
 
-/** Why a file of results can't be made or opened. */
+/** Returns the error for a file of results that can't be created or opened. */
 export function openFault(error: unknown, file: string, name: string): CliError {
   if (error instanceof PathFault) throw error;
   const code = codeOf(error);
@@ -128,11 +128,11 @@ export function openFault(error: unknown, file: string, name: string): CliError 
 export function existsAlready(name: string): CliError {
   return usageError(
     `${name} exists already`,
-    'add --resume to go on with the batch that wrote it, or name another file with --out',
+    'Add --resume to resume the batch that wrote it, or name another file with --out.',
   );
 }
 
-/** Shortens a file of results that `openResultsFile` opened. @throws {PathFault} and what the file system throws */
+/** Truncates a file of results that `openResultsFile` opened. @throws {PathFault} and errors of the file system */
 export async function cutAt(file: string, handle: FileHandle, length: number): Promise<void> {
   const { size } = await handle.stat();
   truncateBelow(fileIn(file), handle, size, length);
@@ -141,10 +141,10 @@ export async function cutAt(file: string, handle: FileHandle, length: number): P
 type Read = Awaited<ReturnType<typeof readStates>>;
 
 /**
- * What a file of results says of each row, by the row's id. Reads every line before it mends a torn end: the file may
- * be another one, named by mistake.
+ * Reads the state of each row from a file of results, by row id. Reads every line before it repairs a torn end, because the
+ * user may have named another file by mistake.
  *
- * @throws {CliError} at the first line that is not a result
+ * @throws {CliError} for the first line that is not a result
  */
 async function readStates(
   handle: FileHandle,
@@ -164,26 +164,26 @@ async function readStates(
     else if (line.isWhole || !isTornLine(line.text)) refuseLine(name, lines);
   }
   if (torn !== undefined) {
-    // Kept if only its end is missing, else cut off; its row is known from the journal.
+    // Keep a line that lacks only its newline, else cut it off: the journal has its row.
     if (parseResultsLine(torn.text) === undefined) await cutAt(file, handle, torn.start);
     else await handle.appendFile('\n');
     await flushData(handle);
-    note(`note: the last line of ${name} was not written to its end and has been mended`);
+    note(`note: the last line of ${name} was incomplete and has been repaired`);
   }
   return { states, existed: lines > 0, hasTwins };
 }
 
 function refuseLine(file: string, line: number): never {
-  throw usageError(`${file}:${line}: this is not a result of a batch`, 'name the file the batch wrote');
+  throw usageError(`${file}:${line}: this is not a result of a batch`, 'Name the file that the batch wrote.');
 }
 
 interface PlacedLine {
   readonly text: string;
-  /** In bytes, from the file's beginning. */
+  /** The offset in bytes from the beginning of the file. */
   readonly start: number;
-  /** After its newline. */
+  /** The offset after its newline. */
   readonly end: number;
-  /** Whether it has an end. */
+  /** True if it ends in a newline. */
   readonly isWhole: boolean;
 }
 
@@ -198,7 +198,7 @@ async function* placedLines(handle: FileHandle): AsyncGenerator<PlacedLine> {
   }
 }
 
-/** Where the last line of each row is, by the row's id. */
+/** Finds the last line of each row, by row id. */
 async function lastLines(handle: FileHandle): Promise<Map<string, PlacedLine & { readonly row: number }>> {
   const places = new Map<string, PlacedLine & { readonly row: number }>();
   for await (const { text, ...place } of placedLines(handle)) {

@@ -9,45 +9,45 @@ import type { RunRequest } from '../../inputs/request-body.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
 import { errorText, type JobOutcome, secondsOf } from '../../jobs/job.ts';
 
-/** What a line of the results says of a row. */
+/** The line of a row in the results. */
 export interface ResultsLine {
-  /** From 1. */
+  /** The row's number, from 1. */
   readonly row: number;
   readonly id: string;
-  /** null where no run was created. */
+  /** null if no run was created. */
   readonly runId: string | null;
-  /** The service's status; `failed` where no run was created. */
+  /** The service's status; `failed` if no run was created. */
   readonly runStatus: string;
-  /** With the paths where they were saved. */
+  /** The outputs, with the paths of saved files. */
   readonly outputs: readonly (OutputItem & { readonly savedTo?: string })[];
-  /** null if the service told something else. */
+  /** null if the service's answer has no count. */
   readonly tokens: number | null;
-  /** 0 for a free run; null if they are not known yet. */
+  /** 0 for a free run; null while unknown. */
   readonly credits: number | null;
-  /** In US dollars, 0 for a free run; null if it is not known. */
+  /** US dollars, 0 for a free run; null if unknown. */
   readonly cost: number | null;
-  /** From the sending of the creation to the end; null if another process sent it, or nothing was sent. */
+  /** The time from the creation to the end; null if another process sent the creation, or nobody did. */
   readonly seconds: number | null;
-  /** Why the row did not succeed; null if it did. */
+  /** The reason if the row did not succeed; null if it did. */
   readonly error: string | null;
-  /** The run was taken from the list of runs, since its creation was not answered. */
+  /** True if the run was found in the list of runs, because its creation was not answered. */
   readonly recovered?: true;
-  /** Runs of the row before it was run again, which were paid for too. */
+  /** Earlier runs of a row that was run again, which were paid for too. */
   readonly earlierRunIds?: readonly string[];
   readonly inputs?: LineInputs;
 }
 
-/** What a row's run was given, as far as it is known. */
+/** The inputs of a row's run, as far as known. */
 export interface LineInputs {
   readonly textInputs: Readonly<Record<string, string>>;
-  /** Names of files, or URLs. */
+  /** File names or URLs. */
   readonly imageInputs: readonly string[];
 }
 
-/** Marks a row that the service's own fault ended, so that trying it again is known to cost maybe twice. */
+/** Marks a row that ended in the service's own fault, because running it again may pay twice. */
 export const MAY_HAVE_RUN = 'it may have made a run all the same';
 
-/** The line of an outcome that ends its row. */
+/** Returns the line for an outcome that ends its row. */
 export function lineOf(
   { row, id, line }: { readonly row: number; readonly id: string; readonly line: number },
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
@@ -58,7 +58,7 @@ export function lineOf(
     const { runId = null, error, mayHaveRun } = outcome;
     const text = outcome.text ?? errorText(error, seconds === null ? { line } : undefined);
     const message = mayHaveRun && !text.includes(MAY_HAVE_RUN) ? withMayHaveRun(text) : text;
-    const spent = runId === null && !mayHaveRun ? NOTHING : spentOn(runId, budget);
+    const spent = runId === null && !mayHaveRun ? NO_RUN : spentOn(runId, budget);
     return { row, id, runId, runStatus: 'failed', outputs: [], tokens: 0, ...spent, seconds, error: message };
   }
   const { runId, runStatus, outputs, tokens, recovered } = outcome.run;
@@ -78,8 +78,8 @@ export function lineOf(
   };
 }
 
-/** No run was made. */
-const NOTHING = { credits: 0, cost: 0 };
+/** The amounts of a row without a run. */
+const NO_RUN = { credits: 0, cost: 0 };
 
 function spentOn(
   runId: string | null,
@@ -92,15 +92,15 @@ function spentOn(
   };
 }
 
-/** What was sent, as `--with-inputs` shows it. */
+/** Returns the inputs of a request for `--with-inputs`. */
 export function lineInputs({ text, images }: RunRequest): LineInputs {
   return { textInputs: Object.fromEntries(text), imageInputs: images.map(({ name }) => name) };
 }
 
-/** What is kept of a line: enough to decide what becomes of its row. */
+/** The parts of a line that decide what happens to its row on resumption. */
 export type ResultState = ReturnType<typeof resultState>;
 
-/** Reads a line of a results file; undefined if it is not one. */
+/** Parses a line of a results file; undefined if it is not a result. */
 export function parseResultsLine(text: string): ResultsLine | undefined {
   const value = parseJson(text);
   if (!isObject(value)) return undefined;
@@ -128,7 +128,7 @@ function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** What a result says of its row, whatever it was read from. */
+/** Returns the state of a row from its result. */
 export function resultState(
   line: Pick<ResultsLine, 'row' | 'runStatus' | 'runId' | 'error' | 'outputs' | 'earlierRunIds'> &
     Partial<ResultsLine>,
@@ -139,13 +139,13 @@ export function resultState(
     row,
     runStatus,
     runId,
-    /** Every run of the row with what it is known to have taken, those before it was run again first. */
+    /** All runs of the row with their known amounts, earliest first. */
     runs: [...earlierRunIds.map((earlier): EarlierRun => ({ runId: earlier })), ...lastRun(line)],
-    /** Whether something went wrong. */
+    /** True if the row did not succeed. */
     failed: error !== null,
-    /** The row failed since the service no longer has its run: the run is asked for again, never created again. */
+    /** True if the service no longer had the run: it is polled again, never created again. */
     isGone: runId !== undefined && outputs.length === 0 && /\((NOT_FOUND|GONE)_ERROR\)$/u.test(error ?? ''),
-    /** The service's own fault ended it. */
+    /** True if the service's own fault ended it. */
     mayHaveRun: runId === undefined && (error?.includes(MAY_HAVE_RUN) ?? false),
   };
 }
@@ -167,29 +167,29 @@ function costIn(value: unknown): Money | undefined {
 
 const BEGINNING = '{"row":';
 
-/** Whether a text may be the beginning of a line of results. */
+/** Returns true if a text may be the beginning of a result's line. */
 export function isTornLine(text: string): boolean {
   return text.length < BEGINNING.length ? BEGINNING.startsWith(text) : text.startsWith(BEGINNING);
 }
 
-/** Where a batch's results go. */
+/** The destination of a batch's results. */
 export interface Results {
-  /** What they say of rows from before, by the rows' ids. */
+  /** The states of rows from earlier results, by row id. */
   readonly states: ReadonlyMap<string, ResultState>;
-  /** Whether there was a file already. */
+  /** True if the file existed before. */
   readonly existed: boolean;
-  /** Known again by its own columns, where they can't be read back by the row's id. */
+  /** Matches a row with its earlier result by its own columns, if the results have no row ids. */
   recognise?(row: SourceRow): void;
-  /** What the batch's journal has to keep of a result, where they can't be read back themselves. */
-  keptOf?(line: ResultsLine, row: SourceRow): unknown;
-  /** Gives what became of a row. False once nobody reads it any more. */
-  give(line: ResultsLine, row: SourceRow): Promise<boolean>;
-  /** Leaves exactly one line a row, on disk. @param sorted in the order of the rows */
+  /** Returns the part of a result that the batch's journal has to keep, if the results can't be read back. */
+  journalPart?(line: ResultsLine, row: SourceRow): unknown;
+  /** Writes the result of a row. Resolves to false once nobody reads it any more. */
+  write(line: ResultsLine, row: SourceRow): Promise<boolean>;
+  /** Leaves exactly one line per row, safely on disk. @param sorted true for the order of the rows */
   finish(sorted: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Says before the code at the end of an error that a run may have been made. */
+/** Inserts `MAY_HAVE_RUN` before the code at the end of an error. */
 function withMayHaveRun(text: string): string {
   const at = text.lastIndexOf(' (');
   const code = at < 0 ? '' : text.slice(at + 2);

@@ -13,45 +13,45 @@ import type { BatchOptions } from '../options.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
 import type { Results } from './results-line.ts';
 
-/** Where the journal of a batch is that has no file of results; its directory is made. */
-export function journalAside(ctx: Context): string {
+/** Returns the journal's path for a batch without a file of results; creates its folder. */
+export function standaloneJournal(ctx: Context): string {
   makeDirectory(ctx.stateDir, 0o700);
   const stamp = new Date(ctx.clock.now()).toISOString().replaceAll(/[:.]/gu, '-');
   return path.join(ctx.stateDir, `batch-${stamp}-${process.pid}.jsonl.journal`);
 }
 
-/** Refuses files that must not or can't be written to before anything is asked of the service. */
-export function checkPlaces({ cwd }: Context, { out, resume, saveTo }: BatchOptions): void {
+/** Checks, before any request, that the output files may and can be written. */
+export function checkOutputPaths({ cwd }: Context, { out, resume, saveTo }: BatchOptions): void {
   if (saveTo !== undefined) checkDirectory(cwd, saveTo, '--save');
   if (out === undefined) return;
   const file = path.resolve(cwd, out);
   const isThere = existsSync(file);
   if (isThere) refuseSpecial(file, out);
   checkFile(cwd, out, '--out');
-  for (const beside of ['.journal', '.lock']) checkBelow(fileIn(file + beside));
-  // Its journal and its lock stand beside it; the directory of a new file has just been tried.
+  for (const suffix of ['.journal', '.lock']) checkBelow(fileIn(file + suffix));
+  // Its journal and lock are created in the same directory, which `checkFile` has tested only for a new file.
   if (isThere) checkDirectory(cwd, path.dirname(file), '--out');
   if (resume) return;
   if (isThere) throw existsAlready(out);
   if (existsSync(`${file}.journal`)) {
     throw usageError(
       `${out}.journal exists already: a batch has begun to write ${out}`,
-      'add --resume to go on with it, or name another file with --out',
+      'Add --resume to resume it, or name another file with --out.',
     );
   }
 }
 
-/** Results are read again, and rewritten where they change: a device or a pipe can only be written to. */
+/** Refuses a device or a pipe, because results are read back and rewritten. */
 function refuseSpecial(file: string, name: string): void {
   const facts = statSync(file);
   if (facts.isFile() || facts.isDirectory()) return;
   throw usageError(
-    `--out: ${name} is ${facts.isFIFO() ? 'a named pipe' : 'a device'}, and results are kept in a file`,
-    'Redirect standard output there instead of --out, or name a file.',
+    `--out: ${name} is ${facts.isFIFO() ? 'a named pipe' : 'a device'}, but results need a regular file`,
+    'Leave out --out and redirect standard output to it, or name a file.',
   );
 }
 
-/** The file of results, or standard output. @throws {CliError} where the file must not be written to */
+/** Opens the file of results, or standard output. @throws {CliError} if the file must not be written */
 export async function openResults(
   ctx: Context,
   { out, resume, excel }: BatchOptions,
@@ -67,14 +67,14 @@ function standardOutput(ctx: Context): Results {
   return {
     states: new Map(),
     existed: false,
-    give: line => printRow(ctx, line),
+    write: line => printRow(ctx, line),
     finish: async () => {},
     close: async () => {},
   };
 }
 
-/** Holds the results against every other batch. @throws {CliError} where another one writes to them */
-export async function holdResults({ clock }: Context, file: string, name: string): Promise<Release> {
+/** Locks the results against other batches. @throws {CliError} if another batch is writing to them */
+export async function lockResults({ clock }: Context, file: string, name: string): Promise<Release> {
   let release: Release | undefined;
   try {
     release = await waitForLock(fileIn(file), clock, DYING_MS);
