@@ -6,7 +6,7 @@ import type { Clock } from '../core/types.ts';
 const CATCH_UP_MS = 20;
 /** The first pause after a 429 without a Retry-After, in milliseconds; each consecutive one doubles it. */
 const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 /** Maximum pause that a service can ask for, in milliseconds. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 /** The smallest gap between requests after a 429, in milliseconds, before it is multiplied. */
@@ -99,7 +99,7 @@ export class RequestPace implements Pace {
       this.#pauses += 1;
       this.#slowdown = Math.min(this.#slowdown * 2, MAX_SLOWDOWN);
     }
-    const usual = isNew ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauses - 1), LONGEST_PAUSE_MS) : 0;
+    const usual = isNew ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauses - 1), MAX_PAUSE_MS) : 0;
     const ms = Math.min(askedMs ?? usual, MAX_RETRY_AFTER_MS);
     if (now + ms > this.#pausedUntil) {
       this.#pausedUntil = now + ms;

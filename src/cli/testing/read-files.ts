@@ -14,7 +14,7 @@ import type { FileFault } from './result.ts';
 import type { Judge } from './run/judge.ts';
 import type { TestOptions } from './test-options.ts';
 
-/** Reads every test file; what is wrong with one is a fault of that file. */
+/** Reads every test file. An invalid file is a fault of that file alone. */
 export async function readFiles(
   ctx: Context,
   found: FoundTests,
@@ -39,7 +39,7 @@ export async function readFiles(
       refuse(file, error);
     }
   }
-  // The models that all of them declare are known now.
+  // The models that any of the files declares are known now.
   const checked: TestFile[] = [];
   for (const file of files) {
     try {
@@ -59,7 +59,7 @@ export async function readFiles(
   }
 }
 
-/** Leaves out the checks that are programs if they may not run and the user would rather do without them. */
+/** Leaves out checks that run programs if programs may not run and `--skip-unsupported` is set. */
 function withoutCommands(
   file: TestFile,
   { allowCommands, skipUnsupported }: Pick<TestOptions, 'allowCommands' | 'skipUnsupported'>,
@@ -97,7 +97,7 @@ export function hasWords(
 }
 
 /**
- * Refuses what only a flag allows, and models that are not there, before anything of the file is sent.
+ * Refuses programs without their flag, and models that don't exist, before anything of the file is sent.
  *
  * @throws {CliError} with file and line
  */
@@ -117,7 +117,7 @@ export async function refuseUncheckable(
   }
 }
 
-/** Whether a model judges it. */
+/** Returns true if a model judges the expectation. */
 export function needsJudge({ kind }: Expectation): boolean {
   return kind === 'rubric' || kind === 'llm';
 }

@@ -9,7 +9,7 @@ import type { BaselineComparison } from './baseline/compare-with-baseline.ts';
 import type { TestFile } from './cases/test-case.ts';
 import { type EntryResult, type FileFault, isNotDone } from './result.ts';
 
-/** Reports what is wrong with a test file, or with the tests as a whole. */
+/** Reports the fault of a test file or of the whole test. */
 export function reportFile(ctx: Context, fault: FileFault['fault']): void {
   reportFailure(ctx.io, fault, {
     json: wantsJson(ctx),
@@ -19,7 +19,7 @@ export function reportFile(ctx: Context, fault: FileFault['fault']): void {
   });
 }
 
-/** Reports what a cap left undone, and how to go on. */
+/** Reports the cases that a cap left undone, and the way to continue. */
 export function reportCap(ctx: Context, { message, data }: CliError, results: readonly EntryResult[]): void {
   const undone = results.filter(isNotDone).length;
   if (undone === 0) return;
@@ -36,7 +36,7 @@ export function reportCap(ctx: Context, { message, data }: CliError, results: re
   reportFile(ctx, failure);
 }
 
-/** Reports, once, the fault because of which cases are left. */
+/** Reports once the fault that put cases off. */
 export function reportLeft(ctx: Context, results: readonly EntryResult[]): void {
   const left = results.filter(({ repetitions }) => repetitions.some(({ isLeft }) => isLeft));
   const fault = left.flatMap(({ repetitions }) => repetitions).find(({ isLeft }) => isLeft)?.fault;
@@ -52,7 +52,7 @@ export function reportLeft(ctx: Context, results: readonly EntryResult[]): void 
   });
 }
 
-/** Reports what was left out, and that nothing was checked if that is so. */
+/** Reports the checks and cases that were left out, and if that was all of them. */
 export function reportLeftOut(
   ctx: Context,
   files: readonly TestFile[],
@@ -66,7 +66,7 @@ export function reportLeftOut(
   if (!isNothingChecked(results)) return;
   const failure = {
     status: 'USAGE_ERROR',
-    message: 'nothing was checked: all checks are left out',
+    message: 'nothing was checked: all checks were left out',
     data: undefined,
     exitCode: EXIT.usage,
     hints: [],
@@ -78,7 +78,7 @@ function isNothingChecked(results: readonly EntryResult[]): boolean {
   return results.length > 0 && results.every(({ status }) => status === 'unchecked');
 }
 
-/** Returns the exit code of tests: the time that is over outranks the cap, which outranks what could not be run, and that what failed. */
+/** Returns the exit code of tests. A timeout outranks a cap, which outranks cases that could not be run, which outrank failed ones. */
 export function exitCodeOf(
   results: readonly EntryResult[],
   gate: Gate,

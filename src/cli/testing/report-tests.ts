@@ -17,12 +17,12 @@ import { linesReport, treeReport } from './reporters/text.ts';
 import type { EntryResult } from './result.ts';
 import type { Reporter, ReportOutput } from './test-options.ts';
 
-/** Refuses files that can't be written before anything is sent. */
+/** Refuses report files that can't be written, before anything is sent. */
 export function checkOutputs({ cwd }: Context, outputs: readonly ReportOutput[]): void {
   for (const { out } of outputs) if (out !== undefined) checkFile(cwd, out, '--out');
 }
 
-/** Shows the results and writes the reports that are wanted. */
+/** Prints the results and writes the requested reports. */
 export async function reportTests(
   ctx: Context,
   unexplained: readonly EntryResult[],
@@ -65,7 +65,7 @@ function reportText(
     case 'html':
       return gridPage(testsGrid(results, material));
     case 'markdown':
-      return gridMarkdown(testsGrid(results, material), LONGEST_COMMENT);
+      return gridMarkdown(testsGrid(results, material), MAX_COMMENT);
     case 'github':
       return githubReport(results, material.summary);
     case 'json':
@@ -74,14 +74,14 @@ function reportText(
   }
 }
 
-/** In characters: what GitHub takes as a comment. */
-const LONGEST_COMMENT = 65_536;
+/** Maximum length of a GitHub comment, in characters. */
+const MAX_COMMENT = 65_536;
 
 async function printReport({ io }: Context, text: string): Promise<void> {
   await io.out(io.stdout.isTerminal ? visible(text) : text);
 }
 
-/** The tests have run: a report that can't be written must not cost what is known of them. */
+/** Writes a report. A failed write must not cost the other results of the finished tests. */
 async function writeReport(ctx: Context, out: string, text: string): Promise<void> {
   try {
     await replaceNamedFile(path.resolve(ctx.cwd, out), text);

@@ -7,39 +7,39 @@ import { ALL, meets } from './cases/pass-rule.ts';
 import type { TestCase, TestedModel, TestFile } from './cases/test-case.ts';
 import type { Mismatch } from './expectations/expectation.ts';
 
-/** A case with one model: one entry of every report, however often it is repeated. */
+/** A case with one model: one entry in every report, with all its repetitions. */
 export interface Entry {
   readonly file: TestFile;
   readonly testCase: TestCase;
-  /** undefined where the prompt's own is used. */
+  /** undefined for the prompt's own model. */
   readonly model: string | undefined;
-  /** The config and transform that go with the model. */
+  /** The model's own config and transform. */
   readonly tested?: TestedModel;
 }
 
-/** What reports call the model of an entry; undefined for the prompt's own. */
+/** Returns the name of an entry's model for reports; undefined for the prompt's own. */
 export function modelLabel({ model, tested }: Pick<Entry, 'model' | 'tested'>): string | undefined {
   return tested?.number === undefined ? model : `${model} (${tested.number})`;
 }
 
-/** What became of one repetition; a fault is also why it could not be judged. */
+/** The result of a repetition; a fault may also come from its judge. */
 export interface Repetition extends RequestResult {
-  /** What was expected and did not come; a run that failed counts as one. */
+  /** The expectations that were not met; a failed run counts as one. */
   readonly mismatches: readonly Mismatch[];
   /** True if its run had ended before the test was resumed. */
   readonly isEarlier?: boolean;
 }
 
-/** A test file of which nothing can be run, and why. */
+/** A test file that can't be run, with its fault. */
 export interface FileFault {
-  /** Absolute. */
+  /** The absolute path. */
   readonly file: string;
-  /** As reports name it. */
+  /** The name in reports. */
   readonly name: string;
   readonly fault: Failure;
 }
 
-/** The result of a file of which nothing could be run, as reports show it: one entry. */
+/** Returns the result of a file that could not be run, as one entry. */
 export function faultyFileResult({ file, name, fault }: FileFault): EntryResult {
   const [, line = '1'] = /:(\d+): /u.exec(fault.message) ?? [];
   const testCase: TestCase = {
@@ -61,23 +61,24 @@ export function faultyFileResult({ file, name, fault }: FileFault): EntryResult 
 }
 
 /**
- * `fault` if a repetition could not be run; that outranks what did not match. `undecided` if so many answers do not show
- * on which side of the required rate the case's own is. `unchecked` if all of its checks are left out: it is not run.
+ * The status of an entry. `fault` if a repetition could not be run, which outranks mismatches. `undecided` if the answers do
+ * not show on which side of the required rate the case is. `unchecked` if all of its checks are left out, so that it is not
+ * run.
  */
 export type EntryStatus = 'passed' | 'failed' | 'undecided' | 'unchecked' | 'fault';
 
 export interface EntryResult {
   readonly entry: Entry;
   readonly status: EntryStatus;
-  /** Those that count: answers that came after a decision don't. */
+  /** The repetitions that count: answers after the decision don't. */
   readonly repetitions: readonly Repetition[];
-  /** How often it ran and passed; undefined if it could not be run. */
+  /** The numbers of runs and passes; undefined if the case could not be run. */
   readonly counted: CaseRuns | undefined;
-  /** Of all repetitions together. */
+  /** The sum over all repetitions. */
   readonly seconds: number;
 }
 
-/** Every case has its own threshold: nothing is averaged over cases. */
+/** Computes the result of an entry. Each case has its own threshold; nothing is averaged over cases. */
 export function resultOf(entry: Entry, all: readonly Repetition[]): EntryResult {
   const seconds = all.reduce((sum, repetition) => sum + repetition.seconds, 0);
   const { pass, untilDecided } = entry.testCase;
@@ -94,9 +95,9 @@ export function resultOf(entry: Entry, all: readonly Repetition[]): EntryResult 
 }
 
 /**
- * Looks at answers in their order until they decide about a required rate.
+ * Reads answers in order until they decide about a required rate.
  *
- * @returns how many it took; undefined if they don't decide, or the next one to look at has not come
+ * @returns the number of answers it took; undefined if they don't decide, or the next answer is missing
  */
 export function decide(
   required: number,
@@ -105,7 +106,7 @@ export function decide(
   let passed = 0;
   for (const [at, repetition] of repetitions.entries()) {
     if (repetition === undefined) return undefined;
-    // A case that can't be run has no rate: more answers would only cost.
+    // A case that can't be run has no rate, so more answers would only cost money.
     if (repetition.fault !== undefined) return { runs: at + 1 };
     if (hasPassed(repetition)) passed += 1;
     if (isDecided(required, passed, at + 1)) return { runs: at + 1 };
@@ -117,23 +118,23 @@ export function hasPassed({ mismatches, fault }: Repetition): boolean {
   return fault === undefined && mismatches.length === 0;
 }
 
-/** True for a case whose checks are all left out. */
+/** Returns true if all checks of a case are left out. */
 export function isUnchecked({ leftOut = 0, expect }: TestCase): boolean {
   return leftOut > 0 && expect.length === 0;
 }
 
-/** The result of a case whose checks are all left out. */
+/** Returns the result of a case whose checks are all left out. */
 export function uncheckedResult(entry: Entry): EntryResult {
   return { entry, status: 'unchecked', repetitions: [], counted: undefined, seconds: 0 };
 }
 
-/** The name of an entry within its file: the case's, with the model where the file names one. */
+/** Returns the name of an entry in its file: the case's name, with the model if the file names one. */
 export function entryName(entry: Entry): string {
   const model = modelLabel(entry);
   return model === undefined ? entry.testCase.name : `${entry.testCase.name} [${model}]`;
 }
 
-/** How many entries ended in each way. */
+/** Counts the entries by status. */
 export function totalsOf(results: readonly EntryResult[]) {
   const count = (status: EntryStatus): number => results.filter(result => result.status === status).length;
   return {
@@ -145,7 +146,7 @@ export function totalsOf(results: readonly EntryResult[]) {
   };
 }
 
-/** The totals as text, such as `2 passed, 1 failed` or, after `--resume`, `2 passed now, 3 before, 1 failed`. */
+/** Returns the totals as text, such as `2 passed, 1 failed` or, after `--resume`, `2 passed now, 3 before, 1 failed`. */
 export function totalsText(results: readonly EntryResult[]): string {
   const notDone = results.filter(isNotDone).length;
   const { undecided, unchecked, faults: all } = totalsOf(results);
@@ -166,7 +167,7 @@ function nowAndBefore(results: readonly EntryResult[], status: EntryStatus): str
   return before === 0 ? `${own.length} ${status}` : `${own.length - before} ${status} now, ${before} before`;
 }
 
-/** Returns true if a cap left some of it undone. */
+/** Returns true if a cap left a repetition undone. */
 export function isNotDone({ repetitions }: EntryResult): boolean {
   return repetitions.some(({ fault }) => fault?.exitCode === EXIT.capReached);
 }

@@ -47,18 +47,18 @@ export async function runTests(ctx: Context, options: TestOptions): Promise<Exit
   return (await runRound(ctx, options, new Budget(ctx, options.caps))).code;
 }
 
-/** A round of several, of which each runs some cases. */
+/** One of several rounds, each of which runs some cases. */
 export interface Round {
   readonly isChosen: (file: TestFile, testCase: TestCase) => boolean;
-  /** Called once it is known that no run of the round costs anything. */
+  /** Called once it is certain that no run of the round costs anything. */
   readonly onFree: () => void;
 }
 
 /**
- * Runs and reports the cases that are chosen; all by default.
+ * Runs and reports the selected cases; all by default.
  *
- * @param budget what this round and those before it may spend
- * @returns its exit code, and the files that could be read, with all of their cases
+ * @param budget the budget that this round shares with earlier ones
+ * @returns its exit code, and the readable files with all their cases
  */
 export async function runRound(
   ctx: Context,
@@ -78,7 +78,7 @@ export async function runRound(
   const paced = pacedConnections(ctx, options.rate);
   const connectionOf = async (target: string): Promise<Connection> => {
     const connection = await paced(target);
-    // What judging costs counts, whatever service runs the prompts.
+    // Judging has a known cost even if another service runs the prompts.
     if (judged.length === 0) budget.check(connection);
     return connection;
   };
@@ -115,7 +115,7 @@ export async function runRound(
   if (results.length + allFaults.length === 0 && !options.watch) throw nothingToRun(options);
   const updated = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
   const ordered = inOrder([...updated.results, ...allFaults.map(faultyFileResult)], paths);
-  // What is wrong with the files has been said; there is nothing to show beside it.
+  // The faults of the files are already reported; without results there is nothing else to show.
   const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
   await budget.totals(true);
   const comparison = before && compareWithBaseline(before, ordered);
@@ -132,7 +132,7 @@ export async function runRound(
   return { files, code: exitCodeOf(ordered, options.gate, comparison) };
 }
 
-/** Reads the report to compare with, without the cases that `--filter` leaves out: they are not gone. */
+/** Reads the baseline without the cases that `--filter` leaves out, which must not count as gone. */
 async function baselineOf(
   ctx: Context,
   { baseline, filter, repeating }: TestOptions,
@@ -142,7 +142,7 @@ async function baselineOf(
   return { cases: cases.filter(one => hasWords(filter, one)) };
 }
 
-/** Notes each required rate that so many answers can't show, even if all of them are good. */
+/** Notes each required rate that the number of runs can't prove, even if all of them pass. */
 function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void {
   const rates = entries.flatMap(({ entry: { testCase } }) =>
     testCase.untilDecided && testCase.pass.kind === 'rate'
@@ -158,7 +158,7 @@ function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void 
   }
 }
 
-/** Whether nothing has to be paid for: every answer is recorded, or of a model that costs nothing. */
+/** Returns true if nothing costs money: every answer is recorded or comes from a free model. */
 async function isFree(ctx: Context, entries: readonly PreparedEntry[], isJudged: boolean): Promise<boolean> {
   if (ctx.isReplay || isJudged) return ctx.isReplay;
   const kinds = new Map(entries.map(one => [`${one.request.promptVersionId} ${one.request.model}`, one]));
@@ -180,7 +180,7 @@ async function dryRun(
     const judged = [...allExpectations(entry.testCase.expect)].filter(needsJudge);
     for (let made = 0; made < entry.testCase.repeat; made += 1) {
       await forecast.add(connection, buildRunBody(request), estimatedCredits, providerBatch);
-      // The answer that the question is about is not known yet.
+      // The question's final text needs an answer that does not exist yet.
       for (const { text, model, rank } of judged)
         await judge.forecast(forecast, { prompt: text, model, rank }, providerBatch);
     }
@@ -194,11 +194,11 @@ async function dryRun(
 
 interface Tests {
   readonly entries: readonly PreparedEntry[];
-  /** Of all test files that were named. */
+  /** The paths of all named test files. */
   readonly paths: readonly string[];
   readonly judge: Judge;
   readonly budget: Budget;
-  /** Takes the pictures that a page shows. */
+  /** Collects the pictures for a page. */
   readonly media: Map<string, MediaContent>;
 }
 
@@ -240,8 +240,8 @@ function nothingToRun({ failed, filter }: TestOptions): CliError {
 }
 
 /**
- * Writes what came as what is expected; what was not written, or does not fit all answers, stays a failure. A file that
- * can't be written is a fault, and its results stay as they are.
+ * Writes actual answers as the expected ones. Expectations that can't be written, or don't match all answers, stay failed. A
+ * file that can't be written is a fault, and its results stay unchanged.
  */
 async function updateFiles(
   ctx: Context,
@@ -264,7 +264,7 @@ async function updateFiles(
   return { results: updated, faults };
 }
 
-/** The results of each file together, in the order of the files. */
+/** Groups the results by file, in the order of the files. */
 function inOrder(results: readonly EntryResult[], paths: readonly string[]): EntryResult[] {
   const place = ({ entry }: EntryResult): number => paths.indexOf(entry.file.file);
   return results.toSorted((one, other) => place(one) - place(other));

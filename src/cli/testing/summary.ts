@@ -4,21 +4,21 @@ import { type BaselineComparison, baselineLines } from './baseline/compare-with-
 import type { Repeating } from './cases/repetitions.ts';
 import { type EntryResult, modelLabel } from './result.ts';
 
-/** How often the cases of a test passed, and how sure that is; cases that could not be run count in nothing. */
+/** The pass rates of a test with their intervals, without cases that could not be run. */
 export interface TestSummary {
-  /** Over all cases of all models; undefined if no case could be run. */
+  /** The rate over all cases of all models; undefined if no case could be run. */
   readonly all: RateSummary | undefined;
-  /** For each model, if there are several. */
+  /** The rate of each model, if there are several. */
   readonly models: ReadonlyMap<string, RateSummary | undefined>;
   /** True if a case ran more than once. */
   readonly isRepeated: boolean;
-  /** Runs of a case at most under `--sure`; undefined without it. */
+  /** Maximum number of runs of a case under `--sure`; undefined without it. */
   readonly sureMaxRepeat: number | undefined;
   /** undefined without `--baseline`. */
   readonly baseline: BaselineComparison | undefined;
 }
 
-/** What reports call the model of a prompt that is tested beside others. */
+/** The name in reports of the prompt's own model, if it is tested next to others. */
 export const OWN_MODEL = "the prompt's own model";
 
 export function summarize(
@@ -43,7 +43,7 @@ function rateOfAll(results: readonly EntryResult[]): RateSummary | undefined {
   return summarizeRates(results.flatMap(({ counted }) => counted ?? []));
 }
 
-/** Returns a line on the whole, one for each model if there are several, and the verdict on a comparison. */
+/** Returns a line about all cases, one for each model if there are several, and the verdict of a comparison. */
 export function summaryLines({ all, models, baseline }: TestSummary): string[] {
   const lines = [
     all && rateLine(all),

@@ -4,14 +4,14 @@ import type { Repeating } from './cases/repetitions.ts';
 
 export type Reporter = 'junit' | 'json' | 'github' | 'html' | 'markdown';
 
-/** A report, and where it goes. */
+/** A report and its destination. */
 export interface ReportOutput {
   readonly reporter: Reporter;
-  /** Standard output if undefined. */
+  /** The file to write; standard output if undefined. */
   readonly out: string | undefined;
 }
 
-/** How prompts are tested. */
+/** The options of a test. */
 export interface TestOptions {
   readonly paths: readonly string[];
   readonly filter: string | undefined;
@@ -24,20 +24,20 @@ export interface TestOptions {
   readonly update: boolean;
   readonly judge: string | undefined;
   readonly allowCommands: boolean;
-  /** True to leave out what is not supported. */
+  /** True to skip unsupported parts. */
   readonly skipUnsupported: boolean;
   /** True if a test file may name files outside its folder. */
   readonly allowOutside: boolean;
   readonly watch: boolean;
   readonly dryRun: boolean;
   readonly repeating: Repeating;
-  /** The report to compare with, as it was named. */
+  /** The path of the report to compare with, as given. */
   readonly baseline: string | undefined;
   readonly gate: Gate;
   readonly caps: Caps;
   readonly outputs: readonly ReportOutput[];
-  /** Creations open at a time; what suits the service if undefined. */
+  /** Maximum number of open creations; the service's default if undefined. */
   readonly concurrency: number | undefined;
-  /** Requests a second, 0 for no limit; what the service says if undefined. */
+  /** Requests per second, 0 for no limit; the service's limit if undefined. */
   readonly rate: number | undefined;
 }

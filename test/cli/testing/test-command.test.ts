@@ -172,7 +172,7 @@ describe('what is wrong in a test file', () => {
     ],
     [
       'model: a\nmodels: [b]\ncases:\n  - expect: [{ contains: a }]\n',
-      'echo.test.yaml:2: model and models are both given',
+      'echo.test.yaml:2: model and models are both set: keep one',
     ],
     [
       'target: ./none.prompt\ncases:\n  - expect: [{ contains: a }]\n',

@@ -9,7 +9,7 @@ import { printValue, wantsJson } from '../../outputs/json.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import type { Kappa } from '../../statistics/kappa.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { MOST_REPEATED } from '../../testing/cases/repetitions.ts';
+import { MAX_REPEAT } from '../../testing/cases/repetitions.ts';
 import type { JUDGE_CHECK } from './spec.ts';
 
 type JudgeCheckFlags = FlagsOf<typeof JUDGE_CHECK.flags>;
@@ -86,6 +86,6 @@ function optionsOf(ctx: Context, labels: string, flags: JudgeCheckFlags): JudgeC
 
 function repeatOf(text = '1'): number {
   const repeat = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
-  if (repeat >= 1 && repeat <= MOST_REPEATED) return repeat;
-  throw usageError(`--repeat takes a whole number from 1 to ${MOST_REPEATED}, not ${JSON.stringify(text)}`);
+  if (repeat >= 1 && repeat <= MAX_REPEAT) return repeat;
+  throw usageError(`--repeat takes a whole number from 1 to ${MAX_REPEAT}, not ${JSON.stringify(text)}`);
 }

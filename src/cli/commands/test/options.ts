@@ -6,7 +6,7 @@ import { usageError } from '../../errors.ts';
 import { modelList } from '../../inputs/flags.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { type Gate, parseMargin } from '../../statistics/gate.ts';
-import { MOST_REPEATED, type Repeating } from '../../testing/cases/repetitions.ts';
+import { MAX_REPEAT, type Repeating } from '../../testing/cases/repetitions.ts';
 import type { Reporter, ReportOutput, TestOptions } from '../../testing/test-options.ts';
 import type { TEST } from './spec.ts';
 
@@ -98,8 +98,8 @@ function repeatingOf({ repeat, sure = false, maxRepeat }: TestFlags): Repeating 
 
 function parseRuns(flag: string, text: string): number {
   const runs = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
-  if (runs >= 1 && runs <= MOST_REPEATED) return runs;
-  throw usageError(`${flag} takes a whole number from 1 to ${MOST_REPEATED}, not ${JSON.stringify(text)}`);
+  if (runs >= 1 && runs <= MAX_REPEAT) return runs;
+  throw usageError(`${flag} takes a whole number from 1 to ${MAX_REPEAT}, not ${JSON.stringify(text)}`);
 }
 
 /** Pairs the nth report with the nth file. */

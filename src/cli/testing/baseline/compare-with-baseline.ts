@@ -6,23 +6,23 @@ import { type CaseRuns, rateOf } from '../../statistics/rates.ts';
 import { type Entry, type EntryResult, modelLabel } from '../result.ts';
 import type { Baseline, BaselineCase, CaseName } from './read-baseline.ts';
 
-/** How a case's rate changed. */
+/** The change of a case's rate. */
 export interface CaseChange {
   readonly kind: 'better' | 'worse' | 'same' | 'new';
-  /** undefined if it is new. */
+  /** undefined for a new case. */
   readonly before: CaseRuns | undefined;
 }
 
-/** A test compared with an earlier report. */
+/** The comparison of a test with an earlier report. */
 export interface BaselineComparison
   extends Record<'better' | 'worse' | 'same' | 'new' | 'gone', readonly CaseName[]> {
-  /** Over the pairs of all models; undefined if no pair could be run. */
+  /** The comparison over the pairs of all models; undefined if no pair could be run. */
   readonly rates: RateComparison | undefined;
-  /** Of the cases that could be run. */
+  /** The changes of the cases that could be run. */
   readonly changes: ReadonlyMap<Entry, CaseChange>;
 }
 
-/** @throws {CliError} USAGE_ERROR if not one of the cases is in the baseline */
+/** @throws {CliError} USAGE_ERROR if none of the cases is in the baseline */
 export function refuseWithoutPair(baseline: Baseline, entries: readonly Entry[]): void {
   const { pairs } = pairUp(baseline, entries);
   if (pairs.some(({ before }) => before.counted !== undefined)) return;
@@ -79,7 +79,7 @@ interface Pairing {
   readonly gone: readonly BaselineCase[];
 }
 
-/** Pairs cases by file, name and model, equal ones in their order; by file and name if each side has one model only. */
+/** Pairs cases by file, name and model, duplicates in order; without the model if each side has only one model. */
 function pairUp({ cases }: Baseline, entries: readonly Entry[]): Pairing {
   const models = [new Set(cases.map(({ model }) => model)), new Set(entries.map(({ model }) => model))];
   const isOneModel = models.every(({ size }) => size <= 1);
@@ -101,7 +101,7 @@ function pairUp({ cases }: Baseline, entries: readonly Entry[]): Pairing {
 
 const LISTED = ['worse', 'better', 'same', 'new', 'gone'] as const;
 
-/** Returns the verdict in one line with how sure it is, then how many cases changed which way. */
+/** Returns a line with the verdict and its certainty, then one with the numbers of changed cases. */
 export function baselineLines(comparison: BaselineComparison): string[] {
   const { rates } = comparison;
   const verdict =
@@ -112,18 +112,18 @@ export function baselineLines(comparison: BaselineComparison): string[] {
   return [verdict, `cases: ${counts.join(', ')}${namesText('gone', comparison.gone)}`];
 }
 
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 
 function namesText(kind: string, names: readonly CaseName[]): string {
   if (names.length === 0) return '';
-  const shown = names.slice(0, MOST_NAMES).map(({ file, name, model }) => {
+  const shown = names.slice(0, MAX_NAMES).map(({ file, name, model }) => {
     return `${file}: ${name}${model === null ? '' : ` [${model}]`}`;
   });
   const more = names.length - shown.length;
   return `; ${kind}: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Returns how a case changed, such as `worse than before (100 %)`; undefined if its rate is the same. */
+/** Returns the change of a case as text, such as `worse than before (100 %)`; undefined if its rate is the same. */
 export function changeText(change: CaseChange | undefined): string | undefined {
   if (change === undefined || change.kind === 'same') return undefined;
   if (change.before === undefined) return 'not in the baseline';

@@ -7,37 +7,37 @@ import { readTextFile } from '../../inputs/read-text.ts';
 import type { CaseRuns } from '../../statistics/rates.ts';
 import type { Repeating } from '../cases/repetitions.ts';
 
-/** An earlier report that a test is compared with. */
+/** An earlier report to compare a test with. */
 export interface Baseline {
   readonly cases: readonly BaselineCase[];
 }
 
-/** How reports name a case. */
+/** The name of a case in reports. */
 export interface CaseName {
   readonly file: string;
   readonly name: string;
-  /** null for the prompt's own. */
+  /** null for the prompt's own model. */
   readonly model: string | null;
 }
 
 export interface BaselineCase extends CaseName {
-  /** undefined if it could not be run. */
+  /** undefined if the case could not be run. */
   readonly counted: CaseRuns | undefined;
 }
 
-const MOST_BASELINE_BYTES = 512 * 1024 * 1024;
-/** Of 100,000 cases, each with many expectations. */
-const MOST_BASELINE_JSON = { ...LARGEST_JSON, values: 20_000_000 };
+const MAX_BASELINE_BYTES = 512 * 1024 * 1024;
+/** Limits on a report, enough for 100,000 cases with many expectations each. */
+const BASELINE_LIMITS = { ...LARGEST_JSON, values: 20_000_000 };
 const HOW_TO_MAKE = 'Make one with: promptrun test --reporter json --out results.json';
 
 /**
  * Reads a report of `--reporter json`.
  *
- * @throws {CliError} USAGE_ERROR for another file, and for a report that was made with another `--sure`
+ * @throws {CliError} USAGE_ERROR if the file is not such a report, or the report was made with another `--sure`
  */
 export async function readBaseline(ctx: Context, file: string, repeating: Repeating): Promise<Baseline> {
-  const text = await readTextFile(file, ctx.cwd, '--baseline', MOST_BASELINE_BYTES);
-  const json = readJson(text.replace(/^\uFEFF/u, ''), MOST_BASELINE_JSON);
+  const text = await readTextFile(file, ctx.cwd, '--baseline', MAX_BASELINE_BYTES);
+  const json = readJson(text.replace(/^\uFEFF/u, ''), BASELINE_LIMITS);
   if ('fault' in json) throw notReport(file, `it ${json.fault}`);
   const report = json.value;
   if (!isObject(report) || !Array.isArray(report['cases'])) throw notReport(file, 'it holds no cases');
@@ -45,7 +45,7 @@ export async function readBaseline(ctx: Context, file: string, repeating: Repeat
   return { cases: report['cases'].map((value, at) => caseIn(value, `cases[${at}]`, file)) };
 }
 
-/** Rates that were stopped early are biased, by how much depends on when they had to stop. */
+/** Refuses a report with other stopping rules, because stopping early biases rates by an amount that depends on the rule. */
 function refuseOtherStops(file: string, sure: unknown, repeating: Repeating): void {
   const then = isObject(sure) ? Number(sure['maxRepeat']) : undefined;
   const now = repeating.sure ? repeating.maxRepeat : undefined;

@@ -11,13 +11,13 @@ const SUFFIXES = ['.test.yaml', '.test.yml'];
 const FOREIGN = /\.prompt\.ya?ml$/u;
 const NEVER_ENTERED = new Set(['.git', 'node_modules']);
 
-/** What a command line says of where tests are. */
+/** The test files that a command line names or that were found. */
 export interface FoundTests {
-  /** Absolute, in order, each once. */
+  /** Absolute paths, sorted and unique. */
   readonly files: readonly string[];
-  /** Those of them that were named, not found. */
+  /** The files that the command line names. */
   readonly named: ReadonlySet<string>;
-  /** The directories that were looked through. */
+  /** The directories that were searched. */
   readonly directories: readonly string[];
 }
 
@@ -25,9 +25,9 @@ export interface FoundTests {
  * Finds the test files among files and below directories: `*.test.yaml`, configurations of promptfoo, and prompt files that
  * have tests of their own.
  *
- * @param paths the working directory if there are none
- * @param report takes a line for each file that is left out: for one that leads out of its directory, a pipe, a device
- * @throws {CliError} USAGE_ERROR for a path that is not there or not a test file; NOT_FOUND_ERROR where there is none
+ * @param paths files and directories; the working directory if empty
+ * @param report called with a line for each skipped file: a link out of its directory, a pipe or a device
+ * @throws {CliError} USAGE_ERROR if a path does not exist or is not a test file; NOT_FOUND_ERROR if there is no test file
  */
 export async function findTestFiles(
   ctx: Context,
@@ -68,7 +68,7 @@ async function placeOf(
   return { place, isDirectory: false };
 }
 
-/** The test file beside a prompt file of any form; one that has tests of its own, or is a test file, stays. */
+/** Returns the name of the test file next to a prompt file. A file with tests of its own is returned unchanged. */
 function testFileBeside(name: string): string {
   if (isTestFile(name) || FOREIGN.test(name) || isPromptfooFile(name)) return name;
   return name.replace(/\.(?:prompt|md|markdown|txt|ya?ml)$/u, '.test.yaml');
@@ -108,7 +108,7 @@ export function isTestFile(name: string): boolean {
   return SUFFIXES.some(suffix => name.endsWith(suffix));
 }
 
-/** Returns true for a name that configurations of promptfoo have. */
+/** Returns true for the name of a promptfoo configuration. */
 export function isPromptfooFile(name: string): boolean {
   const base = path.basename(name);
   return !isTestFile(base) && base.includes('promptfooconfig') && /\.(?:ya?ml|json)$/u.test(base);

@@ -4,11 +4,11 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 
 /**
- * Does a task on a file, in a process of its own if the file is large: reading YAML keeps a process busy, and takes more
- * than a hundred times the memory of the file.
+ * Runs a task on a file, in its own process if the file is large, because reading YAML blocks a process and takes more than
+ * a hundred times the file's memory.
  *
- * @throws what the task throws, and the signal's reason
- * @throws {CliError} USAGE_ERROR naming the file if it takes too much time or memory
+ * @throws the task's errors, and the signal's reason
+ * @throws {CliError} USAGE_ERROR that names the file if it takes too much time or memory
  */
 export async function inTasks<N extends TaskName>(
   { signal }: Pick<Context, 'signal'>,

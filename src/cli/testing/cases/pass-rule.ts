@@ -3,16 +3,16 @@ import { percentText } from '../../statistics/interval.ts';
 import { isAtLeast } from '../../statistics/nearly.ts';
 import { faultIn, numberIn } from './test-values.ts';
 
-/** How often a case must pass: every time, so many times, or at that rate. */
+/** The required passes of a case: all runs, a number of runs, or a rate. */
 export type PassRule =
   | { readonly kind: 'all' }
   | { readonly kind: 'count'; readonly count: number }
-  /** From 0 to 1. */
+  /** A rate from 0 to 1. */
   | { readonly kind: 'rate'; readonly rate: number };
 
 export const ALL: PassRule = { kind: 'all' };
 
-/** @throws {CliError} USAGE_ERROR with file and line for anything but a count or a percentage */
+/** Parses `pass`. @throws {CliError} USAGE_ERROR with file and line unless it is a count or a percentage */
 export function passRuleIn(value: YamlValue): PassRule {
   if (!/%\s*$/u.test(value.scalar ?? '')) {
     return { kind: 'count', count: numberIn(value, 'pass', 'a whole number of 1 or more') };
@@ -36,12 +36,12 @@ export function requiredRate(rule: PassRule, runs: number): number {
   return neededOf(rule, runs) / runs;
 }
 
-/** Returns what a summary calls for, such as `8 needed` or `80 % needed`. */
+/** Returns the rule for a summary, such as `8 needed` or `80 % needed`. */
 export function neededText(rule: PassRule, runs: number): string {
   return `${rule.kind === 'rate' ? percentText(rule.rate) : neededOf(rule, runs)} needed`;
 }
 
-/** Returns the rule as a report holds it: a count, or a percentage such as `"80%"`. */
+/** Returns the rule for a report: a count, or a percentage such as `"80%"`. */
 export function passData(rule: PassRule, runs: number): number | string {
   return rule.kind === 'rate' ? percentText(rule.rate).replace(' ', '') : neededOf(rule, runs);
 }

@@ -7,14 +7,14 @@ import { environmentWithoutKeys } from '../../../files/programs.ts';
 import type { ConvertedCase, PromptProgram } from '../../../prompts/foreign/converted.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { MOST_TEST_FILE_BYTES } from './test-case.ts';
+import { MAX_TEST_FILE_BYTES } from './test-case.ts';
 
 const LIMIT_MS = 30_000;
-const MOST_SHOWN = 2000;
-/** Marks what the program starts, so that it can be ended. */
+const MAX_SHOWN = 2000;
+/** Marks the program's processes, so that they can be ended. */
 const MARK = 'PROMPTRUN_CASE';
 
-/** A prompt that a program has made, and the cases that it is for. */
+/** A prompt that a program has made, with its cases. */
 interface MadePrompt {
   /** The text of a prompt file. */
   readonly prompt: string;
@@ -22,7 +22,7 @@ interface MadePrompt {
 }
 
 /**
- * Lets a program make the prompt of each case.
+ * Runs a program that makes the prompt of each case.
  *
  * @throws {CliError} USAGE_ERROR that names the configuration if the program fails
  */
@@ -55,14 +55,14 @@ export async function promptsByProgram(
         MARK,
       );
       const { child, ended } = tree;
-      const [printed, faults] = [textOf(child.stdout), textOf(child.stderr)];
+      const [printed, faults] = [readBeginning(child.stdout), readBeginning(child.stderr)];
       child.stdin.end(context);
       const end = await within(LIMIT_MS, ctx.signal, over => untilOver(ended, over));
       ctx.signal.throwIfAborted();
       if (end === undefined) throw refuse(`took more than ${LIMIT_MS / 1000} s`);
       await tree.end();
       if (end.code !== 0)
-        throw refuse(`ended with ${end.code}: ${(await faults).slice(0, MOST_SHOWN).trim()}`);
+        throw refuse(`ended with ${end.code}: ${(await faults).slice(0, MAX_SHOWN).trim()}`);
       return await printed;
     } catch (error) {
       ctx.signal.throwIfAborted();
@@ -82,13 +82,13 @@ async function untilOver<T>(ended: Promise<T>, over: AbortSignal): Promise<T | u
   ]);
 }
 
-/** The beginning of what a stream gives, once it has ended. */
-function textOf(stream: Readable): Promise<string> {
+/** Reads a stream to its end and returns the beginning of its text. */
+function readBeginning(stream: Readable): Promise<string> {
   return new Promise(resolve => {
     let text = '';
     stream.setEncoding('utf8');
     stream.on('data', (piece: string) => {
-      if (text.length < MOST_TEST_FILE_BYTES) text += piece;
+      if (text.length < MAX_TEST_FILE_BYTES) text += piece;
     });
     stream.on('error', () => resolve(text));
     stream.on('close', () => resolve(text));

@@ -8,17 +8,17 @@ import { expectationOf, KINDS } from '../expectations/kinds.ts';
 import { inTasks } from './in-tasks.ts';
 import { ALL } from './pass-rule.ts';
 import type { TestCase, TestFile } from './test-case.ts';
-import { MOST_TEST_FILE_BYTES } from './test-case.ts';
+import { MAX_TEST_FILE_BYTES } from './test-case.ts';
 
 /**
- * Reads the tests that a prompt file of another form has of its own.
+ * Reads the tests inside a prompt file of another tool.
  *
- * @throws {CliError} USAGE_ERROR for a file without tests
- * @throws {InvalidPromptFile} with file and line for what is wrong in it
+ * @throws {CliError} USAGE_ERROR if the file has no tests
+ * @throws {InvalidPromptFile} with file and line if the file is invalid
  */
 export async function readForeignTests(ctx: Context, file: string): Promise<TestFile> {
   const name = sharedPath(ctx.cwd, file);
-  const text = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
+  const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const tests = await inTasks(ctx, 'foreignTests', { text, file: name });
   if (!tests || tests.cases.length === 0) {
     throw usageError(
@@ -55,9 +55,9 @@ function valueOf(
   return KINDS[one.kind].of(one.text);
 }
 
-/** Whether a file has rows and checks for them; one that can't be read may have, which is told when it is read. */
+/** Returns true if a file has rows and checks for them, or can't be read; its fault is reported later. */
 export async function hasForeignTests(ctx: Context, file: string): Promise<boolean> {
-  const text = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
+  const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   if (!['testData', 'evaluators'].every(key => text.includes(key))) return false;
   try {
     const tests = await inTasks(ctx, 'foreignTests', { text, file });

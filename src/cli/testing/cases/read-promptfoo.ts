@@ -8,33 +8,33 @@ import { oneLine } from '../../terminal/sanitise.ts';
 import type { NamedJudge } from '../expectations/kind.ts';
 import { inTasks } from './in-tasks.ts';
 import { promptsByProgram } from './prompts-by-program.ts';
-import { MOST_TEST_FILE_BYTES } from './test-case.ts';
+import { MAX_TEST_FILE_BYTES } from './test-case.ts';
 
-/** A prompt of a configuration of promptfoo with its tests, as a prompt file and a test file of ours. */
+/** A prompt of a promptfoo configuration with its tests, converted to a prompt file and a test file. */
 export interface ConvertedTests {
   readonly prompt: string;
   readonly test: string;
-  /** What is known of each case of the test file. */
+  /** The facts about each case of the test file. */
   readonly cases: readonly ConvertedCase[];
-  /** Which of them are for this prompt; all if undefined. */
+  /** The indices of the cases for this prompt; all if undefined. */
   readonly only?: ReadonlySet<number>;
-  /** Of the prompt among those of the configuration, from 1. */
+  /** The number of the prompt in the configuration, from 1. */
   readonly number: number;
 }
 
-/** The tests of a configuration of promptfoo. */
+/** The tests of a promptfoo configuration. */
 export interface PromptfooTests {
   readonly prompts: readonly ConvertedTests[];
-  /** Judges if nobody names a judge: promptfoo's own default. */
+  /** promptfoo's default judge, used if nothing names a judge. */
   readonly judge: NamedJudge | undefined;
-  /** How many cases are left out. */
+  /** Number of cases that are left out. */
   readonly leftOut: number;
 }
 
 interface PromptfooFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly file: string;
-  /** As messages name it. */
+  /** The name for messages. */
   readonly name: string;
   readonly hasModels: boolean;
   readonly allowCommands: boolean;
@@ -42,13 +42,13 @@ interface PromptfooFile {
 }
 
 /**
- * Reads a configuration of promptfoo: its tests, once for each of its prompts.
+ * Reads a promptfoo configuration and returns its tests, once for each of its prompts.
  *
- * @throws {CliError} USAGE_ERROR that names every place that has no equivalent and could change a verdict
+ * @throws {CliError} USAGE_ERROR that names every part without an equivalent that could change a verdict
  */
 export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
   const { file, name, hasModels, allowCommands, skipUnsupported } = config;
-  const text = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
+  const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
   const taken = ctx.declaredModels.flatMap(({ text }) => namesIn(text));
   const convert = (prompt: number): Promise<Converted> =>
@@ -108,7 +108,7 @@ async function testsIn(
   return made.map(({ prompt, only }) => ({ prompt, test, cases, only, number }));
 }
 
-/** @throws {CliError} USAGE_ERROR that names each place; with `--skip-unsupported` they are only noted */
+/** Reports unsupported parts. @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them */
 function reportUnsupported(ctx: Context, all: readonly Converted[], skips: boolean): void {
   const notes = all.flatMap(one => one.notes).filter(({ isHarmless }) => isHarmless !== true);
   const places = [...new Set(notes.map(textOfNote))];

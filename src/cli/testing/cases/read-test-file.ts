@@ -20,15 +20,15 @@ import { isPromptfooFile, isTestFile } from './find-test-files.ts';
 import { inTasks } from './in-tasks.ts';
 import { ALL, passRuleIn } from './pass-rule.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
-import { MOST_REPEATED } from './repetitions.ts';
+import { MAX_REPEAT } from './repetitions.ts';
 import type { TargetCheck } from './target-folders.ts';
-import { MOST_TEST_FILE_BYTES, type TestCase, type TestedModel, type TestFile } from './test-case.ts';
-import { type Fields, faultIn, fieldsOf, inputTextIn, located, numberIn, textIn } from './test-values.ts';
+import { MAX_TEST_FILE_BYTES, type TestCase, type TestedModel, type TestFile } from './test-case.ts';
+import { faultIn, fieldsOf, inputTextIn, located, numberIn, textIn, type YamlFields } from './test-values.ts';
 
-/** A prompt file of ours comes before those of other forms. */
+/** The endings of prompt files, in order of precedence: promptrun's own before those of other tools. */
 const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml', '.yaml', '.yml', '.md', '.txt'];
 const FILE_KEYS = ['target', 'model', 'models', 'trim', 'transform', 'judge', 'pass', 'cases'];
-const MOST_CASES = 100_000;
+const MAX_CASES = 100_000;
 const CASE_KEYS = [
   'name',
   'inputs',
@@ -42,36 +42,36 @@ const CASE_KEYS = [
   'pass',
 ];
 
-/** How test files are read. */
+/** The options for reading test files. */
 export interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
   readonly mayTarget: TargetCheck;
   /** True if the command line names models. */
   readonly hasModels: boolean;
-  /** True to keep what the file says of each case; default false. */
+  /** True to keep each case's text in the file. Default false. */
   readonly watch?: boolean;
-  /** True if programs of the user's own may run. */
+  /** True if the user's own programs may run. */
   readonly allowCommands: boolean;
-  /** True to leave out what is not supported. */
+  /** True to skip unsupported parts. */
   readonly skipUnsupported: boolean;
   /** The model that `--judge` names. */
   readonly judge?: string | undefined;
 }
 
 /**
- * Reads a test file and everything it names; nothing is sent.
+ * Reads a test file and every file that it names. Sends nothing.
  *
- * @throws {CliError} USAGE_ERROR with file and line for what is wrong in it
+ * @throws {CliError} USAGE_ERROR with file and line if it is invalid
  */
 export async function readTestFile(ctx: Context, file: string, options: ReadOptions): Promise<TestFile[]> {
   if (isPromptfooFile(file)) return await readPromptfooTests(ctx, file, options);
   if (!isTestFile(file)) return [await readForeignTests(ctx, file)];
   const name = sharedPath(ctx.cwd, file);
-  const source = await readTextFile(file, ctx.cwd, 'test', MOST_TEST_FILE_BYTES);
+  const source = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { judge: _, ...rest } = options;
   return [{ file, name, ...(await parsed(ctx, source, { file, name, options: rest })) }];
 }
 
-/** The tests of a configuration of promptfoo, for each of its prompts. */
+/** Reads the tests of a promptfoo configuration, for each of its prompts. */
 async function readPromptfooTests(ctx: Context, file: string, options: ReadOptions): Promise<TestFile[]> {
   const { readPromptfoo } = await import('./read-promptfoo.ts');
   const name = sharedPath(ctx.cwd, file);
@@ -90,7 +90,7 @@ async function readPromptfooTests(ctx: Context, file: string, options: ReadOptio
     contents.set(test, content);
     const own = content.cases.map((one, at) => {
       const { line = 1, leftOut = 0 } = cases[at] ?? {};
-      // Those of the converted text are nowhere to be seen.
+      // The user never sees the lines of the converted text.
       const expect = one.expect.map(expectation => ({ ...expectation, line }));
       return { ...one, line, leftOut, expect, name: isOne ? one.name : `${one.name} (prompt ${number})` };
     });
@@ -101,7 +101,7 @@ async function readPromptfooTests(ctx: Context, file: string, options: ReadOptio
   return files;
 }
 
-/** Names the judge that nobody named, if one is asked. */
+/** Notes the default judge if an expectation uses it. */
 function noteDefaultJudge(ctx: Context, files: readonly TestFile[], judge: string | undefined): void {
   if (judge !== undefined || ctx.settings.get('judge') !== undefined) return;
   const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
@@ -114,7 +114,7 @@ interface Source {
   readonly name: string;
   readonly options: Omit<ReadOptions, 'judge'> &
     Pick<ExpectationsContext, 'judge' | 'judgeRank' | 'isAsPromptfoo'>;
-  /** In place of the one that the text names. */
+  /** The target in place of the one that the text names. */
   readonly target?: string;
 }
 
@@ -138,9 +138,9 @@ async function parsed(
   }
 }
 
-/** What one test file is read with. */
+/** The context for reading a test file. */
 interface ReadingContext extends ExpectationsContext, Omit<ReadOptions, 'judge'> {
-  /** Of the files that inputs name, by their places: many cases may name one. */
+  /** The contents of files that inputs name, by path, because many cases may name the same one. */
   readonly texts: Map<string, string>;
 }
 
@@ -164,8 +164,8 @@ async function contentOf(
   const judge = judgeOf(fields, ctx);
   const cases: TestCase[] = [];
   const items = listed.value.items('cases');
-  if (items.length > MOST_CASES) {
-    throw faultIn(listed, `there are more than ${MOST_CASES.toLocaleString('en')} cases`);
+  if (items.length > MAX_CASES) {
+    throw faultIn(listed, `there are more than ${MAX_CASES.toLocaleString('en')} cases`);
   }
   for (const [at, value] of items.entries()) {
     cases.push({
@@ -180,24 +180,24 @@ async function contentOf(
   return { cases, target: target ?? targetOf(ctx, root, fields, file), models: await modelsOf(ctx, fields) };
 }
 
-/** The path of a prompt file, else a name that a service or an alias gives something. */
+/** Returns the path of a prompt file, or else a name for a service or an alias to resolve. */
 function targetOf(
   ctx: Context & Pick<ReadOptions, 'mayTarget'>,
   root: YamlValue,
-  fields: Fields,
+  fields: YamlFields,
   file: string,
 ): string {
   const named = fields.get('target')?.value;
   const own = `./${path.basename(file).replace(/\.test\.ya?ml$/u, '')}`;
   const targets = named ? [textIn(named, 'target')] : PROMPT_ENDINGS.map(ending => own + ending);
   const [target = ''] = targets;
-  // A revision is refused where targets are resolved.
+  // Resolving the target refuses a revision later.
   if (ctx.settings.aliases.has(target) || target.includes(REVISION_MARK)) return target;
   if (namesOtherComputer(target)) {
     throw faultIn(named ?? root, `the target ${target} is on another computer, or a device`);
   }
   const prompt = targets.map(one => path.resolve(path.dirname(file), one)).find(one => existsSync(one));
-  // No slug and no id has a slash or a dot, but what names a version after its @ may.
+  // Slugs and ids have no slash or dot, except after an @.
   const isPath = /[/\\]|^[^@]*\./u.test(target) || PROMPT_ENDINGS.some(ending => target.endsWith(ending));
   if (!isPath) return target;
   if (prompt !== undefined && !statSync(prompt).isFile()) {
@@ -224,7 +224,7 @@ function targetOf(
   );
 }
 
-/** Returns a note on a target that other systems don't find; undefined for any other. */
+/** Returns a note if other systems can't find the target; undefined otherwise. */
 export function noteOnBackslashes(
   target: string,
   platform: NodeJS.Platform = process.platform,
@@ -233,9 +233,9 @@ export function noteOnBackslashes(
   return `the target ${target} works on Windows only; write ${target.replaceAll('\\', '/')}`;
 }
 
-async function modelsOf(ctx: ReadingContext, fields: Fields): Promise<readonly TestedModel[]> {
+async function modelsOf(ctx: ReadingContext, fields: YamlFields): Promise<readonly TestedModel[]> {
   const [one, several] = [fields.get('model'), fields.get('models')];
-  if (one && several) throw faultIn(several, 'model and models are both given');
+  if (one && several) throw faultIn(several, 'model and models are both set: keep one');
   if (one) return [{ model: textIn(one.value, 'model') }];
   if (several === undefined) return [{ model: undefined }];
   const models = new Map<string, TestedModel>();
@@ -262,7 +262,7 @@ async function modelOf(ctx: ReadingContext, value: YamlValue): Promise<TestedMod
   };
 }
 
-/** Tells models of one name, which differ in their config, from each other. */
+/** Numbers models that have the same name but different configs. */
 function numbered(models: readonly TestedModel[]): TestedModel[] {
   return models.map((one, at) => {
     const before = models.slice(0, at).filter(({ model }) => model === one.model).length;
@@ -270,13 +270,16 @@ function numbered(models: readonly TestedModel[]): TestedModel[] {
   });
 }
 
-/** The judge that a file or a case names, else the one that holds for what it stands in. */
-function judgeOf(fields: Fields, { judge, judgeRank }: ExpectationsContext): ExpectationsContext['judge'] {
+/** Returns the judge that a file or case names, or else the inherited one. */
+function judgeOf(
+  fields: YamlFields,
+  { judge, judgeRank }: ExpectationsContext,
+): ExpectationsContext['judge'] {
   const named = fields.get('judge');
   return named ? { model: textIn(named.value, 'judge'), rank: judgeRank } : judge;
 }
 
-function trimsAnswers(fields: Fields): boolean {
+function trimsAnswers(fields: YamlFields): boolean {
   const trim = fields.get('trim');
   if (trim === undefined) return false;
   const value = trim.value.json();
@@ -284,12 +287,12 @@ function trimsAnswers(fields: Fields): boolean {
   throw faultIn(trim, 'trim must be true or false');
 }
 
-function passOf(fields: Fields): Pick<TestCase, 'pass' | 'passPlace'> | undefined {
+function passOf(fields: YamlFields): Pick<TestCase, 'pass' | 'passPlace'> | undefined {
   const entry = fields.get('pass');
   return entry && { pass: passRuleIn(entry.value), passPlace: entry.value };
 }
 
-/** A case, with a `pass` only if it has one of its own. */
+/** A case whose `pass` is set only if the case has its own. */
 type ReadCase = Omit<TestCase, 'pass'> & Partial<Pick<TestCase, 'pass'>>;
 
 async function readCase(ctx: ReadingContext, value: YamlValue, number: number): Promise<ReadCase> {
@@ -319,14 +322,14 @@ async function readCase(ctx: ReadingContext, value: YamlValue, number: number): 
 
 async function transformOf(
   ctx: Context & NamingFolder,
-  fields: Fields,
+  fields: YamlFields,
 ): Promise<Pick<TestCase, 'transform'>> {
   const value = fields.get('transform')?.value;
   return value ? { transform: await readScript(value, 'transform', ctx) } : {};
 }
 
-/** Values for expectations alone; those of `llm` see them as texts. */
-function varsOf(fields: Fields): Pick<TestCase, 'vars' | 'data'> {
+/** Reads the values that only expectations see; `llm` sees them as strings. */
+function varsOf(fields: YamlFields): Pick<TestCase, 'vars' | 'data'> {
   const entries = [...fieldsUnder(fields, 'vars')].map(([key, { value }]) => ({ key, value }));
   if (entries.length === 0) return {};
   return {
@@ -337,16 +340,19 @@ function varsOf(fields: Fields): Pick<TestCase, 'vars' | 'data'> {
   };
 }
 
-function repeatOf(fields: Fields): number {
+function repeatOf(fields: YamlFields): number {
   const value = fields.get('repeat')?.value;
   if (value === undefined) return 1;
   const repeat = numberIn(value, 'repeat', 'a whole number of 1 or more');
-  if (repeat > MOST_REPEATED) throw faultIn(value, `repeat (${repeat}) is more than ${MOST_REPEATED}`);
+  if (repeat > MAX_REPEAT) throw faultIn(value, `repeat (${repeat}) is more than ${MAX_REPEAT}`);
   return repeat;
 }
 
-/** Inputs as `run` takes them, files found beside the test file. */
-async function caseInputs(ctx: ReadingContext, fields: Fields): Promise<Pick<TestCase, 'text' | 'images'>> {
+/** Reads a case's inputs like those of `run`, with files relative to the test file. */
+async function caseInputs(
+  ctx: ReadingContext,
+  fields: YamlFields,
+): Promise<Pick<TestCase, 'text' | 'images'>> {
   const text = new Map<string, string>();
   for (const [key, { value }] of fieldsUnder(fields, 'inputs')) {
     const written = inputTextIn(value, `the input ${JSON.stringify(key)}`);
@@ -381,7 +387,7 @@ async function readValue(ctx: ReadingContext, key: string, written: string): Pro
   return value;
 }
 
-function optionsOf(fields: Fields): ReadonlyMap<string, string> {
+function optionsOf(fields: YamlFields): ReadonlyMap<string, string> {
   return new Map(
     [...fieldsUnder(fields, 'options')].map(([key, { value }]) => {
       const pair = parseKeyValue(`${key}=${inputTextIn(value, `the option ${key}`)}`, 'options');
@@ -390,7 +396,7 @@ function optionsOf(fields: Fields): ReadonlyMap<string, string> {
   );
 }
 
-function fieldsUnder(fields: Fields, key: string): Fields {
+function fieldsUnder(fields: YamlFields, key: string): YamlFields {
   const entry = fields.get(key);
   return entry ? fieldsOf(entry.value, key) : new Map();
 }

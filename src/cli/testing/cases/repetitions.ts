@@ -1,23 +1,23 @@
 import type { TestCase, TestFile } from './test-case.ts';
 import { faultIn } from './test-values.ts';
 
-/** Repetitions of a case at most. */
-export const MOST_REPEATED = 1000;
+/** Maximum number of repetitions of a case. */
+export const MAX_REPEAT = 1000;
 
-/** How often cases run, beyond what their file says. */
+/** The flags that set how often cases run. */
 export interface Repeating {
-  /** Runs of every case; as its file says if undefined. */
+  /** Number of runs of every case; from its file if undefined. */
   readonly repeat: number | undefined;
   /** True to run cases with a required rate until they are decided. */
   readonly sure: boolean;
-  /** Runs at most of a case that runs until it is decided. */
+  /** Maximum number of runs of a case that runs until decided. */
   readonly maxRepeat: number;
 }
 
 /**
  * Sets how often each case runs.
  *
- * @throws {CliError} USAGE_ERROR with file and line for a case that must pass more often than it runs
+ * @throws {CliError} USAGE_ERROR with file and line if a case must pass more often than it runs
  */
 export function repeatCases(file: TestFile, repeating: Repeating): TestFile {
   return { ...file, cases: file.cases.map(testCase => repeatCase(testCase, repeating)) };

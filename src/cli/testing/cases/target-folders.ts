@@ -3,12 +3,12 @@ import path from 'node:path';
 import { isBelow } from '../../../files/named-file.ts';
 import type { FoundTests } from './find-test-files.ts';
 
-/** Tells whether the target of a test file may be read. */
+/** Returns true if the target of a test file may be read. */
 export type TargetCheck = (testFile: string, target: string) => boolean;
 
 /**
- * Returns what tells whether a test file may have a target: one below the working directory, below a directory that
- * `test` looked through, or in a repository in which they lie. A test file that was named may have any.
+ * Returns a check of a test file's target. Allowed are targets below the working directory, below a directory that `test`
+ * searched, or in the repository of either. A test file named on the command line may have any target.
  */
 export function checkOfTargets(cwd: string, { named, directories }: FoundTests): TargetCheck {
   const places = [cwd, ...directories];
@@ -16,7 +16,7 @@ export function checkOfTargets(cwd: string, { named, directories }: FoundTests):
   return (testFile, target) => named.has(testFile) || [...folders].some(folder => isBelow(folder, target));
 }
 
-/** The nearest folder upwards with a `.git`. */
+/** Returns the nearest parent folder with a `.git`. */
 function repositoryOf(folder: string): string | undefined {
   if (existsSync(path.join(folder, '.git'))) return folder;
   const above = path.dirname(folder);

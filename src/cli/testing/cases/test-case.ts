@@ -7,70 +7,70 @@ import type { JavaScript } from '../../outputs/checks/javascript.ts';
 import type { Expectation } from '../expectations/expectation.ts';
 import type { PassRule } from './pass-rule.ts';
 
-/** Of a file of tests. */
-export const MOST_TEST_FILE_BYTES = 8 * 1024 * 1024;
+/** Maximum size of a test file, in bytes. */
+export const MAX_TEST_FILE_BYTES = 8 * 1024 * 1024;
 
-/** The cases of one test file, whatever its form. */
+/** The cases of a test file. */
 export interface TestFile {
-  /** Absolute. */
+  /** The absolute path. */
   readonly file: string;
-  /** As reports name it: relative to the working directory. */
+  /** The path relative to the working directory, for reports. */
   readonly name: string;
-  /** A prompt file (absolute), or what `run` takes as a target. */
+  /** The absolute path of a prompt file, or another target of `run`. */
   readonly target: string;
-  /** The text of a prompt file that stands in no file of its own; found from `target`, which has it. */
+  /** The text of a prompt without a file of its own; `target` is the file that contains it. */
   readonly prompt?: string;
-  /** Every case runs with each. */
+  /** The models to run every case with. */
   readonly models: readonly TestedModel[];
   readonly cases: readonly TestCase[];
-  /** How many of its cases are left out. */
+  /** Number of cases that are left out. */
   readonly leftOut?: number;
 }
 
 /** A model that cases run with. */
 export interface TestedModel {
-  /** undefined is the prompt's own. */
+  /** undefined for the prompt's own model. */
   readonly model: string | undefined;
-  /** In place of the prompt's. */
+  /** The config in place of the prompt's. */
   readonly config?: JsonObject;
-  /** Code that its answers go through before any other. */
+  /** Code that transforms the model's answers before any other code. */
   readonly transform?: JavaScript;
-  /** Of those with the same name in its file, from 2. */
+  /** The number among models with the same name in the file, from 2. */
   readonly number?: number;
 }
 
 export interface TestCase {
   readonly name: string;
-  /** Of the case in the test file. */
+  /** The case's line in the test file. */
   readonly line: number;
   readonly text: ReadonlyMap<string, string>;
   readonly images: readonly GivenImage[];
-  /** Where images that its texts name are found; a case without it names none. */
+  /** The folder of images that its texts name; undefined if they name none. */
   readonly folder?: NamingFolder;
   readonly options: ReadonlyMap<string, string>;
-  /** Empty if the run must only succeed. */
+  /** The expectations; empty if the run only has to succeed. */
   readonly expect: readonly Expectation[];
-  /** Runs, at most if it runs until it is decided. */
+  /** Number of runs; the maximum if the case runs until decided. */
   readonly repeat: number;
   readonly pass: PassRule;
-  /** Of `pass` in the test file. */
+  /** The place of `pass` in the test file. */
   readonly passPlace?: Place;
-  /** True to run only until it is decided if the case passes at the required rate. */
+  /** True to stop the runs once it is decided whether the case passes at the required rate. */
   readonly untilDecided?: true;
-  /** What the placeholders of `llm` may name besides the inputs; the prompt never sees it. */
+  /** Values for the placeholders of `llm`, in addition to the inputs; the prompt never sees them. */
   readonly data?: ReadonlyMap<string, string>;
-  /** What expectations see besides the inputs, as written; the prompt never sees it. */
+  /** Values for expectations, in addition to the inputs; the prompt never sees them. */
   readonly vars?: Readonly<Record<string, JsonValue>>;
-  /** Code that the answer goes through before it is checked. */
+  /** Code that transforms the answer before it is checked. */
   readonly transform?: JavaScript;
-  /** Expectations see the answer without blank space at its ends. */
+  /** True to trim the answer before expectations see it. */
   readonly trims?: boolean;
-  /** The files that it reads, absolute: inputs, images, schemas. */
+  /** The absolute paths of the files that it reads: inputs, images, schemas. */
   readonly reads?: readonly string[];
-  /** All that the test file says of it, if the tests are watched: a case that is written as before has not changed. */
+  /** Its text in the test file if the tests are watched; an equal text means an unchanged case. */
   readonly written?: string;
-  /** How many of its checks are left out. */
+  /** Number of checks that are left out. */
   readonly leftOut?: number;
-  /** Why this case alone can't be run. */
+  /** The fault that keeps this case alone from running. */
   readonly fault?: CliError;
 }

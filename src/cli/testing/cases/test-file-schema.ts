@@ -5,10 +5,10 @@ const COUNT = { type: 'integer', minimum: 1 };
 /** A count, or a percentage such as 80%. */
 const PASS = { anyOf: [COUNT, { type: 'string', pattern: String.raw`^(100(\.0+)?|\d{1,2}(\.\d{1,9})?)%$` }] };
 
-const JUDGE = 'the model that judges rubrics; --judge is taken in its place';
-const TRANSFORM = 'JavaScript that the answer goes through before it is checked';
+const JUDGE = 'the model that judges rubrics; --judge overrides it';
+const TRANSFORM = 'JavaScript that transforms the answer before it is checked';
 
-/** A model whose config takes the place of the prompt's. */
+/** A model with a config that replaces the prompt's. */
 const MODEL = {
   type: 'object',
   properties: {
@@ -20,7 +20,7 @@ const MODEL = {
   additionalProperties: false,
 };
 
-/** The JSON Schema of a test file, for editors that complete and check with one. */
+/** Returns the JSON Schema of a test file, for completion and checks in editors. */
 export function testFileSchema(): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -29,18 +29,19 @@ export function testFileSchema(): object {
     properties: {
       target: {
         ...TEXT,
-        description: 'a prompt file, slug, version id or alias; by default the prompt file beside it',
+        description:
+          'a prompt file, slug, version id or alias; by default the prompt file next to the test file',
       },
-      model: { ...TEXT, description: 'run with this model in place of the one the prompt names' },
+      model: { ...TEXT, description: 'run with this model instead of the one that the prompt names' },
       models: {
         type: 'array',
         items: { anyOf: [TEXT, MODEL] },
         minItems: 1,
-        description: 'run every case with each of these',
+        description: 'run every case with each of these models',
       },
       trim: {
         type: 'boolean',
-        description: 'whether expectations see the answer without blank space at its ends; false by default',
+        description: 'true to trim the answer before expectations see it; false by default',
       },
       transform: { ...TEXT, description: TRANSFORM },
       judge: { ...TEXT, description: JUDGE },
@@ -70,7 +71,7 @@ export function testFileSchema(): object {
               { $ref: '#/$defs/expectation' },
             ],
           },
-          repeat: { ...COUNT, maximum: 1000, description: 'how often it runs; once by default' },
+          repeat: { ...COUNT, maximum: 1000, description: 'how often the case runs; once by default' },
           pass: {
             ...PASS,
             description: 'how many of the repetitions must pass; as the file says by default, else all',
@@ -85,7 +86,7 @@ export function testFileSchema(): object {
           threshold: {
             type: 'number',
             minimum: 0,
-            description: 'the least score of javascript or rubric that passes',
+            description: 'the lowest score of javascript or rubric that passes',
           },
           transform: { ...TEXT, description: TRANSFORM },
           judge: { ...TEXT, description: JUDGE },

@@ -3,10 +3,10 @@ import type { Place } from '../../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../../files/yaml.ts';
 import { CaseFault, CliError, usageError } from '../../errors.ts';
 
-/** The entries of a map by their keys. */
-export type Fields = ReadonlyMap<string, YamlEntry>;
+/** The entries of a YAML map by key. */
+export type YamlFields = ReadonlyMap<string, YamlEntry>;
 
-/** What is wrong in a test file, with file and line. */
+/** Returns the error for a fault in a test file, with file and line. */
 export function faultIn(place: Place, message: string, ...hints: string[]): CliError {
   return usageError(`${textOfPlace(place)}: ${message}`, ...hints);
 }
@@ -15,7 +15,7 @@ export function textOfPlace({ file, line }: Place): string {
   return `${file}:${line}`;
 }
 
-/** What went wrong with something that a value names, with its place; the fault of a case stays that. */
+/** Adds the place of a value to an error. The fault of a case is returned unchanged. */
 export function located(value: YamlValue, error: unknown, reworded: (message: string) => string): unknown {
   if (error instanceof CaseFault) return error.at(textOfPlace(value));
   if (error instanceof PastBound) return new CaseFault(reworded(error.message)).at(textOfPlace(value));
@@ -23,8 +23,8 @@ export function located(value: YamlValue, error: unknown, reworded: (message: st
   return faultIn(value, reworded(error.message), ...(error instanceof CliError ? error.hints : []));
 }
 
-/** The entries of a map, refusing keys that are not among the known ones. */
-export function fieldsOf(value: YamlValue, what: string, known?: readonly string[]): Fields {
+/** Returns the entries of a map. @throws {CliError} if it has an unknown key */
+export function fieldsOf(value: YamlValue, what: string, known?: readonly string[]): YamlFields {
   const entries = value.entries(what);
   const strange = entries.find(({ key }) => known?.includes(key) === false);
   if (strange === undefined) return new Map(entries.map(entry => [entry.key, entry]));
@@ -38,7 +38,7 @@ export function textIn(value: YamlValue, what: string): string {
   throw faultIn(value, `${what} must be a text`);
 }
 
-/** A text, or a number, true or false as it was written. */
+/** Returns a string, or the source text of a number or boolean. */
 export function wordIn(value: YamlValue, what: string): string {
   if (value.scalar) return value.scalar;
   throw faultIn(value, `${what} must be a text`);
@@ -56,7 +56,7 @@ export function numberIn(value: YamlValue, what: string, form: keyof typeof NUMB
   throw faultIn(value, `${what} must be ${form}`);
 }
 
-/** A value as `--input` takes it: scalars as they were written, lists and maps as JSON. */
+/** Returns a value in the form of `--input`: scalars as in the source, lists and maps as JSON. */
 export function inputTextIn(value: YamlValue, what: string): string {
   if (value.isEmpty) throw faultIn(value, `${what} is null; give a value, or leave the input out`);
   return value.scalar ?? JSON.stringify(value.json());

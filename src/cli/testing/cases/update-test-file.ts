@@ -20,24 +20,24 @@ import { KINDS } from '../expectations/kinds.ts';
 import { type EntryResult, type Repetition, resultOf } from '../result.ts';
 import type { TestCase } from './test-case.ts';
 
-/** What updating a file came to. */
+/** The result of updating a file. */
 interface Updated {
-  /** The results, judged by what the file expects now. */
+  /** The results, checked against the updated file. */
   readonly results: EntryResult[];
-  /** How many expectations were written. */
+  /** Number of expectations that were written. */
   readonly written: number;
 }
 
 /**
- * Writes what came as what is expected, for every `equals` and `json` that stands directly under an `expect` and whose
- * case failed; nothing else of the file changes. Of a case with several models or repetitions the first answer that did
- * not match is taken, and the others are judged by it.
+ * Writes the actual answer as the expected one for every `equals` and `json` directly under an `expect` whose case failed.
+ * Changes nothing else in the file. For a case with several models or repetitions, writes the first answer that did not
+ * match and checks the others against it.
  */
 export async function updateTestFile(file: string, results: readonly EntryResult[]): Promise<Updated> {
   const before = await readFile(file, 'utf8');
   let source = before;
   const expected = new Map<number, Expected>();
-  // From the end, so that the places before a change stay what they were.
+  // From the end, so that a change does not move the places before it.
   for (const [at, text] of answersByPlace(results)) {
     const change = changeAt(source, at, text);
     if (change === undefined) continue;
@@ -45,11 +45,11 @@ export async function updateTestFile(file: string, results: readonly EntryResult
     expected.set(at, change.expected);
   }
   if (source !== before) await replaceFile(fileIn(file), source);
-  const judged = await Promise.all(results.map(result => judgedAgain(result, expected)));
+  const judged = await Promise.all(results.map(result => checkAgain(result, expected)));
   return { results: judged, written: expected.size };
 }
 
-/** The first answer that did not meet each expectation, by its place, the last place first. */
+/** Returns the first answer that failed each expectation, by place, the last place first. */
 function answersByPlace(results: readonly EntryResult[]): [number, string][] {
   const answers = new Map<number, string>();
   for (const { status, repetitions, entry } of results) {
@@ -67,13 +67,13 @@ function answerText({ run }: Repetition, { trims }: TestCase): string {
   return trims ? text.trim() : text;
 }
 
-/** What a file expects at a place from now on. */
+/** The new value of an expectation. */
 interface Expected {
   readonly kind: 'equals' | 'json';
   readonly value: unknown;
 }
 
-/** The source with one expectation changed; undefined if what came can't be written there. */
+/** Returns the source with one expectation changed; undefined if the answer can't be written there. */
 function changeAt(
   source: string,
   at: number,
@@ -88,19 +88,19 @@ function changeAt(
   const value =
     'value' in json && kind === 'json' ? onlyExpected(dataOf(document, place.node), json.value) : text;
   const changed = changesOf(document, place, value).reduceRight(replaced, source);
-  return reads(changed, source, at, value) ? { source: changed, expected: { kind, value } } : undefined;
+  return readsBackAs(changed, source, at, value) ? { source: changed, expected: { kind, value } } : undefined;
 }
 
-/** Where a value stands. */
+/** The place of a value in the document. */
 interface ValuePlace {
-  /** Its key, if it has one of its own. */
+  /** The value's own key, if it has one. */
   readonly key: Node | undefined;
   readonly node: Node | null;
-  /** Whether it stands in braces or brackets. */
+  /** True if the value is in braces or brackets. */
   readonly isInFlow: boolean;
 }
 
-/** What is expected at a place, if it can be updated. */
+/** Returns the expected value at a place, if it can be updated. */
 function expectationAt(
   document: Document,
   at: number,
@@ -132,8 +132,8 @@ function dataOf(document: Document, node: Node | null): unknown {
   return node?.toJS(document) ?? null;
 }
 
-/** Whether the changed source has the value at that place, and the same as before everywhere else. */
-function reads(changed: string, source: string, at: number, value: unknown): boolean {
+/** Returns true if the changed source has the value at that place and is unchanged everywhere else. */
+function readsBackAs(changed: string, source: string, at: number, value: unknown): boolean {
   const [now, then] = [parseDocument(changed), parseDocument(source)];
   const former = expectationAt(then, at)?.pair;
   if (now.errors.length > 0 || former === undefined) return false;
@@ -149,7 +149,7 @@ interface Change extends ValuePlace {
   readonly value: unknown;
 }
 
-/** What is to be written so that a value is another: of an object or a list of the same size only what differs. */
+/** Returns the changes that turn a value into another; in an object or list of the same size, only the differing parts. */
 function changesOf(document: Document, place: ValuePlace, value: unknown): Change[] {
   const { node } = place;
   if (same(dataOf(document, node), value)) return [];
@@ -172,15 +172,15 @@ function replaced(source: string, change: Change): string {
   const { key, node } = change;
   const afterKey = (key?.range?.[1] ?? 0) + 1;
   const [start, end] = node?.range ?? [afterKey, afterKey];
-  // What follows a block scalar belongs to the file.
+  // Text after a block scalar belongs to the file.
   const former = source.slice(start, end);
   const rest = former.slice(former.trimEnd().length);
   const gap = start === end && !/\s/u.test(source[start - 1] ?? '') ? ' ' : '';
-  return source.slice(0, start) + gap + written(source, change) + rest + source.slice(end);
+  return source.slice(0, start) + gap + yamlText(source, change) + rest + source.slice(end);
 }
 
-/** A value as it can stand in its place: several lines as a block where they read back as they are. */
-function written(source: string, { key, value, isInFlow }: Change): string {
+/** Formats a value for its place: several lines as a block if that reads back unchanged. */
+function yamlText(source: string, { key, value, isInFlow }: Change): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   if (!value.includes('\n')) {
     const scalar = stringify(value, { lineWidth: 0 }).trimEnd();
@@ -193,8 +193,8 @@ function written(source: string, { key, value, isInFlow }: Change): string {
   return `${value.endsWith('\n') ? '|' : '|-'}\n${lines}`;
 }
 
-/** Checks the answers by what the file expects now. */
-async function judgedAgain(
+/** Checks the answers against the updated file. */
+async function checkAgain(
   { entry, repetitions }: EntryResult,
   expected: ReadonlyMap<number, Expected>,
 ): Promise<EntryResult> {
@@ -213,6 +213,6 @@ async function judgedAgain(
 
 function unmetBy(text: string, { kind, value }: Expected): Promise<Unmet | undefined> {
   const { unmet } = kind === 'json' ? KINDS.json.of(value) : KINDS.equals.of({ text: String(value) });
-  // These two look at nothing but the text.
+  // `equals` and `json` need only the text.
   return unmet({ text } as Answer);
 }

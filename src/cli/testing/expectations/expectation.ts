@@ -3,31 +3,31 @@ import type { JsonValue } from '../../../files/json.ts';
 import type { Checks } from '../../outputs/checks/checks.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../outputs/checks/javascript.ts';
 
-/** One thing that is expected of what came back. */
+/** An expectation of an answer. */
 export interface Expectation {
-  /** The key that it stands under. */
+  /** Its key in the test file. */
   readonly kind: string;
-  /** In the words of its file. */
+  /** Its text in the test file. */
   readonly text: string;
-  /** In its file, from 1. */
+  /** Its line in the file, from 1. */
   readonly line: number;
-  /** The offset of its key, which no other expectation of the file shares. */
+  /** The offset of its key, unique in the file. */
   readonly at: number;
-  /** What of it was not met; undefined if all was. */
+  /** Returns the part that was not met; undefined if all was met. */
   readonly unmet: (answer: Answer) => Promise<Unmet | undefined>;
-  /** Those that it is made of. */
+  /** The expectations inside it. */
   readonly parts?: readonly Expectation[];
-  /** Of one that a model judges: the model, if no other is named for all. */
+  /** The judge, unless another is named for all. */
   readonly model?: string | undefined;
   readonly rank?: JudgeRank | undefined;
-  /** True if it runs a program of the user's own. */
+  /** True if it runs one of the user's programs. */
   readonly isProgram?: boolean;
 }
 
-/** A check that can't be made: it is not met, whatever was expected. */
+/** A check failed to run. Its expectation counts as not met. */
 export class BrokenCheck extends Error {}
 
-/** Every expectation among these, those inside others too. */
+/** Yields every expectation, including nested ones. */
 export function* allExpectations(expectations: readonly Expectation[]): Generator<Expectation> {
   for (const expectation of expectations) {
     yield expectation;
@@ -36,10 +36,10 @@ export function* allExpectations(expectations: readonly Expectation[]): Generato
 }
 
 /**
- * Reports what of an expectation was not met; undefined if all was. A check that takes too long or can't be made is not
- * met, whatever was expected.
+ * Returns the mismatch of an expectation; undefined if it was met. A check that takes too long or fails to run counts as not
+ * met.
  *
- * @throws what its means throw when they can't say
+ * @throws the errors of a judge, a service or a program that gives no verdict
  */
 export async function checkExpectation(
   { line, at, text, unmet }: Expectation,
@@ -55,65 +55,64 @@ export async function checkExpectation(
   }
 }
 
-/** What came back, as expectations look at it, and what they check it with. */
+/** An answer, with the tools that expectations check it with. */
 export interface Answer {
-  /** Every text output, in order, a line break between two. */
+  /** All text outputs in order, separated by line breaks. */
   readonly text: string;
-  /** The same as code sees it: what a transform made of it, which need not be a text. */
+  /** The value that code sees: the text, or the result of a transform. */
   readonly value: JsonValue;
-  /** From the sending of the creation to the end of the run. */
+  /** The time from the creation to the end of the run. */
   readonly seconds: number;
   /** Service tokens. */
   readonly tokens: number;
-  /** In US dollars; undefined if it is not known. */
+  /** Returns the cost in US dollars; undefined if unknown. */
   readonly dollars: () => Promise<number | undefined>;
-  /** Does what may take for ever on a text and a rule of others. */
+  /** Runs checks of foreign rules on a foreign text, which may never end, in a process of their own. */
   readonly checks: Pick<Checks, 'perform'>;
-  /** The reply of the judge, or of the question's own model. */
+  /** Returns the reply of the judge, or of the question's own model. */
   readonly ask: (question: Question) => Promise<string>;
-  /** What code sees beside the output; the prompt only if it is asked for. */
+  /** Returns the context for code; contains the prompt only if requested. */
   readonly context: (wantsPrompt: boolean) => Promise<JavaScriptInput['context']>;
-  /** Runs code on a value that the answer is, or was made of. */
+  /** Runs code on the answer, or on a transformed answer. */
   readonly javascript: (script: JavaScript, output: JsonValue) => Promise<JavaScriptResult>;
-  /** Runs a program on what the answer is, or was made into; undefined if it ended with 0. */
+  /** Runs a program on the answer or a transformed answer; undefined if it exited with 0. */
   readonly command: (
     argv: readonly [string, ...string[]],
     output: string,
   ) => Promise<CommandFailure | undefined>;
-  /** What the placeholders of `llm` stand for, besides the answer. */
+  /** The values of the placeholders of `llm`, except the answer. */
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** What was not met. */
+/** The part of an expectation that was not met. */
 export interface Unmet {
   readonly message: string;
-  /** Both if a difference can be shown. */
+  /** Set together with `actual` if there is a difference to show. */
   readonly expected?: string;
   readonly actual?: string;
 }
 
-/** An expectation that was not met, and where it stands. */
+/** An expectation that was not met, with its place. */
 export type Mismatch = Unmet & Pick<Expectation, 'line' | 'at'>;
 
 /** A question to a model. */
 export interface Question {
   readonly prompt: string;
   readonly system?: string | undefined;
-  /** Asked if no judge was named. */
+  /** The model to ask if there is no `--judge`. */
   readonly model?: string | undefined;
   readonly rank?: JudgeRank | undefined;
 }
 
 /**
- * When the model that a question names is asked: `first` also if `--judge` names another, `last` only if there is no
- * setting either.
+ * The precedence of the model that a question names: `first` over `--judge`, `last` after `--judge` and the setting.
  */
 export type JudgeRank = 'first' | 'last';
 
-/** How a program that did not accept an answer ended. */
+/** The failure of a program that did not accept an answer. */
 export interface CommandFailure {
-  /** Such as `ended with 1`. */
+  /** The end as text, such as `ended with 1`. */
   readonly end: string;
-  /** The beginning of what it printed. */
+  /** The beginning of its output. */
   readonly printed: string;
 }

@@ -14,15 +14,15 @@ import { kind, quoted, TEXT } from './kind.ts';
 /** Code that scores an answer. */
 interface Scoring {
   readonly script: JavaScript;
-  /** In the words of its file. */
+  /** The source text in the test file. */
   readonly written: string;
-  /** The least score that passes; default anything above 0. */
+  /** The lowest score that passes; by default any score above 0. */
   readonly threshold: number | undefined;
-  /** True to judge results as promptfoo does: they need all of {pass, score, reason}, and `pass` alone decides. */
+  /** True to treat results as promptfoo does: they need all of {pass, score, reason}, and only `pass` counts. */
   readonly isAsPromptfoo: boolean;
 }
 
-/** Code that must find an answer right: true, a score, or `{pass, score, reason}`. */
+/** Code that accepts an answer with true, a score, or `{pass, score, reason}`. */
 export const javascript = kind<Scoring>({
   schema: {
     ...TEXT,
@@ -44,7 +44,7 @@ export const javascript = kind<Scoring>({
   held: ({ script }) => ({ ...(script.file !== undefined && { isProgram: true }) }),
 });
 
-/** Runs a file that imports something by Node, which ends with 1 if the answer does not pass, and 2 if it can't say. */
+/** Runs a file with imports in Node, which exits with 1 if the answer does not pass and with 2 if the check fails. */
 async function unmetByNode(
   { script, written, threshold, isAsPromptfoo }: Scoring,
   file: string,
@@ -120,7 +120,7 @@ function scoreFault(score: number, threshold: number | undefined, code: string):
 /**
  * Reads code: an expression, lines that return, or the name of a file that exports a function.
  *
- * @throws {CliError} USAGE_ERROR with file and line, for a file that imports something too
+ * @throws {CliError} USAGE_ERROR with file and line if the code is invalid or is a file with imports
  */
 export async function readScript(
   value: YamlValue,
@@ -146,7 +146,7 @@ export async function readScript(
 
 const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
 
-/** An answer as code has changed it, or why it couldn't. */
+/** Returns the transformed answer, or the reason that the transform failed. */
 export async function transformed(
   answer: Answer,
   script: JavaScript,

@@ -11,10 +11,10 @@ import { kind, quoted, type Reading, TEXT } from './kind.ts';
 
 const SCHEMA = { type: ['string', 'object', 'boolean'] };
 
-/** What is expected of an answer as JSON. */
+/** Expectations of an answer as JSON. */
 export const JSON_KINDS = {
   json: kind<unknown>({
-    schema: { description: 'JSON; every field named must be equal, others may be anything' },
+    schema: { description: 'JSON; every field here must be equal; other fields are ignored' },
     read: value => value.json(),
     text: value => JSON.stringify(value),
     unmet: (expected, { text }) => {
@@ -44,7 +44,7 @@ export const JSON_KINDS = {
     unmet: async (expression, { text, checks }) => {
       const json = jsonOf(text);
       if ('fault' in json)
-        return { message: `${json.fault}, so ${quoted(expression)} can't be asked of it`, actual: text };
+        return { message: `${json.fault}, so ${quoted(expression)} can't be evaluated`, actual: text };
       try {
         const { isTrue, json: selected } = await checks.perform('select', expression, json.value, 0);
         if (isTrue) return undefined;
@@ -57,7 +57,10 @@ export const JSON_KINDS = {
     },
   }),
   schema: kind<NamedSchema>({
-    schema: { ...SCHEMA, description: 'a JSON Schema that the answer must match, or the file that holds it' },
+    schema: {
+      ...SCHEMA,
+      description: 'a JSON Schema that the answer must match, or the file that contains it',
+    },
     read: readSchema,
     text: ({ name }) => name,
     unmet: async ({ name, check }, { text }) => {
@@ -87,13 +90,13 @@ export const JSON_KINDS = {
 } as const;
 
 interface NamedSchema {
-  /** Its file, or what it is called in messages. */
+  /** The file, or another name for messages. */
   readonly name: string;
   readonly schema: object | boolean;
   readonly check: SchemaCheck;
 }
 
-/** A schema in a file of its own, or written where its name would stand. */
+/** Reads a schema, inline or from the file that the value names. */
 async function readSchema(value: YamlValue, { ctx, key }: Reading): Promise<NamedSchema> {
   const written = value.json();
   const isFile = !value.isMap && typeof written !== 'boolean';

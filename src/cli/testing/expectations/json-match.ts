@@ -1,7 +1,7 @@
 import { readJson } from '../../../files/json.ts';
 import { isObject } from '../../core/json-value.ts';
 
-/** Reads the JSON of an answer: as it is, or alone in a code fence. */
+/** Parses the JSON of an answer, bare or alone in a code fence. */
 export function jsonOf(text: string): ReturnType<typeof readJson> {
   const trimmed = text.trim();
   const fence = /^```\w*[ \t]*\r?\n/u.exec(trimmed);
@@ -19,7 +19,7 @@ export interface Difference {
   readonly message: string;
 }
 
-/** The first expected field that is not equal; fields that are not expected may be anything. */
+/** Returns the first expected field that differs; ignores fields that are not expected. */
 export function firstDifference(expected: unknown, actual: unknown, pointer = ''): Difference | undefined {
   if (isObject(expected) && isObject(actual)) {
     return firstDefined(Object.entries(expected), ([key, value]) => {
@@ -49,7 +49,7 @@ function firstDefined<T, R>(items: readonly T[], find: (item: T) => R | undefine
   return undefined;
 }
 
-/** The fields that were expected, with the values that came; one that did not come is left out. */
+/** Returns the expected fields with their actual values; leaves out missing fields. */
 export function onlyExpected(expected: unknown, actual: unknown): unknown {
   if (!isObject(expected) || !isObject(actual)) {
     return actual;

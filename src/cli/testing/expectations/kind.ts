@@ -3,18 +3,18 @@ import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { Answer, Expectation, JudgeRank, Unmet } from './expectation.ts';
 
-/** What reading an expectation needs besides its value. */
+/** The context for reading an expectation. */
 export interface Reading {
   readonly ctx: Context & NamingFolder;
-  /** The key that the value stands under. */
+  /** The key of the value. */
   readonly key: string;
-  /** The least score that passes, if one is written beside the expectation. */
+  /** The lowest score that passes, if the expectation has a `threshold`. */
   readonly threshold?: number | undefined;
-  /** True to judge results of code as promptfoo does. */
+  /** True to treat results of code as promptfoo does. */
   readonly isAsPromptfoo?: boolean | undefined;
-  /** The model that judges it, if one is written beside the expectation, or for all of its case or file. */
+  /** The judge that the expectation, its case or its file names. */
   readonly judge?: NamedJudge | undefined;
-  /** The expectations of a map; several if it has several keys. */
+  /** Reads the expectations of a map, one for each key. */
   readonly inner: (value: YamlValue) => Promise<Expectation[]>;
 }
 
@@ -25,19 +25,19 @@ export interface NamedJudge {
 }
 
 type Unplaced = Pick<Expectation, 'text' | 'unmet' | 'parts' | 'model' | 'rank' | 'isProgram'>;
-/** What is in a value besides what is checked. */
-type Held = Partial<Pick<Expectation, 'parts' | 'model' | 'rank' | 'isProgram'>>;
+/** The properties of an expectation that come from its value. */
+type DerivedProperties = Partial<Pick<Expectation, 'parts' | 'model' | 'rank' | 'isProgram'>>;
 
-/** A kind of expectation: what may stand under its key, and when an answer meets it. */
+/** A kind of expectation: the values that its key accepts, and the check of an answer. */
 interface KindParts<V> {
-  /** As JSON Schema, for editors. */
+  /** The JSON Schema of the value, for editors. */
   readonly schema: object;
-  /** @throws {CliError} USAGE_ERROR with file and line for what is wrong in it */
+  /** Reads the value. @throws {CliError} USAGE_ERROR with file and line if it is invalid */
   readonly read: (value: YamlValue, reading: Reading) => V | Promise<V>;
-  /** The value in the words of its file; in quotes by default. */
+  /** Returns the value as the file has it; in quotes by default. */
   readonly text?: (value: V) => string;
-  readonly held?: (value: V) => Held;
-  /** What of it an answer does not meet; undefined if it meets all. */
+  readonly held?: (value: V) => DerivedProperties;
+  /** Returns the part that an answer does not meet; undefined if it meets all. */
   readonly unmet: (value: V, answer: Answer) => Unmet | undefined | Promise<Unmet | undefined>;
 }
 
@@ -56,7 +56,7 @@ export function kind<V>({ schema, read, text, held, unmet }: KindParts<V>): Kind
   return { schema, of, read: async (value, reading) => of(await read(value, reading)) };
 }
 
-/** A text in quotes, cut where it is long. */
+/** Returns a text in quotes, shortened if long. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
 }

@@ -38,7 +38,7 @@ export const KINDS = {
       description: 'expectations, at least one of which must be met',
     },
     read: async (value, { inner }) => {
-      const options = value.isList ? await inEach(value.items('any'), inner) : [];
+      const options = value.isList ? await mapInOrder(value.items('any'), inner) : [];
       if (options.length > 0) return options;
       throw faultIn(value, 'any needs a list of expectations, at least one of which must be met');
     },
@@ -48,11 +48,11 @@ export const KINDS = {
         .map(one => one.text)
         .join(', ')}`,
     held: options => ({ parts: options.flat() }),
-    // A way that takes too long is one that is not met: another may be.
+    // An option that takes too long counts as not met, because another may be met.
     unmet: async (options, answer) => {
       const messages: string[] = [];
       for (const option of options) {
-        const mismatches = await inEach(option, one => checkExpectation(one, answer));
+        const mismatches = await mapInOrder(option, one => checkExpectation(one, answer));
         const unmet = mismatches.flatMap(mismatch => mismatch?.message ?? []);
         if (unmet.length === 0) return undefined;
         messages.push(...unmet);
@@ -61,18 +61,18 @@ export const KINDS = {
     },
   }),
   seconds: kind<number>({
-    schema: { type: 'number', exclusiveMinimum: 0, description: 'the longest the run may take' },
+    schema: { type: 'number', exclusiveMinimum: 0, description: 'the maximum time of the run, in seconds' },
     read: (value, { key }) => numberIn(value, key, 'a number above 0'),
     text: String,
     unmet: (most, { seconds }) =>
       seconds <= most ? undefined : { message: `took ${seconds.toFixed(1)} s, more than ${most} s` },
   }),
-  tokens: amountKind('the most service tokens the run may take', async (most, { tokens }) =>
+  tokens: amountKind('the maximum number of service tokens of the run', async (most, { tokens }) =>
     tokens <= most ? undefined : `took ${tokens} tokens, more than ${most}`,
   ),
   cost: amountKind('the most the run may cost, in US dollars', async (most, answer) => {
     const dollars = await answer.dollars();
-    if (dollars === undefined) return `what it cost is not known, so it may be more than $${most}`;
+    if (dollars === undefined) return `the cost is unknown, so it may be more than $${most}`;
     return dollars <= most ? undefined : `cost $${dollars}, more than $${most}`;
   }),
   ...JUDGED_KINDS,
@@ -117,12 +117,12 @@ function shellCommand(line: string, value: YamlValue): readonly [string, ...stri
   throw faultIn(value, 'Windows has no `sh`: write command as a list, such as [node, check.js]');
 }
 
-/** A command line as its file has it. */
+/** Returns a command as the test file has it. */
 function commandText(argv: readonly string[]): string {
   return quoted(argv[0] === 'sh' && argv[1] === '-c' ? (argv[2] ?? '') : argv.join(' '));
 }
 
-/** An expectation of a kind, wherever it stands. */
+/** Reads an expectation of a kind. */
 export function expectationOf(
   name: keyof typeof KINDS,
   parts: ReturnType<(typeof KINDS.equals)['of']>,
@@ -132,13 +132,13 @@ export function expectationOf(
 }
 
 /**
- * Reads the list under `expect`, or a single one, checking everything that can be checked before anything is sent.
+ * Reads the expectations under `expect`, a list or a single one, and checks everything that needs no answer.
  *
- * @throws {CliError} USAGE_ERROR with file and line for what is wrong in it
+ * @throws {CliError} USAGE_ERROR with file and line if an expectation is invalid
  */
 export async function readExpectations(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
   const items = value.isMap ? [value] : value.items('expect');
-  const expectations = (await inEach(items, item => readItem(item, ctx))).flat();
+  const expectations = (await mapInOrder(items, item => readItem(item, ctx))).flat();
   if (expectations.length > 0) return expectations;
   throw faultIn(value, 'expect is empty: leave it out if the run must only succeed');
 }
@@ -156,7 +156,7 @@ async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Exp
   const threshold = least && numberIn(least.value, 'threshold', 'a number of 0 or more');
   const script = transform && (await readScript(transform.value, 'transform', ctx));
   const inner = (part: YamlValue): Promise<Expectation[]> => readItem(part, { ...ctx, judge });
-  return inEach(fields, async ([key, entry]) => {
+  return mapInOrder(fields, async ([key, entry]) => {
     const name = key as keyof typeof KINDS;
     const parts = await KINDS[name].read(entry.value, { ctx, key, inner, threshold, judge, isAsPromptfoo });
     const expectation = expectationOf(name, parts, { line: entry.line, at: entry.offset });
@@ -164,20 +164,20 @@ async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Exp
   });
 }
 
-/** What may stand beside an expectation and says how it is checked. */
+/** Keys next to an expectation's own that change its check. */
 const MODIFIERS: readonly string[] = ['threshold', 'transform', 'judge'];
 
-/** What expectations are read with. */
+/** The context for reading expectations. */
 export interface ExpectationsContext extends Context, NamingFolder {
-  /** Judges what names no judge of its own. */
+  /** The judge of expectations that name none. */
   readonly judge?: NamedJudge | undefined;
-  /** True to judge results of code as promptfoo does. */
+  /** True to treat results of code as promptfoo does. */
   readonly isAsPromptfoo?: boolean | undefined;
-  /** That of every judge that is named beside an expectation. */
+  /** The precedence of judges that are named next to an expectation. */
   readonly judgeRank?: JudgeRank | undefined;
 }
 
-/** An expectation of what code makes of the answer. */
+/** Returns the expectation applied to the answer that the code transforms. */
 function onTransformed(expectation: Expectation, script: JavaScript): Expectation {
   return {
     ...expectation,
@@ -188,8 +188,8 @@ function onTransformed(expectation: Expectation, script: JavaScript): Expectatio
   };
 }
 
-/** What comes of each, one after the other. */
-async function inEach<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
+/** Maps items one after the other. */
+async function mapInOrder<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
   const made: R[] = [];
   for (const item of items) made.push(await make(item));
   return made;

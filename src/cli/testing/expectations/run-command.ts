@@ -11,38 +11,38 @@ import type { Env } from '../../core/types.ts';
 import { usageError } from '../../errors.ts';
 import type { CommandFailure } from './expectation.ts';
 
-/** How long a program may take, in milliseconds. */
+/** Maximum time of a program, in milliseconds. */
 const LIMIT_MS = 30_000;
-/** Characters of what it printed that are shown. */
-const MOST_SHOWN = 2000;
-/** How long what a program printed is waited for once nothing of it runs any more. */
+/** Number of characters of its output to show. */
+const MAX_SHOWN = 2000;
+/** Maximum wait for a program's output after its last process has ended, in milliseconds. */
 const LAST_WORDS_MS = 1000;
 const CASE_VARIABLE = 'PROMPTRUN_CASE';
 
 export interface CommandOptions {
-  /** Where it runs. */
+  /** The working directory. */
   readonly directory: string;
   /** The environment of this process. */
   readonly env: Env;
-  /** Variables that hold keys: it is given none of them. */
+  /** Variables that contain keys, which the program must not get. */
   readonly secrets: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
 
-/** What a program is told of the case. */
+/** The facts about a case for a program. */
 export interface CommandCase {
   readonly name: string;
   readonly inputs: Readonly<Record<string, string>>;
-  /** null for the prompt's own. */
+  /** null for the prompt's own model. */
   readonly model: string | null;
   readonly output: string;
 }
 
 /**
- * Runs a program on an answer: the answer on its standard input, the case in the file that PROMPTRUN_CASE names. What
- * it leaves running is ended when it ends.
+ * Runs a program on an answer. The answer is on its standard input, the case in the file that PROMPTRUN_CASE names. Ends
+ * processes that the program leaves running.
  *
- * @returns undefined if it ended with 0
+ * @returns undefined if it exited with 0
  * @throws {CliError} USAGE_ERROR if it can't be started
  */
 export async function runCommand(
@@ -88,7 +88,7 @@ async function started(
   }
 }
 
-/** How a program ended; undefined if its time was over before. @throws what starting it throws */
+/** Returns a text about the end of a program; undefined after a timeout. @throws the error of starting it */
 async function endOf(ended: Promise<ProgramEnd>, over: AbortSignal): Promise<string | undefined> {
   const end = await Promise.race([
     ended,
@@ -100,7 +100,7 @@ async function endOf(ended: Promise<ProgramEnd>, over: AbortSignal): Promise<str
   return end.signal === null ? `ended with ${end.code}` : `was ended by ${end.signal}`;
 }
 
-/** Keeps the beginning of what a program prints, and lets the rest go. */
+/** Keeps the beginning of a program's output and discards the rest. */
 class FirstCharacters {
   text = '';
 
@@ -109,7 +109,7 @@ class FirstCharacters {
       stream.setEncoding('utf8');
       stream.on('error', () => {});
       stream.on('data', (piece: string) => {
-        if (this.text.length < MOST_SHOWN) this.text = (this.text + piece).slice(0, MOST_SHOWN);
+        if (this.text.length < MAX_SHOWN) this.text = (this.text + piece).slice(0, MAX_SHOWN);
       });
     }
   }

@@ -14,9 +14,9 @@ const endsWith: Meets = (text, expected) =>
   text.endsWith(expected) || withoutLastBreak(text).endsWith(expected);
 const startsWith: Meets = (text, expected) => text.startsWith(expected);
 const contains: Meets = (text, expected) => text.includes(expected);
-const SAME = 'the same, whatever the case of letters';
+const SAME = 'the same, ignoring the case of letters';
 
-/** What is expected of an answer as text. */
+/** Expectations of an answer as text. */
 export const TEXT_KINDS = {
   contains: textKind('a text that must be in the answer', 'does not contain', contains),
   icontains: textKind(SAME, 'does not contain', lower(contains)),
@@ -28,7 +28,7 @@ export const TEXT_KINDS = {
     schema: { ...WORD, description: 'the whole answer' },
     read: (value, { key, isAsPromptfoo }) => ({ text: inputTextIn(value, key), isExact: isAsPromptfoo }),
     text: ({ text }) => quoted(text),
-    // A line break at the end is how files and YAML blocks end, not part of what was meant.
+    // Files and YAML blocks end in a line break that the author did not mean.
     unmet: ({ text: expected, isExact }, { text }) =>
       (isExact ? text === expected : withoutLastBreak(text) === withoutLastBreak(expected))
         ? undefined
@@ -69,7 +69,7 @@ function withoutLastBreak(text: string): string {
   return text.endsWith('\n') ? text.slice(0, -1) : text;
 }
 
-/** With the flag u, as patterns are usually written today; one that is only valid without it is read without. */
+/** Compiles a pattern with the flag u, or without it if the pattern is valid only so. */
 function patternOf(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u');

@@ -11,8 +11,8 @@ import { type ReportMaterial, testsGrid } from './tests-grid.ts';
 import { linesReport } from './text.ts';
 
 /**
- * The results as a GitHub workflow reads them: plain lines that it takes no command from, and an annotation with file
- * and line for each case that did not pass.
+ * Renders the results for a GitHub workflow: plain lines without workflow commands, and an annotation with file and line for
+ * each case that did not pass.
  */
 export function githubReport(results: readonly ReportedResult[], summary: TestSummary): string {
   const token = randomUUID();
@@ -22,7 +22,7 @@ export function githubReport(results: readonly ReportedResult[], summary: TestSu
   return `::stop-commands::${token}\n${linesReport(results, summary)}::${token}::\n${baselineAnnotation(summary)}${annotations.join('')}`;
 }
 
-/** The verdict on a comparison, which GitHub shows above the files. */
+/** Returns the annotation with a comparison's verdict, which GitHub shows above the files. */
 function baselineAnnotation({ baseline }: TestSummary): string {
   if (baseline === undefined) return '';
   const kind = baseline.rates?.verdict === 'worse' ? 'error' : 'notice';
@@ -39,7 +39,7 @@ function annotation({ entry, repetitions, messages }: ReportedResult): string {
   return `::error ${properties}::${escapedData([...messages, ...hints].join('\n'))}\n`;
 }
 
-// As the runner's own command parser undoes it.
+// The escapes that the runner's own command parser decodes.
 function escapedData(text: string): string {
   return visible(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
@@ -48,7 +48,7 @@ function escapedProperty(text: string): string {
   return escapedData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** Adds the results to the job's summary; a fault is reported, never thrown: the tests are over. */
+/** Adds the results to the job's summary. Reports a failed write without throwing, because the tests are over. */
 export async function writeJobSummary(
   results: readonly ReportedResult[],
   material: ReportMaterial,
@@ -56,11 +56,11 @@ export async function writeJobSummary(
   note: (line: string) => void,
 ): Promise<void> {
   try {
-    await appendToNamedFile(file, gridMarkdown(testsGrid(results, material), LONGEST_SUMMARY));
+    await appendToNamedFile(file, gridMarkdown(testsGrid(results, material), MAX_SUMMARY));
   } catch (error) {
     note(`note: the job summary can't be written: ${messageOf(error)}`);
   }
 }
 
-/** In bytes, of which a character may take four. GitHub drops a step's whole summary if it is longer than 1 MiB. */
-const LONGEST_SUMMARY = 250_000;
+/** Maximum length in characters of up to four bytes. GitHub drops a step's whole summary above 1 MiB. */
+const MAX_SUMMARY = 250_000;

@@ -6,7 +6,7 @@ import { passData } from '../cases/pass-rule.ts';
 import { type EntryResult, modelLabel, type Repetition, totalsOf } from '../result.ts';
 import type { TestSummary } from '../summary.ts';
 
-/** The results as data: how many ended in each way, what they took, and each case with its repetitions. */
+/** Returns the results as data: totals, spending, and each case with its repetitions. */
 export function jsonReport(
   results: readonly EntryResult[],
   spent: Totals,
@@ -35,13 +35,13 @@ export function jsonReport(
   };
 }
 
-/** Figures are null if no case could be compared. */
+/** Returns a comparison as data; figures are null if no case could be compared. */
 function baselineData({ rates, better, worse, same, new: added, gone }: BaselineComparison): object {
   const { verdict = null, p = null, difference = null, interval = null, smallest = null } = rates ?? {};
   return { verdict, p, difference, interval, smallest, better, worse, same, new: added, gone };
 }
 
-/** Figures are null for what could not be run. */
+/** Returns a rate as data; figures are null if no case could be run. */
 function rateData(summary: RateSummary | undefined): object {
   if (summary === undefined) return { rate: null, interval: null, passK: {} };
   const { rate, interval, passK } = summary;

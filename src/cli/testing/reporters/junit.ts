@@ -8,8 +8,8 @@ import type { ReportedResult } from './reasons.ts';
 import { detailsOf } from './text.ts';
 
 /**
- * The results as JUnit XML: `failure` for what did not match or a run that failed, `error` for what could not be run. What
- * all of them took stands in the properties of the first suite.
+ * Renders the results as JUnit XML: `failure` for a mismatch or a failed run, `error` for a case that could not be run. The
+ * properties of the first suite have the total spending.
  */
 export function junitReport(
   results: readonly ReportedResult[],
@@ -39,7 +39,7 @@ ${suites}</testsuites>
   return text;
 }
 
-/** The figures, and the verdict in one line. */
+/** Returns the figures of a comparison, and its verdict in one line. */
 function baselineProperties(baseline: BaselineComparison | undefined): (readonly [string, string])[] {
   if (baseline === undefined) return [];
   const [line = ''] = baselineLines(baseline);
@@ -67,7 +67,7 @@ function testCase(result: ReportedResult): Html {
   const attributes = html`classname="${file}" name="${xml(entryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;
   if (status === 'passed') return html`    <testcase ${attributes}/>\n`;
   if (status === 'unchecked') {
-    return html`    <testcase ${attributes}>\n      <skipped message="unchecked: all of its checks are left out"/>\n    </testcase>\n`;
+    return html`    <testcase ${attributes}>\n      <skipped message="unchecked: all of its checks were left out"/>\n    </testcase>\n`;
   }
   const details = xml(
     detailsOf(result)
@@ -86,7 +86,7 @@ function testCase(result: ReportedResult): Html {
 `;
 }
 
-/** Without the characters that XML can't hold and that `html` does not make visible. */
+/** Removes characters that are invalid in XML and that `html` does not make visible. */
 function xml(text: string): string {
   return text.replace(/[\uFFFE\uFFFF\p{Surrogate}]/gu, '\uFFFD');
 }

@@ -11,19 +11,19 @@ import type { Mismatch } from '../expectations/expectation.ts';
 import { type EntryResult, hasPassed, type Repetition } from '../result.ts';
 import type { TestSummary } from '../summary.ts';
 
-/** A result, and why it did not pass: what every report is made of. */
+/** A result with the reasons that it did not pass, for every report. */
 export interface ReportedResult extends EntryResult {
-  /** How many repetitions passed and how sure that is, if there are several; empty otherwise. */
+  /** The pass rate with its interval if there are several repetitions; otherwise empty. */
   readonly summary: string;
-  /** How its rate differs from the baseline's; undefined if it doesn't. */
+  /** The change of its rate from the baseline; undefined if there is none. */
   readonly change: string | undefined;
-  /** Of each repetition: messages, and below each what came, or how it differs from what was expected. */
+  /** The messages of each repetition, each with the answer or its difference from the expected one. */
   readonly reasons: readonly (readonly GridPart[])[];
-  /** The same in short, each once: one line for what was expected and what came. */
+  /** Short forms of the messages without duplicates, one line each with expected and actual. */
   readonly messages: readonly string[];
 }
 
-/** Finds the differences that reports show. */
+/** Adds the reasons, with the differences that reports show. */
 export async function withReasons(
   ctx: Context,
   results: readonly EntryResult[],
@@ -57,7 +57,7 @@ function rateSummary({ counted, entry, status, repetitions }: EntryResult): stri
   return [`${rateText(passed, runs, intervalOf(counted))}${isFlaky(counted) ? ', flaky' : ''}${needed}`];
 }
 
-/** Returns why a case is undecided, and what would decide it. */
+/** Returns a text on an undecided case with the runs that would probably decide it. */
 function undecidedText({ status, counted, entry }: EntryResult): string[] {
   const { pass } = entry.testCase;
   if (status !== 'undecided' || counted === undefined || pass.kind !== 'rate') return [];
@@ -66,7 +66,7 @@ function undecidedText({ status, counted, entry }: EntryResult): string[] {
   return [`not enough runs to say: ${runs} would probably decide`];
 }
 
-/** Of the results that are left because of one fault, only the first says which it is. */
+/** Names a fault that put several results off only once, in the first of them. */
 function faultOnce(results: readonly EntryResult[]): EntryResult[] {
   let isReported = false;
   return results.map(result => ({

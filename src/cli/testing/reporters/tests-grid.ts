@@ -14,13 +14,13 @@ import { OWN_MODEL, summaryLines, type TestSummary } from '../summary.ts';
 import { caseRanges, summaryRanges } from './rate-ranges.ts';
 import type { ReportedResult } from './reasons.ts';
 
-/** What a page shows of runs besides what reports hold. */
+/** The material of a page that is not in the reported results. */
 export interface ReportMaterial {
-  /** How often cases passed, and how sure that is. */
+  /** The pass rates with their intervals. */
   readonly summary: TestSummary;
-  /** Pictures, by their URLs. */
+  /** The pictures by URL. */
   readonly media: Map<string, MediaContent>;
-  /** What runs took. */
+  /** The spending of the runs. */
   readonly budget: Pick<Budget, 'totalsOf' | 'mentionsCredits' | 'spentLines'>;
 }
 
@@ -32,7 +32,7 @@ const STATES = {
   fault: 'not run',
 } as const;
 
-/** Cases by models. */
+/** Returns a grid of cases by models. */
 export function testsGrid(results: readonly ReportedResult[], material: ReportMaterial): Grid {
   const models = [...new Set(results.map(({ entry }) => modelLabel(entry)))];
   const byCase = new Map<TestCase, ReportedResult[]>();
@@ -122,7 +122,7 @@ function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
   };
 }
 
-/** What was expected and did not come, then what came, unless a difference shows it already. */
+/** Returns the mismatches of a repetition, then its answer, unless a difference already shows it. */
 function repetitionParts(
   run: Run | undefined,
   reasons: readonly GridPart[],

@@ -5,7 +5,7 @@ import { entryName, totalsText } from '../result.ts';
 import { summaryLines, type TestSummary } from '../summary.ts';
 import type { ReportedResult } from './reasons.ts';
 
-/** The results as a tree: files, their cases, and below each that did not pass, why. */
+/** Renders the results as a tree of files and cases, with the reasons below each case that did not pass. */
 export function treeReport(
   results: readonly ReportedResult[],
   paint: ChalkInstance,
@@ -48,7 +48,7 @@ const WORDS = {
   fault: 'ERROR',
 } as const;
 
-/** A line for each case, and below each that did not pass, why. */
+/** Renders a line for each case, with the reasons below each one that did not pass. */
 export function linesReport(results: readonly ReportedResult[], summary: TestSummary): string {
   const lines = results.flatMap(result => {
     const { entry, status, seconds } = result;
@@ -60,23 +60,23 @@ export function linesReport(results: readonly ReportedResult[], summary: TestSum
   return `${[...lines, ...rates, totalsText(results)].join('\n')}\n`;
 }
 
-/** How often a repeated case that passed did, and how that changed; the details of one that didn't begin with it. */
+/** Returns the pass rate of a repeated case that passed, and its change. A failed case has its rate in the details. */
 function passedRate({ status, summary, change }: ReportedResult): string {
   const rate = status === 'passed' && summary !== '' ? ` ${summary}` : '';
   return change === undefined ? rate : `${rate}, ${change}`;
 }
 
-/** A line that tells why a result did not pass, harmless to a terminal. */
+/** A line about a result that did not pass, safe for a terminal. */
 interface DetailLine {
-  /** What it begins with: expected, actual, both, or a message. */
+  /** The mark at its beginning: expected, actual, both, or none for a message. */
   readonly mark: '- ' | '+ ' | '  ' | '';
   readonly text: string;
 }
 
-/** Lines of a difference, or of an answer, that are shown at most. */
-const MOST_LINES = 40;
+/** Maximum number of lines of a difference or an answer to show. */
+const MAX_LINES = 40;
 
-/** Why a result did not pass, line by line; nothing for one that did. */
+/** Returns the reasons that a result did not pass, line by line; nothing if it passed. */
 export function detailsOf({ status, summary, reasons }: ReportedResult): DetailLine[] {
   if (status === 'passed') return [];
   return [...(summary === '' ? [] : linesOf(summary, '')), ...reasons.flat().flatMap(partLines)];
@@ -100,6 +100,6 @@ function linesOf(text: string, mark: DetailLine['mark']): DetailLine[] {
 }
 
 function cut(lines: DetailLine[]): DetailLine[] {
-  const more = lines.length - MOST_LINES;
-  return more <= 0 ? lines : [...lines.slice(0, MOST_LINES), { mark: '', text: `… ${more} more lines` }];
+  const more = lines.length - MAX_LINES;
+  return more <= 0 ? lines : [...lines.slice(0, MAX_LINES), { mark: '', text: `… ${more} more lines` }];
 }

@@ -18,20 +18,20 @@ import type { Judge, JudgeLog } from './judge.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import type { QuestionRounds } from './question-rounds.ts';
 
-/** What expectations need of the whole test. */
+/** The parts of a test that expectations use. */
 export interface CheckTools {
   readonly judge: Judge;
   readonly budget: Budget;
-  /** What judges are asked for this repetition. */
+  /** The log of the judge's questions about this repetition. */
   readonly log: JudgeLog;
-  /** Asks questions together with those of other repetitions; each is asked by itself if undefined. */
+  /** Asks the questions of several repetitions together; if undefined, each is asked alone. */
   readonly rounds?: QuestionRounds | undefined;
 }
 
-/** What was run. */
+/** The entry that was run. */
 type CheckedEntry = Pick<PreparedEntry, 'entry' | 'connection' | 'request'>;
 
-/** Checks what came back; whatever goes wrong with that is a fault of this repetition alone. */
+/** Checks a result. An error in a check is a fault of this repetition alone. */
 export async function checkRun(
   ctx: Context,
   prepared: CheckedEntry,
@@ -67,14 +67,14 @@ export async function checkRun(
   }
 }
 
-/** A case in doubt is never created again unasked: how to ask for it. */
+/** Adds the hint that creates a case in doubt again, which never happens unasked. */
 function inDoubt({ isInDoubt = false, fault }: RequestResult): Pick<RequestResult, 'fault'> {
   if (!isInDoubt || fault === undefined) return { fault };
   const hint = 'To run it again, at its price: the same command with --resume --retry-unknown.';
   return { fault: { ...fault, hints: [...fault.hints, hint] } };
 }
 
-/** A run that failed is something that did not come as expected, not something that could not be run. */
+/** Returns a failed run as a mismatch, since the case itself could be run. */
 function failedRun({ outputs }: Run, line: number): Mismatch {
   const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => fieldText(data));
   return { line, at: -1, message: `the run failed${errors.length > 0 ? `: ${errors.join('; ')}` : ''}` };
@@ -126,7 +126,7 @@ async function answerOf(
   };
 }
 
-/** What the model was asked, as promptfoo gives it to code: one message as its text, several as JSON. */
+/** Returns the request to the model in promptfoo's form for code: one message as its text, several as JSON. */
 async function promptText(
   ctx: Context,
   { promptVersionId, text }: PreparedEntry['request'],

@@ -10,13 +10,13 @@ import type { JudgeLog } from './judge.ts';
 
 interface JudgeJournalOptions {
   readonly journal: BatchJournal;
-  /** True to go on with what an earlier start asked. */
+  /** True to resume from an earlier invocation's questions. */
   readonly resume: boolean;
-  /** True to ask again what failed or was cut off. */
+  /** True to repeat questions that failed or were interrupted. */
   readonly retryUnknown: boolean;
 }
 
-/** Keeps in the journal of a test what judges were asked about a repetition, so that nothing is paid for twice. */
+/** Keeps the questions about a repetition in the test's journal, so that none is paid for twice. */
 export class JudgeJournal implements JudgeLog {
   readonly #ctx: Pick<Context, 'clock'>;
   readonly #journal: BatchJournal;
@@ -35,11 +35,11 @@ export class JudgeJournal implements JudgeLog {
     this.#journal = journal;
     this.asksAgain = retryUnknown;
     const own = [...(resume ? journal.extras.values() : [])].filter(isOf(job));
-    // Of a question that was asked again, the last answer counts.
+    // The last answer to a repeated question counts.
     this.#earlier = retryUnknown ? own.filter(({ runId }) => runId !== undefined) : own;
   }
 
-  /** True if a judge was asked by this start of the test. */
+  /** True if this invocation of the test has asked a judge. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }

@@ -29,85 +29,85 @@ input:
 {{#if system}}{{role "system"}}{{system}}{{/if}}{{role "user"}}{{prompt}}
 `;
 
-/** The prompt that asks a judge, with that judge as its model. */
+/** The judging prompt with the judge as its model. */
 type JudgeVersion = Awaited<ReturnType<typeof resolveTarget>>;
 
-/** The creations for the questions about one repetition: what an earlier start of the test made of them, and those of now. */
+/** The creations for the questions about one repetition, from earlier invocations of the test and from this one. */
 export interface JudgeLog {
-  /** The repetition that the questions are about. */
+  /** The id of the repetition that the questions are about. */
   readonly asker: string;
-  /** True if a question whose run failed in an earlier start is asked again. */
+  /** True to repeat a question whose run failed in an earlier invocation. */
   readonly asksAgain: boolean;
   /**
-   * What an earlier start made of a question, once for each time that it was asked: its run, or a creation that is sent
-   * once more under its key. undefined if it is to be asked anew.
+   * Takes the result of a question from an earlier invocation, each result once: its run, or a creation to send again under
+   * its key. Returns undefined if the question must be asked anew.
    *
-   * @throws {CliError} for a creation that may have made a run of unknown id
+   * @throws {CliError} if a creation may have made a run of unknown id
    */
   take(request: CreationRequest): { readonly runId?: string; readonly entry?: JournalEntry } | undefined;
-  /** A creation is about to be sent. */
+  /** Records that a creation is about to be sent. */
   begin(entry: JournalEntry): Promise<void>;
-  /** What it came to; null if it made no run. */
+  /** Records the run of a creation; null if it made none. */
   end(creation: string, runId: string | null): Promise<void>;
 }
 
-/** A question as it is sent to a model. */
+/** A question with its request to a model. */
 interface PreparedQuestion extends Pick<JudgeQuestion, 'request' | 'estimatedCredits'> {
   readonly connection: Connection;
 }
 
 /** The model that a question names. */
-type Named = Pick<Question, 'model' | 'rank'>;
+type RequestedModel = Pick<Question, 'model' | 'rank'>;
 
-/** Asks models of this machine's own service about answers; its runs are runs like any other. */
+/** Asks models of this machine's own service about answers, with ordinary runs. */
 export class Judge {
   readonly #ctx: Context;
   readonly #model: string | undefined;
   readonly #budget: Budget;
   readonly #versions = new Map<string, Promise<JudgeVersion>>();
   #connection: Promise<Connection> | undefined;
-  /** @param model answers every question, whatever model it names */
+  /** @param model overrides the model that a question names */
   constructor(ctx: Context, model: string | undefined, budget: Budget) {
     this.#ctx = ctx;
     this.#model = model;
     this.#budget = budget;
   }
 
-  /** @throws {CliError} USAGE_ERROR for a model that is not there */
-  async check(named: Named): Promise<void> {
+  /** @throws {CliError} USAGE_ERROR if the model does not exist */
+  async check(named: RequestedModel): Promise<void> {
     await this.#version(this.#modelOf(named));
   }
 
-  #modelOf({ model, rank }: Named): string | undefined {
+  #modelOf({ model, rank }: RequestedModel): string | undefined {
     if (rank === 'first' && model !== undefined) return model;
     const setting = this.#ctx.settings.get('judge');
     return this.#model ?? (rank === 'last' ? (setting ?? model) : (model ?? setting));
   }
 
-  /** @throws {CliError} CONFIG_ERROR for a model without a price under `--max-cost` */
-  async checkPrice({ model, rank }: Named): Promise<void> {
+  /** @throws {CliError} CONFIG_ERROR if the model has no price under `--max-cost` */
+  async checkPrice({ model, rank }: RequestedModel): Promise<void> {
     const body = await this.#bodyOf({ prompt: '?', model, rank });
     await this.#budget.checkPrice(await this.#local(), body);
   }
 
-  /** @throws {CliError} USAGE_ERROR for a model whose provider has no batches */
-  async checkBatch(named: Named): Promise<void> {
+  /** @throws {CliError} USAGE_ERROR if the model's provider has no batches */
+  async checkBatch(named: RequestedModel): Promise<void> {
     const { promptVersionId } = await this.#version(this.#modelOf(named));
     await providerOf(await this.#local(), promptVersionId);
   }
 
-  /** Adds what a question is expected to cost. */
+  /** Adds the estimate of a question to a forecast. */
   async forecast(forecast: Forecast, question: Question, providerBatch: boolean): Promise<void> {
     const { estimatedCredits } = await this.#version(this.#modelOf(question));
     await forecast.add(await this.#local(), await this.#bodyOf(question), estimatedCredits, providerBatch);
   }
 
   /**
-   * The answer to a question; that of an earlier start, if it was asked then for the same repetition.
+   * Answers a question, with the answer of an earlier invocation if that asked it for the same repetition.
    *
-   * @param rounds asks it together with those about other repetitions
+   * @param rounds asks it together with questions about other repetitions
    *
-   * @throws {CliError} for a model that is not there, or a run that failed
+   * @throws {CliError} if the model does not exist, or the run failed
    */
   async ask(question: Question, log: JudgeLog, rounds?: QuestionRounds): Promise<string> {
     const { connection, request, estimatedCredits } = await this.prepare(question);
@@ -143,7 +143,7 @@ export class Judge {
     return answerIn(run);
   }
 
-  /** What is sent to ask a question, and where to. @throws {CliError} USAGE_ERROR for a model that is not there */
+  /** Builds the request of a question with its connection. @throws {CliError} USAGE_ERROR if the model does not exist */
   async prepare(question: Question): Promise<PreparedQuestion> {
     const { estimatedCredits } = await this.#version(this.#modelOf(question));
     return { connection: await this.#local(), request: await this.#requestOf(question), estimatedCredits };
@@ -194,7 +194,7 @@ export class Judge {
   }
 }
 
-/** Returns the judge's reply. @throws {CliError} for a run that failed */
+/** Returns the judge's reply. @throws {CliError} if the run failed */
 export function answerIn({ runStatus, outputs }: Run): string {
   if (runStatus === 'succeeded') return textOfOutputs(outputs);
   throw new CliError("the judge's run failed", {

@@ -17,23 +17,23 @@ import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/t
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
 import type { Entry, FileFault } from '../result.ts';
 
-/** An entry with what is sent for it. */
+/** An entry with its request. */
 export interface PreparedEntry {
   readonly entry: Entry;
-  /** To the service that runs it. */
+  /** The connection to the service that runs it. */
   readonly connection: Connection;
   readonly request: RunRequest;
-  /** What the service's search says that a run is expected to take. */
+  /** The estimate in the service's search results. */
   readonly estimatedCredits: unknown;
-  /** The same for equal cases, whatever their number or name. */
+  /** A key that equal cases share, regardless of their number or name. */
   readonly key: string;
-  /** From 1; more where equal cases come before it, so that each repetition of each has a number of its own. */
+  /** The number of its first repetition: 1, or more after equal cases, so that all repetitions have different numbers. */
   readonly firstRepetition: number;
 }
 
 /**
- * Finds what every case runs and checks its inputs and options; no run is created. What does not fit is a fault of its
- * whole file, of which nothing is sent then.
+ * Resolves the target of every case and checks its inputs and options. Creates no run. An invalid case is a fault of its
+ * whole file, so that nothing of that file is sent.
  */
 export async function prepareEntries(
   ctx: Context,
@@ -60,7 +60,7 @@ export async function prepareEntries(
   return { entries, faults };
 }
 
-/** @throws {CliError} CONFIG_ERROR for a version whose model has no price, under `--max-cost` */
+/** @throws {CliError} CONFIG_ERROR if a version's model has no price under `--max-cost` */
 export async function checkPrices(budget: Budget, entries: readonly PreparedEntry[]): Promise<void> {
   const oneOfEach = new Map(entries.map(entry => [entry.request.promptVersionId, entry]));
   for (const { connection, request } of oneOfEach.values()) {
@@ -68,7 +68,7 @@ export async function checkPrices(budget: Budget, entries: readonly PreparedEntr
   }
 }
 
-/** @throws {CliError} USAGE_ERROR for a version whose model can't be asked in a batch of its provider */
+/** @throws {CliError} USAGE_ERROR if a version's model has no batches at its provider */
 export async function checkBatches(entries: readonly PreparedEntry[]): Promise<void> {
   const oneOfEach = new Map(entries.map(entry => [entry.request.promptVersionId, entry]));
   for (const { connection, request } of oneOfEach.values()) {
@@ -90,10 +90,10 @@ async function entriesOf(ctx: Context, connection: Connection, file: TestFile): 
   return entries;
 }
 
-/** A version, with what it says of its inputs if that is known. */
+/** A version with its inputs, if they are known. */
 type TestedVersion = Awaited<ReturnType<typeof versionOf>>;
 
-/** @throws {CliError} that names the case, for what is a fault of the whole file */
+/** @throws {CliError} that names the case, for a fault of the whole file */
 async function prepare(
   ctx: Context,
   connection: Connection,
@@ -117,7 +117,7 @@ async function prepare(
   }
 }
 
-/** In a replay, a version that was not recorded is reported with the nearest recording once the run is asked for. */
+/** Resolves a version. In a replay, an unrecorded version is reported later, with the nearest recording. */
 async function versionOf(
   ctx: Context,
   connection: Connection,
@@ -151,7 +151,7 @@ async function placedInputs(
   return checkedInputs(fields, await takeNamedImages(fields, { text, images }, finder));
 }
 
-/** The version of a prompt that stands in no file of its own. */
+/** Returns the version of a prompt without a file of its own. */
 async function resolveText(
   ctx: Context,
   { name, text }: { readonly name: string; readonly text: string },
@@ -168,7 +168,7 @@ function located({ file, testCase }: Entry, error: unknown): CliError {
   return new CliError(where, { status, exitCode, hints, data, cause: error });
 }
 
-/** Identifies a case whatever its number or name: by target, model, inputs and options. */
+/** Returns a key of a case from its target, model, inputs and options, but not its number or name. */
 function entryKey({ entry: { file, model }, request }: EntryRequest): string {
   const { text, images, options, promptVersionId } = request;
   const content = [

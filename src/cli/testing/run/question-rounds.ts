@@ -3,12 +3,12 @@ import { type RunRequest, requestDigest } from '../../inputs/request-body.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 
-/** A question that a judge is to be asked. */
+/** A question to a judge. */
 export interface JudgeQuestion {
-  /** The repetition whose answer it is about. */
+  /** The id of the repetition whose answer it is about. */
   readonly asker: string;
   readonly request: RunRequest;
-  /** What the service's search says that its run is expected to take. */
+  /** The estimate in the service's search results. */
   readonly estimatedCredits: unknown;
 }
 
@@ -16,38 +16,38 @@ interface OpenQuestion extends JudgeQuestion {
   readonly settle: (result: RequestResult) => void;
 }
 
-/** A question whose asker waits. */
+/** A question whose check waits for the answer. */
 interface WaitingQuestion {
   readonly question: OpenQuestion;
   readonly fail: (error: Error) => void;
 }
 
-/** Programs of test files that run at a time. */
-const MOST_PROGRAMS = 4;
+/** Maximum number of test files' programs that run at a time. */
+const MAX_PROGRAMS = 4;
 
 /**
- * Gathers the questions of many checks, and has them asked together once no check can go on without an answer: a batch
- * of a provider takes minutes or hours, however few questions are in it.
+ * Collects the questions of many checks and asks them together once no check can continue without an answer, because a
+ * provider's batch takes minutes or hours even for a few questions.
  */
 export class QuestionRounds {
   readonly #askAll: (questions: readonly OpenQuestion[]) => Promise<void>;
-  readonly #programs = new PQueue({ concurrency: MOST_PROGRAMS });
-  /** Parts of checks that don't wait for an answer. */
+  readonly #programs = new PQueue({ concurrency: MAX_PROGRAMS });
+  /** Number of parts of checks that don't wait for an answer. */
   #working = 0;
   #waiting: WaitingQuestion[] = [];
   #fault: Error | undefined;
 
-  /** @param askAll settles each question, or throws what no question could be asked after */
+  /** @param askAll settles each question, or throws an error that ends all questions */
   constructor(askAll: (questions: readonly OpenQuestion[]) => Promise<void>) {
     this.#askAll = askAll;
   }
 
-  /** What no question could be asked after; undefined if there is nothing. */
+  /** The error that ended all questions; undefined if there is none. */
   get fault(): Error | undefined {
     return this.#fault;
   }
 
-  /** Does a check that may ask. */
+  /** Runs a check that may ask questions. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#working += 1;
     try {
@@ -57,7 +57,7 @@ export class QuestionRounds {
     }
   }
 
-  /** Does the parts of a check side by side, so that their questions go in one round. */
+  /** Runs the parts of a check concurrently, so that their questions share a round. */
   async all(parts: readonly (() => Promise<void>)[]): Promise<void> {
     this.#working += Math.max(0, parts.length - 1);
     let left = parts.length;
@@ -67,7 +67,7 @@ export class QuestionRounds {
           return await part();
         } finally {
           left -= 1;
-          // After the last one the check itself goes on.
+          // After the last part the check itself continues.
           if (left > 0) this.#pause();
         }
       }),
@@ -92,14 +92,14 @@ export class QuestionRounds {
     });
   }
 
-  /** Runs a program of a test file, in its turn. */
+  /** Runs a test file's program once there is room for it. */
   program<T>(run: () => Promise<T>): Promise<T> {
     return this.#programs.add(run);
   }
 
   #pause(): void {
     this.#working -= 1;
-    // Others may have been about to begin.
+    // Other checks may be about to start.
     queueMicrotask(() => {
       if (this.#working === 0 && this.#waiting.length > 0) void this.#ask(this.#waiting.splice(0));
     });
@@ -124,8 +124,8 @@ export class QuestionRounds {
   }
 }
 
-/** Returns rounds of questions that are jobs themselves, kept beside those of their askers. */
-export function roundsOf(kept: ResumableRequests): QuestionRounds {
+/** Returns rounds whose questions are jobs in the journal of the test. */
+export function roundsOf(requests: ResumableRequests): QuestionRounds {
   const asked = new Map<string, number>();
   const idOf = (asker: string, digest: string): string => {
     const question = `${asker}/${digest.slice(0, 32)}`;
@@ -137,11 +137,11 @@ export function roundsOf(kept: ResumableRequests): QuestionRounds {
       const id = idOf(asker, requestDigest(request));
       return { id, row: at + 1, estimatedCredits, request: async () => request, settle };
     });
-    await kept.run(jobs, async (job, result) => job.settle(result));
+    await requests.run(jobs, async (job, result) => job.settle(result));
   });
 }
 
-/** Returns the id of the job that a job is, or whose answer its question is about. */
+/** Returns the id of the repetition's job for its own id or that of a question about it. */
 export function askerOf(id: string): string {
   return id.split('/', 1)[0] ?? id;
 }

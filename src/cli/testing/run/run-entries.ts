@@ -17,9 +17,9 @@ interface RepetitionJob extends Job {
 }
 
 /**
- * Runs every entry as often as it says and checks what comes back; results are in the order of the entries.
+ * Runs and checks all repetitions of every entry. The results are in the order of the entries.
  *
- * @throws {CliError} INTERRUPTED; what has ended by then is kept for `--resume`
+ * @throws {CliError} INTERRUPTED; the results so far are in the journal for `--resume`
  */
 export async function runEntries(
   ctx: Context,
@@ -41,7 +41,7 @@ export async function runEntries(
     const log = new JudgeJournal(ctx, job.id, options);
     const repetition = await checkRun(ctx, job.prepared, result, { ...options, log, rounds });
     repetitions.set(job.id, isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition);
-    // The judge of an answer was refused, as it would be the next time.
+    // A refusal of the judge would repeat, so nothing more is started.
     if (result.run !== undefined && repetition.isLeft)
       stop.register({ kind: 'put off', error: repetition.fault });
   };
@@ -59,7 +59,7 @@ export async function runEntries(
     const own = repetitionIds(prepared).flatMap(id => repetitions.get(id) ?? []);
     return resultOf(prepared.entry, own);
   });
-  // Together they cost one flush.
+  // Concurrent writes share one flush.
   await Promise.all(
     results.map(async ({ status: verdict }, at) => {
       const prepared = entries[at];
@@ -70,7 +70,7 @@ export async function runEntries(
   return results;
 }
 
-/** A repetition with what came of it. */
+/** A repetition with its result. */
 interface Answered {
   readonly job: RepetitionJob;
   readonly result: RequestResult;
@@ -81,7 +81,7 @@ function isFaulty({ prepared }: RepetitionJob): boolean {
   return prepared.entry.testCase.fault !== undefined;
 }
 
-/** Checks answers that came at once: the questions to judges go to their provider as batches, too. */
+/** Checks answers that arrived together, so that the questions to judges go to their provider as batches too. */
 async function checkTogether(
   ctx: Context,
   kept: ResumableRequests,
@@ -94,7 +94,7 @@ async function checkTogether(
   if (rounds.fault !== undefined) throw rounds.fault;
 }
 
-/** Whether a case did not pass when it was last run. */
+/** Returns true if a case did not pass when it was last run. */
 export function hasFailed(journal: BatchJournal, prepared: PreparedEntry): boolean {
   const verdict = journal.verdicts.get(repetitionId(prepared));
   return verdict !== undefined && verdict !== 'passed';
@@ -122,7 +122,7 @@ function repetitionJobs(
   }));
 }
 
-/** Returns true for a case that runs until it is decided, and is. */
+/** Returns true if a case that runs until decided is decided. */
 function isDecided(prepared: PreparedEntry, repetitions: ReadonlyMap<string, Repetition>): boolean {
   const { pass, untilDecided } = prepared.entry.testCase;
   if (!untilDecided || pass.kind !== 'rate') return false;
@@ -130,7 +130,7 @@ function isDecided(prepared: PreparedEntry, repetitions: ReadonlyMap<string, Rep
   return decide(pass.rate, own) !== undefined;
 }
 
-/** Counts what judging cost in an earlier start of the test. */
+/** Counts the judge's spending in earlier invocations of the test. */
 async function resumeJudging(ctx: Context, { journal, budget }: RunEntriesOptions): Promise<void> {
   if (journal.extras.size === 0) return;
   const judged = [...journal.extras.values()].flatMap(({ runId }) =>

@@ -3,23 +3,23 @@ import path from 'node:path';
 import type { Context } from '../../context.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Files in places that nothing watches yet are looked for this often, in milliseconds. */
-const LOOK_MS = 1000;
+/** The interval between scans for files in folders without a watcher, in milliseconds. */
+const SCAN_MS = 1000;
 
-/** What is run next: all, what failed, or what these files concern; `q` is nothing more. */
-export type Wanted = 'a' | 'f' | 'q' | ReadonlySet<string>;
+/** The next round: `a` all cases, `f` failed ones, or those that these files concern; `q` quits. */
+export type NextRound = 'a' | 'f' | 'q' | ReadonlySet<string>;
 
-/** Gives what changed since it was last called, once that is all. */
+/** Returns the files that have changed since the last call, once the changes have settled. */
 export type Changes = () => Promise<ReadonlySet<string> | undefined>;
 
-/** Keys on a terminal, and changes of files. */
+/** Keys pressed on a terminal, and changed files. */
 export class Events {
   readonly #ctx: Context;
   readonly #watchers = new Map<string, FSWatcher>();
-  /** Those that mean something and were not taken yet. */
+  /** The pressed keys that have a meaning and were not handled yet. */
   readonly #keys: ('a' | 'f' | 'q')[] = [];
   #wake: () => void = () => {};
-  /** Whether a round is under way: what ends the command then interrupts it. */
+  /** True during a round, which the end of the command then interrupts. */
   isRunning = false;
 
   constructor(ctx: Context) {
@@ -38,23 +38,23 @@ export class Events {
     stdin.stream.setRawMode(false);
   }
 
-  /** Reacts at once to what happens in the folders of these files. */
+  /** Watches the folders of these files, to react to changes at once. */
   watch(files: Snapshot['files']): void {
     for (const folder of new Set([...files.keys()].map(file => path.dirname(file)))) {
       if (this.#watchers.has(folder)) continue;
       try {
         const watcher = watch(folder, () => this.#wake());
-        // A folder that goes is looked for by its files.
+        // The scans find the files of a folder that disappears and comes back.
         watcher.on('error', () => watcher.close());
         this.#watchers.set(folder, watcher);
       } catch {
-        // It is looked at now and then all the same.
+        // The scans still see its files.
       }
     }
   }
 
-  /** The next key that means something, or what changed. @throws the signal's reason */
-  async next(changes: Changes): Promise<Wanted> {
+  /** Waits for the next key with a meaning or the next change. @throws the signal's reason */
+  async next(changes: Changes): Promise<NextRound> {
     const { io, signal } = this.#ctx;
     const keys = io.stdin.isTerminal ? '; a runs all, f what failed, q ends' : '';
     for (let isFirst = true; ; isFirst = false) {
@@ -66,7 +66,7 @@ export class Events {
     }
   }
 
-  /** The next change. @throws the signal's reason */
+  /** Waits for the next change. @throws the signal's reason */
   async change(changes: Changes, signal: AbortSignal): Promise<ReadonlySet<string>> {
     for (;;) {
       await this.#somethingHappens(signal);
@@ -83,7 +83,7 @@ export class Events {
         signal.removeEventListener('abort', wake);
         resolve();
       };
-      const timer = setTimeout(wake, LOOK_MS);
+      const timer = setTimeout(wake, SCAN_MS);
       this.#wake = wake;
       signal.addEventListener('abort', wake, { once: true });
     });

@@ -7,15 +7,15 @@ import { type FoundTests, findTestFiles } from '../cases/find-test-files.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { TestOptions } from '../test-options.ts';
 
-/** The files that tests depend on, as they were at one time. */
+/** The state of the files that tests depend on, at one time. */
 export interface Snapshot {
-  /** What each looked like, by its path. */
+  /** The fingerprint of each file, by path. */
   readonly files: ReadonlyMap<string, string>;
-  /** The partials of each prompt, by their paths. */
+  /** The paths of each prompt's partials. */
   readonly partials: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Whether a file may be a test file. */
+/** Returns true if a file may be a test file. */
 export function isYaml(file: string): boolean {
   return /\.ya?ml$/u.test(file);
 }
@@ -42,7 +42,7 @@ export async function snapshotOf(
   return { files: new Map(await Promise.all(forms)), partials };
 }
 
-/** The partials that a prompt file names, those of partials included, whether they are there or not. */
+/** Returns the partials of a prompt file, including nested and missing ones. */
 async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
   const partials = new Set<string>();
   const left = prompt.endsWith('.prompt') ? [prompt] : [];
@@ -57,16 +57,16 @@ async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
   return partials;
 }
 
-/** Empty for what is refused as a prompt or a partial. */
+/** Reads a prompt or partial; returns an empty string for a file that is refused as one. */
 async function promptText(file: string, folder: string): Promise<string> {
-  const { real, fault } = inspectNamedFile(file, folder, LARGEST_PROMPT);
+  const { real, fault } = inspectNamedFile(file, folder, MAX_PROMPT_BYTES);
   return fault === undefined ? await readFile(real, 'utf8') : '';
 }
 
-/** In bytes; a larger prompt file is refused. */
-const LARGEST_PROMPT = 128 * 1024;
+/** Maximum size of a prompt file, in bytes. */
+const MAX_PROMPT_BYTES = 128 * 1024;
 
-/** Files that are new, gone or other than they were; what was just found to be read is none of them. */
+/** Returns the new, removed and changed files, except files that were not tracked before. */
 export function changesBetween({ files: before }: Snapshot, { files: after }: Snapshot): Set<string> {
   const isOther = ([file, form]: readonly [string, string]): boolean =>
     after.has(file) ? after.get(file) !== form : !existsSync(file);
@@ -74,7 +74,7 @@ export function changesBetween({ files: before }: Snapshot, { files: after }: Sn
   return new Set([...[...before].filter(isOther).map(([file]) => file), ...[...after.keys()].filter(isNew)]);
 }
 
-/** The cases of each test file that have run, as they are written there. */
+/** The texts of the cases that have run, by test file. */
 export type RunCases = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function casesOf(files: readonly TestFile[]): RunCases {
@@ -84,8 +84,8 @@ export function casesOf(files: readonly TestFile[]): RunCases {
 }
 
 /**
- * Returns a check if a case depends on one of these files: its prompt, the partials of that, what it reads, or its test
- * file, unless it is written there as when it ran.
+ * Returns a check if a case depends on one of these files: its prompt, the prompt's partials, a file that it reads, or its
+ * test file, unless the case's text there is the one that ran.
  */
 export function concerns(
   changed: ReadonlySet<string>,
@@ -101,7 +101,7 @@ export function concerns(
   };
 }
 
-/** The test files that there are; a folder may have none for now. What is left out was reported by the round before. */
+/** Finds the present test files, which may be none. The round before has reported the skipped ones. */
 export async function presentTests(ctx: Context, options: TestOptions): Promise<FoundTests> {
   const none = { files: [], named: new Set<string>(), directories: [] };
   return findTestFiles(ctx, options.paths, () => {}).catch(() => none);

@@ -12,7 +12,7 @@ import { checkOutputs } from '../report-tests.ts';
 import { Judge } from '../run/judge.ts';
 import { runRound } from '../run-tests.ts';
 import type { TestOptions } from '../test-options.ts';
-import { Events, type Wanted } from './events.ts';
+import { Events, type NextRound } from './events.ts';
 import {
   casesOf,
   changesBetween,
@@ -24,26 +24,26 @@ import {
   snapshotOf,
 } from './snapshot.ts';
 
-/** Editors write, rename and touch: what happens within this time is one change, in milliseconds. */
+/** File events within this time count as one change, in milliseconds, because editors write, rename and touch. */
 const SETTLE_MS = 150;
 
 /**
- * Runs all tests, then after each change the cases that it concerns, until it is ended. A round that costs nothing is
- * ended by a change that concerns any, and its cases run in the next.
+ * Runs all tests, then after each change the cases that it concerns, until the user quits. A change that concerns any case
+ * ends a round that costs nothing; the cases of that round then run in the next.
  *
  * @returns the code of the last round; 8 at a cap
- * @throws {CliError} INTERRUPTED in a round, or by a signal
+ * @throws {CliError} INTERRUPTED during a round, or by a signal
  */
 export async function watchTests(ctx: Context, options: TestOptions): Promise<ExitCode> {
   checkOutputs(ctx, options.outputs);
   const events = new Events(ctx);
-  // One for all rounds: caps hold for the session, and its costs are told after each.
+  // All rounds share a budget, so that caps apply to the session and each round reports its costs.
   const budget = new Budget(ctx, options.caps);
   try {
     let files: readonly TestFile[] = await read();
     let seen = await snapshotOf(ctx, options, files);
     let run: RunCases = new Map();
-    let next: Wanted = 'a';
+    let next: NextRound = 'a';
     for (;;) {
       const { code, changed } = await round(next);
       if (code === EXIT.capReached) return code;
@@ -56,8 +56,8 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
       }
     }
 
-    /** Its code, unless a change ended it, and what changed meanwhile, if that was looked at. */
-    async function round(wanted: Wanted): Promise<{ code?: ExitCode; changed?: ReadonlySet<string> }> {
+    /** Runs a round. Returns its exit code unless a change ended it, and the changed files if they were read. */
+    async function round(wanted: NextRound): Promise<{ code?: ExitCode; changed?: ReadonlySet<string> }> {
       const [early, over] = [new AbortController(), new AbortController()];
       const end: Awaited<ReturnType<typeof round>> = {};
       let watching: Promise<void> | undefined;
@@ -74,11 +74,11 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
       try {
         const { code, files: read } = await runRound(inRound, { ...options, failed }, budget, {
           isChosen: typeof wanted === 'string' ? () => true : concerns(wanted, seen, run),
-          // What is written into the test files of the round is no change.
+          // The round's own updates of test files must not count as changes.
           onFree: options.update ? () => {} : onFree,
         });
         files = withFormer(read, files);
-        // A round of what failed leaves changed cases out.
+        // A round of failed cases does not run the changed ones.
         if (!failed) run = casesOf(read);
         if (options.update) seen = await snapshotOf(ctx, options, files);
         end.code = code;
@@ -97,7 +97,7 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
       return (await readFiles(ctx, await presentTests(ctx, options), judge, options)).files;
     }
 
-    /** What changed since it was last looked at, and concerns any case: all that is written at one time. */
+    /** Returns the files that have changed since the last snapshot and concern a case, once the changes have settled. */
     async function changesSince(): Promise<ReadonlySet<string> | undefined> {
       const changed = new Set<string>();
       for (;;) {
@@ -121,7 +121,7 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
   }
 }
 
-/** What was read, and of what can't be read for now what was known of it: its prompt is looked at all the same. */
+/** Returns the test files; for those that can't be read now, their former state, so that their prompts stay watched. */
 function withFormer(read: readonly TestFile[], former: readonly TestFile[]): TestFile[] {
   const isLost = ({ file }: TestFile): boolean => !read.some(one => one.file === file) && existsSync(file);
   return [...read, ...former.filter(isLost)];
@@ -129,14 +129,14 @@ function withFormer(read: readonly TestFile[], former: readonly TestFile[]): Tes
 
 interface Change {
   readonly files: readonly TestFile[];
-  /** Returns true for a test file that can't be read. */
+  /** Returns true for a test file that can't be read now. */
   readonly unread: (file: string) => boolean;
   readonly changed: ReadonlySet<string>;
   readonly seen: Snapshot;
   readonly run: RunCases;
 }
 
-/** Says what changed and how many cases that concerns. A test file that can't be read counts: its fault is told. */
+/** Notes the changes and the number of cases they concern. Returns true if there is any, or an unreadable test file. */
 function isConcerned(ctx: Context, { files, unread, changed, seen, run }: Change): boolean {
   const isOne = concerns(changed, seen, run);
   const count = files.reduce((sum, file) => sum + file.cases.filter(one => isOne(file, one)).length, 0);
