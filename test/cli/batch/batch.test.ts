@@ -328,7 +328,7 @@ describe('--dry-run', () => {
     });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('rows.csv line 2 (row 1): image: there is no file no.png');
-    expect(stderr).toContain('2 rows checked, 2 at fault');
+    expect(stderr).toContain('2 rows checked, 2 invalid');
     expect(await runs()).toEqual([]);
   });
 

@@ -139,7 +139,7 @@ test('a reader of the results that goes ends the batch, and is never a silent su
   const args = ['hello', '--from', 'names.csv', '--concurrency', '1'];
   const { stderr, exitCode } = await runBatchCommand(args, { env, home, readerTakes: 10 });
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/The runs that were made are named in \S+\.journal/u);
+  expect(stderr).toMatch(/The journal names the runs that were made: \S+\.journal/u);
   expect((await runs()).length).toBeLessThan(5);
 });
 

@@ -282,7 +282,7 @@ test.each([
   const { exitCode, home, stderr } = await resume(DONE(1) + DONE(3) + torn);
   expect(exitCode).toBe(0);
   expect(await created()).toBe(1);
-  expect(stderr).toContain('has been mended');
+  expect(stderr).toContain('has been repaired');
   expect(lastLines(home)).toHaveLength(3);
 });
 
@@ -374,7 +374,7 @@ test('an output file that could not be fetched is fetched again, its run not cre
   const first = await runBatchCommand(args, { env: service.env, home });
   expect(first.exitCode).toBe(5);
   expect(lastLines(home)[0]).toMatchObject({ runStatus: 'succeeded' });
-  expect(lastLines(home)[0]?.error).toContain('not all saved');
+  expect(lastLines(home)[0]?.error).toContain('not all of its outputs were saved');
   const second = await runBatchCommand([...args.slice(0, -1), 'other', '--resume'], {
     env: service.env,
     home,
