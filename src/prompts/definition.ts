@@ -44,7 +44,7 @@ export interface PromptOutput {
   readonly extract?: 'first' | 'last';
 }
 
-/** What a definition says of its `config`. */
+/** Returns the fields of a definition that follow from its `config`. */
 export function configFields(config: JsonObject): Pick<PromptDefinition, 'config' | 'runOptions'> {
   const scalars = Object.entries(config).filter(([, value]) => value !== null && typeof value !== 'object');
   return {

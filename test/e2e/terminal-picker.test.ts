@@ -78,7 +78,7 @@ describe('run without a target on a terminal', () => {
     terminal.press('down', 'enter');
     await terminal.waitFor('❯ (default)');
     terminal.type('hi\r');
-    await terminal.waitFor('❯ go on with effort=high');
+    await terminal.waitFor('❯ continue with effort=high');
     terminal.press('enter');
     expect(await terminal.exit()).toBe(0);
     expect(terminal.text()).toContain(`To repeat it: promptrun run ${VERSION_ID} -o effort=high\nThe end.`);

@@ -71,7 +71,7 @@ async function pickKey(
       .filter(({ availableRunOptions: options }) => options.some(option => option.key === key))
       .map(({ model }) => model);
   const choices: Choice<string | undefined>[] = [
-    { value: undefined, name: chosen.length === 0 ? 'the defaults' : `go on with ${chosen.join(' ')}` },
+    { value: undefined, name: chosen.length === 0 ? 'the defaults' : `continue with ${chosen.join(' ')}` },
     ...[...accepted].map(([key, values]) => ({
       value: key,
       name: key,

@@ -132,13 +132,11 @@ function startTimeLimit(
   const stopped = new AbortController();
   const endsAt = clock.now() + limitMs;
   if (Number.isFinite(limitMs)) {
-    clock.sleep(limitMs, stopped.signal).then(
-      () => {
-        over.abort(new TimeIsUp());
-        onOver();
-      },
-      () => {},
-    );
+    const end = (): void => {
+      over.abort(new TimeIsUp());
+      onOver();
+    };
+    clock.sleep(limitMs, stopped.signal).then(end, () => {});
   }
   return {
     signal: over.signal,

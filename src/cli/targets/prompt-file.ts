@@ -102,7 +102,7 @@ async function noteUsableProvider({ env, io }: Context): Promise<void> {
   );
 }
 
-/** What a version of a prompt is run with in place of what the prompt says. */
+/** The model and config that replace those of a prompt. */
 export interface VersionWanted {
   readonly model?: string | undefined;
   readonly config?: JsonObject | undefined;

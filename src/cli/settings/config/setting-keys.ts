@@ -61,7 +61,8 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
   },
   keychain: { description: 'keep keys in the system keychain if there is one', default: true, ...SWITCH },
   exclusiveKey: {
-    description: 'nobody else uses the key, so a run whose creation was not answered may be taken from the list of runs',
+    description:
+      'nobody else uses the key, so a run whose creation was not answered may be taken from the list of runs',
     default: false,
     ...SWITCH,
   },
