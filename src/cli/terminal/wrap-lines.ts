@@ -46,7 +46,7 @@ const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/gu;
  */
 export function wrapCommand(line: string, columns: number): string {
   if (line.length <= columns || /^ +\w+: /u.test(line)) return line;
-  const [command = '', comment] = line.split(/ +# /u);
+  const [command = '', comment] = line.split(' # ');
   const words = command.match(WORD) ?? [];
   if (words.some(word => /["']/u.test(word) && word.length > columns - BELOW)) return line;
   const lines: string[] = [];

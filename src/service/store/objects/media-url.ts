@@ -79,5 +79,7 @@ function endpointIn(env: Env): string | undefined {
   if (!isPlain) {
     throw new MediaUrlError(`${name} is not the URL of an object store, such as https://storage.example.com`);
   }
-  return url.href.replace(/\/+$/, '');
+  let address = url.href;
+  while (address.endsWith('/')) address = address.slice(0, -1);
+  return address;
 }
