@@ -131,7 +131,7 @@ describe('the package', () => {
     expect([code, stderr]).toEqual([
       2,
       expect.stringMatching(
-        /^error: Node 20\.\S+ has no SQLite, and .*; use Node 22\.13 or newer, which has its own/mu,
+        /^error: Node 20\.\S+ has no SQLite, and .*; use Node 22\.13 or newer, which includes it/mu,
       ),
     ]);
   });
