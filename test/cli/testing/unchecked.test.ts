@@ -45,6 +45,6 @@ describe('a case whose checks are all left out', () => {
     const { exitCode, stdout, stderr } = await project.run(['test', '--skip-unsupported', '--json']);
     expect(exitCode).toBe(2);
     expect(JSON.parse(stdout())).toMatchObject({ passed: 0, unchecked: 1 });
-    expect(stderr()).toContain('nothing was checked: all checks are left out');
+    expect(stderr()).toContain('nothing was checked: all checks were left out');
   });
 });
