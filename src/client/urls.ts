@@ -1,4 +1,4 @@
-import { isLoopbackHost, isPrivateHost } from '../wire/addresses.ts';
+import { isLoopbackHost, isPrivateHost, withoutTrailingSlashes } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
 import { InvalidRequestError, ProtocolError } from './errors.ts';
 
@@ -19,8 +19,7 @@ export function baseUrlOf(text: string): string {
   if (url.search !== '' || url.hash !== '') {
     throw new InvalidRequestError('the base URL must end with its path');
   }
-  let base = url.origin + url.pathname;
-  while (base.endsWith('/')) base = base.slice(0, -1);
+  const base = withoutTrailingSlashes(url.origin + url.pathname);
   return base.endsWith(PATH_PREFIX) ? base : base + PATH_PREFIX;
 }
 

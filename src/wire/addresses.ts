@@ -49,6 +49,11 @@ export function isPrivateHost(host: string): boolean {
   return isLoopbackHost(name) || (isIP(name) !== 0 && !isPublicAddress(name));
 }
 
+/** Returns an address without the slashes at its end. */
+export function withoutTrailingSlashes(address: string): string {
+  return address.replace(/(?<!\/)\/+$/, '');
+}
+
 // `URL` has already converted numbers such as 0x7f.1 to dotted form.
 function bareHost(host: string): string {
   const name = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;

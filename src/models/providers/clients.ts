@@ -1,4 +1,5 @@
 import type { ImageModelV4, LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import type { InterfaceName } from '../entry.ts';
 import type { AnswerFormat } from './answer.ts';
 import { CHAT } from './answer-formats/chat.ts';
@@ -6,7 +7,6 @@ import { CONVERSE } from './answer-formats/converse.ts';
 import { GEMINI } from './answer-formats/gemini.ts';
 import { MESSAGES } from './answer-formats/messages.ts';
 import { RESPONSES } from './answer-formats/responses.ts';
-import { withoutTrailingSlash } from './provider-address.ts';
 
 /** The settings of every client, complete: a client looks up nothing in the environment. */
 export interface ClientSettings {
@@ -202,7 +202,7 @@ const ANTHROPIC: ProviderInterface = {
   form: () => MESSAGES,
   language: async ({ baseURL, ...settings }, { id }) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return createAnthropic({ ...settings, baseURL: `${withoutTrailingSlash(baseURL)}/v1` })(id);
+    return createAnthropic({ ...settings, baseURL: `${withoutTrailingSlashes(baseURL)}/v1` })(id);
   },
   options: claudeOptions,
   systemFirst: true,

@@ -1,9 +1,9 @@
+import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { isJsonObject, LARGEST_JSON, listAt, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
 import type { InterfaceName, Price, Provider } from '../entry.ts';
 import { type Env, proxyFor } from '../outgoing/proxy.ts';
 import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
 import { guessedModality } from './guessed-model.ts';
-import { withoutTrailingSlash } from './provider-address.ts';
 import { accessFault, keyOf } from './providers.ts';
 
 /** A model in an endpoint's list. */
@@ -61,7 +61,7 @@ export async function askForModels(provider: Provider, env: Env, signal: AbortSi
 }
 
 function listUrl({ engine, baseUrl }: Provider): URL {
-  const base = withoutTrailingSlash(baseUrl);
+  const base = withoutTrailingSlashes(baseUrl);
   if (engine === 'anthropic') return new URL(`${base}/v1/models?limit=1000`);
   return new URL(engine === 'google' ? `${base}/models?pageSize=1000` : `${base}/models`);
 }

@@ -1,7 +1,7 @@
+import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { isJsonObject, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { type HttpAnswer, type PiecewiseBody, readBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
-import { withoutTrailingSlash } from './provider-address.ts';
 import { ProviderFault } from './refusal.ts';
 import { MAX_ANSWER_BYTES, send } from './send.ts';
 
@@ -29,7 +29,7 @@ export async function exchange(
   access: Access,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const base = withoutTrailingSlash(access.provider.baseUrl);
+  const base = withoutTrailingSlashes(access.provider.baseUrl);
   const isUrl = /^https?:\/\//.test(path);
   const encoded = body && encode(body);
   return await send(

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import type { Env } from '../outgoing/proxy.ts';
 import type { ProviderData } from './provider-data.ts';
 
@@ -13,11 +14,6 @@ export interface ProviderAddress {
   readonly missing?: readonly string[];
   /** Why the address can't be used; names the variable that sets it. */
   readonly fault?: string;
-}
-
-/** Returns an address without the slashes at its end. */
-export function withoutTrailingSlash(address: string): string {
-  return address.replace(/(?<!\/)\/+$/, '');
 }
 
 /** Returns a provider's address from the environment, else its own. */
@@ -47,7 +43,7 @@ export function normalisedBaseUrl(
   address: string,
   { engine, name, baseUrl }: Pick<ProviderData, 'engine' | 'name' | 'baseUrl'>,
 ): string {
-  const plain = withoutTrailingSlash(address);
+  const plain = withoutTrailingSlashes(address);
   const { pathname } = new URL(plain);
   if (engine === 'anthropic') return plain.replace(/(?<!\/)\/+v1$/, '');
   if (engine === 'azure' && pathname === '/openai') return `${plain}/v1`;
@@ -71,7 +67,7 @@ function filledIn({ baseUrl }: ProviderData, variable: string, env: Env): Provid
 /** Reads `OLLAMA_HOST` as Ollama itself does: `host`, `:port`, `host:port`, an IP address or a URL with a path. */
 function atOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddress {
   const [, scheme = '', rest = ''] = /^(?:([^/:]*):\/\/)?(.*)$/s.exec(written) ?? [];
-  const [place = '', ...path] = withoutTrailingSlash(rest).split('/');
+  const [place = '', ...path] = withoutTrailingSlashes(rest).split('/');
   const { host, port } = hostAndPort(place, { '': '11434', http: '80', https: '443' }[scheme] ?? '');
   const root = `${scheme || 'http'}://${host}:${port}`;
   const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65535;

@@ -1,7 +1,7 @@
-import { isLoopbackHost } from '../../wire/addresses.ts';
+import { isLoopbackHost, withoutTrailingSlashes } from '../../wire/addresses.ts';
 import type { InterfaceName, Provider } from '../entry.ts';
 import type { Env } from '../outgoing/proxy.ts';
-import { addressOf, withoutTrailingSlash } from './provider-address.ts';
+import { addressOf } from './provider-address.ts';
 import { PROVIDERS, type ProviderData } from './provider-data.ts';
 
 /** Returns the known providers with the addresses of the environment, in display order. */
@@ -104,6 +104,6 @@ export function configuredProviders(env: Env): readonly Provider[] {
 /** Returns true if two URLs are the same address. */
 export function sameEndpoint(one: string, other: string): boolean {
   const plain = (url: string): string =>
-    withoutTrailingSlash(new URL(url).href).replace('://localhost', '://127.0.0.1');
+    withoutTrailingSlashes(new URL(url).href).replace('://localhost', '://127.0.0.1');
   return URL.canParse(one) && URL.canParse(other) && plain(one) === plain(other);
 }

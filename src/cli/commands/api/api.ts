@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { GatewayTimeoutError } from '../../../client/errors.ts';
 import type { RawAnswer } from '../../../client/request.ts';
 import type { RequestBody } from '../../../client/transport.ts';
+import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
@@ -52,8 +53,7 @@ function head({ httpStatus, headers }: RawAnswer): string {
 
 /** Returns the creation request of a call that creates a run; undefined for every other call. */
 function creationOf({ method, path, body, query }: ApiCall): CreationRequest | undefined {
-  if (method !== 'POST' || path.replace(/(?<!\/)\/+$/u, '') !== '/runs' || body === undefined)
-    return undefined;
+  if (method !== 'POST' || withoutTrailingSlashes(path) !== '/runs' || body === undefined) return undefined;
   const promptVersionId = versionIn(body);
   if (promptVersionId === undefined) return undefined;
   const digest = createHash('sha256').update(body).digest('hex');

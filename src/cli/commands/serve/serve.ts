@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { RequestEvent } from '../../../service/http/server.ts';
 import type { RunEndEvent, Service, ServiceOptions } from '../../../service/service-options.ts';
+import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { parseDuration } from '../../core/time.ts';
@@ -145,7 +146,7 @@ function metricsAddress(text: string): { host: string; port: number } {
 function publicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  if (plain && /^https?:$/.test(url.protocol)) return url.href.replace(/(?<!\/)\/+$/, '');
+  if (plain && /^https?:$/.test(url.protocol)) return withoutTrailingSlashes(url.href);
   throw usageError(
     `--public-url: '${text}' is not a URL that others could call`,
     'It is http or https, and may end in a path, such as https://host/base.',

@@ -1,4 +1,5 @@
 import { type Env, proxyFor } from '../../../models/outgoing/proxy.ts';
+import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import { MediaUrlError } from '../errors.ts';
 
 /** A place in an S3-compatible object store, from `--media` and the environment. */
@@ -79,7 +80,5 @@ function endpointIn(env: Env): string | undefined {
   if (!isPlain) {
     throw new MediaUrlError(`${name} is not the URL of an object store, such as https://storage.example.com`);
   }
-  let address = url.href;
-  while (address.endsWith('/')) address = address.slice(0, -1);
-  return address;
+  return withoutTrailingSlashes(url.href);
 }
