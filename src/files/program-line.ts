@@ -1,6 +1,5 @@
+import type { Env } from './programs.ts';
 import { isBatchFile, resolveProgram, windowsProgram } from './programs.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** A program to start. */
 export interface ProgramStart {

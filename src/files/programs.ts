@@ -3,7 +3,8 @@ import path from 'node:path';
 import { codeOf } from './error-utils.ts';
 import { isLink } from './write-below.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
+/** Environment variables by name. */
+export type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Finds a program by its bare name in the absolute directories of PATH. Skips entries such as `.`, because the working

@@ -2,13 +2,12 @@ import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { homedir, tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import { codeOf, messageOf } from './error-utils.ts';
+import type { Env } from './programs.ts';
 import { renameOverSync } from './rename.ts';
 import { assetText, sharedAssetBytes } from './single-file.ts';
 
 /** The asset with the hexadecimal digests of unpackable files, by name. */
 export const DIGESTS = 'digests.json';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Uses a file of the single executable that can't be used from memory: unpacks it into a folder of the user and compares

@@ -1,4 +1,5 @@
 import { installedBytes } from '../files/installed-file.ts';
+import type { Env } from '../files/programs.ts';
 import {
   type Engine,
   type EngineJob,
@@ -10,7 +11,6 @@ import {
 import type { EngineName } from './entry.ts';
 import { drawCard } from './offline/card/draw.ts';
 import type { PrivateRules } from './outgoing/fetch-image.ts';
-import type { Env } from './outgoing/proxy.ts';
 
 export type Engines = Readonly<Record<EngineName, Engine>>;
 

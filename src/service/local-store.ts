@@ -1,6 +1,6 @@
+import type { Env } from '../files/programs.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
 import { loadModels } from '../models/catalogue/table.ts';
-import type { Env } from '../models/outgoing/proxy.ts';
 import { InvalidInputs } from '../prompts/definition.ts';
 import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../prompts/tasks/read-prompt.ts';

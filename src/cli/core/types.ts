@@ -1,4 +1,6 @@
-export type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from '../../files/programs.ts';
+
+export type { Env };
 
 /** The flags every command takes, before and after its name. */
 export interface GlobalOptions {

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { Env } from '../programs.ts';
 import { windowsProgram } from '../programs.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Maximum time for listing or ending processes, in milliseconds. */
 const TIMEOUT_MS = 10_000;

@@ -1,10 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { prepareDataDirectory } from '../../files/data-directory.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
+import type { Env } from '../../files/programs.ts';
 import { fileIn } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
-import type { Env } from '../outgoing/proxy.ts';
 import { askForModels, EndpointRefusal, type Offer } from '../providers/endpoints.ts';
 import {
   configuredProviders,

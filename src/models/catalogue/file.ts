@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { FileFault } from '../../files/file-fault.ts';
+import type { Env } from '../../files/programs.ts';
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
 import { YamlFields } from '../../files/yaml-fields.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from '../entry.ts';
-import type { Env } from '../outgoing/proxy.ts';
 import { knownProviders, providerName } from '../providers/providers.ts';
 import { readModel, readProvider } from './file-entries.ts';
 import {

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { messageOf } from '../../files/error-utils.ts';
+import type { Env } from '../../files/programs.ts';
 import { variablesOf } from '../declared.ts';
 import { type Provider, shutdownOf } from '../entry.ts';
-import type { Env } from '../outgoing/proxy.ts';
 import { askForModels } from '../providers/endpoints.ts';
 import {
   accessFault,

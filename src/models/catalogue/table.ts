@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { messageOf } from '../../files/error-utils.ts';
 import { didYouMean, nearest } from '../../files/nearest.ts';
+import type { Env } from '../../files/programs.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import { type Declared, variablesOf } from '../declared.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../entry.ts';
-import type { Env } from '../outgoing/proxy.ts';
 import { guessedModel } from '../providers/guessed-model.ts';
 import {
   type AccessFault,

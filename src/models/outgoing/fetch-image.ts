@@ -1,10 +1,11 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import type { Env } from '../../files/programs.ts';
 import { causeOf } from '../../net/fault.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { unlessAborted } from './abort.ts';
-import { type Env, proxyFor } from './proxy.ts';
+import { proxyFor } from './proxy.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from './request.ts';
 
 /** Finds every address of a host. */

@@ -1,8 +1,6 @@
+import type { Env } from '../../files/programs.ts';
 import { proxiesOf, proxyFor as proxyIn } from '../../net/proxy.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
-
-/** Environment variables by name. */
-export type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns the proxy that the environment names for a URL; a server on this machine is always reached directly.

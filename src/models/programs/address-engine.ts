@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../files/json.ts';
+import type { Env } from '../../files/programs.ts';
 import { type DeclaredAddress, uses, variablesOf } from '../declared.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
-import type { Env } from '../outgoing/proxy.ts';
 import { type HttpAnswer, readBody, TooLong, USER_AGENT } from '../outgoing/request.ts';
 import { networkFault, retryWhileBusy, withoutKeys } from '../providers/fault.ts';
 import { ProviderFault } from '../providers/refusal.ts';

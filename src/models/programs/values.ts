@@ -1,9 +1,9 @@
 import type { JsonValue } from '../../files/json.ts';
+import type { Env } from '../../files/programs.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { type Declared, type Placeholder, uses } from '../declared.ts';
 import { type EngineJob, jsonWords, messageText, saysJson } from '../engine.ts';
-import type { Env } from '../outgoing/proxy.ts';
 
 /** The values of a run's placeholders. */
 export type RunValues = ReturnType<typeof valuesOf>;

@@ -1,6 +1,6 @@
+import type { Env } from '../../files/programs.ts';
 import type { Provider } from '../entry.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
-import type { Env } from '../outgoing/proxy.ts';
 
 /** A provider with everything that a request to it needs. */
 export interface Access {

@@ -1,7 +1,8 @@
+import type { Env } from '../../files/programs.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { isJsonObject, LARGEST_JSON, listAt, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
 import type { InterfaceName, Price, Provider } from '../entry.ts';
-import { type Env, proxyFor } from '../outgoing/proxy.ts';
+import { proxyFor } from '../outgoing/proxy.ts';
 import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
 import { guessedModality } from './guessed-model.ts';
 import { accessFault, keyOf } from './providers.ts';

@@ -1,3 +1,4 @@
+import type { Env } from '../../files/programs.ts';
 import {
   type Engine,
   type EngineJob,
@@ -8,7 +9,6 @@ import {
 } from '../engine.ts';
 import type { ModelEntry, OptionName, Provider } from '../entry.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
-import type { Env } from '../outgoing/proxy.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { Answer, type AnswerFormat } from './answer.ts';

@@ -1,9 +1,10 @@
 import { messageOf } from '../../files/error-utils.ts';
 import { imageType } from '../../files/image-type.ts';
+import type { Env } from '../../files/programs.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import type { EngineJob, EngineOutput } from '../engine.ts';
 import { fetchImage } from '../outgoing/fetch-image.ts';
-import { type Env, proxyFor } from '../outgoing/proxy.ts';
+import { proxyFor } from '../outgoing/proxy.ts';
 import { openHttp, readBody } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { ProviderFault } from './refusal.ts';

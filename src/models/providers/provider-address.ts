@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
+import type { Env } from '../../files/programs.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
-import type { Env } from '../outgoing/proxy.ts';
 import type { ProviderData } from './provider-data.ts';
 
 /** A provider's address from the environment. */

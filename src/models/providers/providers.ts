@@ -1,6 +1,6 @@
+import type { Env } from '../../files/programs.ts';
 import { isLoopbackHost, withoutTrailingSlashes } from '../../wire/addresses.ts';
 import type { InterfaceName, Provider } from '../entry.ts';
-import type { Env } from '../outgoing/proxy.ts';
 import { addressOf } from './provider-address.ts';
 import { PROVIDERS, type ProviderData } from './provider-data.ts';
 

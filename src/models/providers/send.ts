@@ -1,4 +1,5 @@
-import { type Env, proxyFor } from '../outgoing/proxy.ts';
+import type { Env } from '../../files/programs.ts';
+import { proxyFor } from '../outgoing/proxy.ts';
 import { type HttpAnswer, openHttp, type PiecewiseBody, readBody, TooLong } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { ProviderFault, refusal } from './refusal.ts';

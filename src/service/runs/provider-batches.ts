@@ -1,5 +1,5 @@
+import type { Env } from '../../files/programs.ts';
 import type { EngineJob, PromptJob } from '../../models/engine.ts';
-import type { Env } from '../../models/outgoing/proxy.ts';
 import { anthropicBatches } from '../../models/provider-batches/anthropic-batches.ts';
 import {
   type BatchAnswer,

@@ -1,4 +1,5 @@
-import { type Env, proxyFor } from '../../../models/outgoing/proxy.ts';
+import type { Env } from '../../../files/programs.ts';
+import { proxyFor } from '../../../models/outgoing/proxy.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import { MediaUrlError } from '../errors.ts';
 
