@@ -37,21 +37,18 @@ async function replaceIn(file: FileBelow, content: Content, mode?: number): Prom
 }
 
 /**
- * Replaces a file whose whole path the user named, like `replaceFile`. Writes directly to a device or a pipe, such as
- * /dev/stdout, also through a link. Its folder has to exist.
+ * Replaces a file whose whole path the user named, like `replaceFile`. Its folder has to exist.
  *
  * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function replaceNamedFile(file: string, content: Content): Promise<void> {
-  if (isSpecial(file)) await writeTo(await open(file, 'w'), content);
-  else await replaceIn(fileIn(file), content);
+  await replaceIn(fileIn(file), content);
 }
 
-/** Appends to a file whose whole path the user named, under the rules of `replaceNamedFile`. @throws {LinkFault} */
+/** Appends to a file, a device or a pipe that the user named. @throws {LinkFault} for a link to anything else */
 export async function appendToNamedFile(file: string, text: string): Promise<void> {
-  const { O_WRONLY, O_APPEND, O_CREAT } = constants;
   const handle = isSpecial(file)
-    ? await open(file, 'a')
+    ? await openSpecial(file)
     : await openBelow(fileIn(file), O_WRONLY | O_APPEND | O_CREAT);
   await writeTo(handle, text);
 }
@@ -61,10 +58,27 @@ export function checkNamedForWriting(file: string): void {
   if (!isSpecial(file)) checkBelow(fileIn(file));
 }
 
-/** Returns true if a file is a device, a pipe or a socket, or a link to one. */
+const { O_WRONLY, O_APPEND, O_CREAT } = constants;
+
+/** Matches the names of this process's own descriptors, which the user opened, whatever they lead to. */
+const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/u;
+
+/**
+ * Returns true if a file is a device, a pipe or a socket, a link to one, or the name of an open descriptor, such as
+ * /dev/stdout.
+ *
+ * @param file an absolute path
+ */
 export function isSpecial(file: string): boolean {
   const stats = statsOf(file);
-  return stats !== undefined && !stats.isFile() && !stats.isDirectory();
+  if (stats === undefined || stats.isDirectory()) return false;
+  return !stats.isFile() || OWN_DESCRIPTOR.test(file);
+}
+
+/** Opens a device or a pipe for writing. Waits until a named pipe has a reader. @throws file system errors */
+export function openSpecial(file: string): Promise<FileHandle> {
+  // A descriptor may lead to a file, whose content must stay.
+  return open(file, O_WRONLY | O_APPEND);
 }
 
 function statsOf(file: string): Stats | undefined {

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import {
+  closeSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -80,26 +82,41 @@ describe('replacing a file that the user names', () => {
     await expect(replaceNamedFile(path.join(home, 'none/file'), 'new')).rejects.toThrow('ENOENT');
   });
 
-  it.runIf(isPosix)('writes to a device as it stands, behind a link too', async () => {
+  it.runIf(isPosix)('appends to a device as it stands, behind a link too', async () => {
     const link = path.join(temporaryDirectory(), 'link');
     symlinkSync('/dev/null', link);
     for (const file of ['/dev/null', link]) {
       checkNamedForWriting(file);
-      await replaceNamedFile(file, 'text');
       await appendToNamedFile(file, 'text');
     }
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
   });
 
-  it.runIf(isPosix)('writes to a pipe, behind a link too', async () => {
+  it.runIf(isPosix)('appends to a pipe, behind a link too', async () => {
     const home = temporaryDirectory();
     execFileSync('mkfifo', [path.join(home, 'pipe')]);
     symlinkSync('pipe', path.join(home, 'link'));
     const read = readFile(path.join(home, 'pipe'), 'utf8');
-    await replaceNamedFile(path.join(home, 'link'), 'text');
+    await appendToNamedFile(path.join(home, 'link'), 'text');
     expect(await read).toBe('text');
   });
+
+  it.runIf(process.platform === 'linux')(
+    'appends to the file behind a descriptor, but not behind a link to it',
+    async () => {
+      const home = temporaryDirectory();
+      const file = path.join(home, 'file');
+      const link = path.join(home, 'link');
+      writeFileSync(file, 'former, ');
+      const fd = openSync(file, 'r');
+      symlinkSync(`/dev/fd/${fd}`, link);
+      await appendToNamedFile(`/dev/fd/${fd}`, 'new');
+      expect(() => checkNamedForWriting(link)).toThrow(`${link} is a link`);
+      closeSync(fd);
+      expect(readFileSync(file, 'utf8')).toBe('former, new');
+    },
+  );
 });
 
 describe('a new file', () => {

@@ -28,7 +28,10 @@ export interface BatchOptions {
   readonly ignoredColumns: readonly string[];
   /** True for CSV that a spreadsheet opens safely. */
   readonly excel: boolean;
+  /** The file of results; undefined for standard output or `stream`. */
   readonly out: string | undefined;
+  /** The device or pipe that gets the results in place of a file; undefined for `out` or standard output. */
+  readonly stream: string | undefined;
   readonly inputs: readonly string[];
   readonly images: readonly string[];
   readonly runOptions: readonly string[];
@@ -48,4 +51,9 @@ export interface BatchOptions {
   readonly shard: Shard | undefined;
   /** Number of failed rows after which no more are started. */
   readonly maxFailures: number;
+}
+
+/** Returns true for the name of a results file that is a CSV table. */
+export function isTable(name: string): boolean {
+  return /\.csv$/iu.test(name);
 }

@@ -1,11 +1,10 @@
-import path from 'node:path';
 import { messageOf } from '../../files/error-utils.ts';
-import { replaceNamedFile } from '../../files/write-file.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
+import { writeNamedFile } from '../outputs/special-file.ts';
 import { checkFile } from '../outputs/writable.ts';
 import { visible } from '../terminal/sanitise.ts';
 import { githubReport, writeJobSummary } from './reporters/github.ts';
@@ -84,7 +83,7 @@ async function printReport({ io }: Context, text: string): Promise<void> {
 /** Writes a report. A failed write must not cost the other results of the finished tests. */
 async function writeReport(ctx: Context, out: string, text: string): Promise<void> {
   try {
-    await replaceNamedFile(path.resolve(ctx.cwd, out), text);
+    await writeNamedFile(ctx, out, text);
   } catch (error) {
     await printReport(ctx, text);
     throw usageError(

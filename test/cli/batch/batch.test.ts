@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { localService as embedded } from '../../../src/main.ts';
+import { isPosix } from '../../support/system.ts';
 import { Project } from '../testing/support.ts';
 import {
   hastyClock,
@@ -398,9 +400,15 @@ describe('wrong use', () => {
         ] as [string[], string][])
       : []),
     [['--from', 'names.csv', '--out', 'no/such/r.jsonl'], 'there is no directory'],
-    [['--from', 'names.csv', '--out', 'pipe'], 'pipe is a named pipe, but results need a regular file'],
-    [['--from', 'names.csv', '--out', 'pipe', '--resume'], 'pipe is a named pipe'],
-    [['--from', 'names.csv', '--out', '/dev/null', '--resume'], '/dev/null is a device'],
+    ...(isPosix
+      ? ([
+          [
+            ['--from', 'names.csv', '--out', '/dev/null', '--resume'],
+            '--resume needs --out with the results file',
+          ],
+          [['--from', 'names.csv', '--out', '/dev/stdout', '--sorted'], '--sorted needs --out with a file'],
+        ] as [string[], string][])
+      : []),
     [['--from', 'names.csv', '--out', '.'], '--out: . is a directory'],
     [['--from', 'names.csv', '--out', '.', '--resume'], '--out: . is a directory'],
     [['--from', 'names.csv', '--out', 'old.jsonl/r.jsonl', '--resume'], 'old.jsonl is not a directory'],
@@ -423,7 +431,6 @@ describe('wrong use', () => {
       'begun.jsonl.journal': '',
       'twice.csv': 'name,name\na,b\n',
     });
-    execFileSync('mkfifo', [path.join(home, 'pipe')]);
     const { exitCode, stderr } = await runBatchCommand(['hello', ...args], {
       env,
       home,
@@ -463,4 +470,81 @@ test('a file without rows is a success', async () => {
     home,
   });
   expect(exitCode).toBe(0);
+});
+
+describe.runIf(isPosix)('a device or a pipe that --out names', () => {
+  const BATCH = ['hello', '--from', 'names.csv', '--concurrency', '1', '--out'];
+  let env: TestService['env'];
+  beforeAll(async () => {
+    ({ env } = await localService({}, afterAll));
+  });
+
+  function homeWithPipe(): string {
+    const home = homeWith({ 'names.csv': NAMES });
+    execFileSync('mkfifo', [path.join(home, 'pipe')]);
+    symlinkSync('pipe', path.join(home, 'link.jsonl'));
+    symlinkSync('pipe', path.join(home, 'link.csv'));
+    return home;
+  }
+
+  test.each(['pipe', 'link.jsonl'])('gets the lines: %s', async name => {
+    const home = homeWithPipe();
+    const read = readFile(path.join(home, 'pipe'), 'utf8');
+    const { exitCode, stdout, stderr } = await runBatchCommand([...BATCH, name, '--json'], { env, home });
+    expect(exitCode).toBe(0);
+    expect(linesOf(await read).map(({ row, runStatus }) => [row, runStatus])).toEqual([
+      [1, 'succeeded'],
+      [2, 'succeeded'],
+      [3, 'succeeded'],
+    ]);
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 3, succeeded: 3 });
+    expect(stderr).toContain("the batch's journal is ");
+    expect(readdirSync(home).filter(file => file.startsWith(name))).toEqual([name]);
+  });
+
+  test('gets a table behind a name that ends in .csv', async () => {
+    const home = homeWithPipe();
+    const read = readFile(path.join(home, 'pipe'), 'utf8');
+    expect((await runBatchCommand([...BATCH, 'link.csv'], { env, home })).exitCode).toBe(0);
+    const [header, ...rows] = (await read).trimEnd().split('\n');
+    expect(header).toBe('name,runId,runStatus,error,output1');
+    expect(rows.map(row => row.split(',')[0])).toEqual(['Ada', 'Bo', 'Eve']);
+  });
+
+  test('may be standard output, also a terminal, where control characters are escaped', async () => {
+    const home = homeWith({ 'names.csv': 'name\nA\u009b31m\u202e\n' });
+    const { exitCode, stdout } = await runBatchCommand([...BATCH, '/dev/stdout'], {
+      env,
+      home,
+      terminal: { stdout: true },
+    });
+    expect(exitCode).toBe(0);
+    expect(stdout).not.toMatch(/[\u009b\u202e]/u);
+    expect(linesOf(stdout)[0]?.outputs?.[0]?.data).toContain('A\u009b31m\u202e');
+  });
+
+  test('ends the batch once nobody reads it', async () => {
+    const home = homeWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
+    const pipe = path.join(home, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const batch = runBatchCommand([...BATCH, 'pipe'], { env, home });
+    const reader = await open(pipe);
+    await reader.read();
+    await reader.close();
+    const { exitCode, stderr } = await batch;
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('pipe was closed before every result was written');
+    expect(stderr).toContain('The journal names the runs that were made: ');
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'ends the batch if it is full, without a hint to resume',
+    async () => {
+      const home = homeWith({ 'names.csv': NAMES });
+      const { exitCode, stderr } = await runBatchCommand([...BATCH, '/dev/full'], { env, home });
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain("/dev/full can't be written");
+      expect(stderr).not.toContain('--resume');
+    },
+  );
 });

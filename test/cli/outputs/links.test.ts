@@ -284,5 +284,7 @@ describe.runIf(hasLinks)('a link that the user has', () => {
     }
     const { exitCode } = await repository.run(['test', '--reporter', 'junit', '--out', 'sink']);
     expect(exitCode).toBe(5);
+    const { stdout } = await repository.run(['test', '--reporter', 'junit', '--out', '/dev/stdout']);
+    expect(stdout()).toContain('<testsuites');
   });
 });

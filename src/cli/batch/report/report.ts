@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
-import { replaceNamedFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { spendingText, spentProperties } from '../../creation/spending-text.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
+import { writeNamedFile } from '../../outputs/special-file.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { plainRows, terminalTable } from '../../terminal/table.ts';
 import {
@@ -54,7 +54,7 @@ function noteLeftOut(ctx: Context, leftOut: readonly string[]): void {
 
 async function write(ctx: Context, file: string, page: string): Promise<void> {
   try {
-    await replaceNamedFile(path.resolve(ctx.cwd, file), page);
+    await writeNamedFile(ctx, file, page);
   } catch (error) {
     throw usageError(`--html: ${file} can't be written: ${messageOf(error)}`);
   }

@@ -23,7 +23,7 @@ export async function conclude(
   rows: number | undefined,
 ): Promise<ExitCode> {
   const { batch, options, tally, stop, results, journal, budget } = running;
-  const { out } = options;
+  const { out, stream } = options;
   const counts = countsOf(tally, rows);
   const isComplete = counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
   if (isComplete) {
@@ -32,7 +32,7 @@ export async function conclude(
   }
   const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
   const totals = await budget.totals(!isStopped && stop.reason === undefined);
-  if (out !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
+  if ((out ?? stream) !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
   const cut = cutShort(ctx, running, { counts, isComplete });
   if (cut === undefined) reportCounts(running, counts);
   for (const line of budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
@@ -52,7 +52,7 @@ export async function conclude(
 /** Returns the error if something from outside ended the batch early. */
 function cutShort(
   { signal }: Context,
-  { options: { out }, stop, journal, tally }: RunningBatch,
+  { options: { out, stream }, stop, journal, tally }: RunningBatch,
   { counts, isComplete }: { readonly counts: Counts; readonly isComplete: boolean },
 ): CliError | undefined {
   const hints = out === undefined ? [] : [resumeHint(out)];
@@ -63,11 +63,14 @@ function cutShort(
   }
   if (stop.hasReader || counts.succeeded === 0) return undefined;
   // Some runs were paid for, but nobody read their results.
-  return new CliError(`standard output was closed before every result was written: ${message}`, {
-    status: 'FILE_ERROR',
-    exitCode: EXIT.fault,
-    hints: [`The journal names the runs that were made: ${journal.file}`],
-  });
+  return new CliError(
+    `${stream ?? 'standard output'} was closed before every result was written: ${message}`,
+    {
+      status: 'FILE_ERROR',
+      exitCode: EXIT.fault,
+      hints: [`The journal names the runs that were made: ${journal.file}`],
+    },
+  );
 }
 
 /** Returns the error for rows that a fault put off, which `--resume` runs. */

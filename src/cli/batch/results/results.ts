@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
 import { DYING_MS, type Release, waitForLock } from '../../../files/lock.ts';
@@ -9,7 +9,7 @@ import { unwritable } from '../../jobs/job-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import { printRow } from '../../outputs/json.ts';
 import { checkDirectory, checkFile } from '../../outputs/writable.ts';
-import type { BatchOptions } from '../options.ts';
+import { type BatchOptions, isTable } from '../options.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
 import type { Results } from './results-line.ts';
 
@@ -26,7 +26,6 @@ export function checkOutputPaths({ cwd }: Context, { out, resume, saveTo }: Batc
   if (out === undefined) return;
   const file = path.resolve(cwd, out);
   const isThere = existsSync(file);
-  if (isThere) refuseSpecial(file, out);
   checkFile(cwd, out, '--out');
   for (const suffix of ['.journal', '.lock']) checkBelow(fileIn(file + suffix));
   // Its journal and lock are created in the same directory, which `checkFile` has tested only for a new file.
@@ -41,24 +40,18 @@ export function checkOutputPaths({ cwd }: Context, { out, resume, saveTo }: Batc
   }
 }
 
-/** Refuses a device or a pipe, because results are read back and rewritten. */
-function refuseSpecial(file: string, name: string): void {
-  const facts = statSync(file);
-  if (facts.isFile() || facts.isDirectory()) return;
-  throw usageError(
-    `--out: ${name} is ${facts.isFIFO() ? 'a named pipe' : 'a device'}, but results need a regular file`,
-    'Leave out --out and redirect standard output to it, or name a file.',
-  );
-}
-
-/** Opens the file of results, or standard output. @throws {CliError} if the file must not be written */
+/** Opens the file of results, the device or pipe, or standard output. @throws {CliError} if it can't be written */
 export async function openResults(
   ctx: Context,
-  { out, resume, excel }: BatchOptions,
+  { out, stream, resume, excel }: BatchOptions,
   before: ReadonlyMap<string, JobState>,
 ): Promise<Results> {
+  if (stream !== undefined) {
+    const { openStream } = await import('./stream-results.ts');
+    return openStream(ctx, { stream, excel });
+  }
   if (out === undefined) return standardOutput(ctx);
-  if (!/\.csv$/iu.test(out)) return JsonlResults.open(ctx, { out, resume });
+  if (!isTable(out)) return JsonlResults.open(ctx, { out, resume });
   const { CsvResults } = await import('./csv-results.ts');
   return CsvResults.open(ctx, { out, resume, excel }, before);
 }

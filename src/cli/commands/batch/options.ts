@@ -1,10 +1,13 @@
-import type { BatchOptions } from '../../batch/options.ts';
+import path from 'node:path';
+import { isSpecial } from '../../../files/write-file.ts';
+import { type BatchOptions, isTable } from '../../batch/options.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { readsStandardInput } from '../../inputs/flags.ts';
 import { parseShard } from '../../inputs/rows/row.ts';
+import { isStandardOutput } from '../../outputs/special-file.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import type { BATCH } from './spec.ts';
 
@@ -14,12 +17,13 @@ export type BatchFlags = FlagsOf<typeof BATCH.flags> & { readonly from: string }
 /** Checks the flags against each other before anything is read or sent. @throws {CliError} exit 2 */
 export function batchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
   const { resume = false, retryFailed = false, retryUnknown = false, dryRun = false } = flags;
-  if (resume && flags.out === undefined) {
-    throw usageError('--resume needs --out, the results file of the interrupted batch');
+  const destination = destinationOf(ctx, flags.out);
+  if (resume && destination.out === undefined) {
+    throw usageError('--resume needs --out with the results file of the interrupted batch');
   }
   refuseWithoutResume(flags);
-  if (flags.sorted === true && flags.out === undefined) {
-    throw usageError('--sorted needs --out: results on standard output come as they end');
+  if (flags.sorted === true && destination.out === undefined) {
+    throw usageError('--sorted needs --out with a file: elsewhere, results come as they end');
   }
   if (flags.out === undefined && ctx.io.stdout.isTerminal && !dryRun) {
     throw usageError(
@@ -27,7 +31,7 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
       'Add --out results.jsonl or --out results.csv, or pipe standard output somewhere.',
     );
   }
-  if (flags.excel === true && !/\.csv$/iu.test(flags.out ?? '')) {
+  if (flags.excel === true && !isTable(flags.out ?? '')) {
     throw usageError(
       '--excel needs --out with the name of a CSV file',
       'For example: --out results.csv --excel',
@@ -51,7 +55,7 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     delimiter: flags.delimiter,
     ignoredColumns: parseNames(flags.ignoreColumns),
     excel: flags.excel ?? false,
-    out: flags.out,
+    ...destination,
     inputs: flags.input,
     images: flags.image,
     runOptions: flags.option,
@@ -66,6 +70,14 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
     maxFailures: flags.maxFailures === undefined ? Number.POSITIVE_INFINITY : parseCount(flags.maxFailures),
   };
+}
+
+/** Returns the file, device or pipe that `--out` names; neither for standard output, under any of its names. */
+function destinationOf({ cwd }: Context, name: string | undefined): Pick<BatchOptions, 'out' | 'stream'> {
+  if (name === undefined || (isStandardOutput(cwd, name) && !isTable(name)))
+    return { out: undefined, stream: undefined };
+  const stream = isSpecial(path.resolve(cwd, name)) ? name : undefined;
+  return { out: stream === undefined ? name : undefined, stream };
 }
 
 function refuseWithoutResume(flags: BatchFlags): void {

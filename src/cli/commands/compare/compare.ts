@@ -1,7 +1,5 @@
-import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
 import { PathFault } from '../../../files/write-below.ts';
-import { replaceNamedFile } from '../../../files/write-file.ts';
 import { type ComparedRow, isNotRun, rowCells, rowData, verdictOn } from '../../comparing/comparison.ts';
 import { comparisonGrid } from '../../comparing/comparison-grid.ts';
 import {
@@ -42,6 +40,7 @@ import { printValue, wantsJson } from '../../outputs/json.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
 import { gridTable } from '../../outputs/pages/grid-terminal.ts';
 import { present } from '../../outputs/present.ts';
+import { writeNamedFile } from '../../outputs/special-file.ts';
 import { checkFile } from '../../outputs/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { failsGate, parseMargin, type VerdictGate } from '../../statistics/gate.ts';
@@ -226,7 +225,7 @@ function refuseStrayFlags({
 /** Writes the page. The runs are paid for, so a failed write must not lose their results. */
 async function writePage(ctx: Context, file: string, page: string): Promise<void> {
   try {
-    await replaceNamedFile(path.resolve(ctx.cwd, file), page);
+    await writeNamedFile(ctx, file, page);
     ctx.io.note(`note: the page is ${file}`);
   } catch (error) {
     if (error instanceof PathFault) throw error;
