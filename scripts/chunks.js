@@ -1,5 +1,6 @@
 // Which modules share a file of the built command. Every file that a command loads costs about a millisecond, so what
 // is loaded together is one file. What no line here reaches is split by the bundler.
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /** Files by the modules they begin with. A module belongs to the first file that reaches it without a late import. */
@@ -40,7 +41,7 @@ function assign(importsOf) {
   const names = new Map();
   for (const [file, roots] of Object.entries(FILES)) {
     for (const root of roots) {
-      const id = path.resolve(root.startsWith('src/') ? root : path.join('node_modules', root));
+      const id = realpathSync(root.startsWith('src/') ? root : path.join('node_modules', root));
       if (!importsOf(id)) throw new Error(`scripts/chunks.js names ${root}, which the command does not use`);
       assignWithImports(id, file);
     }

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { temporaryDirectory } from './context.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const MIGRATIONS = 'src/service/store/migrations.ts';
+/** The end of the steps in the built command; the next version has one more. */
+const LAST_STEP = /(`alter table runs add column "endedAt" bigint`)\]/;
+
+/** The commit of the previous version, or the reason why it is unknown here. */
+export type PreviousVersion = { readonly commit: string } | { readonly unknown: string };
+
+/** Returns the last tagged version before this commit, or else the commit before the newest migration. */
+export function previousVersion(): PreviousVersion {
+  const top = git('rev-parse', '--show-toplevel');
+  if (top === undefined || realpathSync(top) !== realpathSync(ROOT)) return { unknown: 'no git repository' };
+  if (git('rev-parse', '--is-shallow-repository') !== 'false') return { unknown: 'a clone without history' };
+  const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^');
+  const newest = git('log', '-1', '--format=%H', '-G', 'alter table|create (table|index)', '--', MIGRATIONS);
+  const commit = git('rev-parse', tag === undefined ? `${newest}^` : `${tag}^{commit}`);
+  return commit === undefined ? { unknown: 'a repository without an earlier version' } : { commit };
+}
+
+/** Builds a commit's command in a temporary directory; returns its path. */
+export function buildVersion(commit: string): string {
+  const tree = temporaryDirectory();
+  const archive = path.join(tree, 'tree.tar');
+  execFileSync('git', ['archive', '-o', archive, commit], { cwd: ROOT });
+  execFileSync('tar', ['-xf', archive], { cwd: tree });
+  const modules = path.join(ROOT, 'node_modules');
+  symlinkSync(modules, path.join(tree, 'node_modules'));
+  // Early versions expect the modules themselves where the link is.
+  const chunks = path.join(tree, 'scripts/chunks.js');
+  const script = readFileSync(chunks, 'utf8');
+  writeFileSync(
+    chunks,
+    script.replace("path.join('node_modules', root)", `path.join(${JSON.stringify(modules)}, root)`),
+  );
+  execFileSync(process.execPath, ['scripts/build.js'], { cwd: tree, stdio: 'inherit' });
+  return path.join(tree, 'bin/promptrun.js');
+}
+
+/** Copies the built command and adds a migration to the copy, as the next version may have one; returns its path. */
+export function buildNextVersion(): string {
+  const tree = temporaryDirectory();
+  for (const part of ['bin', 'dist', 'package.json']) {
+    cpSync(path.join(ROOT, part), path.join(tree, part), { recursive: true });
+  }
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(tree, 'node_modules'));
+  const chunks = path.join(tree, 'dist/chunks');
+  const changed = readdirSync(chunks).filter(name => {
+    const file = path.join(chunks, name);
+    const code = readFileSync(file, 'utf8');
+    if (!LAST_STEP.test(code)) return false;
+    writeFileSync(file, code.replace(LAST_STEP, '$1,`alter table runs add column "note" text`]'));
+    return true;
+  });
+  if (changed.length !== 1)
+    throw new Error(`${changed.length} files of dist/chunks have the newest migration`);
+  return path.join(tree, 'bin/promptrun.js');
+}
+
+function git(...args: string[]): string | undefined {
+  try {
+    const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore'];
+    return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', stdio }).trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
