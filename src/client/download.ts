@@ -83,7 +83,7 @@ async function follow(
     if (!isRedirect(response.status) || location === undefined) return { response, target };
     await leave(response);
     if (redirects === MAX_REDIRECTS) {
-      throw new ProtocolError(`${redaction.text(shownUrl(target))} is redirected too often`);
+      throw new ProtocolError(`${redaction.text(shownUrl(target))} is redirected too many times`);
     }
     target = checkedMediaUrl(location, { ...from, from: target });
   }
@@ -114,7 +114,9 @@ async function* whole(
     yield piece;
   }
   if (bytes === length) return;
-  throw new NetworkError(`${shown} was cut short: ${bytes} of ${length} bytes came`, { nothingSent: false });
+  throw new NetworkError(`${shown} was cut short: ${bytes} of ${length} bytes arrived`, {
+    nothingSent: false,
+  });
 }
 
 function refusal(

@@ -157,7 +157,7 @@ export class HttpSession {
       request.onSent?.();
     };
     const late = (): NetworkError =>
-      new NetworkError(`no whole answer to ${method} ${this.redaction.text(url)} in time`, {
+      new NetworkError(`no complete answer to ${method} ${this.redaction.text(url)} in time`, {
         nothingSent: !sent,
       });
     const deadline = new Deadline(signal);

@@ -51,7 +51,7 @@ export abstract class Endpoints {
 /** Explains which of these fields is not a string; undefined if all are. */
 export function strings(data: Fields, ...names: readonly string[]): string | undefined {
   const wrong = names.find(name => typeof data[name] !== 'string');
-  return wrong === undefined ? undefined : `${wrong} is not a text`;
+  return wrong === undefined ? undefined : `${wrong} is not text`;
 }
 
 /** Explains which of these fields is present and not a string; undefined if none is. */

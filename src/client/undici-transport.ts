@@ -217,7 +217,7 @@ class RequestInFlight {
 /** Returns the error for a server that sends only informational answers (1xx), which never extend a wait. */
 function noAnswerIn(url: string): NetworkError {
   const { origin } = new URL(url);
-  return new NetworkError(`no whole answer from ${origin}: only informational ones came in time`, {
+  return new NetworkError(`no complete answer from ${origin}: only informational responses came in time`, {
     nothingSent: false,
   });
 }
@@ -254,7 +254,7 @@ function networkFault(error: unknown, url: string, nothingSent: boolean): Prompt
   if (faultCode(error) === 'UND_ERR_INVALID_ARG') {
     return new InvalidRequestError(faultMessage(error), { cause: error });
   }
-  const what = nothingSent ? `can't connect to ${origin}` : `no whole answer from ${origin}`;
+  const what = nothingSent ? `can't connect to ${origin}` : `no complete answer from ${origin}`;
   return new NetworkError(`${what}: ${causeOf(error)}`, {
     nothingSent,
     mayPass: !isAboutCertificate(error),

@@ -14,7 +14,7 @@ export function baseUrlOf(text: string): string {
     throw new InvalidRequestError(`the base URL must begin with https:// or http://, not ${url.protocol}`);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new InvalidRequestError('the base URL must not hold a user name or password');
+    throw new InvalidRequestError('the base URL must not contain a user name or password');
   }
   if (url.search !== '' || url.hash !== '') {
     throw new InvalidRequestError('the base URL must end with its path');
@@ -60,14 +60,14 @@ export function checkedMediaUrl(address: string, source: MediaUrlSource): URL {
 }
 
 function mediaUrlFault(url: URL, service: URL, from: URL | undefined): string | undefined {
-  if (url.username !== '' || url.password !== '') return 'it holds a user name or password';
+  if (url.username !== '' || url.password !== '') return 'it contains a user name or password';
   if (from?.protocol === 'https:' && url.protocol !== 'https:') {
     return 'it is redirected from https to plain http';
   }
   if (url.origin === service.origin && url.origin !== 'null') return undefined;
   const hosts = [url.hostname, service.hostname];
   if (url.protocol === 'http:' && hosts.every(isLoopbackHost)) return undefined;
-  if (url.protocol !== 'https:') return 'media come over https only';
+  if (url.protocol !== 'https:') return 'media are fetched over https only';
   const [isPrivate, serviceIsPrivate] = hosts.map(isPrivateHost);
   return isPrivate && !serviceIsPrivate ? 'it leads into a private network' : undefined;
 }

@@ -30,7 +30,7 @@ export function pointerStep(name: string | number): string {
 export function kindOf(value: JsonValue): string {
   if (value === null) return 'null';
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
-  return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
 }
 
 /** Parses JSON; returns undefined if the text is not JSON, or beyond the limits. */

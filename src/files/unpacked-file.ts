@@ -74,8 +74,8 @@ function checkOwn(folder: string): number {
   const { uid, mode, isDirectory } = statOf(folder);
   if (!isDirectory) throw new Error(`${folder} is not a folder`);
   if (process.getuid === undefined) return mode;
-  if (uid !== process.getuid()) throw new Error(`${folder} belongs to somebody else`);
-  if ((mode & 0o022) !== 0) throw new Error(`others may write to ${folder}`);
+  if (uid !== process.getuid()) throw new Error(`${folder} belongs to another user`);
+  if ((mode & 0o022) !== 0) throw new Error(`others can write to ${folder}`);
   return mode;
 }
 

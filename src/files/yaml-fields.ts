@@ -33,7 +33,10 @@ export class YamlFields {
   ): YamlFields {
     const entries = value.entries(owner, faults);
     for (const { key, line } of entries.filter(({ key }) => !names.includes(key))) {
-      const fault = new FileFault(line, `\`${key}\` is not known here: ${owner} takes ${names.join(', ')}`);
+      const fault = new FileFault(
+        line,
+        `\`${key}\` is not a key of ${owner}, which takes ${names.join(', ')}`,
+      );
       if (!faults) throw fault;
       faults.push(fault);
     }

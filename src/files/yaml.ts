@@ -91,7 +91,7 @@ export class YamlValue implements Place {
     const entries = new Map<string, YamlEntry>();
     for (const entry of this.#node.entries.map(pair => this.#entry(pair))) {
       if (entries.has(entry.key)) {
-        const fault = faultAt(entry, `\`${entry.key}\` stands in ${name} twice`);
+        const fault = faultAt(entry, `\`${entry.key}\` appears twice in ${name}`);
         if (!faults) throw fault;
         faults.push(fault);
       } else {
@@ -116,7 +116,7 @@ export class YamlValue implements Place {
   /** Returns a text; numbers and booleans as written. */
   text(name: string): string {
     const text = this.scalar;
-    if (text === undefined) throw faultAt(this, `${name} must be a text`);
+    if (text === undefined) throw faultAt(this, `${name} must be text`);
     return text;
   }
 

@@ -175,5 +175,5 @@ export function shutdownOf({ model, shutdownDate: date }: ModelEntry, nowMs: num
 
 /** Returns the note on a model's shutdown. */
 export function shutdownNote({ model, date, isPast }: NonNullable<ReturnType<typeof shutdownOf>>): string {
-  return `the model ${model} ${isPast ? 'was' : 'is to be'} shut down on ${date}`;
+  return `the model ${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`;
 }

@@ -49,7 +49,7 @@ function proxyUrl(name: string, value = ''): URL | undefined {
   const url = new URL(text);
   if (url.protocol === 'http:' || url.protocol === 'https:') return url;
   throw new ProxySettingError(
-    `the proxy in ${name} is a ${url.protocol} one, which is not supported; give an http:// or https:// proxy, or unset it`,
+    `the proxy in ${name} uses ${url.protocol}, which is not supported; give an http:// or https:// proxy, or unset it`,
   );
 }
 

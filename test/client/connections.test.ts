@@ -116,7 +116,7 @@ it('informational answers do not extend the wait for an answer', async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/me`;
   const timeouts = { headersTimeoutMs: 200, bodyTimeoutMs: 200 };
   const asked = transport.request({ method: 'GET', url, headers: {}, ...timeouts });
-  await expect(asked).rejects.toThrow(/only informational ones came in time/);
+  await expect(asked).rejects.toThrow(/only informational responses came in time/);
   await transport.close();
   server.closeAllConnections();
   await new Promise(resolve => server.close(resolve));

@@ -176,7 +176,7 @@ describe('a proxy', () => {
   it('that can’t be used is refused before any request', async () => {
     const made = createTransport({ proxy: { httpsProxy: 'socks5://user:secret@127.0.0.1:1080' } });
     const error = await errorOf(made, InvalidRequestError);
-    expect(error.message).toMatch(/HTTPS_PROXY is a socks5: one/);
+    expect(error.message).toMatch(/HTTPS_PROXY uses socks5:/);
     expect(error.message).not.toContain('secret');
   });
 

@@ -235,7 +235,7 @@ describe.skipIf(!canTest())('the single executable', () => {
     const { code, stderr } = postcard(env);
     expect(code).toBe(5);
     expect(stderr).toContain('/dev/null/cache/promptrun');
-    expect(stderr).toContain(`/tmp/promptrun-${USER} belongs to somebody else`);
+    expect(stderr).toContain(`/tmp/promptrun-${USER} belongs to another user`);
   });
 
   it('loads nothing that lies beside it or in the working directory', () => {

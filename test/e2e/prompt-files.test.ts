@@ -40,10 +40,10 @@ describe('prompts check', () => {
       'bad.prompt': FAULTY,
     });
     expect(stdout.trimEnd().split('\n')).toEqual([
-      'bad.prompt:2:8: fault: title must be a text',
+      'bad.prompt:2:8: fault: title must be text',
       expect.stringMatching(/^bad\.prompt:3:8: note: there is no model `nowhere\/x`/),
       expect.stringMatching(/^bad\.prompt:5:19: fault: `strin` is not a type: /),
-      'bad.prompt:6:14: fault: the default of `count` must be of the type integer, not a text',
+      'bad.prompt:6:14: fault: the default of `count` must be of the type integer, not text',
       expect.stringMatching(/^bad\.prompt:8:52: fault: "strin" is not a type of JSON Schema/),
       expect.stringMatching(/^bad\.prompt:9:1: note: `flavour` /),
       'bad.prompt:11:3: fault: `nmae` is not in input.schema: declare it there',
@@ -101,7 +101,7 @@ describe('a prompt file that is run', () => {
       'in/bad.prompt': FAULTY,
     });
     expect([stderr, code]).toEqual([
-      'error: in/bad.prompt:2: title must be a text (USAGE_ERROR)\n' +
+      'error: in/bad.prompt:2: title must be text (USAGE_ERROR)\n' +
         'All 9 faults: promptrun prompts check in/bad.prompt\n',
       2,
     ]);

@@ -211,9 +211,9 @@ it('forecasts half the price, and sends nothing', async () => {
 });
 
 it.each([
-  { model: 'plain', flags: [], message: "can't be asked in a batch of its provider" },
-  { model: 'echo', flags: [], message: "can't be asked in a batch of its provider" },
-  { model: 'openai', flags: ['--judge', 'echo'], message: "can't be asked in a batch of its provider" },
+  { model: 'plain', flags: [], message: "can't be used in a batch: only openai" },
+  { model: 'echo', flags: [], message: "can't be used in a batch: only openai" },
+  { model: 'openai', flags: ['--judge', 'echo'], message: "can't be used in a batch: only openai" },
   { model: 'openai', flags: ['--watch'], message: "--provider-batch doesn't go with --watch" },
   { model: 'openai', flags: ['--sure'], message: "--provider-batch doesn't go with --sure" },
   { model: 'openai', flags: ['--cancel'], message: '--cancel needs --resume' },

@@ -308,6 +308,6 @@ it('is refused for a provider without batches', async () => {
   expect((await batch('plain', '--dry-run')).code).toBe(2);
   const { code, stderr } = await batch('plain');
   expect(code).toBe(2);
-  expect(stderr).toContain("can't be asked in a batch");
+  expect(stderr).toContain("can't be used in a batch");
   expect(provider.asked).toEqual([]);
 });

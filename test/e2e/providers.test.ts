@@ -52,7 +52,7 @@ it('discovers the models of an endpoint, and runs one of them', async () => {
   expect(ran).toMatchObject({ code: 0, stdout: 'Once upon a time\n' });
 });
 
-it('runs after a discovery what ran before it, and warns of what is to be shut down', async () => {
+it('runs after a discovery what ran before it, and warns of what will be shut down', async () => {
   const { home, env } = homeWith();
   const keyed = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
   const command = (...words: string[]) => runCommandHere(words, { home, env: keyed });
@@ -234,7 +234,7 @@ it('keeps the text of an answer that breaks off, and fails', async () => {
   const { home, env } = homeWith(tinyAt(provider.baseUrl));
   const terminal = onTerminal(['run', 'ask.prompt'], { home, env });
   expect(await terminal.exit()).toBe(5);
-  expect(terminal.text()).toMatch(/Once upon\s+error: here broke its answer off/);
+  expect(terminal.text()).toMatch(/Once upon\s+error: here ended its answer/);
   expect(readFileSync(path.join(env['PROMPTRUN_DATA_DIR'] ?? '', 'models.yaml'), 'utf8')).toContain('tiny');
 });
 

@@ -169,7 +169,7 @@ describe('an answer that is not whole', () => {
     [
       'max_tokens',
       message('Once', { stop_reason: 'max_tokens' }),
-      /cut the answer short at its limit of tokens.*raise maxOutputTokens/,
+      /cut the answer short at the token limit.*raise maxOutputTokens/,
     ],
     [
       'a full context',
@@ -190,9 +190,9 @@ describe('an answer that is not whole', () => {
     [
       'thinking alone',
       message([{ type: 'thinking', thinking: 'hm' }]),
-      /thought, and then answered without a text/,
+      /thought, but then answered without text/,
     ],
-    ['nothing', message([]), /answered without a text/],
+    ['nothing', message([]), /answered without text/],
     ['a web page', { body: '<html>' }, /web page/],
     [
       'an error within a success',
@@ -221,7 +221,7 @@ describe('an answer that is not whole', () => {
     ],
     [403, 'permission_error', 'not yours', /answered 403 not yours: the key in [A-Z_]+ may not use/, true],
     [413, 'request_too_large', 'too large', /answered 413 too large/, true],
-    [402, 'billing_error', 'credit balance is too low', /quota of its account is used up/, true],
+    [402, 'billing_error', 'credit balance is too low', /quota of the account is used up/, true],
     [500, 'api_error', 'oops', /answered 500 oops: the fault is on its side/, false],
     [503, 'api_error', 'oops', /answered 503 oops/, false],
   ])('by %i is a failure that says what to do, asked once', async (status, type, text, what, isRefused) => {
@@ -268,8 +268,8 @@ describe('a stream', () => {
   });
 
   it.each<[StreamEnd, RegExp]>([
-    ['cut', /broke its answer off before it was whole; it may have been paid for/],
-    ['silent', /broke its answer off before it was whole; it may have been paid for/],
+    ['cut', /ended its answer before it was complete; it may have been paid for/],
+    ['silent', /ended its answer before it was complete; it may have been paid for/],
     ['error', /answered with an error: Overloaded; it may have been paid for/],
   ])('that ends %s is a failure with the text so far, and is never sent again', async (end, what) => {
     const result = await ask({ onText: () => {} }, messageStream(['Once', ' upon'], end));

@@ -100,10 +100,10 @@ describe('a text model', () => {
   });
 
   it.each([
-    [answered(null), /without a text/],
+    [answered(null), /without text/],
     [answered(null, { refusal: "I'd rather not" }), /refused: I'd rather not/],
-    [{ body: {} }, /without a text/],
-    [{ body: { choices: [] } }, /without a text/],
+    [{ body: {} }, /without text/],
+    [{ body: { choices: [] } }, /without text/],
     [
       { status: 400, body: { error: { message: 'bad\n  parameter' } } },
       /^corner answered 400 bad parameter$/,
@@ -155,7 +155,7 @@ describe('a text model', () => {
     expect(outputs).toEqual([
       {
         type: 'error',
-        message: 'corner gave no whole answer in 0.001 minutes: try again later, or ask for less',
+        message: 'corner gave no complete answer in 0.001 minutes: try again later, or ask for less',
       },
     ]);
   });
@@ -193,9 +193,9 @@ describe('a text model', () => {
   });
 
   it.each([
-    ['ollama', { OLLAMA_HOST: '127.0.0.1:9' }, /is its server running, and OLLAMA_HOST right\?$/],
-    ['ollama', { OLLAMA_BASE_URL: 'http://127.0.0.1:9' }, /, and OLLAMA_BASE_URL right\?$/],
-    ['openai', { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }, /, and OPENAI_BASE_URL right\?$/],
+    ['ollama', { OLLAMA_HOST: '127.0.0.1:9' }, /is its server running, and is OLLAMA_HOST right\?$/],
+    ['ollama', { OLLAMA_BASE_URL: 'http://127.0.0.1:9' }, /, and is OLLAMA_BASE_URL right\?$/],
+    ['openai', { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }, /, and is OPENAI_BASE_URL right\?$/],
   ])('%s under %j names the variable that its address comes from', async (name, env, message) => {
     const { outputs } = await ask({ provider: known(name, env) }, {}, env);
     expect(outputs[0]).toMatchObject({ type: 'error', message: matching(message) });

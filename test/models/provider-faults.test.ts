@@ -110,7 +110,7 @@ describe("a provider's answer that is not whole", () => {
     [
       'cut off at its limit',
       said('Once upon', { finish_reason: 'length' }),
-      ['Once upon', /limit of tokens.*raise maxOutputTokens/],
+      ['Once upon', /token limit.*raise maxOutputTokens/],
     ],
     [
       'filtered',
@@ -120,7 +120,7 @@ describe("a provider's answer that is not whole", () => {
     [
       'thought away',
       said('', { finish_reason: 'length', message: { content: '', reasoning_content: 'hm' } }),
-      [/spent its whole limit of tokens on thinking.*raise maxOutputTokens/],
+      [/used its whole token limit for thinking.*raise maxOutputTokens/],
     ],
     [
       'a call of a tool',
@@ -135,7 +135,7 @@ describe("a provider's answer that is not whole", () => {
       said(null, { message: { content: null, refusal: "I'd rather not" } }),
       [/^corner's model refused: I'd rather not; it may have been paid for: change the prompt/],
     ],
-    ['empty', said(''), [/answered without a text; it may have been paid for: run it again/]],
+    ['empty', said(''), [/answered without text; it may have been paid for: run it again/]],
     [
       'an error within a success',
       { body: { error: { message: 'upstream is down', code: 502 } } },
@@ -151,10 +151,10 @@ describe("a provider's answer that is not whole", () => {
       { headers: { 'content-type': 'text/html' }, body: '<!doctype html><p>Welcome' },
       [/web page.*check its baseUrl/],
     ],
-    ['nothing at all', { body: '' }, [/answered with nothing at all/]],
+    ['nothing at all', { body: '' }, [/sent an empty answer/]],
     ['no JSON', { body: 'hello' }, [/not a JSON object: hello/]],
     ['a list', { body: [] }, [/not a JSON object/]],
-    ['without choices', { body: { id: 'x' } }, [/answered without a text/]],
+    ['without choices', { body: { id: 'x' } }, [/answered without text/]],
   ])('is a failed run that says what to do: %s', async (_, answer, wanted) => {
     const { runStatus, outputs } = await clever(answer);
     expect(runStatus).toBe('failed');
@@ -170,7 +170,7 @@ describe("a provider's answer that is not whole", () => {
     });
     expect(runStatus).toBe('failed');
     expect(outputs[0]?.data).toMatch(
-      /^corner broke its answer off before it was whole; it may have been paid for: run it again$/,
+      /^corner ended its answer before it was complete; it may have been paid for: run it again$/,
     );
   });
 
@@ -221,7 +221,7 @@ describe("a provider's refusal", () => {
       { status: 400, body: { error: { message: '<body> of the request is missing' } } },
       /answered 400 <body> of the request is missing/,
     ],
-    ['without a word', { status: 503, body: '' }, /answered 503 \(without saying why\)/],
+    ['without a word', { status: 503, body: '' }, /answered 503 \(no reason given\)/],
     [
       'of the path',
       { status: 404, body: { error: 'page not found' } },
@@ -233,7 +233,7 @@ describe("a provider's refusal", () => {
         status: 429,
         body: { error: { code: 'insufficient_quota', message: 'You exceeded your current quota' } },
       },
-      /quota of its account is used up/,
+      /quota of the account is used up/,
     ],
     [
       'for longer than a minute',
@@ -243,7 +243,7 @@ describe("a provider's refusal", () => {
     [
       'by a redirect',
       { status: 307, headers: { location: 'http://127.0.0.1:1/v1' } },
-      /redirects to http:\/\/127\.0\.0\.1:1 .*not sent on/,
+      /redirects to http:\/\/127\.0\.0\.1:1 .*redirects are not followed/,
     ],
     [
       'of `response_format`',
@@ -426,7 +426,7 @@ describe('text as it comes', () => {
       { type: 'text', data: 'Once upon' },
       {
         type: 'error',
-        data: 'corner broke its answer off before it was whole; it may have been paid for: run it again',
+        data: 'corner ended its answer before it was complete; it may have been paid for: run it again',
       },
     ]);
   });

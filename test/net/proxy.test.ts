@@ -52,7 +52,7 @@ describe("a proxy that can't be used", () => {
       const refuse = (): unknown => checkProxies({ httpsProxy: url });
       expect(refuse).toThrow(ProxySettingError);
       expect(refuse).toThrow(
-        /HTTPS_PROXY is a (socks5|socks|ftp): one, which is not supported; give an http:\/\/ or/,
+        /HTTPS_PROXY uses (socks5|socks|ftp):, which is not supported; give an http:\/\/ or/,
       );
       expect(refuse).not.toThrow(/secret/);
     },

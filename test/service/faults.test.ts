@@ -52,7 +52,7 @@ test('a store of an older version is brought to this one, and its owner is told'
     pragma user_version = 7`);
   database.close();
   const service = await TestService.start({ dataDir });
-  expect(service.notices.join()).toContain('made by an older promptrun');
+  expect(service.notices.join()).toContain('written by an older promptrun');
   await service.close();
   const again = await TestService.start({ dataDir });
   expect(again.notices).toEqual([]);

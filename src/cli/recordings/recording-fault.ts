@@ -14,7 +14,7 @@ export function answerFault(value: unknown): string | undefined {
   return OTHER_ANSWER(value, 'it');
 }
 
-const text: Check = (value, name) => (typeof value === 'string' ? undefined : `${name} is not a text`);
+const text: Check = (value, name) => (typeof value === 'string' ? undefined : `${name} is not text`);
 const count: Check = (value, name) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : `${name} is not a count`;
 const amount: Check = (value, name) =>

@@ -101,7 +101,7 @@ function readProgram(fields: YamlFields): ProgramPart {
   // A prompt must not choose which program starts.
   for (const { name } of first ? placeholders(first) : []) {
     if (name !== 'here') {
-      throw fields.fault('program', `takes nothing but \${here} in its first word, not \${${name}}`);
+      throw fields.fault('program', `takes only \${here} in its first word, not \${${name}}`);
     }
   }
   const all = items.flatMap(item => placeholders(item, 'program'));
@@ -121,11 +121,11 @@ function readAddress(fields: YamlFields): AddressPart {
   if (fault !== undefined) throw fields.fault('address', fault);
   const [url, headers, body] = ['address', 'headers', 'body'].map(key => fields.value(key));
   const method = fields.text('method', METHOD) ?? 'POST';
-  if (method === 'GET' && body) throw fields.fault('body', 'cannot be sent with GET');
+  if (method === 'GET' && body) throw fields.fault('body', "can't be sent with GET");
   const inBody = body ? placeholders(body, 'body') : [];
   const inAddress = url ? placeholders(url) : [];
   for (const { name } of inAddress) {
-    if (name === 'images') throw fields.fault('address', 'cannot hold ${images}: put it into the body');
+    if (name === 'images') throw fields.fault('address', "can't contain ${images}: put it into the body");
   }
   const entries = headers?.entries('headers') ?? [];
   return {
@@ -142,7 +142,7 @@ function readAddress(fields: YamlFields): AddressPart {
 const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade']);
 
 function headerName(name: string, at: YamlValue): string {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/u.test(name)) throw faultAt(at, `\`${name}\` is not the name of a header`);
+  if (!/^[\w!#$%&'*+.^`|~-]+$/u.test(name)) throw faultAt(at, `\`${name}\` is not a valid header name`);
   if (OWN_HEADERS.has(name.toLowerCase())) throw faultAt(at, `the header \`${name}\` can't be set`);
   return name;
 }
@@ -153,14 +153,15 @@ function addressFault(address: string): string | undefined {
   if (origin === undefined || rest === undefined) {
     return 'must begin with https://, or http:// for this machine';
   }
-  if (origin.includes('$')) return 'takes placeholders only after its scheme, host and port';
+  if (origin.includes('$')) return 'allows placeholders only after its scheme, host and port';
   if (!URL.canParse(origin) || /\s/u.test(address)) return 'is not the address of a server';
   const { protocol, hostname, username, password } = new URL(origin);
-  if (username !== '' || password !== '') return 'cannot hold a name or a password: put them into a header';
+  if (username !== '' || password !== '')
+    return "can't contain a user name or password: put them into a header";
   if (protocol === 'http:' && !isLoopbackHost(hostname)) {
     return `must begin with https://: ${hostname} is not this machine`;
   }
-  return rest.includes('\\') ? 'cannot hold a backslash' : undefined;
+  return rest.includes('\\') ? "can't contain a backslash" : undefined;
 }
 
 /**
@@ -180,7 +181,10 @@ function placeholders(value: YamlValue, field?: string): Placeholder[] {
   const all = placeholdersAt(value, value.scalar ?? '');
   const variable = field === undefined ? undefined : all.find(({ name }) => name === 'env');
   if (!variable || !('key' in variable)) return all;
-  throw faultAt(value, `${field} cannot hold \${env.${variable.key}}: only \`address\` and \`headers\` may`);
+  throw faultAt(
+    value,
+    `${field} can't contain \${env.${variable.key}}: only \`address\` and \`headers\` may`,
+  );
 }
 
 function placeholdersAt(place: Place, text: string): Placeholder[] {

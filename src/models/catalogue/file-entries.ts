@@ -94,7 +94,7 @@ function readHeaders(value: YamlValue): Record<string, string> {
   const headers = value.entries('headers').map(({ key, line, value }) => {
     const text = value.text(`the header \`${key}\``);
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(key)) {
-      throw new FileFault(line, `\`${key}\` is not the name of a header`);
+      throw new FileFault(line, `\`${key}\` is not a valid header name`);
     }
     if (!/^[\t\x20-\x7e]*$/.test(text)) {
       throw new FileFault(line, `the header \`${key}\` must be plain ASCII`);
@@ -206,7 +206,7 @@ function readDeclaredPrice(value: YamlValue): Price {
   if (run === undefined) return readPrice(value);
   for (const key of ['input', 'output', 'cachedInput']) {
     if (fields.value(key)) {
-      throw fields.fault(key, 'says nothing beside `run`, which is the price of a whole run');
+      throw fields.fault(key, "can't be combined with `run`, which is the price of a whole run");
     }
   }
   return { input: 0, output: 0, run: Number(run) };

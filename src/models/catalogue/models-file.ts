@@ -96,7 +96,7 @@ export async function readNamedModelsText(file: string): Promise<string> {
     if (!stats.isFile()) throw new Error('it is not a file');
     return await readBounded(file, stats.size);
   } catch (error) {
-    const why = codeOf(error) === 'ENOENT' ? 'it is not there' : messageOf(error);
+    const why = codeOf(error) === 'ENOENT' ? 'it does not exist' : messageOf(error);
     throw new InvalidModelsFile([`the models file ${file} can't be read: ${why}`]);
   }
 }

@@ -104,34 +104,33 @@ class WatchedModels {
     const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
     if (!withRemedy) return this.#missingNote(missing, name, models);
     if (this.#isUnreadable) {
-      return `${missing}: there are ${models.join(', ')}, and models.yaml can't be read`;
+      return `${missing}; the models are ${models.join(', ')}, and models.yaml can't be read`;
     }
     if (this.#described.brokenNames.has(name)) {
-      return `${missing}: models.yaml describes it in a way that can't be used`;
+      return `${missing}: its entry in models.yaml is invalid`;
     }
     if (rest.length > 0) {
       if (this.#described.brokenProviders.has(providerName(prefix))) {
-        return `${missing}: models.yaml describes the provider \`${prefix}\` in a way that can't be used`;
+        return `${missing}: the entry of the provider \`${prefix}\` in models.yaml is invalid`;
       }
       const providers = this.#providers().map(({ name }) => name);
       const meant = nearest(prefix, providers);
-      const list = `are ${providers.join(', ')}; ${alias}`;
-      const suggestion =
-        meant === undefined ? ': there' : `; did you mean ${[meant, ...rest].join('/')}? There`;
+      const list = `providers are ${providers.join(', ')}; ${alias}`;
+      const suggestion = meant === undefined ? '; the' : `; did you mean ${[meant, ...rest].join('/')}? The`;
       return `${missing}, and no provider \`${prefix}\`${suggestion} ${list}`;
     }
     const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
     const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];
     return [
       this.#missingNote(missing, name, models),
-      `with its provider before it, such as ${ways.join(', ')}, it needs no description`,
+      `with its provider in front, such as ${ways.join(', ')}, it needs no entry in models.yaml`,
       'promptrun models discover writes the models of your endpoints to models.yaml',
     ].join('; ');
   }
 
   #missingNote(missing: string, name: string, models: readonly string[]): string {
     const meant = didYouMean(name, models);
-    return `${missing}${meant === '' ? ': there' : `${meant} There`} are ${models.join(', ')}`;
+    return `${missing}${meant === '' ? '; the' : `${meant} The`} models are ${models.join(', ')}`;
   }
 
   /** Returns the fault that prevents requests to a model; undefined if there is none. */

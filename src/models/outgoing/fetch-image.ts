@@ -79,7 +79,7 @@ function checkedUrl(text: string): URL {
   const url = new URL(text);
   if (url.protocol !== 'https:') throw new Error('an image URL must begin with https://');
   if (url.username !== '' || url.password !== '') {
-    throw new Error("an image URL can't carry a user name or password");
+    throw new Error("an image URL can't contain a user name or password");
   }
   return url;
 }

@@ -23,7 +23,7 @@ export function addressEngine({ env }: { readonly env: Env }): Engine {
       }
       const values = valuesOf(job, declared, { env, images: pictures.map(dataUrlOf) });
       const request = requestOf(declared, values, job);
-      if ('fault' in request) return refusedWith(`${model} can't be asked: ${request.fault}`, 'unfit');
+      if ('fault' in request) return refusedWith(`${model} can't be called: ${request.fault}`, 'unfit');
       const timeout = AbortSignal.timeout(declared.timeoutMs);
       const signal = AbortSignal.any([job.signal, timeout]);
       try {
@@ -67,7 +67,7 @@ function requestOf(
   const address = filledText(declared.address, values.inText, encoded);
   const [, path = ''] = /^https?:\/\/[^/?#]*([^?#]*)/u.exec(address) ?? [];
   if (path.split('/').some(segment => /^(?:\.|%2e){1,2}$/iu.test(segment))) {
-    return { fault: `a value that is filled into its address would lead to another path: ${path}` };
+    return { fault: `a value filled into its address would change the path: ${path}` };
   }
   const headers: Record<string, string> = {};
   for (const [name, text] of Object.entries(declared.headers)) {
@@ -77,7 +77,8 @@ function requestOf(
       : /[^\t\x20-\x7e\xa0-\xff]/u.test(value)
         ? 'a character'
         : '';
-    if (unfit !== '') return { fault: `its header \`${name}\` would hold ${unfit} that no header can hold` };
+    if (unfit !== '')
+      return { fault: `its header \`${name}\` would contain ${unfit} that headers can't contain` };
     headers[name] = value;
   }
   const body = bodyOf(declared, values);

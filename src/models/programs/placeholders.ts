@@ -43,7 +43,7 @@ function placeholderOf(written: string, isClosed: boolean): Placeholder {
   if (isClosed && name === 'env' && key !== undefined && /^[A-Za-z_]\w*$/u.test(key)) return { name, key };
   const known =
     '${prompt}, ${system}, ${messages}, ${input.<key>}, ${images}, ${here}, ${model} and ${env.<name>}';
-  const what = isClosed ? `\${${written}} stands for nothing` : 'a `${` has no `}`';
+  const what = isClosed ? `\${${written}} is not a placeholder` : 'a `${` has no `}`';
   throw new PlaceholderFault(`${what}: the placeholders are ${known}; for a literal \${ write $\${`);
 }
 

@@ -92,14 +92,14 @@ function listOf(requests: readonly BatchRequest[]): EncodedBody {
 /** @throws {ProviderFault} if the batch has no id */
 function idOf(batch: Json): string {
   const id = textAt(batch, 'id');
-  if (id === undefined) throw new ProviderFault('named no batch in its answer', { mayHaveCost: true });
+  if (id === undefined) throw new ProviderFault('returned no batch id', { mayHaveCost: true });
   return id;
 }
 
 /** Returns the fault of a batch without results: an archived one has lost them, any other may get them later. */
 function noResults(batch: Json): ProviderFault {
   const archived = textAt(batch, 'archived_at') !== undefined;
-  const what = `${archived ? 'no longer has' : 'does not give'} the results of the batch ${idOf(batch)}`;
+  const what = `${archived ? 'no longer has' : 'does not return'} the results of the batch ${idOf(batch)}`;
   return new ProviderFault(what, { status: archived ? 410 : 404 });
 }
 
@@ -137,7 +137,7 @@ function stateOf(batch: Json): BatchState {
 function answerOf(result: unknown): BatchAnswer {
   const { type, message, error } = isJsonObject(result) ? result : {};
   if (type === 'succeeded' && isJsonObject(message)) return { body: message };
-  if (type === 'expired') return { fault: 'it did not come to it within its time' };
-  if (type === 'canceled') return { fault: 'it was cancelled' };
-  return { fault: `it answered with an error: ${reasonOf(error) ?? 'it does not say which'}` };
+  if (type === 'expired') return { fault: 'the request expired before it was processed' };
+  if (type === 'canceled') return { fault: 'the request was cancelled' };
+  return { fault: `it answered with an error: ${reasonOf(error) ?? 'it gave no reason'}` };
 }

@@ -64,7 +64,7 @@ export function openAiBatches(access: Access): BatchProvider {
       const batch = await ask(pathOf(id), signal);
       const output = textAt(batch, 'output_file_id');
       if (!output && stateOf(batch).done > 0) {
-        throw new ProviderFault(`does not give the results of the batch ${id}`, { status: 404 });
+        throw new ProviderFault(`does not return the results of the batch ${id}`, { status: 404 });
       }
       for (const file of [output, textAt(batch, 'error_file_id')]) {
         if (!file) continue;
@@ -88,7 +88,7 @@ function pathOf(id: string): string {
 /** @throws {ProviderFault} if the object has no id */
 function idOf(made: Json): string {
   const id = textAt(made, 'id');
-  if (id === undefined) throw new ProviderFault('named no id in its answer', { mayHaveCost: true });
+  if (id === undefined) throw new ProviderFault('returned no id', { mayHaveCost: true });
   return id;
 }
 
@@ -111,7 +111,7 @@ function formOf(requests: readonly BatchRequest[], url: string): EncodedBody {
 function stateOf(batch: Json): BatchState {
   const state = textAt(batch, 'status') ?? 'unknown';
   const errors = valueAt(batch, 'errors', 'data');
-  const fault = state === 'failed' ? (reasonOf(errors) ?? 'it does not say why') : undefined;
+  const fault = state === 'failed' ? (reasonOf(errors) ?? 'it gave no reason') : undefined;
   return {
     state,
     ended: ENDED.has(state),

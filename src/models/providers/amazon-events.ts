@@ -56,5 +56,5 @@ async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
     pieces = bytes.length === 0 ? [] : [bytes];
     buffered = bytes.length;
   }
-  if (buffered > 0) throw new Error('the stream ends within an event');
+  if (buffered > 0) throw new Error('the stream ends in the middle of an event');
 }

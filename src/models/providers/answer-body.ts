@@ -85,7 +85,7 @@ function addObject(
   onText(answer.add(object));
   const { error } = object;
   if (error === undefined || error === null || error === '') return;
-  const reason = inOneLine(reasonOf(error) ?? 'it does not say which');
+  const reason = inOneLine(reasonOf(error) ?? 'it gave no reason');
   throw new ProviderFault(`answered with an error: ${reason}`, { mayHaveCost: true });
 }
 
@@ -115,11 +115,11 @@ function eventIn(data: string): Readonly<Record<string, unknown>> {
   try {
     event = parseBoundedJson(data, BOUNDS);
   } catch (error) {
-    if (error instanceof JsonPastBound) throw unreadableBecause(`an event of it ${error.message}`);
+    if (error instanceof JsonPastBound) throw unreadableBecause(`an event in it ${error.message}`);
     throw brokenOff();
   }
   if (isJsonObject(event)) return event;
-  throw unreadableBecause(`an event of it is not a JSON object: ${inOneLine(data)}`);
+  throw unreadableBecause(`an event in it is not a JSON object: ${inOneLine(data)}`);
 }
 
 /** Returns the fault for an error while reading an answer, which may have been paid for already. */
@@ -131,7 +131,7 @@ function readingFault(error: unknown): unknown {
 }
 
 function brokenOff(): ProviderFault {
-  return new ProviderFault('broke its answer off before it was whole', {
+  return new ProviderFault('ended its answer before it was complete', {
     mayHaveCost: true,
     advice: 'run it again',
   });
@@ -155,7 +155,7 @@ function parse(text: string): unknown {
 
 function unreadable(text: string): ProviderFault {
   const advice: Advice = address => `check ${address}, which usually ends in /v1`;
-  const what = text.trim() === '' ? 'answered with nothing at all' : `answered ${pageOrLine(text)}`;
+  const what = text.trim() === '' ? 'sent an empty answer' : `answered ${pageOrLine(text)}`;
   if (/^\s*(?:<|$)/.test(text)) return new ProviderFault(what, { advice, mayHaveCost: true });
   const start = text.trim().slice(0, 80);
   return unreadableBecause(`it is not a JSON object: ${start}`, advice);

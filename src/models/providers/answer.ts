@@ -96,7 +96,7 @@ export class Answer {
   /** Adds a tool call, or a piece of its input as JSON. */
   addToolCall(name: string | undefined, input: string | undefined, index = 0): void {
     if (this.#hasJsonTool) this.addText(input, index);
-    else this.tool ??= name || 'it did not name';
+    else this.tool ??= name || '(unnamed)';
   }
 
   addStopReason(reason: string | undefined): void {
@@ -176,7 +176,7 @@ export class Answer {
     const meaning = this.#meaning(reason);
     if (this.failure) return this.failure;
     if (meaning === 'error') {
-      return fault('ended its answer with an error: it does not say which', 'run it again later');
+      return fault('ended its answer with an error: it gave no reason', 'run it again later');
     }
     if (this.#refusal !== '' || meaning === 'refusal') {
       const what = this.#refusal === '' ? "'s model refused" : `'s model refused: ${this.#refusal}`;
@@ -189,7 +189,7 @@ export class Answer {
       case 'context':
         return fault(
           `'s answer was cut short: the model's context is full (${reason})`,
-          'give it less, or a model with a larger context',
+          'shorten the prompt, or use a model with a larger context',
         );
       case 'paused':
         return fault(`'s answer was cut short: the model paused its turn (${reason})`, 'run it again');
@@ -204,7 +204,7 @@ export class Answer {
           'change the prompt or its inputs',
         );
       case 'broken':
-        return fault(`broke its answer off before it was whole (${reason})`, 'run it again');
+        return fault(`ended its answer before it was complete (${reason})`, 'run it again');
       default:
         return undefined;
     }
@@ -213,12 +213,12 @@ export class Answer {
   #cutOff(reason: string): ProviderFault {
     if (this.thought && this.text.trim() === '') {
       return fault(
-        `'s model spent its whole limit of tokens on thinking, and none was left for an answer (${reason})`,
+        `'s model used its whole token limit for thinking, and left none for the answer (${reason})`,
         'raise maxOutputTokens, or lower reasoningEffort',
       );
     }
     return fault(
-      `cut the answer short at its limit of tokens (${reason})`,
+      `cut the answer short at the token limit (${reason})`,
       'raise maxOutputTokens, or ask for a shorter answer',
     );
   }
@@ -228,9 +228,9 @@ export class Answer {
       const advice = 'prompts call no tools: ask for an answer in the prompt';
       return fault(`'s model asked for the tool ${this.tool} instead of answering`, advice);
     }
-    if (this.thought) return fault("'s model thought, and then answered without a text", 'run it again');
+    if (this.thought) return fault("'s model thought, but then answered without text", 'run it again');
     if (this.#draws) return fault('answered without a picture', 'is it an image model?');
-    return fault('answered without a text', 'run it again, or change the prompt');
+    return fault('answered without text', 'run it again, or change the prompt');
   }
 }
 

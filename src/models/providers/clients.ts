@@ -179,7 +179,7 @@ function withApiKey(settings: ClientSettings): ClientSettings {
 const GOOGLE: ProviderInterface = {
   form: () => GEMINI,
   language: async (settings, { id }) => (await import('@ai-sdk/google')).createGoogle(settings)(id),
-  insteadOf: () => 'Google no longer offers Imagen: name a Gemini model that draws',
+  insteadOf: () => 'Google no longer offers Imagen: use a Gemini model that draws',
   drawsByChat: ({ id }, aspectRatio) =>
     id.includes('imagen')
       ? undefined
@@ -239,7 +239,7 @@ export const CLIENTS = {
       return createAmazonBedrock({ ...settings, ...REGION }).image(id);
     },
     insteadOf: ({ id }) =>
-      /amazon\.(?:nova-canvas|titan-image)/.test(id) ? undefined : 'name amazon.nova-canvas-v1:0',
+      /amazon\.(?:nova-canvas|titan-image)/.test(id) ? undefined : 'use amazon.nova-canvas-v1:0',
     ratioAs: () => 'size',
     options: extras => ({ ...sharedEffort(extras.effort), ...claudeOptions(extras) }),
     systemFirst: true,

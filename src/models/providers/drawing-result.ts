@@ -28,9 +28,12 @@ export async function awaitDrawing(
     } catch (error) {
       patient.signal.throwIfAborted();
       const { what, more } =
-        error instanceof ProviderFault ? error : new ProviderFault(`did not give it: ${messageOf(error)}`);
+        error instanceof ProviderFault ? error : new ProviderFault(`did not return it: ${messageOf(error)}`);
       const { advice } = more;
-      throw new ProviderFault(`took the order of a picture, but ${what}`, { advice, mayHaveCost: true });
+      throw new ProviderFault(`accepted the request for a picture, but ${what}`, {
+        advice,
+        mayHaveCost: true,
+      });
     }
   }
 }

@@ -95,7 +95,9 @@ function checkStatus(
     );
   }
   if (status >= 300 && status < 400) {
-    throw new Error(`it redirects to ${location ?? 'nowhere'}: give that as ${addressName}`);
+    throw new Error(
+      `it redirects to ${location ?? 'nowhere'}: if you trust that address, set ${addressName} to it`,
+    );
   }
   if (status === 404) {
     throw new Error(`it has no /models (404): check ${addressName}, which usually ends in /v1`);

@@ -170,7 +170,7 @@ class Run {
       answer.check();
       for (const reason of answer.unknownReasons) {
         this.#warnings.push(
-          `${this.#access.provider.name} ended its answer for a reason that is not known (${reason}): it counts as whole`,
+          `${this.#access.provider.name} ended its answer for an unknown reason (${reason}): the answer counts as whole`,
         );
       }
       const pictures = await fetchPictures(answer.pictures, { signal: this.#signal }, this.#access);
@@ -223,6 +223,6 @@ function formOf(body: Readonly<Record<string, unknown>>): AnswerFormat | undefin
 }
 
 function tookTooLong({ name }: Provider, timeoutMs: number): { message: string; plain: string } {
-  const message = `${name} gave no whole answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`;
+  const message = `${name} gave no complete answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`;
   return { message, plain: message };
 }

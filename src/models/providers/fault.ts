@@ -55,7 +55,7 @@ export async function explain(
 
   /** Hides what the provider says about the key, which is for the operator only. */
   function plainText(): string {
-    if (kind === 'unauthorised') return `${provider.name} does not let this service in`;
+    if (kind === 'unauthorised') return `${provider.name} denies this service access`;
     return isPassing ? message : what;
   }
 }
@@ -85,16 +85,18 @@ function adviceOn(
 const CLOSED = 'it closed the connection before it answered: try again later';
 
 const ADVICE: Readonly<Record<string, Advice>> = {
-  ECONNREFUSED: address => `is its server running, and ${address} right?`,
+  ECONNREFUSED: address => `is its server running, and is ${address} right?`,
   ENOTFOUND: address => `there is no such host: check ${address}`,
   EAI_AGAIN: address => `the host's name can't be looked up: check the network and ${address}`,
   ECONNRESET: CLOSED,
   UND_ERR_SOCKET: CLOSED,
   UND_ERR_CONNECT_TIMEOUT: address => `the connection timed out: check the network and ${address}`,
-  ERR_TLS_CERT_ALTNAME_INVALID: address => `its certificate is another host's: check ${address}`,
-  SELF_SIGNED_CERT_IN_CHAIN: 'set NODE_EXTRA_CA_CERTS to the certificate of who signed its own',
+  ERR_TLS_CERT_ALTNAME_INVALID: address => `its certificate is for another host: check ${address}`,
+  SELF_SIGNED_CERT_IN_CHAIN:
+    'set NODE_EXTRA_CA_CERTS to the certificate of the CA that signed its certificate',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'set NODE_EXTRA_CA_CERTS to its certificate',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'set NODE_EXTRA_CA_CERTS to the certificate of who signed its own',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'set NODE_EXTRA_CA_CERTS to the certificate of the CA that signed its certificate',
   EPROTO: address => `does it speak https? Check ${address}`,
 };
 

@@ -43,7 +43,7 @@ export async function fetchPictures(
     const output = await pictureOutput(picture, signal, access);
     bytes += output.type === 'image' ? output.bytes.length : 0;
     if (bytes > MAX_BYTES) {
-      throw pastLimit('pictures of more than 256 MiB in all, which is the most a run holds');
+      throw pastLimit('more than 256 MiB of pictures, the most that a run holds');
     }
     outputs.push(output);
   }

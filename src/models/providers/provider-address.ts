@@ -71,7 +71,7 @@ function atOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddre
   const { host, port } = hostAndPort(place, { '': '11434', http: '80', https: '443' }[scheme] ?? '');
   const root = `${scheme || 'http'}://${host}:${port}`;
   const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65535;
-  const fault = isPort || port === '' ? hostFault(root) : 'has a port that is not one';
+  const fault = isPort || port === '' ? hostFault(root) : 'has an invalid port';
   const variable = 'OLLAMA_HOST';
   if (fault !== undefined) return { baseUrl, isMoved: true, variable, fault: `${variable} ${fault}` };
   const url = ['', ...path].join('/').replace(/\/v1$/, '');
@@ -100,6 +100,6 @@ function hostAndPort(place: string, standard: string): { host: string; port: str
 export function baseUrlFault(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL, such as https://host/v1';
-  if (url.username !== '' || url.password !== '') return "can't carry a user name or password";
-  return url.search === '' && url.hash === '' ? undefined : "can't carry a ? or a #";
+  if (url.username !== '' || url.password !== '') return "can't contain a user name or password";
+  return url.search === '' && url.hash === '' ? undefined : "can't contain ? or #";
 }

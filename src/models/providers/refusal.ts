@@ -90,9 +90,9 @@ function redirected(status: number, header: string | string[] | undefined): Prov
   const location = Array.isArray(header) ? header[0] : header;
   const target =
     location !== undefined && URL.canParse(location) ? new URL(location).origin : (location ?? 'nowhere');
-  return new ProviderFault(`redirects to ${target} (it answered ${status}), and prompts are not sent on`, {
+  return new ProviderFault(`redirects to ${target} (HTTP ${status}), and redirects are not followed`, {
     isRefused: true,
-    advice: address => `give the address it redirects to as ${address}, if you trust it`,
+    advice: address => `if you trust that address, set ${address} to it`,
   });
 }
 
@@ -101,13 +101,13 @@ const PAGE = /<(?:!doctype|html|head|body|title|h1)\b/i;
 
 /** Returns a body that is not JSON in one line; a web page only by name. */
 export function pageOrLine(text: string): string {
-  return PAGE.test(text) ? 'with a web page, not with what its interface answers' : inOneLine(text);
+  return PAGE.test(text) ? 'with a web page instead of an API answer' : inOneLine(text);
 }
 
 /** Returns a reason in one line, shortened. */
 export function inOneLine(reason: string): string {
   const line = reason.replace(/\s+/g, ' ').trim();
-  if (line === '') return '(without saying why)';
+  if (line === '') return '(no reason given)';
   return line.length > SHOWN_LENGTH ? `${line.slice(0, SHOWN_LENGTH)}…` : line;
 }
 
@@ -133,7 +133,7 @@ function adviceOn(
   status: number,
   { text, quotaUsedUp }: { text: string; quotaUsedUp: boolean },
 ): Advice | undefined {
-  if (quotaUsedUp || status === 402) return 'the quota of its account is used up: see its billing';
+  if (quotaUsedUp || status === 402) return 'the quota of the account is used up: check its billing';
   if (status === 404 || status === 405) {
     return address =>
       `check ${address}, which usually ends in /v1, and the model's name: promptrun models discover lists what it has`;
@@ -141,7 +141,7 @@ function adviceOn(
   if (status === 429 || status === 529) return 'it is busy: try again later';
   if (status >= 500) return 'the fault is on its side: try again later';
   if (/response_format|json_schema|json_object/.test(text)) {
-    return "it can't be asked for JSON in this way: give the model `responseFormat: none` in models.yaml, and ask for JSON in the prompt";
+    return 'it does not support this way of asking for JSON: set `responseFormat: none` for the model in models.yaml, and ask for JSON in the prompt';
   }
   return undefined;
 }

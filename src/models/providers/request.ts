@@ -155,15 +155,15 @@ async function buildDrawing(
   { api, modelId, sorted }: ChatTarget,
 ): Promise<BuiltRequest> {
   const { image } = api;
-  const advice = api.insteadOf?.(modelId) ?? (image ? undefined : 'name a model of another provider');
+  const advice = api.insteadOf?.(modelId) ?? (image ? undefined : 'use a model of another provider');
   if (image === undefined || advice !== undefined) {
-    throw new ProviderFault(`can't be asked for pictures of ${modelId.id}`, { advice, isRefused: true });
+    throw new ProviderFault(`can't make pictures with ${modelId.id}`, { advice, isRefused: true });
   }
   const { call, others } = drawingCall(job, api.ratioAs?.(modelId) ?? 'ratio', sorted);
   const { request, warnings } = await capture(access, JSON.stringify(IMAGES.empty), async settings => {
     const client = await image(settings, modelId);
     if (call.files && (await client.supportsFileInputs) === false) {
-      throw new Error(`${modelId.id} draws, but changes no pictures`);
+      throw new Error(`${modelId.id} can make pictures, but not change them`);
     }
     return (await client.doGenerate(call)).warnings;
   });
@@ -241,11 +241,11 @@ async function capture(
   } catch (error) {
     // A client that rejects the dummy response has made its request already.
     if (captured.length === 0) {
-      throw new ProviderFault(`'s client can't ask this: ${messageOf(error)}`, { isRefused: true });
+      throw new ProviderFault(`'s client can't make this request: ${messageOf(error)}`, { isRefused: true });
     }
   }
   const [request] = captured;
-  if (!request) throw new ProviderFault("'s client asked nothing", { isRefused: true });
+  if (!request) throw new ProviderFault("'s client made no request", { isRefused: true });
   return { request, warnings };
 }
 

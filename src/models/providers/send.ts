@@ -37,7 +37,7 @@ export async function send(
 ): Promise<HttpAnswer> {
   // The key must not go to another host, whatever an answer names.
   if (url.origin !== new URL(provider.baseUrl).origin) {
-    throw new ProviderFault(`names an address of another host, ${url.origin}, which is not asked`);
+    throw new ProviderFault(`refers to another host, ${url.origin}, which is not called`);
   }
   const own = Object.fromEntries(
     Object.entries(headers).filter(([name]) => key !== undefined || !KEY_HEADERS.has(name.toLowerCase())),

@@ -26,7 +26,7 @@ const NUMBERS: Readonly<Record<string, Range>> = {
  */
 export function optionFault(key: string, value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
-  if (key === 'stopSequences') return isTexts(value) ? undefined : 'must be a text or a list of texts';
+  if (key === 'stopSequences') return isTexts(value) ? undefined : 'must be text or a list of texts';
   if (!Object.hasOwn(NUMBERS, key)) return undefined;
   const range = NUMBERS[key] ?? {};
   const number = numberIn(value);

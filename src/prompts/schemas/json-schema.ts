@@ -89,7 +89,7 @@ function checkKeyword(
 function checkPattern(pattern: JsonValue, report: (message: string) => void): void {
   try {
     if (typeof pattern === 'string') return void new RegExp(pattern, 'u');
-    report('a pattern must be a text');
+    report('a pattern must be text');
   } catch {
     report(`${JSON.stringify(pattern)} is not a regular expression`);
   }

@@ -43,11 +43,11 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const { model } = await requireRunnable(services, promptVersionId);
       const { provider } = model;
       if (model.modality !== 'text') {
-        throw invalid(`the model ${model.model} draws: only models that make text can be asked in a batch`);
+        throw invalid(`the model ${model.model} makes pictures: only text models can be used in a batch`);
       }
       if (provider?.batch !== true) {
         throw invalid(
-          `the model ${model.model} can't be asked in a batch of its provider: openai, anthropic, and those with \`batch: true\` in models.yaml have them`,
+          `the model ${model.model} can't be used in a batch: only openai, anthropic, and providers with \`batch: true\` in models.yaml have batches`,
         );
       }
       requireAccess(services, model);

@@ -44,7 +44,7 @@ export function requireAccess(
   if (!fault) return;
   if (toOperator) {
     toOperator(`a run was refused: ${fault.message}`);
-    const message = `the model ${model.model} can't be asked here: the service has no access to ${model.provider?.name}`;
+    const message = `the model ${model.model} can't be used here: the service has no access to ${model.provider?.name}`;
     throw fault.kind === 'key' ? new Refusal('NO_ACCESS', message) : invalid(message);
   }
   throw fault.kind === 'key' ? new Refusal('NO_ACCESS', fault.message) : invalid(fault.message);

@@ -80,7 +80,7 @@ export function storeOn({ db, ...backend }: Backend) {
 
 /** Notice after a migration. */
 export const MIGRATED =
-  'the store was made by an older promptrun and is of this version now; older ones refuse it';
+  'the store was written by an older promptrun and has been upgraded; older versions can no longer open it';
 
 /** The kind of process that runs runs: a command its own, a `serve` those in the queue. */
 export type WorkerKind = 'command' | 'serve';

@@ -71,7 +71,7 @@ describe('a program as a model', () => {
     });
     const { exitCode, stderr } = await promptrun(...RUN, 'q=it', '--models', 'other.yaml');
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/other\.yaml can't be read: it is not there/);
+    expect(stderr).toMatch(/other\.yaml can't be read: it does not exist/);
   });
 
   it('fails as its run does', async () => {

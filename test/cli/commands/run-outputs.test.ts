@@ -339,7 +339,7 @@ describe('--save', () => {
       { headers: { 'content-type': 'text/html' }, body: '<html>' },
       'gives text/html, not an image',
     ],
-    ['is cut short', { ...picture(), cutAfter: 10 }, 'no whole answer'],
+    ['is cut short', { ...picture(), cutAfter: 10 }, 'no complete answer'],
     ['is empty', picture(Buffer.alloc(0)), 'gave no bytes'],
   ])(
     'ends in 1 where a picture %s, with the results printed and nothing half-written',

@@ -100,7 +100,7 @@ describe('compare --expect', () => {
       flags: ['--expect', 'command.test.yaml'],
       message: 'command.test.yaml:3: it runs a command of its own',
     },
-    { flags: ['--provider-batch'], message: "can't be asked in a batch of its provider" },
+    { flags: ['--provider-batch'], message: "can't be used in a batch: only openai" },
   ])('is wrong use, and runs nothing: $flags', async ({ flags, message }) => {
     const here = project({
       'other.test.yaml': 'target: a.prompt\ncases:\n  - {name: x, inputs: {text: x}}\n',

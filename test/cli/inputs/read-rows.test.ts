@@ -180,7 +180,7 @@ describe('JSONL', () => {
       'it is not a JSON object',
       'the value of "a" is null',
       { a: '{"b":1}', images: [] },
-      'its id is neither a text nor a number',
+      'its id is neither text nor a number',
       '"x" stands beside textInputs and imageInputs',
       { a: 'b', images: [] },
     ]);

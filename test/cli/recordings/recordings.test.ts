@@ -124,7 +124,7 @@ describe('recordings', () => {
   });
 
   it.each([
-    ['slug', 1, 'body.data.rows[0].slug is not a text'],
+    ['slug', 1, 'body.data.rows[0].slug is not text'],
     ['uses', 'many', 'body.data.rows[0].uses is not a count'],
     ['title', null, undefined],
   ])('are refused if %s is %j in what a service answered, before any row', async (field, value, fault) => {
@@ -212,8 +212,8 @@ describe('recordings', () => {
       ['another digest', /"sha256": "[^"]+"/u, `"sha256": "${'0'.repeat(64)}"`, 'there is no file'],
       ['tokens that are a page', /"tokens": \d+/u, '"tokens": "<script>"', 'tokens is not a count'],
       ['outputs that are a text', /"outputs": \[/u, '"outputs": "", "rest": [', 'outputs is not a list'],
-      ['a type that is a number', /"type": "image"/u, '"type": 1', 'type is not a text'],
-      ['a status that is a list', /"runStatus": "succeeded"/u, '"runStatus": []', 'runStatus is not a text'],
+      ['a type that is a number', /"type": "image"/u, '"type": 1', 'type is not text'],
+      ['a status that is a list', /"runStatus": "succeeded"/u, '"runStatus": []', 'runStatus is not text'],
       [
         'too many levels',
         /"data": \{/u,

@@ -52,37 +52,37 @@ describe('a program or an address in models.yaml', () => {
   });
 
   it.each([
-    [['program: [cat, "${promt}"]'], /:4: \$\{promt\} stands for nothing/],
+    [['program: [cat, "${promt}"]'], /:4: \$\{promt\} is not a placeholder/],
     [['program: [cat, "${prompt"]'], /:4: a `\$\{` has no `\}`/],
-    [['program: [cat, "${env.KEY}"]'], /:4: program cannot hold \$\{env\.KEY\}/],
-    [['program: ["${input.what}"]'], /:4: program takes nothing but \$\{here\} in its first word/],
+    [['program: [cat, "${env.KEY}"]'], /:4: program can't contain \$\{env\.KEY\}/],
+    [['program: ["${input.what}"]'], /:4: program takes only \$\{here\} in its first word/],
     [['program: []'], /:4: program is empty/],
     [['program: [cat]', 'folder: other'], /:5: folder must be temporary/],
     [['program: [cat]', 'timeout: soon'], /:5: timeout must be a time/],
     [['program: [cat]', 'output: "a["'], /:5: output is not JMESPath/],
-    [['program: [cat]', 'provider: openai'], /:5: `provider` is not known here/],
-    [['program: [cat]', 'price: {run: 1, input: 2, output: 3}'], /:5: input says nothing beside `run`/],
-    [['address: "https://${input.host}/"'], /:4: address takes placeholders only after/],
-    [['address: "https://a.example:${input.port}/"'], /:4: address takes placeholders only after/],
-    [['address: "https://a.example${prompt}"'], /:4: address takes placeholders only after/],
+    [['program: [cat]', 'provider: openai'], /:5: `provider` is not a key of/],
+    [['program: [cat]', 'price: {run: 1, input: 2, output: 3}'], /:5: input can't be combined with `run`/],
+    [['address: "https://${input.host}/"'], /:4: address allows placeholders only after/],
+    [['address: "https://a.example:${input.port}/"'], /:4: address allows placeholders only after/],
+    [['address: "https://a.example${prompt}"'], /:4: address allows placeholders only after/],
     [['address: "${prompt}"'], /:4: address must begin with https/],
     [
       ['address: "http://a.example/"'],
       /:4: address must begin with https:\/\/: a\.example is not this machine/,
     ],
-    [['address: "https://me:secret@a.example/"'], /:4: address cannot hold a name or a password/],
-    [['address: "https://a.example/"', 'body: {a: {b: "${nope}"}}'], /:5: \$\{nope\} stands for nothing/],
+    [['address: "https://me:secret@a.example/"'], /:4: address can't contain a user name or password/],
+    [['address: "https://a.example/"', 'body: {a: {b: "${nope}"}}'], /:5: \$\{nope\} is not a placeholder/],
     [
       ['address: "https://a.example/"', 'body: {"${prompt}": 1}'],
       /:5: the key `\$\{prompt\}` has a placeholder/,
     ],
     [
       ['address: "https://a.example/"', 'body:', '  a: 1', '  k: "${env.KEY}"'],
-      /:7: body cannot hold \$\{env\.KEY\}/,
+      /:7: body can't contain \$\{env\.KEY\}/,
     ],
     [['address: "https://a.example/"', 'headers: {host: b.example}'], /:5: the header `host`/],
     [['address: "https://a.example/"', 'method: CONNECT'], /:5: method must be/],
-    [['program: [cat]', 'address: "https://a.example/"'], /:5: `address` is not known here/],
+    [['program: [cat]', 'address: "https://a.example/"'], /:5: `address` is not a key of/],
   ])('with a fault is left out alone: %s', (lines, fault) => {
     expect(faultOf(...lines)).toMatch(fault);
   });

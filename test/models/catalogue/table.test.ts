@@ -79,7 +79,7 @@ describe('the models of the service', () => {
     await load({ OPENAI_API_KEY: 'x', ANTHROPIC_API_KEY: 'y' });
     expect(table?.get('gpt-9')).toBeUndefined();
     expect(table?.explainMissing('gpt-9')).toMatch(
-      /^there is no model `gpt-9`: .*openai\/gpt-9, anthropic\/gpt-9.*promptrun models discover/,
+      /^there is no model `gpt-9`; the models are .*openai\/gpt-9, anthropic\/gpt-9.*promptrun models discover/,
     );
   });
 
@@ -99,10 +99,10 @@ describe('the models of the service', () => {
     expect(table?.get('meta-llama/llama-9')).toBeUndefined();
     expect(table?.get('openai/')).toBeUndefined();
     expect(table?.explainMissing('meta-llama/llama-9')).toMatch(
-      /no provider `meta-llama`: there are openai, anthropic, .*vllm; .*models\.yaml: modelAliases: \{meta-llama\/llama-9: <model>\}$/,
+      /no provider `meta-llama`; the providers are openai, anthropic, .*vllm; .*models\.yaml: modelAliases: \{meta-llama\/llama-9: <model>\}$/,
     );
     expect(table?.explainMissing('opnai/gpt-9/mini')).toMatch(
-      /^there is no model `opnai\/gpt-9\/mini`, and no provider `opnai`; did you mean openai\/gpt-9\/mini\? There are openai, /,
+      /^there is no model `opnai\/gpt-9\/mini`, and no provider `opnai`; did you mean openai\/gpt-9\/mini\? The providers are openai, /,
     );
   });
 
@@ -122,7 +122,7 @@ describe('the models of the service', () => {
     await load({ OPENAI_API_KEY: 'k' });
     expect(table?.get('mine')).toBeUndefined();
     expect(table?.get('short')).toBeUndefined();
-    expect(table?.explainMissing('mine')).toMatch(/models\.yaml describes it in a way that can't be used$/);
+    expect(table?.explainMissing('mine')).toMatch(/its entry in models\.yaml is invalid$/);
     expect(table?.get('other')).toMatchObject({ guessed: 'key' });
   });
 
@@ -131,7 +131,9 @@ describe('the models of the service', () => {
     await load({ OPENAI_API_KEY: 'k' });
     expect(table?.get('openai/x')).toBeUndefined();
     expect(table?.get('x')).toBeUndefined();
-    expect(table?.explainMissing('openai/x')).toContain('describes the provider `openai` in a way');
+    expect(table?.explainMissing('openai/x')).toContain(
+      'the entry of the provider `openai` in models.yaml is invalid',
+    );
     await write('providers: [');
     await load({ OPENAI_API_KEY: 'k' });
     expect(table?.get('openai/x')).toBeUndefined();

@@ -118,10 +118,10 @@ describe('Responses', () => {
   });
 
   it.each([
-    [{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }, /limit of tokens/],
+    [{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }, /token limit/],
     [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, /content filter/],
     [{ status: 'failed', error: { code: 'server_error', message: 'oh no' } }, /error: oh no/],
-    [{ status: 'cancelled' }, /broke its answer off/],
+    [{ status: 'cancelled' }, /ended its answer/],
   ])('that are not whole fail the run: %j', async (more, what) => {
     const result = await ask(engine, { body: whole(more) });
     expect(result.failed).toBe(true);
@@ -139,7 +139,7 @@ describe('Responses', () => {
     expect(result).toMatchObject({ outputs: [{ text: 'Hello' }], usage: { output: 6 }, failed: false });
     const broken = await ask({ ...engine, onText }, events(...deltas));
     expect(broken).toMatchObject({ outputs: [{ text: 'Hello' }, { type: 'error' }], failed: true });
-    expect(last(broken)).toMatch(/broke its answer off/);
+    expect(last(broken)).toMatch(/ended its answer/);
     const failed = await ask({ ...engine, onText }, events(...deltas, { type: 'error', message: 'oh no' }));
     expect(last(failed)).toMatch(/error: oh no; it may have been paid for/);
   });
@@ -192,7 +192,7 @@ describe('generateContent', () => {
   });
 
   it.each([
-    [chunk([{ text: 'x' }], { finishReason: 'MAX_TOKENS' }), /limit of tokens/],
+    [chunk([{ text: 'x' }], { finishReason: 'MAX_TOKENS' }), /token limit/],
     [chunk([{ text: 'x' }], { finishReason: 'PROHIBITED_CONTENT' }), /content filter/],
     [{ promptFeedback: { blockReason: 'SAFETY' } }, /refused: the prompt is blocked \(SAFETY\)/],
     [{ error: { code: 503, message: 'oh no' } }, /error: oh no/],
@@ -219,7 +219,7 @@ describe('generateContent', () => {
     });
     expect(provider.asked[0]?.path).toContain(':streamGenerateContent');
     const broken = await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }])));
-    expect(last(broken)).toMatch(/broke its answer off/);
+    expect(last(broken)).toMatch(/ended its answer/);
   });
 
   it('draws', async () => {
@@ -285,7 +285,7 @@ describe('Bedrock', () => {
       usage: { input: 6, output: 2 },
       failed: false,
     });
-    expect(last(await ask({ ...nova, onText }, frames(...text, stop)))).toMatch(/broke its answer off/);
+    expect(last(await ask({ ...nova, onText }, frames(...text, stop)))).toMatch(/ended its answer/);
     const exception: [string, object] = ['throttlingException', { message: 'slow down' }];
     expect(last(await ask({ ...nova, onText }, frames(...text, exception)))).toMatch(/error: slow down/);
   });
@@ -363,7 +363,7 @@ describe('Chat Completions', () => {
 
   it('must end with its mark, whatever reason it gave before', async () => {
     const delta = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
-    expect(last(await ask({ ...engine, onText: () => {} }, events(delta)))).toMatch(/broke its answer off/);
+    expect(last(await ask({ ...engine, onText: () => {} }, events(delta)))).toMatch(/ended its answer/);
     const failed = await ask({ ...engine, onText: () => {} }, events(delta, { error: { message: 'oh no' } }));
     expect(last(failed)).toMatch(/error: oh no/);
   });

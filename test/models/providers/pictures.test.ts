@@ -67,8 +67,12 @@ describe('a picture that is drawn in its own time', () => {
       { body: { id: 'task-1', status: 'Error', result: null } },
       /ended its answer with an error/,
     ],
-    ['whose place is gone', { status: 404, body: { error: 'Task not found' } }, /took the order .* 404/],
-    ['that nobody may see', { status: 401, body: { error: 'Unauthorized' } }, /took the order .* 401/],
+    [
+      'whose place is gone',
+      { status: 404, body: { error: 'Task not found' } },
+      /accepted the request .* 404/,
+    ],
+    ['that nobody may see', { status: 401, body: { error: 'Unauthorized' } }, /accepted the request .* 401/],
   ])('%s may have been paid for, and is ordered once', async (_, answer, message) => {
     const result = await draw(name, id, [TASK, answer]);
     expect(result).toMatchObject({ failed: true, isRefused: false });
@@ -82,10 +86,10 @@ describe('a picture that is drawn in its own time', () => {
 describe('a model that can’t be asked for a picture', () => {
   const changed = { template: 'Brighter: {{media url=p}}', images: [png(1, 1)] };
   it.each<[string, string, JobOptions, RegExp]>([
-    ['googleai-images', 'imagen-4.0-generate-001', {}, /name a Gemini model that draws/],
-    ['vertexai-images', 'imagen-4.0-generate-001', {}, /name a Gemini model that draws/],
-    ['bedrock-images', 'stability.stable-image-core-v1:1', {}, /name amazon\.nova-canvas/],
-    ['fireworks-images', 'accounts/fireworks/models/flux-1-schnell-fp8', changed, /changes no pictures/],
+    ['googleai-images', 'imagen-4.0-generate-001', {}, /use a Gemini model that draws/],
+    ['vertexai-images', 'imagen-4.0-generate-001', {}, /use a Gemini model that draws/],
+    ['bedrock-images', 'stability.stable-image-core-v1:1', {}, /use amazon\.nova-canvas/],
+    ['fireworks-images', 'accounts/fireworks/models/flux-1-schnell-fp8', changed, /not change them/],
   ])('%s, %s: nothing is sent', async (name, id, job, message) => {
     const result = await draw(name, id, [], job);
     expect(result).toMatchObject({ failed: true, isRefused: true });

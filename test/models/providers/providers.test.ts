@@ -164,7 +164,7 @@ describe('access to a provider', () => {
       'configuration',
       { OPENAI_BASE_URL: 'https://u:secret@x.example' },
       'openai',
-      /^OPENAI_BASE_URL can't carry/,
+      /^OPENAI_BASE_URL can't contain/,
     ],
   ])('is refused for want of %s: %o, %s', (kind, env, name, message) => {
     const fault = accessFault(providerIn(env, name), env);

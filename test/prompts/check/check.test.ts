@@ -69,7 +69,7 @@ describe('checking the options of a prompt', () => {
       'fault 8:3 `seed` must be a whole number, not `1.5`',
       'fault 9:3 `frequencyPenalty` must be a number from -2 to 2, not `-3`',
       'fault 10:3 `presencePenalty` must be a number from -2 to 2, not `[1]`',
-      'fault 11:3 `stopSequences` must be a text or a list of texts, not `["a",1]`',
+      'fault 11:3 `stopSequences` must be text or a list of texts, not `["a",1]`',
     ]);
   });
 
@@ -125,10 +125,10 @@ describe('checking a prompt', () => {
     );
     expect(faults).toEqual([
       'note 2:8 there is no model gpt-9',
-      'fault 3:8 title must be a text',
+      'fault 3:8 title must be text',
       expect.stringMatching(/^fault 6:8 `text` is not a type: /),
       expect.stringMatching(/^fault 7:5 `b`: in parentheses stands array, object or enum, not `list`/),
-      'fault 10:5 the default of `c` must be of the type integer, not a text',
+      'fault 10:5 the default of `c` must be of the type integer, not text',
       expect.stringMatching(/^fault 15:17 "strin" is not a type of JSON Schema/),
       expect.stringMatching(/^fault 17:9 the helper `shout` is not known: /),
       expect.stringMatching(/^fault 18:3 a role is written /),
@@ -365,7 +365,7 @@ describe('a fault is told once, with all the others', () => {
         '{{a}}{{b}}{{c}}',
       ),
     ).toEqual([
-      'fault 2:8 title must be a text',
+      'fault 2:8 title must be text',
       expect.stringMatching(/^fault 5:8 `strin` is not a type/),
       'fault 8:13 `c` is not in input.schema: declare it there',
     ]);

@@ -126,7 +126,7 @@ describe('a prompt of GitHub Models', () => {
     const text =
       'model: [a]\nmessages:\n  - role: judge\n    content: x\n  - content: y\n  - role: user\nresponseFormat: xml\nflavour: mint\n';
     expect(faults(text)).toEqual([
-      'fault 1: model must be a text',
+      'fault 1: model must be text',
       'fault 3: the `role` of a message must be system, user or assistant',
       'fault 5: the `role` of a message must be system, user or assistant',
       'fault 6: a message needs `content`',

@@ -34,7 +34,7 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
       [1, 2].map(() => TestService.start({ dataDir: temporaryDataDir(), database })),
     );
     const notices = both.flatMap(({ notices }) => notices);
-    expect(notices.filter(notice => notice.includes('made by an older promptrun'))).toHaveLength(1);
+    expect(notices.filter(notice => notice.includes('written by an older promptrun'))).toHaveLength(1);
     const [service] = both as [TestService];
 
     const rows = async () => (await service.data<RunPage>('/runs')).rows;

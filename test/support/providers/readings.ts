@@ -154,7 +154,7 @@ export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise
 function endOf(fault: string): Reading['end'] {
   if (fault === '') return 'whole';
   if (/asked for the tool/.test(fault)) return 'tool';
-  if (/context is full|limit of tokens/.test(fault)) return 'length';
+  if (/context is full|token limit/.test(fault)) return 'length';
   if (/refused|content filter/.test(fault)) return 'filter';
   return /ended its answer with an error|answered with an error/.test(fault) ? 'error' : 'broken';
 }

@@ -189,7 +189,7 @@ async function checkModels(ctx: Context): Promise<readonly Check[]> {
 function checkFile({ file, exists, faults, shutdowns }: ModelsReport): Check {
   const [first, ...others] = faults;
   const soon = shutdowns.map(
-    ({ model, date, isPast }) => `${WARNING}${model} ${isPast ? 'was' : 'is to be'} shut down on ${date}`,
+    ({ model, date, isPast }) => `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
   );
   if (first !== undefined) {
     return failed('models', { message: first, hints: [...others, ...soon], exitCode: EXIT.usage });

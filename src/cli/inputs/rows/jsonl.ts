@@ -23,7 +23,7 @@ function readObject(source: string, place: { row: number; line: number }): Sourc
   const { [ID_COLUMN]: rowId, ...fields } = value;
   const id = rowId instanceof Literal ? rowId.source : rowId;
   if (id !== undefined && (typeof id !== 'string' || id === '')) {
-    return faultyRow(place, 'its id is neither a text nor a number');
+    return faultyRow(place, 'its id is neither text nor a number');
   }
   try {
     const inputs = imagesApart(fields, jsonInputs(fields, ''));

@@ -35,13 +35,13 @@ export function fieldsOf(value: YamlValue, what: string, known?: readonly string
 export function textIn(value: YamlValue, what: string): string {
   const text = value.json();
   if (typeof text === 'string' && text !== '') return text;
-  throw faultIn(value, `${what} must be a text`);
+  throw faultIn(value, `${what} must be text`);
 }
 
 /** Returns a string, or the source text of a number or boolean. */
 export function wordIn(value: YamlValue, what: string): string {
   if (value.scalar) return value.scalar;
-  throw faultIn(value, `${what} must be a text`);
+  throw faultIn(value, `${what} must be text`);
 }
 
 const NUMBERS = {

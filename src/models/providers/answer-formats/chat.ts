@@ -46,7 +46,7 @@ function readChoice(choice: unknown, answer: Answer): void {
   const index = countAt(choice, 'index') ?? 0;
   answer.addStopReason(textAt(choice, 'finish_reason'));
   const error = valueAt(choice, 'error') ?? undefined;
-  if (error !== undefined) answer.setError(reasonOf(error) ?? 'it does not say which');
+  if (error !== undefined) answer.setError(reasonOf(error) ?? 'it gave no reason');
   const message = valueAt(choice, 'message') ?? valueAt(choice, 'delta');
   answer.addRefusal(textAt(message, 'refusal'));
   for (const call of [...listAt(message, 'tool_calls'), valueAt(message, 'function_call')]) {

@@ -10,7 +10,7 @@ export const IMAGES: AnswerFormat = {
   read(object, answer) {
     answer.addCounts(valueAt(object, 'usage'));
     const error = valueAt(object, 'error') ?? undefined;
-    if (error !== undefined) answer.setError(reasonOf(error) ?? 'it does not say which');
+    if (error !== undefined) answer.setError(reasonOf(error) ?? 'it gave no reason');
     for (const picture of [...listAt(object, 'data'), ...listAt(object, 'images')]) {
       if (valueAt(picture, 'respect_moderation') === false) {
         answer.addStopReason('content_filter');

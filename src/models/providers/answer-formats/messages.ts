@@ -37,7 +37,7 @@ export const MESSAGES: AnswerFormat = {
       case 'content_block_delta':
         return readBlock(valueAt(object, 'delta'), answer);
       case 'error':
-        return answer.setError(reasonOf(valueAt(object, 'error')) ?? 'it does not say which');
+        return answer.setError(reasonOf(valueAt(object, 'error')) ?? 'it gave no reason');
       default:
         return readMessage(object, answer);
     }

@@ -41,7 +41,7 @@ export const RESPONSES: AnswerFormat = {
         answer.ended = true;
         return readEnd(valueAt(object, 'response'), answer, { withText: answer.text === '' });
       case 'error':
-        return answer.setError(reasonOf(valueAt(object, 'error') ?? object) ?? 'it does not say which');
+        return answer.setError(reasonOf(valueAt(object, 'error') ?? object) ?? 'it gave no reason');
       default:
         return type.startsWith('response.') ? undefined : readEnd(object, answer, { withText: true });
     }
@@ -54,7 +54,7 @@ function readEnd(response: unknown, answer: Answer, { withText }: { withText: bo
   answer.addCounts(valueAt(response, 'usage'));
   answer.tier = textAt(response, 'service_tier') ?? answer.tier;
   const error = valueAt(response, 'error') ?? undefined;
-  if (error !== undefined) answer.setError(reasonOf(error) ?? 'it does not say which');
+  if (error !== undefined) answer.setError(reasonOf(error) ?? 'it gave no reason');
   answer.addStopReason(textAt(response, 'incomplete_details', 'reason'));
   answer.addStopReason(textAt(response, 'status'));
   for (const item of listAt(response, 'output')) readItem(item, answer, withText);

@@ -125,7 +125,7 @@ export function messagesOf({ at, text, fault }: PromptText): Piece[] {
       const what = `the role of a message is system, user or assistant, not ${JSON.stringify(role)}`;
       throw faultAt(at, what);
     }
-    if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be a text');
+    if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be text');
     return [{ tag: `{{role "${name}"}}` }, ...piecesOfText(content, at)];
   });
 }

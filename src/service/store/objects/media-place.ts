@@ -79,7 +79,7 @@ async function isReachable(objects: ObjectStore, onNotice: (line: string) => voi
         cause: error,
       });
     }
-    onNotice(`warning: ${error.message}; runs with pictures go on by themselves once it is back`);
+    onNotice(`warning: ${error.message}; runs with pictures resume by themselves once it is back`);
     return false;
   }
 }
