@@ -76,10 +76,14 @@ export async function startEmbedded(options: CommonOptions) {
       faultOf: (runId: string) => runner.faultOf(runId),
       /** Returns true if the model of a run of this process was asked and nothing came back. */
       isUnanswered: (runId: string) => runner.isUnanswered(runId),
-      /** Runs all later runs in processes of their own, and answers their creations at once. */
-      detach: (): void => {
+      /**
+       * Runs all later runs in processes of their own, and answers their creations at once.
+       *
+       * @throws {Refusal} UNAVAILABLE if such a process does not start
+       */
+      detach: (): Promise<void> => {
         const { dataDir, modelsFile, allowPrivate } = options;
-        runner.detach = () => startDetached({ dataDir, modelsFile, allowPrivate });
+        return runner.detach(() => startDetached({ dataDir, modelsFile, allowPrivate }));
       },
     },
     costs: parts.costs,

@@ -254,8 +254,8 @@ export class Budget {
    * @param what the things that the command runs, such as `rows`
    */
   spentLines(what: string): string[] {
-    if (this.#ctx.isReplay) return [`the ${what} were answered from recordings`];
     const all = this.totalsOf();
+    if (this.#ctx.isReplay) return all.runs === 0 ? [] : [`the ${what} were answered from recordings`];
     const withCredits = this.mentionsCredits;
     if (this.#runsBefore.size === 0) return spendingText(all, withCredits);
     const now = this.totalsOf(this.#spending.runIds.filter(runId => !this.#runsBefore.has(runId)));

@@ -9,7 +9,14 @@ import { configError, stopperOf, TimeIsUp } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import { type Created, type CreateOptions, type CreationRequest, creationFault } from './creation.ts';
 import { type SearchResult, searchRuns } from './find-run.ts';
-import { CreationInDoubt, gaveUpCreation, gaveUpUnsent, gaveUpWaiting, stoppedHere } from './in-doubt.ts';
+import {
+  CreationInDoubt,
+  doubtText,
+  gaveUpCreation,
+  gaveUpUnsent,
+  gaveUpWaiting,
+  stoppedHere,
+} from './in-doubt.ts';
 
 /** Maximum time of the search for a run after `--timeout`, in milliseconds. */
 const LAST_SEARCH_MS = 1200;
@@ -161,7 +168,7 @@ class Creation {
     const { ctx, connection, entry, options } = this.#parts;
     if (options.search === false) throw new CreationInDoubt(error, undefined, entry, connection);
     const { io, signal } = ctx;
-    io.note('note: the answer to the creation was lost; searching for the run that it may have made');
+    io.note(`note: ${doubtText(error)}; searching for the run that it may have made`);
     const keptKeys = this.#keepsKeys;
     const { run, candidates } = await this.#search(signal);
     if (signal.aborted) throw await this.#gaveUp();

@@ -1,3 +1,5 @@
+import { ServiceError } from '../../client/errors.ts';
+import { answerIsLost } from '../../client/recover.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
@@ -21,7 +23,7 @@ export class CreationInDoubt extends CliError {
     connection: Advising,
   ) {
     const candidates = runs ?? [];
-    super(`the answer to the creation was lost: ${messageOf(cause)}`, {
+    super(`${doubtText(cause)}: ${messageOf(cause)}`, {
       status: statusOf(cause),
       exitCode: EXIT.fault,
       hints: doubtHints(connection, entry, runs),
@@ -33,6 +35,12 @@ export class CreationInDoubt extends CliError {
     this.candidates = candidates;
     this.entry = entry;
   }
+}
+
+/** Returns why a creation is in doubt: it was not answered, or the service answered only with faults of its own. */
+export function doubtText(cause: unknown): string {
+  const isAnswered = cause instanceof ServiceError && !answerIsLost(cause);
+  return isAnswered ? 'the service failed to create the run' : 'the answer to the creation was lost';
 }
 
 const NOT_SEARCHED =

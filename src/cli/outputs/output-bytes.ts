@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { NotFoundError } from '../../client/errors.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
@@ -50,7 +51,8 @@ function notWritten({ advise }: Connection, { runId }: Run, cause: unknown): Cli
   return new CliError(`the output was not written: ${messageOf(cause)}`, {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
-    hints: [`Try again with: ${advise('runs', 'save', runId, '--to', '-')}`],
+    hints:
+      cause instanceof NotFoundError ? [] : [`Try again with: ${advise('runs', 'save', runId, '--to', '-')}`],
     data: { runId },
     cause,
   });

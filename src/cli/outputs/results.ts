@@ -238,10 +238,12 @@ function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
 function refuseFailures({ advise }: Connection, run: Run, failures: readonly SaveFailure[]): void {
   const [first, ...others] = failures.map(messageFor);
   if (first === undefined) return;
+  const isLost = failures.every(({ isGone }) => isGone === true);
+  const again = `Try again with: ${advise('runs', 'save', run.runId)}`;
   throw new CliError(first, {
     status: failures.every(({ output }) => output === 0) ? 'FILE_ERROR' : 'NETWORK_ERROR',
     exitCode: EXIT.fault,
-    hints: [...others, `Try again with: ${advise('runs', 'save', run.runId)}`],
+    hints: isLost ? others : [...others, again],
     data: { runId: run.runId, notSaved: failures },
   });
 }

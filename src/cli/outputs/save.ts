@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { NotFoundError } from '../../client/errors.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { LinkFault, makeDirectory } from '../../files/write-below.ts';
 import { isMedia, type OutputItem, type Run } from '../../wire/index.ts';
@@ -16,6 +17,8 @@ export interface SaveFailure {
   readonly message: string;
   /** The link in the way, if there is one. */
   readonly link?: string;
+  /** True if the output's URL has expired, so that another try can't succeed. */
+  readonly isGone?: true;
 }
 
 export interface SavedOutputs {
@@ -59,7 +62,12 @@ export async function saveOutputs(
 }
 
 function failureFor(output: number, error: unknown): SaveFailure {
-  return { output, message: messageOf(error), ...(error instanceof LinkFault && { link: error.link }) };
+  return {
+    output,
+    message: messageOf(error),
+    ...(error instanceof LinkFault && { link: error.link }),
+    ...(error instanceof NotFoundError && { isGone: true }),
+  };
 }
 
 function whyNoDirectory(directory: string): string | undefined {

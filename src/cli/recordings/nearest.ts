@@ -36,8 +36,8 @@ export async function nearestRecording(
   return nearest;
 }
 
-/** The weight of a field's difference; default 1. */
-const WEIGHTS: Readonly<Record<string, number>> = { [VERSION]: 4, 'the repetition': 0.5 };
+/** The weight of a field's difference; default 1. A recording of the version itself is always nearer than any other. */
+const WEIGHTS: Readonly<Record<string, number>> = { [VERSION]: 1_000_000, 'the repetition': 0.5 };
 
 function fieldsOf(request: RecordedRequest): Map<string, string | null> {
   const { promptVersionId, textInputs, runOptions, imageInputs, model, schema, repetition } = request;

@@ -213,11 +213,6 @@ async function labelledVersions(store: Store, promptId: string) {
   });
 }
 
-const MISSING = {
-  version: 'the prompt has no such version',
-  label: 'the prompt has no such label',
-} as const;
-
 /** Sets, moves or removes a label. @throws {Refusal} */
 async function moveLabel(
   { store, clock }: Services,
@@ -230,7 +225,9 @@ async function moveLabel(
   if (fault !== undefined) throw invalid(fault);
   const result = await store.labels.move({ slug, label, promptVersionId, by: userName, at: clock.now() });
   if ('missing' in result) {
-    throw result.missing === 'prompt' ? noSuchPrompt(slug) : notFound(MISSING[result.missing]);
+    if (result.missing === 'prompt') throw noSuchPrompt(slug);
+    const missing = result.missing === 'label' ? `label "${label}"` : `version ${promptVersionId}`;
+    throw notFound(`${slug} has no ${missing}`);
   }
   return { slug, label, promptVersionId: promptVersionId ?? null, previous: result.previous };
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../files/error-utils.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { PendingWork } from '../core/background-work.ts';
 import { Refusal } from '../core/refusal.ts';
@@ -29,8 +30,9 @@ export class CommandRunner implements Runner {
   readonly #faults = new Map<string, EngineFault>();
   readonly #unanswered = new Set<string>();
   #watching = false;
-  /** Starts a process that carries out one run and outlives this one; undefined if this process carries runs out itself. */
-  detach: (() => Promise<DetachedRun>) | undefined;
+  #startDetached: (() => Promise<DetachedRun>) | undefined;
+  /** A started process that has no run yet. */
+  #detached: DetachedRun | undefined;
 
   constructor(options: RunWorkOptions) {
     this.#options = options;
@@ -45,6 +47,20 @@ export class CommandRunner implements Runner {
   /** Returns true if the model of a run of this process was asked and nothing came back. */
   isUnanswered(runId: string): boolean {
     return this.#unanswered.has(runId);
+  }
+
+  /**
+   * Carries out all later runs in processes that outlive this one. Starts the first immediately, so that a process that
+   * can't start leaves no creation behind.
+   *
+   * @param start starts a process for one run
+   * @throws {Refusal} UNAVAILABLE if it does not start
+   */
+  async detach(start: () => Promise<DetachedRun>): Promise<void> {
+    this.#startDetached = start;
+    this.#detached = await start().catch((error: unknown) => {
+      throw new Refusal('UNAVAILABLE', `no run was made: ${messageOf(error)}`);
+    });
   }
 
   create(run: NewlyMade): Promise<Created> {
@@ -91,6 +107,7 @@ export class CommandRunner implements Runner {
     const { store, onFault } = this.#options;
     this.#closing.abort(new Error('the service is stopping'));
     await this.#creating.ended();
+    this.#detached?.end();
     for (const runId of this.#work.running) {
       await store.runs.fail(runId, stoppedRun(runId, by)).catch(onFault);
     }
@@ -102,7 +119,8 @@ export class CommandRunner implements Runner {
     this.#refuseBarred(run);
     const answered = await this.#createAnswered(run);
     if (answered) return answered;
-    const detached = await this.detach?.();
+    const detached = this.#detached ?? (await this.#startDetached?.());
+    this.#detached = undefined;
     const worker = detached?.worker ?? (await this.#options.store.workers.register());
     this.#refuseBarred(run);
     const kept = this.#work.keep({ ...run, status: 'running', worker });

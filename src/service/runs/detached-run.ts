@@ -48,7 +48,9 @@ export async function startDetached(place: DetachedPlace): Promise<DetachedRun> 
 
 async function answerOf<T>(child: ChildProcess, message: object): Promise<T> {
   const gone = new Promise<never>((_, reject) => {
-    child.once('exit', code => reject(new Error(`the process for the run ended (exit code ${code})`)));
+    child.once('exit', code =>
+      reject(new Error(`the process for the run ended before it began (exit code ${code})`)),
+    );
     // Stays, as one that has gone may be written to: that it has gone says more.
     child.on('error', reject);
   });

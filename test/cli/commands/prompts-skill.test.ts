@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { EXIT } from '../../../src/cli/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { scriptedService, success } from '../../support/scripted-service.ts';
@@ -22,6 +23,10 @@ it('writes a skill whose command line runs as it stands', async () => {
   expect(Object.keys(frontMatterOf(text))).toEqual(['name', 'description']);
   expect(frontMatterOf(text)['name']).toBe('hello');
   expect(text).toContain("promptrun run hello -i 'name=your name'");
+  const explained = [...text.slice(text.indexOf('Exit code')).matchAll(/\b(\d+)(?=[:,])/gu)].map(([code]) =>
+    Number(code),
+  );
+  expect(explained.toSorted((a, b) => a - b)).toEqual(Object.values(EXIT));
   const run = await runInProcess(['run', 'hello', '-i', 'name=your name'], { home, local: localService });
   expect(run.exitCode).toBe(0);
 });

@@ -356,6 +356,7 @@ describe('--save', () => {
       });
       expect(stderr()).toMatch(/^note: saved to out\/.*-1\.txt\nerror: output 2 was not saved: /);
       expect(stderr()).toContain(why);
+      expect(stderr().includes('Try again with')).toBe(why !== 'live 24 hours');
       expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual([`${RUN}-1.txt`, `${RUN}.json`]);
     },
   );

@@ -54,7 +54,11 @@ describe('versions label', () => {
     await promptrun(['versions', 'label', 'summary', first, 'old']);
     const remove = ['versions', 'label', 'summary', 'old', '--remove'];
     expect((await promptrun(remove)).exitCode).toBe(0);
-    expect((await promptrun(remove)).exitCode).toBe(4);
+    const again = await promptrun(remove);
+    expect([again.exitCode, again.stderr]).toEqual([
+      4,
+      expect.stringContaining('summary has no label "old"'),
+    ]);
     const run = await promptrun(['run', 'summary@old', '-i', 'x=1']);
     expect(run.exitCode).toBe(4);
     expect(run.stderr).toContain('summary has no label or version "old"');

@@ -50,6 +50,36 @@ describe('recordings', () => {
     expect(stdout()).toContain('it differs in the input "text" ("');
   });
 
+  it('name one of the same version as the nearest, however many inputs differ', async () => {
+    const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const template = keys.map(key => `{{${key}}}`).join('');
+    const inputs = (value: string): string => keys.map(key => `${key}: ${value}`).join(', ');
+    const project = new Project({
+      'one.prompt': `---\nmodel: echo\n---\n${template}`,
+      'other.prompt': `---\nmodel: echo\n---\n${template}!`,
+      'one.test.yaml': `cases:\n  - { inputs: { ${inputs('x')} } }\n`,
+      'other.test.yaml': `cases:\n  - { inputs: { ${inputs('y')} } }\n`,
+    });
+    await project.run(['test', '--record', 'rec']);
+    project.write('one.test.yaml', `cases:\n  - { inputs: { ${inputs('y')} } }\n`);
+    const { exitCode, stdout } = await project.run(['test', '--replay', 'rec', 'one.test.yaml']);
+    expect([exitCode, stdout()]).toEqual([
+      2,
+      expect.stringContaining('it differs in the input "a" ("x" there'),
+    ]);
+    expect(stdout()).not.toContain('of another version');
+  });
+
+  it('are not said to have answered if one of them is damaged', async () => {
+    const project = projectOf(CASES);
+    await project.run(['test', '--record', 'rec']);
+    const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
+    project.write(path.join('rec', 'runs', name), '{');
+    const { exitCode, stderr } = await project.run(['test', '--replay', 'rec']);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('is damaged')]);
+    expect(stderr()).not.toContain('answered from recordings');
+  });
+
   it('name few of the inputs in which the nearest one differs', async () => {
     const project = projectOf('  - { inputs: { text: a } }\n');
     await project.run(['test', '--record', 'rec']);

@@ -31,8 +31,8 @@ export async function runTarget(
     const { printDryRun } = await import('./dry-run.ts');
     return printDryRun(ctx, prepared, flags);
   }
-  if (!flags.wait) prepared.connection.runsHere?.detach();
   budget?.check(prepared.connection);
+  if (!flags.wait) await prepared.connection.runsHere?.detach();
   const startedAt = ctx.clock.now();
   const started = await startRun(ctx, prepared, {
     wait: flags.wait,
