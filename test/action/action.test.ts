@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { temporaryDirectory } from '../support/context.ts';
 import { commandEnvironment } from '../support/environment.ts';
+import { isPosix } from '../support/system.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 const ACTION = parse(readFileSync(path.join(root, 'action.yml'), 'utf8')) as {
@@ -100,7 +101,7 @@ const HELLO = { prompt: 'hello.prompt', input: 'name=Ada' };
 const FILES = { 'hello.prompt': '---\nmodel: echo\n---\nHi {{name}}' };
 const ECHO = '---\nmodel: echo\n---\n{{text}}';
 
-describe('the action', () => {
+describe.runIf(isPosix)('the action', () => {
   it('declares what its step reads and gives', () => {
     const used = Object.values(ACTION.runs.steps[0]?.env ?? {}).join();
     for (const name of Object.keys(ACTION.inputs)) expect(used).toContain(`inputs.${name} `);

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as library from '../../src/index.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../support/loopback-certificate.ts';
 import { deadBaseUrl } from '../support/scripted-service.ts';
+import { hasLinks } from '../support/system.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
@@ -95,7 +96,7 @@ describe('the package', () => {
     });
   });
 
-  it.each([
+  it.runIf(hasLinks).each([
     [
       'an ES module',
       'caller.mts',

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../support/command.ts';
 import { documentText, shellLines } from '../support/documents.ts';
+import { isPosix } from '../support/system.ts';
 
 const TEXT = documentText('docs/moving.md');
 /** A part may use what the one before it wrote. */
@@ -12,7 +13,7 @@ const PARTS = [...TEXT.matchAll(/^## ([^\n]+)\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm
   ([, title = '', text = '']) => ({ title, text }),
 );
 
-describe('moving here', () => {
+describe.runIf(isPosix)('moving here', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-moving-'));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
   const data = path.join(directory, 'data');

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { lastLines, localService, resultLines } from '../cli/batch/support.ts';
 import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { isPosix } from '../support/system.ts';
 
 const ROWS = 8;
 const ARGS = ['batch', 'sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '--rate', '0'];
@@ -79,7 +80,7 @@ test('a second batch on the same results is refused, and not once the first one 
   expect((await runCommand([...delayed, '--resume'], { env, home })).code).toBe(0);
 });
 
-test('Ctrl-C lets what runs finish and ends with 130', async () => {
+test.runIf(isPosix)('Ctrl-C lets what runs finish and ends with 130', async () => {
   const { env } = await localService();
   const home = homeWithRows();
   const running = startCommand([...ARGS, '-o', 'delaySeconds=1', '--concurrency', '2'], { env, home });

@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { COMMAND, runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { commandEnvironment } from '../support/environment.ts';
+import { isPosix } from '../support/system.ts';
 
 const packageJson = JSON.parse(
   readFileSync(path.resolve(import.meta.dirname, '../../package.json'), 'utf8'),
@@ -80,7 +81,7 @@ describe('the command', () => {
     expect((await running.ended).code).toBe(0);
   });
 
-  it('ends quietly when its reader goes', async () => {
+  it.runIf(isPosix)('ends quietly when its reader goes', async () => {
     const script =
       'set -o pipefail; node "$0" run --help | head -c 10; node "$0" models --json | true; echo " ${PIPESTATUS[0]}"';
     const home = temporaryDirectory();
@@ -92,7 +93,7 @@ describe('the command', () => {
 });
 
 describe('signals', () => {
-  it.each([
+  it.runIf(isPosix).each([
     ['SIGINT', 130, 'interrupted'],
     ['SIGTERM', 143, 'terminated'],
   ] as const)('%s ends a command that waits for the service', async (signal, code, word) => {
@@ -106,7 +107,7 @@ describe('signals', () => {
     expect(await ended).toMatchObject({ code, signal: null, stdout: '', stderr });
   });
 
-  it('ends serving well', async () => {
+  it.runIf(isPosix)('ends serving well', async () => {
     const { child, ended, untilStdout } = startCommand(['serve', '--port', '0']);
     await untilStdout(/^listening on http:\/\/127\.0\.0\.1:\d+\/v1\n/);
     child.kill('SIGTERM');

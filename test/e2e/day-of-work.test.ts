@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startService } from '../../src/service/index.ts';
+import { isPosix } from '../support/system.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
@@ -28,16 +29,20 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-it('does a day of work in a shell script with set -euo pipefail and no terminal', async () => {
-  const { stdout } = await run('bash', [path.join(root, 'test/e2e/day-of-work.sh')], {
-    cwd: home,
-    env: {
-      PATH: process.env.PATH,
-      HOME: home,
-      PROMPTRUN: path.join(root, 'bin/promptrun.js'),
-      PROMPTRUN_BASE_URL: service.url,
-      PROMPTRUN_API_KEY: service.sessionKey,
-    },
-  });
-  expect(stdout.trim().split('\n').at(-1)).toBe('done');
-}, 120_000);
+it.runIf(isPosix)(
+  'does a day of work in a shell script with set -euo pipefail and no terminal',
+  async () => {
+    const { stdout } = await run('bash', [path.join(root, 'test/e2e/day-of-work.sh')], {
+      cwd: home,
+      env: {
+        PATH: process.env.PATH,
+        HOME: home,
+        PROMPTRUN: path.join(root, 'bin/promptrun.js'),
+        PROMPTRUN_BASE_URL: service.url,
+        PROMPTRUN_API_KEY: service.sessionKey,
+      },
+    });
+    expect(stdout.trim().split('\n').at(-1)).toBe('done');
+  },
+  120_000,
+);

@@ -7,6 +7,7 @@ import { COMMAND, type CommandOutcome, type RunningCommand, runCommand } from '.
 import { temporaryDirectory } from '../support/context.ts';
 import { said } from '../support/fake-provider.ts';
 import { PaidModel } from '../support/paid-model.ts';
+import { isPosix } from '../support/system.ts';
 
 // What a provider is asked is what is paid for: its ledger shows one request for one run, whatever ends the command.
 
@@ -54,7 +55,7 @@ describe('a run on this machine belongs to its command, which is', () => {
     { by: '--timeout', code: 6, stop: () => model.outOfTime(RUN) },
   ];
 
-  it.each(stopped)(
+  it.runIf(isPosix).each(stopped)(
     'stopped by $by: it has failed, says so, and is run again by what is advised',
     async ({ by, code, stop }) => {
       const outcome = await stop();
@@ -90,20 +91,23 @@ describe('a run on this machine belongs to its command, which is', () => {
   });
 });
 
-it('a batch that is dropped has failed rows, which only --retry-failed pays for again', async () => {
-  const args = ['batch', 'ask.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'];
-  const running = await model.startAsking(args);
-  running.child.kill('SIGINT');
-  await running.untilStderr(/interrupt|again|finish/i);
-  // Another signal: the same one at once is taken for the echo of the first by what starts the command.
-  running.child.kill('SIGTERM');
-  expect((await running.ended).code).toBe(130);
-  expect((await command(...args, '--resume')).code).toBe(5);
-  expect(asked()).toBe(1);
-  model.provider.reset(said('Once'));
-  expect((await command(...args, '--resume', '--retry-failed')).code).toBe(0);
-  expect(asked()).toBe(1);
-});
+it.runIf(isPosix)(
+  'a batch that is dropped has failed rows, which only --retry-failed pays for again',
+  async () => {
+    const args = ['batch', 'ask.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'];
+    const running = await model.startAsking(args);
+    running.child.kill('SIGINT');
+    await running.untilStderr(/interrupt|again|finish/i);
+    // Another signal: the same one at once is taken for the echo of the first by what starts the command.
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(130);
+    expect((await command(...args, '--resume')).code).toBe(5);
+    expect(asked()).toBe(1);
+    model.provider.reset(said('Once'));
+    expect((await command(...args, '--resume', '--retry-failed')).code).toBe(0);
+    expect(asked()).toBe(1);
+  },
+);
 
 describe('with --no-wait the run', () => {
   it('fails and says why if its process ends before it has begun', async () => {

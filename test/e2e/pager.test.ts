@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../support/context.ts';
 import { scriptedService, success } from '../support/scripted-service.ts';
+import { isPosix } from '../support/system.ts';
 import type { TestTerminal } from '../support/terminal.ts';
 import { onTerminal } from '../support/terminal-command.ts';
 
@@ -78,7 +79,7 @@ describe('the pager', () => {
     expect(await shown({ pager: 'there-is-no-such-pager' })).toMatch(/^model-99/mu);
   });
 
-  it('is told of Ctrl-C instead of the command', async () => {
+  it.runIf(isPosix)('is told of Ctrl-C instead of the command', async () => {
     const asking = `node -e "process.on('SIGINT', () => { console.log('still here'); process.exit() }); process.stdin.resume().on('end', () => setInterval(() => {}, 1000)); console.log('waiting')"`;
     const terminal = await listing({ pager: asking });
     await terminal.waitFor('waiting');

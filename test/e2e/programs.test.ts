@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
+import { isPosix } from '../support/system.ts';
 
 /** A program that starts another one in a session of its own, says so, and never ends. */
 const HANGS = `
@@ -30,18 +31,21 @@ function machine(): { home: string; env: Record<string, string>; started: () => 
 const RUN = ['run', 'hello', '-i', 'name=Ada', '-m', 'hangs', '--models', 'models.yaml'];
 
 describe.skipIf(process.platform !== 'linux')('a program that runs', () => {
-  it('is ended by Ctrl-C with everything that it started, and the run has failed', async () => {
-    const { home, env, started } = machine();
-    const running = startCommand(RUN, { home, env });
-    await expect.poll(() => existsSync(env['STARTED'] ?? '')).toBe(true);
-    await expect.poll(started).toHaveLength(3);
-    running.child.kill('SIGINT');
-    expect((await running.ended).code).toBe(130);
-    const [one, other, folder] = started();
-    expect([isRunning(one), isRunning(other), existsSync(folder)]).toEqual([false, false, false]);
-    const { stdout } = await runCommand(['runs', 'list'], { home });
-    expect(stdout).toMatch(/\tfailed\t/);
-  });
+  it.runIf(isPosix)(
+    'is ended by Ctrl-C with everything that it started, and the run has failed',
+    async () => {
+      const { home, env, started } = machine();
+      const running = startCommand(RUN, { home, env });
+      await expect.poll(() => existsSync(env['STARTED'] ?? '')).toBe(true);
+      await expect.poll(started).toHaveLength(3);
+      running.child.kill('SIGINT');
+      expect((await running.ended).code).toBe(130);
+      const [one, other, folder] = started();
+      expect([isRunning(one), isRunning(other), existsSync(folder)]).toEqual([false, false, false]);
+      const { stdout } = await runCommand(['runs', 'list'], { home });
+      expect(stdout).toMatch(/\tfailed\t/);
+    },
+  );
 
   it('is ended by the next command if promptrun was killed, and is not started again', async () => {
     const { home, env, started } = machine();

@@ -6,6 +6,7 @@ import { fastClock, runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { ProviderLedger, type StopPoint } from '../support/provider-ledger.ts';
+import { isPosix } from '../support/system.ts';
 
 let provider: FakeProvider;
 let ledger: ProviderLedger;
@@ -131,7 +132,7 @@ describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
   }, 120_000);
 });
 
-describe('a batch of tests that is left at the provider', () => {
+describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
   async function leave(): Promise<CommandOutcome> {
     ledger.looksToEnd = 1000;
     const { child, untilStderr, ended } = start('openai');

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { commandsIn, commandsOfLine, documentText, shellLines, wordsOf } from '../support/documents.ts';
+import { hasLinks } from '../support/system.ts';
 
 const README = documentText('README.md');
 const HOSTED = 'https://prompts.example.com/v1';
@@ -102,32 +103,35 @@ describe('the README', () => {
     await stop();
   });
 
-  it('has an example of the library that runs a prompt and lists failed runs, and CommonJS gets the same', async () => {
-    const { baseUrl, key, stop } = await serving();
-    const home = temporaryDirectory();
-    const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
-    const failed = await runCommand(['run', 'sandbox', '-o', 'outcome=failed'], {
-      home,
-      env,
-    });
-    expect(failed.code).toBe(5);
-    mkdirSync(path.join(home, 'node_modules'));
-    symlinkSync(path.resolve(import.meta.dirname, '../..'), path.join(home, 'node_modules', 'promptrun'));
-    const [, example = ''] = /```ts\n([\s\S]*?)```/u.exec(README) ?? [];
-    writeFileSync(path.join(home, 'example.mjs'), example.replace(HOSTED, baseUrl));
-    writeFileSync(
-      path.join(home, 'example.cjs'),
-      "const { PromptService } = require('promptrun'); console.log(typeof PromptService);",
-    );
-    const [listed, required] = await Promise.all(
-      ['example.mjs', 'example.cjs'].map(file =>
-        promisify(execFile)(process.execPath, [file], { cwd: home, env }),
-      ),
-    );
-    expect(listed?.stdout).toMatch(/^http:\S+\n[0-9a-f-]{36} \d{4}-\d\d-\d\dT\S+Z\n$/u);
-    expect([required?.stdout, required?.stderr]).toEqual(['function\n', '']);
-    await stop();
-  });
+  it.runIf(hasLinks)(
+    'has an example of the library that runs a prompt and lists failed runs, and CommonJS gets the same',
+    async () => {
+      const { baseUrl, key, stop } = await serving();
+      const home = temporaryDirectory();
+      const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
+      const failed = await runCommand(['run', 'sandbox', '-o', 'outcome=failed'], {
+        home,
+        env,
+      });
+      expect(failed.code).toBe(5);
+      mkdirSync(path.join(home, 'node_modules'));
+      symlinkSync(path.resolve(import.meta.dirname, '../..'), path.join(home, 'node_modules', 'promptrun'));
+      const [, example = ''] = /```ts\n([\s\S]*?)```/u.exec(README) ?? [];
+      writeFileSync(path.join(home, 'example.mjs'), example.replace(HOSTED, baseUrl));
+      writeFileSync(
+        path.join(home, 'example.cjs'),
+        "const { PromptService } = require('promptrun'); console.log(typeof PromptService);",
+      );
+      const [listed, required] = await Promise.all(
+        ['example.mjs', 'example.cjs'].map(file =>
+          promisify(execFile)(process.execPath, [file], { cwd: home, env }),
+        ),
+      );
+      expect(listed?.stdout).toMatch(/^http:\S+\n[0-9a-f-]{36} \d{4}-\d\d-\d\dT\S+Z\n$/u);
+      expect([required?.stdout, required?.stderr]).toEqual(['function\n', '']);
+      await stop();
+    },
+  );
 });
 
 describe('the guides', () => {

@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { scriptedService, success } from '../support/scripted-service.ts';
+import { isPosix } from '../support/system.ts';
 
 describe('a run on the built-in service', () => {
   it('of a prompt file is of what the file says now', async () => {
@@ -39,7 +40,7 @@ describe('a run on the built-in service', () => {
 });
 
 describe('a run whose command is cut off', () => {
-  it.each(['SIGTERM', 'SIGKILL'] as const)(
+  it.runIf(isPosix).each(['SIGTERM', 'SIGKILL'] as const)(
     'by %s is in doubt: the run that may be its own is named, and can be waited for',
     async signal => {
       const home = temporaryDirectory();

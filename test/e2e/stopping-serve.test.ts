@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Run, RunReference } from '../../src/wire/index.ts';
 import { type RunningCommand, startCommand } from '../support/command.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/postgres.ts';
+import { isPosix } from '../support/system.ts';
 
 interface Serving extends RunningCommand {
   readonly url: string;
@@ -133,18 +134,21 @@ async function runsOf({ url, key }: Serving): Promise<number> {
   return ((await answer.json()) as { data: { rows: unknown[] } }).data.rows.length;
 }
 
-test('serve that drains is not ready, answers all the same, and ends at the next signal', async () => {
-  const serving = await serve(undefined, undefined, ['--drain', '10m']);
-  const ready = new URL('/readyz', serving.url);
-  expect((await fetch(ready)).status).toBe(200);
-  serving.child.kill('SIGTERM');
-  await expect.poll(async () => (await fetch(ready)).status).toBe(503);
-  expect((await fetch(new URL('/healthz', serving.url))).status).toBe(200);
-  const created = await create(serving.url, serving.key, '0');
-  const { data } = (await created.json()) as { data: Run };
-  expect([created.status, data.runStatus]).toEqual([200, 'succeeded']);
-  // Two of a kind within a moment count as one.
-  serving.child.kill('SIGINT');
-  await untilClosed(serving.url);
-  expect(await serving.ended).toMatchObject({ code: 0, signal: null });
-});
+test.runIf(isPosix)(
+  'serve that drains is not ready, answers all the same, and ends at the next signal',
+  async () => {
+    const serving = await serve(undefined, undefined, ['--drain', '10m']);
+    const ready = new URL('/readyz', serving.url);
+    expect((await fetch(ready)).status).toBe(200);
+    serving.child.kill('SIGTERM');
+    await expect.poll(async () => (await fetch(ready)).status).toBe(503);
+    expect((await fetch(new URL('/healthz', serving.url))).status).toBe(200);
+    const created = await create(serving.url, serving.key, '0');
+    const { data } = (await created.json()) as { data: Run };
+    expect([created.status, data.runStatus]).toEqual([200, 'succeeded']);
+    // Two of a kind within a moment count as one.
+    serving.child.kill('SIGINT');
+    await untilClosed(serving.url);
+    expect(await serving.ended).toMatchObject({ code: 0, signal: null });
+  },
+);

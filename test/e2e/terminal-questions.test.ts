@@ -5,6 +5,7 @@ import { COMMAND } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { commandEnvironment } from '../support/environment.ts';
 import { png } from '../support/pictures.ts';
+import { isPosix } from '../support/system.ts';
 import { openTerminal } from '../support/terminal.ts';
 import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminal-command.ts';
 
@@ -162,7 +163,7 @@ describe('questions on a terminal', () => {
     expect(terminal.raw().match(/\?2004l/gu)).toHaveLength(2);
   });
 
-  it('keep standard output for the result', async () => {
+  it.runIf(isPosix)('keep standard output for the result', async () => {
     const { env } = await serviceWithPrompt({ textInputs: { topic: {}, mood: { enum: ['a', 'b'] } } });
     const home = temporaryDirectory();
     const terminal = openTerminal({
@@ -277,7 +278,7 @@ describe('leaving a question', () => {
     expect(sentInputs()).toBeUndefined();
   });
 
-  it('a signal does it as well, with the code of the signal', async () => {
+  it.runIf(isPosix)('a signal does it as well, with the code of the signal', async () => {
     const { env } = await serviceWithPrompt({
       variables: { x: { type: 2, options: ['a'], multiple: true } },
     });
@@ -290,7 +291,7 @@ describe('leaving a question', () => {
     expect(terminal.cursorIsVisible()).toBe(true);
   });
 
-  it('gives the shell its terminal back as it was', async () => {
+  it.runIf(isPosix)('gives the shell its terminal back as it was', async () => {
     const { env } = await serviceWithPrompt({ textInputs: { topic: {} } });
     const home = temporaryDirectory();
     const terminal = openTerminal({

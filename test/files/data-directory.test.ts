@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { prepareDataDirectory } from '../../src/files/data-directory.ts';
+import { isPosix } from '../support/system.ts';
 
 let directory: string;
 const modeOf = (file: string): number => statSync(file).mode & 0o777;
@@ -15,18 +16,21 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe.skipIf(process.platform === 'win32')('the data directory', () => {
-  test('is made for its owner alone', async () => {
+  test.runIf(isPosix)('is made for its owner alone', async () => {
     await prepareDataDirectory(path.join(directory, 'a', 'b'));
     expect(modeOf(path.join(directory, 'a', 'b'))).toBe(0o700);
   });
 
-  test.each([0o777, 0o775, 0o757, 0o720])('is refused where others can write to it: %o', async mode => {
-    chmodSync(directory, mode);
-    const preparing = prepareDataDirectory(directory);
-    await expect(preparing).rejects.toThrow(`others can write to the data directory ${directory}`);
-    await expect(preparing).rejects.toThrow(`chmod go-w ${directory}`);
-    expect(modeOf(directory)).toBe(mode);
-  });
+  test.runIf(isPosix).each([0o777, 0o775, 0o757, 0o720])(
+    'is refused where others can write to it: %o',
+    async mode => {
+      chmodSync(directory, mode);
+      const preparing = prepareDataDirectory(directory);
+      await expect(preparing).rejects.toThrow(`others can write to the data directory ${directory}`);
+      await expect(preparing).rejects.toThrow(`chmod go-w ${directory}`);
+      expect(modeOf(directory)).toBe(mode);
+    },
+  );
 
   test.runIf(process.getuid?.() === 0)('is refused where it belongs to another user', async () => {
     chownSync(directory, 12_345, 12_345);
@@ -43,7 +47,7 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
     expect(modeOf(directory)).toBe(0o700);
   });
 
-  test('keeps its mode where it held other things first', async () => {
+  test.runIf(isPosix)('keeps its mode where it held other things first', async () => {
     put('photo.jpg');
     await prepareDataDirectory(directory);
     expect(modeOf(directory)).toBe(0o755);

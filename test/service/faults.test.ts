@@ -11,6 +11,7 @@ import type { Run } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
+import { isPosix } from '../support/system.ts';
 
 describe("a data directory that can't be used is named, with what to do", () => {
   const refused = (dataDir: string) => startService({ dataDir, env: {} });
@@ -23,7 +24,7 @@ describe("a data directory that can't be used is named, with what to do", () => 
     await expect(refused(dataDir)).rejects.toThrow('set PROMPTRUN_DATA_DIR to another directory');
   });
 
-  test('where nothing can be written', async () => {
+  test.runIf(isPosix)('where nothing can be written', async () => {
     await expect(refused('/proc/promptrun')).rejects.toThrow("/proc/promptrun can't be used: ");
   });
 

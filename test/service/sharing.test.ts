@@ -5,6 +5,7 @@ import { openStore } from '../../src/service/index.ts';
 import type { Run, RunPage } from '../../src/wire/index.ts';
 import { keyOf, TestService, temporaryDataDir } from '../support/local-service.ts';
 import { serveInProcess } from '../support/serving-process.ts';
+import { isPosix } from '../support/system.ts';
 
 const EACH = 40;
 
@@ -83,7 +84,7 @@ test('samples that were withdrawn stay withdrawn', async () => {
   await second.close();
 });
 
-test('the data directory and all that is in it are closed to others', async () => {
+test.runIf(isPosix)('the data directory and all that is in it are closed to others', async () => {
   const service = await TestService.start();
   const promptVersionId = await service.versionOf('postcard');
   await service.post('/runs', { promptVersionId, inputs: { textInputs: { place: 'Oslo' } } });

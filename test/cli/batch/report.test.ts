@@ -8,6 +8,7 @@ import { Spending } from '../../../src/cli/creation/spending.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
 import { scriptedServiceForTest, success } from '../../support/scripted-service.ts';
+import { hasLinks } from '../../support/system.ts';
 import { Project } from '../testing/support.ts';
 
 const LINES = [
@@ -193,7 +194,7 @@ describe('a saved picture of a page', () => {
     'base64',
   );
 
-  it('is only taken from below the folder of the results, by its real path', async () => {
+  it.runIf(hasLinks)('is only taken from below the folder of the results, by its real path', async () => {
     const saved = ['in/a.png', '../private.png', 'link.png', 'linked/private.png', 'gone.png'];
     const project = new Project({
       'work/results.jsonl': saved

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
+import { isPosix } from '../../support/system.ts';
 import { command, serviceOf, VERSION } from './run-support.ts';
 
 const image = `data:image/png;base64,${png(1, 1).toString('base64')}`;
@@ -31,19 +32,22 @@ function pasted(printed: string): { args: string[]; stdin: string } {
 }
 
 describe('--dry-run', () => {
-  it('prints the body, and on standard error a curl that sends it, and sends nothing', async () => {
-    const service = await serviceOf();
-    const { exitCode, stdout, stderr } = await command(service, [...DRY, '-i', 'name=Ada']);
-    expect(exitCode).toBe(0);
-    expect(stdout()).toBe(`${JSON.stringify(bodyWith('Ada'))}\n`);
-    expect(stderr()).not.toContain('key-of-the-tests');
-    const { args, stdin } = pasted(stderr());
-    expect(args).toContain(`${service.baseUrl}/runs`);
-    expect(args).toContain('Authorization: Bearer k"ey');
-    expect(JSON.parse(stdin)).toEqual(bodyWith('Ada'));
-  });
+  it.runIf(isPosix)(
+    'prints the body, and on standard error a curl that sends it, and sends nothing',
+    async () => {
+      const service = await serviceOf();
+      const { exitCode, stdout, stderr } = await command(service, [...DRY, '-i', 'name=Ada']);
+      expect(exitCode).toBe(0);
+      expect(stdout()).toBe(`${JSON.stringify(bodyWith('Ada'))}\n`);
+      expect(stderr()).not.toContain('key-of-the-tests');
+      const { args, stdin } = pasted(stderr());
+      expect(args).toContain(`${service.baseUrl}/runs`);
+      expect(args).toContain('Authorization: Bearer k"ey');
+      expect(JSON.parse(stdin)).toEqual(bodyWith('Ada'));
+    },
+  );
 
-  it('prints a curl that can be pasted whatever the inputs are', async () => {
+  it.runIf(isPosix)('prints a curl that can be pasted whatever the inputs are', async () => {
     const home = temporaryDirectory();
     const service = await serviceOf();
     const part = fc.constantFrom('END_OF_BODY', '\n', '_', "'", '$(id)', '`', '\\', '"', 'ü\u2028');
@@ -62,31 +66,34 @@ describe('--dry-run', () => {
     expect(stderr()).toBe('');
   });
 
-  it('shows pictures by name on a terminal', async () => {
+  it.runIf(isPosix)('shows pictures by name on a terminal', async () => {
     const argv = [...DRY, '-i', 'name=Ada'];
     const { stdout, stderr } = await command(await serviceOf(), argv, { terminal: { stdout: true } });
     expect(stdout()).toContain(`"base64": "<${png(1, 1).length} bytes of the data URL>"`);
     expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith('Ada'));
   });
 
-  it('lets the curl read pictures from their files if standard error is a terminal', async () => {
-    const home = temporaryDirectory();
-    const file = path.join(home, "it's $(a) cat.png");
-    writeFileSync(file, png(200, 200));
-    const name = '`$HOME` "\\\n';
-    const argv = ['run', VERSION, '-i', `name=${name}`, '--image', file, '--image', image, '--dry-run'];
-    const options = { home, terminal: { stderr: true } };
-    const { stderr } = await command(await serviceOf(), [...argv, '--no-validate'], options);
-    expect(stderr().length).toBeLessThan(1000);
-    const pictures = [png(200, 200), png(1, 1)].map(bytes => bytes.toString('base64'));
-    expect(JSON.parse(pasted(stderr()).stdin)).toEqual({
-      promptVersionId: VERSION,
-      inputs: {
-        textInputs: { name },
-        imageInputs: pictures.map(base64 => ({ type: 'base64', base64 })),
-      },
-    });
-  });
+  it.runIf(isPosix)(
+    'lets the curl read pictures from their files if standard error is a terminal',
+    async () => {
+      const home = temporaryDirectory();
+      const file = path.join(home, "it's $(a) cat.png");
+      writeFileSync(file, png(200, 200));
+      const name = '`$HOME` "\\\n';
+      const argv = ['run', VERSION, '-i', `name=${name}`, '--image', file, '--image', image, '--dry-run'];
+      const options = { home, terminal: { stderr: true } };
+      const { stderr } = await command(await serviceOf(), [...argv, '--no-validate'], options);
+      expect(stderr().length).toBeLessThan(1000);
+      const pictures = [png(200, 200), png(1, 1)].map(bytes => bytes.toString('base64'));
+      expect(JSON.parse(pasted(stderr()).stdin)).toEqual({
+        promptVersionId: VERSION,
+        inputs: {
+          textInputs: { name },
+          imageInputs: pictures.map(base64 => ({ type: 'base64', base64 })),
+        },
+      });
+    },
+  );
 
   it('writes its notes as comments, so that standard error is a script', async () => {
     const home = temporaryDirectory();

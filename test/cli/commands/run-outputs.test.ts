@@ -12,6 +12,7 @@ import {
   type ScriptedService,
   success,
 } from '../../support/scripted-service.ts';
+import { isPosix } from '../../support/system.ts';
 import { command, creation, RUN, runOf, serviceOf, start, text, VERSION } from './run-support.ts';
 
 const RUN_IT = ['run', VERSION, '-i', 'name=Ada'];
@@ -186,7 +187,7 @@ describe('--save -', () => {
   });
 });
 
-describe('--open', () => {
+describe.runIf(isPosix)('--open', () => {
   /** A viewer that writes down what it is given. */
   function viewerIn(home: string): { env: Record<string, string>; opened: () => string[] } {
     const log = path.join(home, 'opened');

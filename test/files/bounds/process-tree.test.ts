@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { endLeftTree, ProcessTree } from '../../../src/files/bounds/process-tree.ts';
 import { temporaryDirectory } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 
 function started(script: string, sleeps: string): ProcessTree {
   const env = { PATH: process.env['PATH'], TREE_MARK: sleeps };
@@ -14,7 +15,7 @@ function isRunning(program: string): boolean {
 }
 
 describe.runIf(process.platform === 'linux')('a tree of processes', () => {
-  it('ends with everything that it started, also outside its group', async () => {
+  it.runIf(isPosix)('ends with everything that it started, also outside its group', async () => {
     const tree = started('sleep 4191 & setsid sleep 4192 & echo on; wait', '4191');
     await once(tree.child.stdout, 'data');
     await tree.end();
@@ -29,16 +30,19 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
     expect(isRunning('sleep 4193')).toBe(false);
   });
 
-  it('that was left running ends by its group where no environment can be seen, and never by a later one', async () => {
-    const tree = started('sleep 4194 & echo on; wait', '4194');
-    await once(tree.child.stdout, 'data');
-    const left = (killed: number) => ({ mark: 'OTHER=1', root: tree.root, killed });
-    await endLeftTree(left((tree.root?.began ?? 0) - 60_000), {}, 'darwin');
-    expect(isRunning('sleep 4194')).toBe(true);
-    await endLeftTree(left(Date.now()), {}, 'darwin');
-    expect(await tree.ended).toEqual({ code: null, signal: 'SIGKILL' });
-    expect(isRunning('sleep 4194')).toBe(false);
-  });
+  it.runIf(isPosix)(
+    'that was left running ends by its group where no environment can be seen, and never by a later one',
+    async () => {
+      const tree = started('sleep 4194 & echo on; wait', '4194');
+      await once(tree.child.stdout, 'data');
+      const left = (killed: number) => ({ mark: 'OTHER=1', root: tree.root, killed });
+      await endLeftTree(left((tree.root?.began ?? 0) - 60_000), {}, 'darwin');
+      expect(isRunning('sleep 4194')).toBe(true);
+      await endLeftTree(left(Date.now()), {}, 'darwin');
+      expect(await tree.ended).toEqual({ code: null, signal: 'SIGKILL' });
+      expect(isRunning('sleep 4194')).toBe(false);
+    },
+  );
 
   it('is not started by a name that is not in PATH', () => {
     const start = { argv: ['sh'] as const, directory: '/bin', env: { PATH: '.' } };

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { programEngine } from '../../../src/models/programs/program-engine.ts';
 import { png } from '../../support/pictures.ts';
+import { isPosix } from '../../support/system.ts';
 import { type JobOptions, jobOf } from '../job.ts';
 import { declaredModel } from './declared.ts';
 
@@ -162,7 +163,7 @@ describe('a program', () => {
     expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
   });
 
-  it("that can't be started is said to be, and cost nothing", async () => {
+  it.runIf(isPosix)("that can't be started is said to be, and cost nothing", async () => {
     const gone = await run({ program: ['no-such-program'] });
     expect(gone).toMatchObject({ failed: true, isRefused: true, fault: 'not-started' });
     writeFileSync(path.join(directory, 'cat'), '#!/bin/sh\necho mine', { mode: 0o755 });

@@ -11,6 +11,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { hasLinks, isPosix } from '../../../support/system.ts';
 import { git, promptSaying, repository } from './git-fixture.ts';
 
 let home = '';
@@ -44,17 +45,20 @@ describe('a revision of a prompt file', () => {
     expect(await rendered('outer/inner/x.prompt@git:HEAD~1')).toContain('first');
   });
 
-  it('is found in a folder that is gone, below one whose name git could misread, and through a link', async () => {
-    const odd = path.join(clone, '-a :(top)b');
-    mkdirSync(odd);
-    writeFileSync(path.join(odd, '_p.prompt'), 'partial');
-    writeFileSync(path.join(odd, 'y.prompt'), promptSaying('{{>p}}').replace(/input:[^]*?string\n/u, ''));
-    git(clone, 'add', '.');
-    git(clone, 'commit', '-qm', 'odd');
-    git(clone, 'rm', '-rq', '--', '-a :(top)b');
-    symlinkSync(clone, path.join(home, 'link'));
-    expect(await rendered('link/-a :(top)b/y.prompt@git:HEAD')).toContain('partial');
-  });
+  it.runIf(hasLinks)(
+    'is found in a folder that is gone, below one whose name git could misread, and through a link',
+    async () => {
+      const odd = path.join(clone, '-a :(top)b');
+      mkdirSync(odd);
+      writeFileSync(path.join(odd, '_p.prompt'), 'partial');
+      writeFileSync(path.join(odd, 'y.prompt'), promptSaying('{{>p}}').replace(/input:[^]*?string\n/u, ''));
+      git(clone, 'add', '.');
+      git(clone, 'commit', '-qm', 'odd');
+      git(clone, 'rm', '-rq', '--', '-a :(top)b');
+      symlinkSync(clone, path.join(home, 'link'));
+      expect(await rendered('link/-a :(top)b/y.prompt@git:HEAD')).toContain('partial');
+    },
+  );
 
   it('is that of the repository of the file, whatever repository the environment names', async () => {
     const other = repository(path.join(home, 'other'));
@@ -62,7 +66,7 @@ describe('a revision of a prompt file', () => {
     expect(await rendered('clone/x.prompt@git:HEAD~1', env)).toContain('first');
   });
 
-  it.each([
+  it.runIf(hasLinks).each([
     ['clone/x.prompt@git:--help', '"--help" is not a revision'],
     ['clone/x.prompt@git:no-such', 'there is no such revision'],
     ['clone/x.prompt@git:^HEAD', '"^HEAD" is not a revision'],
@@ -80,7 +84,7 @@ describe('a revision of a prompt file', () => {
   });
 });
 
-describe('git', () => {
+describe.runIf(isPosix)('git', () => {
   /** A git that writes down its arguments and environment, then is git. */
   function spy(): { env: Record<string, string>; seen: () => string } {
     const log = path.join(home, 'log');
@@ -144,7 +148,7 @@ describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () =>
     expect(await rendered('clone/x.prompt@git:HEAD~1')).toContain('first');
   });
 
-  it('is refused behind a link of another user', async () => {
+  it.runIf(hasLinks)('is refused behind a link of another user', async () => {
     git(clone, 'init', '-q', '--separate-git-dir', '../store');
     mkdirSync(path.join(home, 'other'));
     symlinkSync('../store', path.join(home, 'other/.git'));
