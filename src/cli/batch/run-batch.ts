@@ -127,7 +127,7 @@ interface RowJob extends Job {
 
 async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGenerator<PlannedJob> {
   const { ctx, batch, source, survey, options, stop, tally } = running;
-  for await (const row of readRows(source, stop.reading)) {
+  for await (const row of readRows(source, stop.reading, batch.fields)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
     const plan = planOf(running, row, known, survey?.changed.has(row.id) ?? false);

@@ -35,7 +35,7 @@ export async function surveyRows(
 ) {
   const check = before && new RowCheck(ctx, batch, before);
   let count = 0;
-  for await (const row of readRows(source, ctx.signal)) {
+  for await (const row of readRows(source, ctx.signal, batch.fields)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     const isOwn = isInShard(options.shard, row.row);
     if (isOwn) count += 1;

@@ -57,7 +57,9 @@ export async function readCheckedRows(
     own: imagesNamedIn(ctx, rowsFolder(ctx, from, ctx.globals.allowOutside)),
   };
   const rows: CheckedRow[] = [];
-  for await (const row of readRows(source, ctx.signal)) {
+  const all = variants.map(({ config }) => describeConfig(config));
+  const fields = all.find(({ text }) => text.some(({ key }) => key === 'item')) ?? all[0];
+  for await (const row of readRows(source, ctx.signal, fields)) {
     const where = `${source.name}:${row.line}`;
     if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
     const checked = checkedRow(row, common, variants, finders).catch((error: unknown) => {

@@ -1,12 +1,13 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/json.ts';
-import { type Finding, Findings, invalid } from '../findings.ts';
+import { type Finding, Findings, InvalidPromptFile, invalid } from '../findings.ts';
 import { textBeside } from '../parse/files.ts';
 import { filled } from './as-template.ts';
 import { type Converted, type ConvertOptions, JUDGED, testFileText } from './converted.ts';
 import type { ForeignPrompt, ForeignSource } from './foreign-form.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
 import { explainForm, formOf } from './forms.ts';
+import { convertEvaluation, OPENAI_EVALS } from './openai-evals.ts';
 
 /**
  * Converts a file of another format to a prompt file with its tests.
@@ -19,9 +20,19 @@ export async function convertForeign(
   file: string,
   options: ConvertOptions,
 ): Promise<Converted> {
-  if (formOf(file, text).kind === 'promptfoo') {
+  const { kind } = formOf(file, text);
+  if (options.items && kind !== 'evaluation') {
+    throw new InvalidPromptFile(file, 1, `--items names the rows of ${OPENAI_EVALS}, and this is not one`);
+  }
+  if (kind === 'promptfoo') {
     const { convertPromptfoo } = await import('./promptfoo/convert.ts');
     return await convertPromptfoo(text, file, options);
+  }
+  if (kind === 'evaluation') {
+    const findings = new Findings(file);
+    const made = convertEvaluation({ file, text }, findings, options);
+    if (!made) throw invalid(findings);
+    return { ...made, notes: notesOf(findings.list()) };
   }
   // A check without an equivalent is left out with a note.
   const left = new Findings(file);
@@ -53,8 +64,12 @@ function readForm(
   return { prompt, findings };
 }
 
+function notesOf(findings: readonly Finding[]): Converted['notes'] {
+  return findings.map(({ file, line, message }) => ({ file, line, message }));
+}
+
 function converted({ prompt, tests }: ForeignPrompt, file: string, findings: readonly Finding[]): Converted {
-  const notes = findings.map(({ file, line, message }) => ({ file, line, message }));
+  const notes = notesOf(findings);
   if (!tests || tests.cases.length === 0) return { prompt, test: undefined, notes };
   const cases = tests.cases.map(({ name, inputs, data, expect }) => ({
     name,

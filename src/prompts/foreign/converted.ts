@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { asTemplate, END, inputsIn, type Piece } from './as-template.ts';
 
 /** A prompt file and its test file, converted from another format. */
@@ -68,6 +68,8 @@ export interface ConvertOptions {
   readonly allowCommands?: boolean;
   /** Names of models that are taken already. */
   readonly taken?: readonly string[];
+  /** The rows of an evaluation, one JSON object per line. */
+  readonly items?: { readonly file: string; readonly text: string } | undefined;
 }
 
 /** The content of a test file to write. */
@@ -103,16 +105,20 @@ export interface InputsText {
   readonly optional?: readonly string[];
   /** Defaults by input; these inputs are optional too. */
   readonly defaults?: Readonly<Record<string, string>>;
+  /** JSON Schemas by input; default a text. */
+  readonly schemas?: Readonly<Record<string, JsonObject>>;
 }
 
 /** Returns the text of a prompt file. Describes inputs in JSON Schema, which allows any name. */
 export function promptFileText(
   { output, ...head }: JsonObject,
   body: readonly Piece[],
-  { used = [], optional = [], defaults = {} }: InputsText = {},
+  { used = [], optional = [], defaults = {}, schemas = {} }: InputsText = {},
 ): string {
   const names = [...new Set([...inputsIn(body), ...used, ...optional])];
-  const properties = Object.fromEntries(names.map(name => [name, { type: 'string' }]));
+  const properties = Object.fromEntries(
+    names.map(name => [name, ownValue(schemas, name) ?? { type: 'string' }]),
+  );
   const required = names.filter(name => !optional.includes(name) && !Object.hasOwn(defaults, name));
   const known = Object.entries(defaults).filter(([name]) => names.includes(name));
   const input = {
@@ -156,7 +162,7 @@ export function testFileText({ model, models, transform, trim, cases }: TestFile
       ...(expect.length > 0 && { expect }),
     })),
   };
-  return stringify(written, { lineWidth: 0 });
+  return stringify(written, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 /** Escapes inputs that begin with `@`, which would name a file. */

@@ -7,6 +7,12 @@ export interface ForeignTests {
   readonly notes: readonly { readonly line: number; readonly message: string }[];
 }
 
+/** Returns the name of a case: its number and the beginning of its first value. */
+export function caseName(number: number, first: string): string {
+  const beginning = first.trim().replace(/\s+/gu, ' ').slice(0, 40);
+  return beginning === '' ? String(number) : `${number}: ${beginning}`;
+}
+
 export interface ForeignCase {
   readonly name: string;
   /** The line of the case in its file, from 1. */

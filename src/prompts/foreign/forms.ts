@@ -10,11 +10,12 @@ import type { ForeignForm } from './foreign-form.ts';
 import { GITHUB_MODELS, isGithubPrompt } from './github-models.ts';
 import { isLlmTemplate, LLM_TEMPLATE } from './llm-template.ts';
 import { isMarkdownCommand, MARKDOWN_COMMAND } from './markdown-command.ts';
+import { isEvaluation, OPENAI_EVALS } from './openai-evals.ts';
 import { PLAIN_TEXT } from './plain-text.ts';
 
 /** The format of a file. */
 export type Form =
-  | { readonly kind: 'prompt' | 'promptfoo' }
+  | { readonly kind: 'prompt' | 'promptfoo' | 'evaluation' }
   | { readonly kind: 'foreign'; readonly form: ForeignForm }
   /** `name` includes the article, such as `a role of aichat`. */
   | { readonly kind: 'other'; readonly name: string };
@@ -34,6 +35,7 @@ export function formOf(file: string, text: string): Form {
   const whole = parse(text);
   if (whole !== undefined && isGithubPrompt(whole)) return { kind: 'foreign', form: GITHUB_MODELS };
   if (whole !== undefined && isPromptfooConfig(whole)) return { kind: 'promptfoo' };
+  if (whole !== undefined && isEvaluation(whole)) return { kind: 'evaluation' };
   if (isJsonObject(whole) && isLlmTemplate(whole)) {
     if (/\.ya?ml$/iu.test(file)) return { kind: 'foreign', form: LLM_TEMPLATE };
     return { kind: 'other', name: `${LLM_TEMPLATE.name}, which ends in .yaml` };
@@ -60,9 +62,11 @@ function textFormOf(file: string, text: string): ForeignForm {
 
 /** Explains the format of a file and what to do with it. */
 export function explainForm(form: Form, file: string): string {
-  if (form.kind === 'promptfoo') {
-    const command = `promptrun prompts new <name>.prompt --from ${path.basename(file)}`;
-    return `this is a configuration of promptfoo, not a prompt file: convert it with \`${command}\``;
+  if (form.kind === 'promptfoo' || form.kind === 'evaluation') {
+    const name = form.kind === 'promptfoo' ? 'a configuration of promptfoo' : OPENAI_EVALS;
+    const items = form.kind === 'promptfoo' ? '' : ' --items <rows>.jsonl';
+    const command = `promptrun prompts new <name>.prompt --from ${path.basename(file)}${items}`;
+    return `this is ${name}, not a prompt file: convert it with \`${command}\``;
   }
   const name = form.kind === 'other' ? form.name : form.kind === 'foreign' ? form.form.name : 'a prompt file';
   return `this is ${name}, not a prompt file`;

@@ -3,7 +3,7 @@ import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { filled } from './as-template.ts';
-import type { ForeignCase, ForeignExpectation, ForeignTests } from './foreign-tests.ts';
+import { caseName, type ForeignCase, type ForeignExpectation, type ForeignTests } from './foreign-tests.ts';
 
 type Entries = ReadonlyMap<string, YamlEntry>;
 
@@ -87,10 +87,9 @@ function readRow(
   for (const input of missing) note(item, `this row has no \`${input}\`: {{${input}}} stays as text`);
   const fields = Object.fromEntries(entries.map(({ key, value }) => [key, fieldOf(value)]));
   const [first = ''] = Object.values(fields);
-  const beginning = first.trim().replace(/\s+/gu, ' ').slice(0, 40);
   const isInput = ([key]: readonly [string, string]): boolean => inputs.includes(key);
   return {
-    name: beginning === '' ? String(number) : `${number}: ${beginning}`,
+    name: caseName(number, first),
     line: item.line,
     inputs: Object.fromEntries([
       ...Object.entries(fields).filter(isInput),

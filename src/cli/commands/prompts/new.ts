@@ -12,6 +12,7 @@ import { oneLine } from '../../terminal/sanitise.ts';
 import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
 import { inTasks } from '../../testing/cases/in-tasks.ts';
+import { MAX_TEST_FILE_BYTES } from '../../testing/cases/test-case.ts';
 import type { PROMPTS_NEW } from './spec.ts';
 
 type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
@@ -48,9 +49,10 @@ export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFl
 async function textsOf(
   ctx: Context,
   stem: string,
-  { from, image = false, prompt }: PromptsNewFlags,
+  { from, image = false, items, prompt }: PromptsNewFlags,
 ): Promise<{ prompt: string; test?: string | undefined; models?: string }> {
   if (from === undefined) {
+    if (items !== undefined) throw usageError('--items needs --from, which names the evaluation of its rows');
     const { newPrompt } = await import('../../../prompts/built-in/files.ts');
     return newPrompt(path.basename(stem), { image });
   }
@@ -61,6 +63,9 @@ async function textsOf(
     directory: path.dirname(path.resolve(ctx.cwd, from)),
     prompt: prompt === undefined ? undefined : promptNumber(prompt),
     allowOutside: ctx.globals.allowOutside,
+    ...(items !== undefined && {
+      items: { file: items, text: await readTextFile(items, ctx.cwd, '--items', MAX_TEST_FILE_BYTES) },
+    }),
   };
   const converted = await inTasks(ctx, 'convert', { text: source, file: from, options });
   for (const { file, line, message } of converted.notes) {

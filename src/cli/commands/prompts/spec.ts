@@ -47,7 +47,12 @@ export const PROMPTS_NEW = {
   arguments: [['<file>', 'the prompt file to write; .prompt is added if missing', 'promptFiles']],
   flags: [
     ['--image', 'write a prompt that makes an image'],
-    ['--from <file>', 'convert a .prompt.yml or promptfooconfig.yaml, and its tests', { conflicts: 'image' }],
+    [
+      '--from <file>',
+      "convert another tool's file, such as promptfooconfig.yaml, and its tests",
+      { conflicts: 'image' },
+    ],
+    ['--items <file>', "with --from: the rows (JSONL) of an evaluation of OpenAI's Evals"],
     ['--prompt <n>', 'with --from: the number of the prompt if there are several, from 1'],
     ['--force', 'overwrite existing files'],
   ],
@@ -56,6 +61,7 @@ export const PROMPTS_NEW = {
     'prompts new places/postcard.prompt --image',
     'prompts new summary.prompt --from .github/prompts/summary.prompt.yml',
     'prompts new answer.prompt --from promptfooconfig.yaml --prompt 2',
+    'prompts new answer.prompt --from eval.json --items items.jsonl',
   ],
   notes: `--from leaves out whatever has no equivalent in a prompt or test file, and reports it with its line. When piped, \
 prints the path of each written file on a line.`,

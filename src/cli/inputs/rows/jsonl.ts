@@ -5,19 +5,24 @@ import { type CollectedInputs, isNested, jsonInputs } from '../text-inputs.ts';
 import { faultyRow, ID_COLUMN, imageColumnOrder, readableRow, type SourceRow } from './row.ts';
 import { textLines } from './text-lines.ts';
 
-/** Yields the rows of a file with one JSON object per line; skips blank lines. */
-export async function* readJsonl(text: AsyncIterable<string>): AsyncGenerator<SourceRow> {
+/**
+ * Yields the rows of a file with one JSON object per line; skips blank lines.
+ *
+ * @param unwraps true to take `{"item": {…}}`, the form of OpenAI's Evals, as the row in `item`; default false
+ */
+export async function* readJsonl(text: AsyncIterable<string>, unwraps = false): AsyncGenerator<SourceRow> {
   let row = 0;
   for await (const { text: source, line } of textLines(text)) {
     if (source.trim() !== '') {
       row += 1;
-      yield readObject(source, { row, line });
+      yield readObject(source, { row, line }, unwraps);
     }
   }
 }
 
-function readObject(source: string, place: { row: number; line: number }): SourceRow {
-  const value = parseJsonAsWritten(source);
+function readObject(source: string, place: { row: number; line: number }, unwraps: boolean): SourceRow {
+  const read = parseJsonAsWritten(source);
+  const value = unwraps ? unwrapped(read) : read;
   if (value === undefined) return faultyRow(place, 'it is not valid JSON');
   if (!isObject(value)) return faultyRow(place, 'it is not a JSON object');
   const { [ID_COLUMN]: rowId, ...fields } = value;
@@ -32,6 +37,14 @@ function readObject(source: string, place: { row: number; line: number }): Sourc
     if (error instanceof CliError) return faultyRow(place, error.message, id);
     throw error;
   }
+}
+
+/** Returns the item of a row of OpenAI's Evals, which may have a recorded answer (`sample`) and an id beside it. */
+function unwrapped(value: unknown): unknown {
+  if (!isObject(value) || !isObject(value['item']) || value['item'] instanceof Literal) return value;
+  const { item, sample: _, id, ...others } = value;
+  if (Object.keys(others).length > 0) return value;
+  return id === undefined ? item : { id, ...item };
 }
 
 function cellsOf(id: string | undefined, { text, images }: CollectedInputs): Record<string, string> {

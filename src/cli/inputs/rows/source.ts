@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import type { InputFields } from '../input-fields.ts';
 import type { NamingFolder } from '../named-file.ts';
 import { fileFault } from '../read-text.ts';
 import { readJsonl } from './jsonl.ts';
@@ -118,12 +119,19 @@ export async function repeatableSource(source: RowSource, signal: AbortSignal): 
 /**
  * Yields the rows of a source. A fault in one row is a fault of that row alone.
  *
+ * @param fields the inputs of the prompt: unless it takes an `item`, rows of OpenAI's Evals are unwrapped; default none
  * @throws {CliError} for a fault of the whole source, such as its encoding or header
  */
-export async function* readRows(source: RowSource, signal: AbortSignal): AsyncGenerator<SourceRow> {
+export async function* readRows(
+  source: RowSource,
+  signal: AbortSignal,
+  fields?: InputFields,
+): AsyncGenerator<SourceRow> {
   const text = decodeUtf8Stream(openedWhenRead(source, signal), source.name);
   const ids = new RowIds();
-  for await (const row of source.format === 'csv' ? await csvRows(text, source.delimiter) : readJsonl(text)) {
+  const unwraps = fields?.known === true && !fields.text.some(({ key }) => key === 'item');
+  const rows = source.format === 'csv' ? await csvRows(text, source.delimiter) : readJsonl(text, unwraps);
+  for await (const row of rows) {
     yield isFaulty(row) ? row : (imageFault(row) ?? twinFault(row, ids) ?? row);
   }
 }

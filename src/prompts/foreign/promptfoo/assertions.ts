@@ -8,7 +8,8 @@ import {
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED } from '../converted.ts';
-import { PYTHON, PYTHON_CHECK } from './programs.ts';
+import { PYTHON } from '../python.ts';
+import { PYTHON_CHECK } from './programs.ts';
 import { providerOf } from './providers.ts';
 import { type Conversion, type KnownKeys, type Located, valuesOf } from './source.ts';
 import { nunjucks, render, type Vars } from './template.ts';

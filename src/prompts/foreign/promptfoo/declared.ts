@@ -2,7 +2,8 @@ import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import { isJsonList, parseJson } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isLoopbackHost } from '../../../wire/addresses.ts';
-import { NODE_EXEC, NODE_PROVIDER, PYTHON, PYTHON_PROVIDER } from './programs.ts';
+import { PYTHON } from '../python.ts';
+import { NODE_EXEC, NODE_PROVIDER, PYTHON_PROVIDER } from './programs.ts';
 import { type Conversion, valuesOf } from './source.ts';
 import { nunjucks } from './template.ts';
 

@@ -3,9 +3,6 @@
  * this package.
  */
 
-/** The Python interpreter. */
-export const PYTHON = process.platform === 'win32' ? 'python' : 'python3';
-
 /** Code that passes the prompt like promptfoo: a single user message as text, several messages as JSON. */
 const NODE_PROMPT = `
 const said = JSON.parse(messages).map(({ role, content }) => ({

@@ -3,8 +3,9 @@ import { isJsonList, type JsonValue, ownValue } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { chatRole, type Piece } from '../as-template.ts';
+import { PYTHON } from '../python.ts';
 import { wordsOf } from './declared.ts';
-import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON, PYTHON_PROMPT } from './programs.ts';
+import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from './programs.ts';
 import { type Conversion, type KnownKeys, type Located, valuesOf } from './source.ts';
 import { nunjucks } from './template.ts';
 

@@ -1,0 +1,2 @@
+/** The Python interpreter. */
+export const PYTHON = process.platform === 'win32' ? 'python' : 'python3';
