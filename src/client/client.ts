@@ -152,10 +152,10 @@ function sessionRequest(method: string, path: string, options: RequestOptions): 
   }
   const search = params.toString();
   const target = search === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${search}`;
-  return { ...rest, method, path: target, body: encoded(body) };
+  return { ...rest, method, path: target, body: encodedBody(body) };
 }
 
-function encoded(body: unknown): RequestBody | string | undefined {
+function encodedBody(body: unknown): RequestBody | string | undefined {
   return isRequestBody(body) ? body : JSON.stringify(body);
 }
 

@@ -14,7 +14,7 @@ const MAX_ENCODINGS = 2;
  *
  * @throws {ProtocolError} while reading, for an unknown encoding, broken data, or more bytes than allowed
  */
-export async function* decoded(
+export async function* decodedBody(
   body: AsyncIterable<Uint8Array>,
   encoding: string | undefined,
   maxBytes: number,
@@ -34,13 +34,13 @@ export async function* decoded(
 /**
  * Reads the whole text of an answer.
  *
- * @throws {ProtocolError} as `decoded` does
+ * @throws {ProtocolError} as `decodedBody` does
  */
 export async function decodedText(response: TransportResponse, maxBytes: number): Promise<string> {
   const { status: httpStatus, headers, body } = response;
   const pieces: Uint8Array[] = [];
   try {
-    for await (const piece of decoded(body, headerOf(headers, 'content-encoding'), maxBytes)) {
+    for await (const piece of decodedBody(body, headerOf(headers, 'content-encoding'), maxBytes)) {
       pieces.push(piece);
     }
   } catch (error) {

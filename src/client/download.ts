@@ -1,5 +1,5 @@
 import { retryAfter } from '../net/retry.ts';
-import { decoded } from './decode.ts';
+import { decodedBody } from './decode.ts';
 import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from './errors.ts';
 import type { HttpSession } from './http-session.ts';
 import { errorFor, headerOf, isRedirect } from './parse-response.ts';
@@ -38,7 +38,7 @@ export async function download(
 ): Promise<Download> {
   const { opened, error } = await session.repeat({ method: 'GET', pace, signal }, async () => {
     try {
-      return { opened: await open(url, session, signal), error: undefined };
+      return { opened: await openDownload(url, session, signal), error: undefined };
     } catch (fault) {
       if (signal?.aborted || !(fault instanceof PromptServiceError)) throw fault;
       const retryAfterMs = fault instanceof RateLimitError ? fault.retryAfterMs : undefined;
@@ -49,7 +49,11 @@ export async function download(
   return opened;
 }
 
-async function open(url: string, session: HttpSession, signal: AbortSignal | undefined): Promise<Download> {
+async function openDownload(
+  url: string,
+  session: HttpSession,
+  signal: AbortSignal | undefined,
+): Promise<Download> {
   const { redaction } = session;
   const { response, target } = await follow(url, session, signal);
   const shown = redaction.text(shownUrl(target));
@@ -57,7 +61,7 @@ async function open(url: string, session: HttpSession, signal: AbortSignal | und
     return downloadOf({ ...response, headers: redaction.value(response.headers) }, shown);
   }
   await leave(response);
-  throw refusal(response, shown, session.now());
+  throw downloadError(response, shown, session.now());
 }
 
 async function follow(
@@ -94,7 +98,7 @@ function downloadOf(response: TransportResponse, shown: string): Download {
   const encoding = headerOf(headers, 'content-encoding');
   const encoded = encoding !== undefined && encoding !== 'identity';
   const length = encoded ? undefined : lengthOf(headerOf(headers, 'content-length'));
-  const pieces = decoded(body, encoding, MAX_MEDIA_BYTES);
+  const pieces = decodedBody(body, encoding, MAX_MEDIA_BYTES);
   return {
     status,
     contentType: headerOf(headers, 'content-type'),
@@ -119,7 +123,7 @@ async function* whole(
   });
 }
 
-function refusal(
+function downloadError(
   { status: httpStatus, headers }: TransportResponse,
   shown: string,
   now: number,

@@ -8,7 +8,7 @@ import {
 } from '../wire/index.ts';
 import { ACCEPTED_ENCODINGS, decodedText } from './decode.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError } from './errors.ts';
-import { headerOf, isRedirect, type Outcome, parseResponse, type Received } from './parse-response.ts';
+import { type AttemptOutcome, headerOf, isRedirect, parseResponse, type Received } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
 import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from './request.ts';
 import { beginningOf, notable } from './request-events.ts';
@@ -80,7 +80,7 @@ export class HttpSession {
   }
 
   /** Sends a request and retries if that is safe. Throws only the signal's reason and faults of the request's own body. */
-  send(request: SessionRequest): Promise<Outcome> {
+  send(request: SessionRequest): Promise<AttemptOutcome> {
     const onRetry = async (attempt: number, waitMs: number): Promise<void> => {
       await this.#report('retry', request, attempt, { waitMs });
       request.onRetry?.();
@@ -92,10 +92,9 @@ export class HttpSession {
   }
 
   /** Calls `once` until it succeeds or the retry policy gives up, at the given pace. */
-  async repeat<T extends Pick<Outcome, 'error' | 'retryAfterMs'> & { readonly policy?: string | undefined }>(
-    { method, retries, pace, signal, onRetry }: Repeated,
-    once: (attempt: number) => Promise<T>,
-  ): Promise<T> {
+  async repeat<
+    T extends Pick<AttemptOutcome, 'error' | 'retryAfterMs'> & { readonly policy?: string | undefined },
+  >({ method, retries, pace, signal, onRetry }: Repeated, once: (attempt: number) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       await pace?.turn(signal);
       const outcome = await once(attempt);
@@ -127,7 +126,7 @@ export class HttpSession {
     return typeof transport === 'function' ? transport() : (transport ?? createTransport());
   }
 
-  async #attempt(request: SessionRequest, attempt: number): Promise<Outcome> {
+  async #attempt(request: SessionRequest, attempt: number): Promise<AttemptOutcome> {
     const startedAt = this.now();
     const headers = this.#headers(request);
     await this.#report('request', request, attempt, { headers }, request.body);

@@ -43,9 +43,9 @@ export interface Received {
  *
  * @throws {ProtocolError} for anything but an envelope, describing what came
  */
-export function envelopeOf(received: Received, redaction: Redaction): Envelope<unknown> {
+export function parseEnvelope(received: Received, redaction: Redaction): Envelope<unknown> {
   if (isRedirect(received.httpStatus)) throw redirected(received, redaction);
-  const value = valueOf(received, redaction);
+  const value = parseValue(received, redaction);
   if (!isEnvelope(value)) throw foreign(received, redaction, 'JSON without an envelope');
   const succeeded = received.httpStatus >= 200 && received.httpStatus < 300;
   if (value.status === SUCCESS_STATUS && !succeeded) {
@@ -72,7 +72,7 @@ function redirected({ method, url, httpStatus, headers }: Received, redaction: R
   );
 }
 
-function valueOf(received: Received, redaction: Redaction): unknown {
+function parseValue(received: Received, redaction: Redaction): unknown {
   const text = received.text.replace(/^\uFEFF/, '');
   if (text.trim() === '') throw foreign(received, redaction, 'an empty answer');
   try {
@@ -80,11 +80,15 @@ function valueOf(received: Received, redaction: Redaction): unknown {
   } catch (error) {
     if (error instanceof JsonPastBound) throw foreign(received, redaction, `JSON that ${error.message}`);
     const isJson = /^\s*[[{"]/.test(text);
-    throw foreign(received, redaction, isJson ? 'broken or truncated JSON' : kindOf(received, redaction));
+    throw foreign(
+      received,
+      redaction,
+      isJson ? 'broken or truncated JSON' : contentKind(received, redaction),
+    );
   }
 }
 
-function kindOf({ headers }: Received, redaction: Redaction): string {
+function contentKind({ headers }: Received, redaction: Redaction): string {
   const [type = ''] = (headerOf(headers, 'content-type') ?? '').split(';', 1);
   return type.trim() === ''
     ? 'something other than JSON'
@@ -122,7 +126,7 @@ function isEnvelope(value: unknown): value is Envelope<unknown> {
 }
 
 /** The outcome of an attempt: an answer of the service, which may report an error, or no answer. */
-export type Outcome = (
+export type AttemptOutcome = (
   | { readonly answer: RawAnswer; readonly error: ServiceError | undefined }
   | { readonly answer?: undefined; readonly error: PromptServiceError }
 ) & {
@@ -131,12 +135,12 @@ export type Outcome = (
 };
 
 /** Interprets an answer. The key is masked in the result, except in the outputs of runs. */
-export function parseResponse(received: Received, redaction: Redaction): Outcome {
+export function parseResponse(received: Received, redaction: Redaction): AttemptOutcome {
   const { method, httpStatus, headers } = received;
   const date = dateOf(headers);
   const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'), date ?? received.receivedAt);
   try {
-    const envelope = envelopeOf(received, redaction);
+    const envelope = parseEnvelope(received, redaction);
     // The outputs of a run are a result, and results stay as they came.
     const safe = redaction.value(envelope, isSuccess(envelope) ? 'outputs' : undefined);
     const text = safe === envelope ? received.text : JSON.stringify(safe);

@@ -11,7 +11,7 @@ import { InvalidRequestError } from './errors.ts';
 import { pagesOf, rowsOf } from './paging.ts';
 import { path } from './path.ts';
 import type { ReadOptions } from './request.ts';
-import { Endpoints, type Fields, listOf, optionalStrings, strings } from './shape.ts';
+import { Endpoints, listFault, optionalStrings, strings, type UncheckedFields } from './shape.ts';
 
 /** A prompt file to publish. */
 export interface PromptFile {
@@ -122,16 +122,16 @@ export class Prompts extends Endpoints {
   }
 }
 
-function labelFaultIn(data: Fields): string | undefined {
+function labelFaultIn(data: UncheckedFields): string | undefined {
   return strings(data, 'slug', 'label');
 }
 
-function versionFault(data: Fields): string | undefined {
+function versionFault(data: UncheckedFields): string | undefined {
   return strings(data, 'promptVersionId', 'promptId');
 }
 
-function rowsFault(data: Fields): string | undefined {
-  return listOf(
+function rowsFault(data: UncheckedFields): string | undefined {
+  return listFault(
     data,
     'rows',
     row =>
@@ -153,7 +153,7 @@ export class Versions extends Endpoints {
   /** Returns the published versions of a prompt, newest first, at most 10. */
   async list(promptId: string, options: ReadOptions = {}): Promise<PromptVersionList> {
     return await this.read(['GET', path`/prompts/${promptId}/versions`], options, 'list of versions', data =>
-      listOf(data, 'versions', entry => strings(entry, 'promptVersionId')),
+      listFault(data, 'versions', entry => strings(entry, 'promptVersionId')),
     );
   }
 

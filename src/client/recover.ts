@@ -71,7 +71,9 @@ export async function findLostRuns(
   const { rows, complete } = await rowsAround(client, creations, search);
   return creations.map(creation => {
     const window = windowOf(client, creation);
-    const candidates = rows.filter(row => fits(row, creation, window) && !search.knownRunIds.has(row.runId));
+    const candidates = rows.filter(
+      row => mayBeLostRun(row, creation, window) && !search.knownRunIds.has(row.runId),
+    );
     return { candidates, complete };
   });
 }
@@ -158,7 +160,7 @@ function windowOf({ clock }: LostRunClient, { sentAt, clockOffsetMs }: LostCreat
   return { since, until: since + WINDOW_S };
 }
 
-function fits(row: RunRow, { promptVersionId }: LostCreation, { since, until }: Window): boolean {
+function mayBeLostRun(row: RunRow, { promptVersionId }: LostCreation, { since, until }: Window): boolean {
   if (row.promptVersionId !== promptVersionId) return false;
   const createdAt = Date.parse(row.createdAt);
   return Number.isNaN(createdAt) || (createdAt >= since * SECOND_MS && createdAt < until * SECOND_MS);

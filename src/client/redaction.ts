@@ -10,7 +10,7 @@ export class Redaction {
 
   constructor(key: string) {
     if (key.length < SHORTEST_SECRET) return;
-    const forms = [...new Set([key, encodeURIComponent(key)])].map(escaped).join('|');
+    const forms = [...new Set([key, encodeURIComponent(key)])].map(escapeForRegExp).join('|');
     this.#pattern = new RegExp(key.length < SAFE_LENGTH ? `(?<![\\w-])(?:${forms})(?![\\w-])` : forms, 'g');
   }
 
@@ -48,6 +48,6 @@ export class Redaction {
   }
 }
 
-function escaped(text: string): string {
+function escapeForRegExp(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../wire/bounded-json.ts';
 import type { Resources } from '../wire/index.ts';
 import type { ReadOptions } from './request.ts';
-import { Endpoints, type Fields, strings } from './shape.ts';
+import { Endpoints, strings, type UncheckedFields } from './shape.ts';
 
 /** The endpoint for models and the run options that they accept. */
 export class ResourcesApi extends Endpoints {
@@ -15,7 +15,7 @@ export class ResourcesApi extends Endpoints {
   }
 }
 
-function resourcesFault(data: Fields): string | undefined {
+function resourcesFault(data: UncheckedFields): string | undefined {
   const { resources } = data;
   if (!isJsonObject(resources)) return 'resources is not an object';
   return strings(data, 'hash') ?? (Array.isArray(resources['models']) ? undefined : 'models is not a list');

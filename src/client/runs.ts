@@ -2,7 +2,7 @@ import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../wi
 import { pagesOf, rowsOf } from './paging.ts';
 import { path } from './path.ts';
 import type { ReadOptions, RequestOptions } from './request.ts';
-import { Endpoints, type Fields, listOf, strings, withoutSavedTo } from './shape.ts';
+import { Endpoints, listFault, strings, type UncheckedFields, withoutSavedTo } from './shape.ts';
 import type { RequestBody } from './transport.ts';
 
 /** A creation whose JSON is produced while it is sent. */
@@ -50,7 +50,7 @@ export class Runs extends Endpoints {
   async list(query: RunListQuery = {}, options: ReadOptions = {}): Promise<RunPage> {
     const request = { ...options, query: { ...query } };
     return await this.read(['GET', '/runs'], request, 'page of runs', data =>
-      listOf(data, 'rows', row => strings(row, 'runId', 'runStatus')),
+      listFault(data, 'rows', row => strings(row, 'runId', 'runStatus')),
     );
   }
 
@@ -58,7 +58,7 @@ export class Runs extends Endpoints {
   pages(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunPage> {
     const fetch = (page: RunListQuery): Promise<RunPage> => this.list(page, options);
     const cursorOf = ({ runId }: RunRow): string => runId;
-    return pagesOf({ noun: 'runs', fetch, cursorOf, timeOf: row => timeOf(row, query) }, query);
+    return pagesOf({ noun: 'runs', fetch, cursorOf, timeOf: row => timeRelation(row, query) }, query);
   }
 
   /**
@@ -70,12 +70,12 @@ export class Runs extends Endpoints {
   }
 }
 
-function timeOf({ createdAt }: RunRow, { since, until }: RunPagesQuery): 'before' | 'within' | 'after' {
+function timeRelation({ createdAt }: RunRow, { since, until }: RunPagesQuery): 'before' | 'within' | 'after' {
   const seconds = Date.parse(createdAt) / 1000;
   if (since !== undefined && seconds < since) return 'before';
   return until !== undefined && seconds >= until ? 'after' : 'within';
 }
 
-function runFault(data: Fields): string | undefined {
-  return strings(data, 'runId', 'runStatus') ?? listOf(data, 'outputs', output => strings(output, 'type'));
+function runFault(data: UncheckedFields): string | undefined {
+  return strings(data, 'runId', 'runStatus') ?? listFault(data, 'outputs', output => strings(output, 'type'));
 }

@@ -15,7 +15,7 @@ export interface GroupUsage {
   readonly estimated: boolean;
 }
 
-export function usageOf(key: string, runs: readonly RunRow[]): GroupUsage {
+export function groupUsage(key: string, runs: readonly RunRow[]): GroupUsage {
   const sum = new UsageSum();
   for (const run of runs) sum.add(run);
   return sum.of(key);

@@ -1,5 +1,5 @@
 /** A position in a file; line and column count from 1. */
-export interface Place {
+export interface FilePosition {
   readonly line: number;
   readonly column: number;
   /** The file; undefined for the one that is being read. */
@@ -7,7 +7,7 @@ export interface Place {
 }
 
 /** A fault in a file, with its position. */
-export class FileFault extends Error implements Place {
+export class FileFault extends Error implements FilePosition {
   readonly code = 'FILE_FAULT';
 
   constructor(
@@ -22,11 +22,11 @@ export class FileFault extends Error implements Place {
 }
 
 /** Returns a fault at a position. */
-export function faultAt({ line, column, file }: Place, what: string): FileFault {
+export function faultAt({ line, column, file }: FilePosition, what: string): FileFault {
   return new FileFault(line, what, column, file);
 }
 
 /** Returns only the line and column of a value. */
-export function placeOf({ line, column }: Place): Place {
+export function lineAndColumn({ line, column }: FilePosition): FilePosition {
   return { line, column };
 }

@@ -62,10 +62,10 @@ function ownFields(value: unknown): JSONValue {
 }
 
 function syntaxFault(expression: string): ExpressionFault | undefined {
-  const message = failure(() => compile(expression, OPTIONS));
+  const message = messageIfThrown(() => compile(expression, OPTIONS));
   if (message === undefined) return undefined;
   if (expression.trim() === '') return { message: 'the expression is empty', at: undefined };
-  if (failure(() => tokenize(expression, OPTIONS)) !== undefined) {
+  if (messageIfThrown(() => tokenize(expression, OPTIONS)) !== undefined) {
     return { message: 'unfinished quote or unknown character', at: tokenizableLength(expression) };
   }
   const at = firstWrongToken(expression);
@@ -77,7 +77,8 @@ function syntaxFault(expression: string): ExpressionFault | undefined {
 /** Returns the index of the first character that is not part of a token. */
 function tokenizableLength(expression: string): number {
   let end = expression.length;
-  while (end > 0 && failure(() => tokenize(expression.slice(0, end), OPTIONS)) !== undefined) end -= 1;
+  while (end > 0 && messageIfThrown(() => tokenize(expression.slice(0, end), OPTIONS)) !== undefined)
+    end -= 1;
   return end;
 }
 
@@ -86,7 +87,7 @@ function firstWrongToken(expression: string): number {
   const starts = tokenize(expression, OPTIONS).map(token => token.start);
   for (const [index, start] of starts.entries()) {
     const end = starts[index + 1] ?? expression.length;
-    const message = failure(() => compile(expression.slice(0, end), OPTIONS));
+    const message = messageIfThrown(() => compile(expression.slice(0, end), OPTIONS));
     if (message !== undefined && !message.includes('EOF')) return start;
   }
   return expression.length;
@@ -111,7 +112,7 @@ function functionNames(node: unknown): string[] {
   return type === 'Function' && typeof name === 'string' ? [name, ...inner] : inner;
 }
 
-function failure(attempt: () => unknown): string | undefined {
+function messageIfThrown(attempt: () => unknown): string | undefined {
   try {
     attempt();
     return undefined;

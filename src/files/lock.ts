@@ -45,7 +45,7 @@ export function lockFile(
     if (takeLock(lock, mine)) return releaseOf(lock, mine);
     const holder = holderOf(lock);
     if (holder === mine) return releaseOf(lock, mine);
-    if (holder !== undefined && !isFree(lock, holder, startTimeOf)) return undefined;
+    if (holder !== undefined && !isAbandoned(lock, holder, startTimeOf)) return undefined;
     if (holder !== undefined) breakLock(lock, holder);
   }
   return undefined;
@@ -154,16 +154,16 @@ function statsOf(lock: string): Stats | undefined {
 }
 
 /** Returns true if the holder is dead. A reused process id is recognised by its start time, else by the lock's age. */
-function isFree(lock: string, holder: string, startTimeOf: StartTimeOf): boolean {
+function isAbandoned(lock: string, holder: string, startTimeOf: StartTimeOf): boolean {
   const written = parseHolder(holder);
-  if (written === undefined) return ageOf(lock) > HALF_WRITTEN_MS;
+  if (written === undefined) return lockAge(lock) > HALF_WRITTEN_MS;
   const { host, space, pid, began } = written;
   const own = pidNamespace();
   if (host === own.host && space === own.space && typeof pid === 'number') {
     if (!isAlive(pid)) return true;
     if (typeof began === 'string') return startTimeOf(pid) !== began;
   }
-  return ageOf(lock) > STALE_AFTER_MS;
+  return lockAge(lock) > STALE_AFTER_MS;
 }
 
 /** Returns true if a process of this machine is running, or can't be checked. */
@@ -177,7 +177,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** Returns the age of a lock by the volume's clock, which may differ from this machine's. */
-function ageOf(lock: string): number {
+function lockAge(lock: string): number {
   const probe = `${lock}.${randomUUID()}`;
   try {
     writeFileSync(probe, '', { flag: 'wx' });

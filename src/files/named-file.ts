@@ -45,7 +45,7 @@ export function inspectNamedFile(
   counted?: NamedFiles,
 ): NamedFile {
   const real = realPathOf(file);
-  if (folder !== undefined && !isWithin(realPathOf(folder), real)) return { real, fault: 'outside' };
+  if (folder !== undefined && !isInFolder(realPathOf(folder), real)) return { real, fault: 'outside' };
   const stats = statSync(real);
   if (!stats.isFile()) return { real, fault: 'irregular' };
   return { real, fault: stats.size > mostBytes ? 'large' : counted?.add(real, stats.size) };
@@ -76,7 +76,7 @@ export function whyLeftOut(file: string, folder: string): string | undefined {
 /** Returns true if a file is the folder or below it, by their real paths; false if it does not exist. */
 export function isBelow(folder: string, file: string): boolean {
   try {
-    return isWithin(realPathOf(folder), realPathOf(file));
+    return isInFolder(realPathOf(folder), realPathOf(file));
   } catch {
     return false;
   }
@@ -87,7 +87,7 @@ function realPathOf(file: string): string {
   return realpathSync.native(file);
 }
 
-function isWithin(folder: string, file: string): boolean {
+function isInFolder(folder: string, file: string): boolean {
   const way = path.relative(folder, file);
   return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
 }

@@ -49,12 +49,12 @@ export function nearestFirst(typed: string, names: readonly string[]): string[] 
 
 /** Returns the share of letter pairs that two names have in common, from 0 to 1. */
 function similarity(one: string, other: string): number {
-  const [a, b] = [pairs(one), pairs(other)];
+  const [a, b] = [letterPairs(one), letterPairs(other)];
   const common = [...a].filter(pair => b.has(pair)).length;
   return (2 * common) / (a.size + b.size || 1);
 }
 
-function pairs(name: string): Set<string> {
+function letterPairs(name: string): Set<string> {
   const text = name.toLowerCase();
   return new Set(Array.from({ length: Math.max(text.length - 1, 0) }, (_, at) => text.slice(at, at + 2)));
 }

@@ -34,7 +34,7 @@ export function watchDirectory(directory: string, { concerns, onChange, onError 
     timer = setTimeout(() => void settle(), SETTLE_MS);
     timer.unref();
   };
-  const watcher = open(directory, onEvent, onError);
+  const watcher = openWatcher(directory, onEvent, onError);
   const close = (): void => {
     clearTimeout(timer);
     watcher?.close();
@@ -42,7 +42,7 @@ export function watchDirectory(directory: string, { concerns, onChange, onError 
   return { settle, close };
 }
 
-function open(
+function openWatcher(
   directory: string,
   onEvent: (event: string, name: string | null) => void,
   onError: (error: Error) => void,

@@ -55,7 +55,7 @@ export function fileIn(file: string): FileBelow {
  */
 export function checkBelow({ folder, name }: FileBelow): string {
   let place = folder;
-  for (const part of partsOf(name)) {
+  for (const part of pathSegments(name)) {
     place = path.join(place, part);
     if (isLink(place)) throw new LinkFault(place);
   }
@@ -79,7 +79,7 @@ export function isLink(file: string): boolean {
 export function makeFolderBelow({ folder, name }: FileBelow, mode?: number): string {
   makeDirectory(folder, mode);
   let made = '';
-  for (const part of partsOf(name)) {
+  for (const part of pathSegments(name)) {
     made = path.join(made, part);
     makeDirectory(checkBelow({ folder, name: made }), mode);
   }
@@ -132,7 +132,7 @@ export function truncateBelow(file: FileBelow, { fd }: FileHandle, size: number,
   }
 }
 
-function partsOf(name: string): string[] {
+function pathSegments(name: string): string[] {
   const parts = path.normalize(name).split(path.sep);
   if (path.isAbsolute(name) || parts.includes('..')) throw new Error(`${name} leads out of its folder`);
   return parts.filter(part => part !== '' && part !== '.');

@@ -15,7 +15,7 @@ import {
 } from './write-below.ts';
 
 /** The content of a file, or a function that writes it. */
-export type Content = string | Uint8Array | ((target: FileHandle) => Promise<void>);
+export type FileContent = string | Uint8Array | ((target: FileHandle) => Promise<void>);
 
 /**
  * Replaces a file atomically; the new content is on disk once this resolves. Creates missing folders.
@@ -23,12 +23,12 @@ export type Content = string | Uint8Array | ((target: FileHandle) => Promise<voi
  * @param mode default that of the former file, else by the umask
  * @throws {LinkFault}, file system errors or errors of `content`
  */
-export async function replaceFile(file: FileBelow, content: Content, mode?: number): Promise<void> {
+export async function replaceFile(file: FileBelow, content: FileContent, mode?: number): Promise<void> {
   makeFolderBelow(folderOf(file));
   await replaceIn(file, content, mode);
 }
 
-async function replaceIn(file: FileBelow, content: Content, mode?: number): Promise<void> {
+async function replaceIn(file: FileBelow, content: FileContent, mode?: number): Promise<void> {
   const target = checkBelow(file);
   const former = await lstat(target).catch(() => undefined);
   await writePart(partBeside(target), content, mode ?? former?.mode, async part => {
@@ -41,7 +41,7 @@ async function replaceIn(file: FileBelow, content: Content, mode?: number): Prom
  *
  * @throws {LinkFault}, file system errors or errors of `content`
  */
-export async function replaceNamedFile(file: string, content: Content): Promise<void> {
+export async function replaceNamedFile(file: string, content: FileContent): Promise<void> {
   await replaceIn(fileIn(file), content);
 }
 
@@ -110,7 +110,7 @@ export function replaceFileSync(file: string, content: string, mode: number): vo
  *
  * @throws {LinkFault}, file system errors or errors of `content`
  */
-export async function createFile(file: FileBelow, content: Content, mode?: number): Promise<boolean> {
+export async function createFile(file: FileBelow, content: FileContent, mode?: number): Promise<boolean> {
   makeFolderBelow(folderOf(file));
   return await writePart(partBeside(checkBelow(file)), content, mode, part =>
     placeNew(part, checkBelow(file)),
@@ -128,7 +128,7 @@ export async function createFile(file: FileBelow, content: Content, mode?: numbe
 export async function writeUnderFreeName(
   folder: FileBelow,
   nameFor: () => string | Promise<string>,
-  content: Content,
+  content: FileContent,
   force: boolean,
 ): Promise<string> {
   const directory = makeFolderBelow(folder);
@@ -151,7 +151,7 @@ function partBeside(file: string): string {
 
 async function writePart<T>(
   part: string,
-  content: Content,
+  content: FileContent,
   mode: number | undefined,
   place: (part: string) => Promise<T>,
 ): Promise<T> {
@@ -165,7 +165,7 @@ async function writePart<T>(
   }
 }
 
-async function writeTo(handle: FileHandle, content: Content, flush?: typeof flushHandle): Promise<void> {
+async function writeTo(handle: FileHandle, content: FileContent, flush?: typeof flushHandle): Promise<void> {
   try {
     await (typeof content === 'function' ? content(handle) : handle.writeFile(content));
     await flush?.(handle);

@@ -11,7 +11,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { FileFault, faultAt, type Place } from './file-fault.ts';
+import { FileFault, type FilePosition, faultAt } from './file-fault.ts';
 
 /** A value of a document as plain data, which can be sent between processes. Aliases share one node. */
 export type YamlNode = YamlScalar | YamlMap | YamlList;
@@ -58,7 +58,7 @@ export function yamlNodeOf(text: string, firstLine = 1, file?: string): YamlNode
   // The parser's check for equal keys takes quadratic time, so YamlValue does it.
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false };
   const document = parseDocument(text, options);
-  const placeAt = (offset: number): Place & { column: number } => {
+  const placeAt = (offset: number): FilePosition & { column: number } => {
     const { line, col } = lines.linePos(offset);
     return { line: line + firstLine - 1, column: Math.max(col, 1), file };
   };

@@ -1,4 +1,4 @@
-import { type FileFault, faultAt, type Place } from './file-fault.ts';
+import { type FileFault, type FilePosition, faultAt } from './file-fault.ts';
 import type { JsonValue } from './json.ts';
 import { keyText, type YamlNode, type YamlPair, yamlNodeOf } from './yaml-node.ts';
 
@@ -17,7 +17,7 @@ export function yamlOf(root: YamlNode | null, firstLine = 1, file?: string): Yam
 }
 
 /** A key with its value. */
-export interface YamlEntry extends Place {
+export interface YamlEntry extends FilePosition {
   readonly key: string;
   /** The index of the key's first character. */
   readonly offset: number;
@@ -30,13 +30,13 @@ const MAX_VALUES_READ = 2_000_000;
 const MAX_DEPTH = 200;
 
 /** The document of a value. */
-interface Source {
+interface YamlSource {
   readonly file: string | undefined;
   valuesRead: number;
 }
 
 /** Returns the value of a node; an empty one has the position `otherwise`. */
-function yamlValue(node: YamlNode | null, otherwise: Place, source: Source): YamlValue {
+function yamlValue(node: YamlNode | null, otherwise: FilePosition, source: YamlSource): YamlValue {
   const { line, column } = isEmptyNode(node) || node?.line === undefined ? otherwise : node;
   return new YamlValue(node, { line: line ?? otherwise.line, column: column ?? otherwise.column }, source);
 }
@@ -45,15 +45,15 @@ function yamlValue(node: YamlNode | null, otherwise: Place, source: Source): Yam
  * A value in a YAML text with its position. `__proto__` is a key like any other. The methods throw FileFault if the value
  * is of another kind.
  */
-export class YamlValue implements Place {
+export class YamlValue implements FilePosition {
   readonly line: number;
   readonly column: number;
   readonly file: string | undefined;
   /** null if it is missing. */
   readonly #node: YamlNode | null;
-  readonly #source: Source;
+  readonly #source: YamlSource;
 
-  constructor(node: YamlNode | null, { line, column }: Place, source: Source) {
+  constructor(node: YamlNode | null, { line, column }: FilePosition, source: YamlSource) {
     this.line = line;
     this.column = column;
     this.file = source.file;

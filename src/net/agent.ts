@@ -95,12 +95,12 @@ function endedBy(signal: AbortSignal | undefined, connect: Connector): Connector
 /** Returns the `Proxy-Authorization` header for the name and password in a proxy's URL; undefined if it has neither. */
 export function proxyAuthorization({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
-  const credentials = `${decoded(username)}:${decoded(password)}`;
+  const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
 
 /** Decodes percent-encoding; returns the text unchanged if it has a stray `%`. */
-function decoded(text: string): string {
+function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

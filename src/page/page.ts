@@ -24,13 +24,13 @@ let left = new AbortController();
 let service: BrowserService | undefined;
 
 /** Shows the view of the address, or asks for a key. */
-function show(): void {
+function showView(): void {
   left.abort();
   left = new AbortController();
   const key = sessionStorage.getItem(KEY);
   if (key === null) return showSignIn();
   service ??= new BrowserService(key);
-  const [name = '', ...rest] = location.hash.replace(/^#\/?/u, '').split('/').map(decoded);
+  const [name = '', ...rest] = location.hash.replace(/^#\/?/u, '').split('/').map(percentDecoded);
   const isView = Object.hasOwn(VIEWS, name);
   const view = VIEWS[isView ? name : 'runs'];
   const path = isView ? rest : [];
@@ -95,7 +95,7 @@ function showSignIn(message = ''): void {
       await tried.account.get({ signal: left.signal });
       sessionStorage.setItem(KEY, key.value.trim());
       service = tried;
-      show();
+      showView();
     } catch (error) {
       fault.textContent = messageOf(error);
       button.disabled = false;
@@ -126,7 +126,7 @@ function signOut(message = ''): void {
 }
 
 /** Decodes a part of the address; returns it unchanged if it is badly encoded, because anybody can write a link here. */
-function decoded(part: string): string {
+function percentDecoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -134,5 +134,5 @@ function decoded(part: string): string {
   }
 }
 
-addEventListener('hashchange', show);
-show();
+addEventListener('hashchange', showView);
+showView();

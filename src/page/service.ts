@@ -1,6 +1,6 @@
 import { AccountApi } from '../client/account.ts';
 import { GatewayTimeoutError, NetworkError } from '../client/errors.ts';
-import { type Outcome, parseResponse } from '../client/parse-response.ts';
+import { type AttemptOutcome, parseResponse } from '../client/parse-response.ts';
 import { Prompts, Versions } from '../client/prompts.ts';
 import { Redaction } from '../client/redaction.ts';
 import type { Answer, Requester, RequestOptions } from '../client/request.ts';
@@ -64,7 +64,7 @@ export class BrowserService implements Requester {
     }
   }
 
-  async #attempt(method: string, path: string, options: RequestOptions): Promise<Outcome> {
+  async #attempt(method: string, path: string, options: RequestOptions): Promise<AttemptOutcome> {
     const { query = {}, body, idempotencyKey, signal } = options;
     const url = addressBelow(`v1${path}`);
     for (const [name, value] of Object.entries(query)) {

@@ -1,4 +1,4 @@
-import type { Place } from '../files/file-fault.ts';
+import type { FilePosition } from '../files/file-fault.ts';
 import { type JsonObject, textOrJson } from '../files/json.ts';
 import { isJsonObject } from '../wire/bounded-json.ts';
 import type { PromptConfig, TextInputConfig } from '../wire/index.ts';
@@ -85,10 +85,10 @@ export interface PromptDefinition {
 
 /** Places of fields in a prompt file. */
 export interface PromptPlaces {
-  readonly model: Place;
-  readonly output: Place;
-  readonly config: Readonly<Record<string, Place>>;
-  readonly defaults: Readonly<Record<string, Place>>;
+  readonly model: FilePosition;
+  readonly output: FilePosition;
+  readonly config: Readonly<Record<string, FilePosition>>;
+  readonly defaults: Readonly<Record<string, FilePosition>>;
 }
 
 /** The inputs of a run don't match its prompt. The message names every field. */

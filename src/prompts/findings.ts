@@ -1,7 +1,7 @@
-import { FileFault, type Place } from '../files/file-fault.ts';
+import { FileFault, type FilePosition } from '../files/file-fault.ts';
 
 /** A fault, which makes a prompt file unusable, or a note about it. */
-export interface Finding extends Place {
+export interface Finding extends FilePosition {
   readonly severity: 'fault' | 'note';
   readonly file: string;
   readonly message: string;
@@ -32,11 +32,11 @@ export class Findings {
     this.#findings = [...earlier];
   }
 
-  fault(place: Place, message: string, file = this.file): void {
+  fault(place: FilePosition, message: string, file = this.file): void {
     this.#add('fault', place, message, file);
   }
 
-  note(place: Place, message: string, file = this.file): void {
+  note(place: FilePosition, message: string, file = this.file): void {
     this.#add('note', place, message, file);
   }
 
@@ -55,7 +55,7 @@ export class Findings {
     return this.#findings.some(({ severity }) => severity === 'fault');
   }
 
-  hasFaultAt({ line, column }: Place): boolean {
+  hasFaultAt({ line, column }: FilePosition): boolean {
     return this.#findings.some(
       finding => finding.severity === 'fault' && finding.line === line && finding.column === column,
     );
@@ -67,7 +67,7 @@ export class Findings {
     return this.#findings.toSorted((a, b) => own(a) - own(b) || a.line - b.line || a.column - b.column);
   }
 
-  #add(severity: Finding['severity'], { line, column }: Place, message: string, file: string): void {
+  #add(severity: Finding['severity'], { line, column }: FilePosition, message: string, file: string): void {
     if (this.#findings.length >= MAX_FINDINGS) return;
     const finding = { severity, file, line, column, message };
     const isKnown = this.#findings.some(

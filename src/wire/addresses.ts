@@ -29,9 +29,9 @@ const LOOPBACK_V4 = /^127(?:\.\d{1,3}){3}$/;
 export function isPublicAddress(address: string): boolean {
   switch (address.includes('%') ? 0 : isIP(address)) {
     case 4:
-      return !isWithin(CLOSED_V4, address, 'ipv4');
+      return !isInBlocks(CLOSED_V4, address, 'ipv4');
     case 6:
-      return isWithin([OPEN_V6], address, 'ipv6') && !isWithin(CLOSED_V6, address, 'ipv6');
+      return isInBlocks([OPEN_V6], address, 'ipv6') && !isInBlocks(CLOSED_V6, address, 'ipv6');
     default:
       return false;
   }
@@ -60,7 +60,7 @@ function bareHost(host: string): string {
   return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase();
 }
 
-function isWithin(blocks: readonly string[], address: string, family: 'ipv4' | 'ipv6'): boolean {
+function isInBlocks(blocks: readonly string[], address: string, family: 'ipv4' | 'ipv6'): boolean {
   const list = new BlockList();
   for (const block of blocks) {
     const [network = '', prefix] = block.split('/');

@@ -43,10 +43,10 @@ function countWithin(json: string, { values, levels }: Required<JsonBounds>): vo
       if (mark !== ',') depth += 1;
       if (!EMPTY.has(json.slice(match.index, match.index + 2))) separated += 1;
     }
-    if (depth > levels) throw new JsonPastBound(`has more than ${shown(levels)} levels`);
+    if (depth > levels) throw new JsonPastBound(`has more than ${groupedDigits(levels)} levels`);
     // Field names are strings too.
     if (separated >= values || strings > 2 * values) {
-      throw new JsonPastBound(`holds more than ${shown(values)} values`);
+      throw new JsonPastBound(`holds more than ${groupedDigits(values)} values`);
     }
   }
 }
@@ -55,7 +55,7 @@ const EMPTY: ReadonlySet<string> = new Set(['[]', '{}']);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-function shown(count: number): string {
+function groupedDigits(count: number): string {
   return count.toLocaleString('en');
 }
 

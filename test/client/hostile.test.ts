@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { envelopeOf, parseResponse } from '../../src/client/parse-response.ts';
+import { parseEnvelope, parseResponse } from '../../src/client/parse-response.ts';
 import { fillsSegment, staysBelowBase } from '../../src/client/path.ts';
 import { Redaction } from '../../src/client/redaction.ts';
 import { baseUrlOf } from '../../src/client/urls.ts';
@@ -83,5 +83,5 @@ describe.each(Object.entries(READERS))('%s of many characters', (_, read) => {
 
 it('says what came in a line that fits on a screen, however long that was', () => {
   const received = { method: 'GET', url: 'x', httpStatus: 200, headers: {}, receivedAt: 0 };
-  expect(() => envelopeOf({ ...received, text: 'a'.repeat(MANY) }, redaction)).toThrow(/^.{60,200}$/);
+  expect(() => parseEnvelope({ ...received, text: 'a'.repeat(MANY) }, redaction)).toThrow(/^.{60,200}$/);
 });

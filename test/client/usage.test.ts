@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { measureOf, UsageSum, usageKey, usageOf } from '../../src/client/usage.ts';
+import { groupUsage, measureOf, UsageSum, usageKey } from '../../src/client/usage.ts';
 import type { RunRow } from '../../src/wire/index.ts';
 
 const row = (more: Partial<RunRow> = {}): RunRow => ({
@@ -22,7 +22,7 @@ it('adds up what runs took, without drift, and leaves out what nobody knows', ()
     row({ credits: 0.2, ...usage(0.2), runStatus: 'failed' }),
     row({ credits: 'many' as unknown as number, ...usage(null) }),
   ];
-  expect(usageOf('hello', rows)).toEqual({
+  expect(groupUsage('hello', rows)).toEqual({
     key: 'hello',
     runs: 3,
     failed: 1,
@@ -31,7 +31,7 @@ it('adds up what runs took, without drift, and leaves out what nobody knows', ()
     cost: 0.3,
     estimated: false,
   });
-  expect(usageOf('hello', [row()])).toMatchObject({ credits: 0, tokens: null, cost: null });
+  expect(groupUsage('hello', [row()])).toMatchObject({ credits: 0, tokens: null, cost: null });
 });
 
 it('takes no unknown price for nothing beside runs that cost nothing', () => {
@@ -39,8 +39,8 @@ it('takes no unknown price for nothing beside runs that cost nothing', () => {
     runStatus: 'failed',
     usage: { model: 'clever', tokens: null, cost: 0, estimated: false },
   });
-  expect(usageOf('clever', [refused]).cost).toBe(0);
-  expect(usageOf('clever', [refused, row(usage(null))]).cost).toBeNull();
+  expect(groupUsage('clever', [refused]).cost).toBe(0);
+  expect(groupUsage('clever', [refused, row(usage(null))]).cost).toBeNull();
 });
 
 it('counts a run that broke off as one whose cost is not known, and none that still runs', () => {
@@ -51,9 +51,11 @@ it('counts a run that broke off as one whose cost is not known, and none that st
 });
 
 it('draws bars of money if any was spent, else of credits, else of runs', () => {
-  expect(measureOf([usageOf('a', [row()]), usageOf('b', [row({ credits: 1, ...usage(0.1) })])])).toBe('cost');
-  expect(measureOf([usageOf('a', [row({ credits: 1, ...usage(0) })])])).toBe('credits');
-  expect(measureOf([usageOf('a', [row()])])).toBe('runs');
+  expect(measureOf([groupUsage('a', [row()]), groupUsage('b', [row({ credits: 1, ...usage(0.1) })])])).toBe(
+    'cost',
+  );
+  expect(measureOf([groupUsage('a', [row({ credits: 1, ...usage(0) })])])).toBe('credits');
+  expect(measureOf([groupUsage('a', [row()])])).toBe('runs');
 });
 
 it('counts a run under its status, its model or its day', () => {

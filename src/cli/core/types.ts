@@ -1,6 +1,4 @@
-import type { Env } from '../../files/programs.ts';
-
-export type { Env };
+export type { Env } from '../../files/programs.ts';
 
 /** The flags every command takes, before and after its name. */
 export interface GlobalOptions {

@@ -1,5 +1,5 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
-import { listOf, payload, strings, withoutSavedTo } from '../../client/shape.ts';
+import { listFault, payload, strings, withoutSavedTo } from '../../client/shape.ts';
 import { within } from '../../client/signals.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
@@ -124,7 +124,7 @@ class Creation {
     const run = payload(
       { ...answer, data },
       'run',
-      fields => strings(fields, 'runId', 'runStatus') ?? listOf(fields, 'outputs'),
+      fields => strings(fields, 'runId', 'runStatus') ?? listFault(fields, 'outputs'),
     );
     return withoutSavedTo(run);
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Content, writeUnderFreeName } from '../../files/write-file.ts';
+import { type FileContent, writeUnderFreeName } from '../../files/write-file.ts';
 
 export interface WrittenFile {
   /** The file's final name. */
@@ -25,7 +25,7 @@ export async function writeWhole(
   const hash = createHash('sha256');
   let size = 0;
   let beginning: Uint8Array = new Uint8Array();
-  const copy: Content = async file => {
+  const copy: FileContent = async file => {
     for await (const chunk of content) {
       if (beginning.length < BEGINNING_BYTES) {
         beginning = Buffer.concat([beginning, chunk.subarray(0, BEGINNING_BYTES - beginning.length)]);

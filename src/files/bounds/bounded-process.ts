@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { toError } from '../error-utils.ts';
 import { forkBuilt } from '../start-built.ts';
 import { PastBound, pastTime } from './past-bound.ts';
-import { type ErrorClasses, errorOf, type Reply } from './process-messages.ts';
+import { type ErrorClasses, type ProcessReply, restoreError } from './process-messages.ts';
 
 /** Settings of a bounded process. */
 export interface BoundedProcessOptions {
@@ -64,10 +64,10 @@ export class BoundedProcess {
         const onTimeUp = (): void => {
           setImmediate(() => (settled.signal.aborted ? undefined : fail(pastTime(what, timeMs))));
         };
-        const onReply = (reply: Reply): void => {
+        const onReply = (reply: ProcessReply): void => {
           if (reply.state === 'begun') timer = setTimeout(onTimeUp, timeMs + GRACE_MS);
           else if (reply.state === 'done') resolve(reply.result);
-          else reject(errorOf(reply.fault, this.#options.errors ?? new Map()));
+          else reject(restoreError(reply.fault, this.#options.errors ?? new Map()));
         };
         const onExit = (code: number | null, signal: NodeJS.Signals | null): void =>
           fail(this.#exitError(what, code, signal));

@@ -2,7 +2,7 @@ import { toError } from '../error-utils.ts';
 import { PastBound } from './past-bound.ts';
 
 /** A message of a bounded process: it has begun, is done, or has failed. */
-export type Reply =
+export type ProcessReply =
   | { readonly state: 'begun' }
   | { readonly state: 'done'; readonly result: unknown }
   | { readonly state: 'failed'; readonly fault: Fault };
@@ -22,7 +22,7 @@ function sentFault(thrown: unknown): Fault {
 }
 
 /** Restores an error, with its class if that is PastBound or among `classes`. */
-export function errorOf({ message, fields }: Fault, classes: ErrorClasses): Error {
+export function restoreError({ message, fields }: Fault, classes: ErrorClasses): Error {
   const code = fields['code'];
   const { prototype } = code === 'PAST_BOUND' ? PastBound : (classes.get(code) ?? Error);
   return Object.assign(Object.setPrototypeOf(new Error(message), prototype) as Error, fields);
@@ -37,7 +37,7 @@ type Perform<Order> = (order: Order, begun: () => Promise<void>) => Promise<unkn
  */
 export function performOrders<Order>(perform: Perform<Order>): void {
   // Waits until the reply has left: blocking work must not hold it back.
-  const reply = (message: Reply): Promise<void> =>
+  const reply = (message: ProcessReply): Promise<void> =>
     new Promise(resolve => {
       process.send?.(message, undefined, undefined, () => resolve());
     });

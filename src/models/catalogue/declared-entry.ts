@@ -1,5 +1,5 @@
 import { durationMs, LONGEST_MS } from '../../files/duration.ts';
-import { faultAt, type Place } from '../../files/file-fault.ts';
+import { type FilePosition, faultAt } from '../../files/file-fault.ts';
 import { expressionFault } from '../../files/jmespath.ts';
 import type { YamlValue } from '../../files/yaml.ts';
 import { type FieldFormat, YamlFields } from '../../files/yaml-fields.ts';
@@ -187,7 +187,7 @@ function placeholders(value: YamlValue, field?: string): Placeholder[] {
   );
 }
 
-function placeholdersAt(place: Place, text: string): Placeholder[] {
+function placeholdersAt(place: FilePosition, text: string): Placeholder[] {
   try {
     return placeholdersIn(text);
   } catch (error) {

@@ -23,7 +23,7 @@ export async function showPrompts({ service, main }: ViewContext): Promise<void>
   const words = el('input', { type: 'search', name: 'words', autocomplete: 'off' });
   const list = el('div', { role: 'status' });
   const show = (): void => {
-    const found = matching(rows, words.value);
+    const found = matchingPrompts(rows, words.value);
     list.replaceChildren(
       found.length === 0 ? el('p', { class: 'quiet' }, 'No prompt matches.') : promptsTable(found),
     );
@@ -34,7 +34,7 @@ export async function showPrompts({ service, main }: ViewContext): Promise<void>
 }
 
 /** Returns the prompts with every word in their title, slug or description. */
-function matching(rows: readonly PromptSearchRow[], words: string): readonly PromptSearchRow[] {
+function matchingPrompts(rows: readonly PromptSearchRow[], words: string): readonly PromptSearchRow[] {
   const wanted = words.toLowerCase().split(/\s+/u).filter(Boolean);
   return rows.filter(({ title, slug, description }) => {
     const text = `${title}\n${slug}\n${description}`.toLowerCase();
@@ -44,7 +44,7 @@ function matching(rows: readonly PromptSearchRow[], words: string): readonly Pro
 
 function howToPublish(): HTMLElement {
   return howTo('How to publish a prompt', [
-    login(),
+    loginCommand(),
     'promptrun prompts new my-prompt.prompt',
     'promptrun prompts publish my-prompt.prompt',
   ]);
@@ -52,7 +52,7 @@ function howToPublish(): HTMLElement {
 
 function howToChange(slug: string, versionId: string): HTMLElement {
   return howTo('How to publish a new version, or to label this one', [
-    login(),
+    loginCommand(),
     `promptrun prompts publish ${slug}.prompt`,
     `promptrun versions label ${slug} ${versionId.slice(0, 8)} production`,
   ]);
@@ -69,7 +69,7 @@ function howTo(summary: string, commands: readonly string[]): HTMLElement {
   );
 }
 
-function login(): string {
+function loginCommand(): string {
   return `promptrun login --base-url ${new URL('.', location.href).href.replace(/\/$/u, '')}`;
 }
 

@@ -50,12 +50,12 @@ export function runForm(
   const requestNow = async (): Promise<CreateRunRequest> => ({
     promptVersionId,
     inputs: {
-      textInputs: valuesOf(texts),
+      textInputs: filledValues(texts),
       imageInputs: await Promise.all(
-        pictures.map(({ control, earlierPicture }) => pictureIn(control, earlierPicture)),
+        pictures.map(({ control, earlierPicture }) => readPicture(control, earlierPicture)),
       ),
     },
-    ...(options.length > 0 && { runOptions: valuesOf(choices) }),
+    ...(options.length > 0 && { runOptions: filledValues(choices) }),
   });
 
   const submit = async (): Promise<void> => {
@@ -134,7 +134,7 @@ function controlOf({ type, required, default: standard = '', enum: values }: Tex
 }
 
 /** Returns the values of the filled fields by key. */
-function valuesOf(
+function filledValues(
   fields: readonly { readonly key: string; readonly control: Control }[],
 ): Record<string, string> {
   const filled = fields.filter(({ control }) => control.value !== '');
@@ -142,7 +142,10 @@ function valuesOf(
 }
 
 /** Returns the chosen picture, or else that of the earlier run. */
-async function pictureIn({ files }: HTMLInputElement, earlier: ImageInput | undefined): Promise<ImageInput> {
+async function readPicture(
+  { files }: HTMLInputElement,
+  earlier: ImageInput | undefined,
+): Promise<ImageInput> {
   if (earlier && files?.length === 0) return earlier;
   const bytes = new Uint8Array((await files?.[0]?.arrayBuffer()) ?? new ArrayBuffer(0));
   const text = Array.from(bytes, byte => String.fromCharCode(byte)).join('');

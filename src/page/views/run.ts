@@ -23,7 +23,7 @@ export async function showRun(context: ViewContext): Promise<void> {
   } = context;
   const request = service.runs.request(runId, { signal }).catch(() => undefined);
   const draw = async (run: Run): Promise<void> => {
-    const [row, created] = await Promise.all([rowOf(service, runId, signal), request]);
+    const [row, created] = await Promise.all([findListRow(service, runId, signal), request]);
     signal.throwIfAborted();
     setTitle(row?.runName || 'Run');
     main.replaceChildren(...(await sections(context, run, row, created)));
@@ -35,7 +35,7 @@ export async function showRun(context: ViewContext): Promise<void> {
 }
 
 /** Returns the row of a run from the list: the first one after the next newer run, or the newest. */
-async function rowOf(
+async function findListRow(
   { runs }: ViewContext['service'],
   runId: string,
   signal: AbortSignal,

@@ -74,7 +74,7 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
       ...(times.value !== '' && { since: Math.floor(Date.now() / 1000) - Number(times.value) }),
     };
     rows = [];
-    pages = pagesOf({ service, signal }, query, isWanted);
+    pages = filteredPages({ service, signal }, query, isWanted);
     return showMore();
   };
   const refilter = (): void => guard(restart(), list);
@@ -83,7 +83,7 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
   await restart();
 }
 
-async function* pagesOf(
+async function* filteredPages(
   { service, signal }: Pick<ViewContext, 'service' | 'signal'>,
   query: RunListQuery,
   isWanted: (row: RunRow) => Promise<boolean>,

@@ -1,4 +1,4 @@
-import { type GroupUsage, measureOf, usageKey, usageOf } from '../../client/usage.ts';
+import { type GroupUsage, groupUsage, measureOf, usageKey } from '../../client/usage.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { costText, formatDollars, money } from '../../wire/money.ts';
 import { choice, el, filters, labelled, plainOptions, table } from '../dom.ts';
@@ -42,7 +42,7 @@ export async function showUsage({ service, main, signal, guard }: ViewContext): 
       counted.set(key, { name, runs: [...runs, row] });
     }
     const isWanted = Number(times.value) === days && groups.value === group;
-    const usage = [...counted.values()].map(({ name, runs }) => usageOf(name, runs));
+    const usage = [...counted.values()].map(({ name, runs }) => groupUsage(name, runs));
     if (isWanted) list.replaceChildren(usageTable(group, usage));
   };
   for (const control of [times, groups]) {

@@ -1,4 +1,4 @@
-import type { Place } from '../../files/file-fault.ts';
+import type { FilePosition } from '../../files/file-fault.ts';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { didYouMean } from '../../files/nearest.ts';
 import type { RunOption } from '../../wire/index.ts';
@@ -51,7 +51,7 @@ export function isEmptyPrompt({ template }: Pick<PromptDefinition, 'template'>):
 interface Trial {
   readonly schema: JsonObject;
   readonly value: JsonValue;
-  readonly place: Place;
+  readonly place: FilePosition;
   /** The input whose default is checked; undefined for the output's schema, which only has to be usable. */
   readonly key?: string;
 }

@@ -1,4 +1,4 @@
-import { type Place, placeOf } from '../../files/file-fault.ts';
+import { type FilePosition, lineAndColumn } from '../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, ownValue, parseJson } from '../../files/json.ts';
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
@@ -87,9 +87,9 @@ class GithubReader {
     return {
       prompt: promptFileText(head, ended(body)),
       places: {
-        model: placeOf(entries.get('model')?.value ?? this.#root),
-        output: placeOf(entries.get('jsonSchema') ?? this.#root),
-        config: Object.fromEntries(parameters.map(({ key, place }) => [key, placeOf(place)])),
+        model: lineAndColumn(entries.get('model')?.value ?? this.#root),
+        output: lineAndColumn(entries.get('jsonSchema') ?? this.#root),
+        config: Object.fromEntries(parameters.map(({ key, place }) => [key, lineAndColumn(place)])),
         defaults: {},
       },
       tests: readGithubTests(entries, testFindings, inputsIn(body)),
@@ -112,7 +112,7 @@ class GithubReader {
     return this.#findings.attempt(() => value.storableText(name));
   }
 
-  #parameters(): { key: string; value: JsonValue; place: Place }[] {
+  #parameters(): { key: string; value: JsonValue; place: FilePosition }[] {
     const value = this.#entries.get('modelParameters')?.value;
     const entries = this.#findings.attempt(() => value?.entries('modelParameters'));
     const known = (entries ?? []).filter(entry => {

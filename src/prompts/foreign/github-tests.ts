@@ -1,4 +1,4 @@
-import { faultAt, type Place } from '../../files/file-fault.ts';
+import { type FilePosition, faultAt } from '../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
@@ -15,7 +15,7 @@ interface Row {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-type Note = (at: Place, message: string) => void;
+type Note = (at: FilePosition, message: string) => void;
 
 /** String checks in order of precedence. */
 const STRING_CHECKS = {

@@ -1,4 +1,4 @@
-import { placeOf } from '../../files/file-fault.ts';
+import { lineAndColumn } from '../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, textOrNothing } from '../../files/json.ts';
 import { parseYaml, type YamlEntry } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
@@ -72,9 +72,9 @@ function readTemplate(entries: Entries, findings: Findings): ForeignPrompt {
   return {
     prompt: promptFileText(head, ended(body), inputs),
     places: {
-      model: placeOf(entries.get('model') ?? top),
-      output: placeOf(entries.get('schema_object') ?? top),
-      config: Object.fromEntries(options.map(({ key, place }) => [key, placeOf(place)])),
+      model: lineAndColumn(entries.get('model') ?? top),
+      output: lineAndColumn(entries.get('schema_object') ?? top),
+      config: Object.fromEntries(options.map(({ key, place }) => [key, lineAndColumn(place)])),
       defaults: {},
     },
   };

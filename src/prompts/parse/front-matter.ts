@@ -1,4 +1,4 @@
-import type { Place } from '../../files/file-fault.ts';
+import type { FilePosition } from '../../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { didYouMean } from '../../files/nearest.ts';
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
@@ -10,7 +10,7 @@ import { schemaContext } from '../schemas/schema-reader.ts';
 
 export interface Placed<T> {
   readonly value: T;
-  readonly place: Place;
+  readonly place: FilePosition;
 }
 
 export type FrontMatter = ReturnType<typeof readFrontMatter>;
@@ -20,7 +20,7 @@ const SILENT = new Set(['name', 'variant', 'version', 'metadata', 'ext']);
 const READ = ['model', 'config', 'input', 'output', 'title', 'description'];
 const OUTPUT_KEYS = ['format', 'schema', 'named', 'extract'];
 const FORMATS = ['json', 'text'];
-const TOP: Place = { line: 1, column: 1 };
+const TOP: FilePosition = { line: 1, column: 1 };
 
 type Entries = ReadonlyMap<string, YamlEntry>;
 
@@ -53,7 +53,8 @@ export function readFrontMatter(
     inputSchema: schemaOf(inputSchema),
     /** Returns true if the schema has a field of this name, even one that can't be read. */
     mentions: (key: string) => fields.some(({ name }) => name === key),
-    placeOfField: (key: string): Place => fields.find(({ name }) => name === key) ?? inputSchema ?? TOP,
+    placeOfField: (key: string): FilePosition =>
+      fields.find(({ name }) => name === key) ?? inputSchema ?? TOP,
     defaults: valuesOf(entriesOf(input.get('default')?.value, 'input.default', findings), findings),
     output: {
       ...outputOf(output.get('format'), schemaOf(output.get('schema')), findings),
@@ -166,7 +167,7 @@ function extensionsOf(entries: readonly (readonly [string, JsonValue])[]): JsonO
 }
 
 /** Returns the places where a schema declares fields. Picoschema marks names; JSON Schema has a map of properties. */
-function fieldsIn(schema: YamlEntry | undefined): (Place & { readonly name: string })[] {
+function fieldsIn(schema: YamlEntry | undefined): (FilePosition & { readonly name: string })[] {
   const fields = schema?.value.at('/properties');
   if (!fields?.isMap) return [];
   return fields.entries('a schema', []).map(({ key, line, column }) => {

@@ -1,4 +1,4 @@
-import type { Place } from '../../files/file-fault.ts';
+import type { FilePosition } from '../../files/file-fault.ts';
 import { type JsonValue, textOrJson } from '../../files/json.ts';
 import type { Findings } from '../findings.ts';
 
@@ -34,7 +34,7 @@ export function optionFault(key: string, value: unknown): string | undefined {
 }
 
 /** Reports an option in `config` whose value no model accepts. */
-export function checkOption(key: string, value: JsonValue, place: Place, findings: Findings): void {
+export function checkOption(key: string, value: JsonValue, place: FilePosition, findings: Findings): void {
   const fault = optionFault(key, value);
   if (fault === undefined) return;
   const text = textOrJson(value);

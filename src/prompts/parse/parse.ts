@@ -1,4 +1,4 @@
-import { type Place, placeOf } from '../../files/file-fault.ts';
+import { type FilePosition, lineAndColumn } from '../../files/file-fault.ts';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { BOUNDS } from '../bounds.ts';
 import { configFields, type PromptDefinition, type PromptPlaces } from '../definition.ts';
@@ -124,11 +124,11 @@ function inputOf({ inputSchema, defaults }: FrontMatter): PromptDefinition['inpu
 }
 
 function placesOf({ modelPlace, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
-  const places = (values: ReadonlyMap<string, Placed<JsonValue>>): Record<string, Place> =>
-    Object.fromEntries([...values].map(([key, { place }]) => [key, placeOf(place)]));
+  const places = (values: ReadonlyMap<string, Placed<JsonValue>>): Record<string, FilePosition> =>
+    Object.fromEntries([...values].map(([key, { place }]) => [key, lineAndColumn(place)]));
   return {
-    model: placeOf(modelPlace),
-    output: placeOf(outputPlace),
+    model: lineAndColumn(modelPlace),
+    output: lineAndColumn(outputPlace),
     config: places(config),
     defaults: places(defaults),
   };

@@ -1,4 +1,4 @@
-import { faultAt, type Place } from '../../files/file-fault.ts';
+import { type FilePosition, faultAt } from '../../files/file-fault.ts';
 
 /** A prompt file, split into front matter and template. */
 export interface PromptSource {
@@ -7,7 +7,7 @@ export interface PromptSource {
   readonly frontMatter: string;
   readonly frontMatterLine: number;
   readonly template: string;
-  readonly start: Place;
+  readonly start: FilePosition;
 }
 
 const FENCE = /^---[ \t]*$/;
@@ -55,7 +55,7 @@ export function wholeSource(text: string): PromptSource {
   return { source, frontMatter: '', frontMatterLine: 1, template: source, start: { line: 1, column: 1 } };
 }
 
-function trimmed(lines: readonly string[], firstLine: number): { template: string; start: Place } {
+function trimmed(lines: readonly string[], firstLine: number): { template: string; start: FilePosition } {
   const body = lines.join('\n');
   const blank = body.slice(0, body.length - body.trimStart().length);
   const column = blank.length - blank.lastIndexOf('\n');

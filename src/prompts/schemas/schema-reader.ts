@@ -1,4 +1,4 @@
-import { faultAt, type Place } from '../../files/file-fault.ts';
+import { type FilePosition, faultAt } from '../../files/file-fault.ts';
 import type { JsonObject } from '../../files/json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
@@ -9,7 +9,7 @@ export interface SchemaContext {
   /** Schemas that can be used by name in place of a type. */
   readonly named: Readonly<Record<string, JsonObject>>;
   /** Counts a field. @throws {FileFault} if there are too many */
-  readonly countField: (place: Place) => void;
+  readonly countField: (place: FilePosition) => void;
   readonly isFull: () => boolean;
 }
 
@@ -18,7 +18,7 @@ export function schemaContext(
   named: Readonly<Record<string, JsonObject>> = {},
 ): SchemaContext {
   let fields = 0;
-  const countField = (place: Place): void => {
+  const countField = (place: FilePosition): void => {
     fields += 1;
     const most = BOUNDS.schemaFields.toLocaleString('en-US');
     if (fields > BOUNDS.schemaFields) throw faultAt(place, `a schema has at most ${most} fields`);

@@ -1,6 +1,6 @@
 import Handlebars from 'handlebars';
 import { toError } from '../../files/error-utils.ts';
-import { FileFault, faultAt, type Place } from '../../files/file-fault.ts';
+import { FileFault, type FilePosition, faultAt } from '../../files/file-fault.ts';
 import { BOUNDS } from '../bounds.ts';
 
 export interface ParsedTemplate {
@@ -166,7 +166,7 @@ function lineStarts(text: string): number[] {
   return [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
 }
 
-function placeOf(text: string, at: number): Place {
+function placeOf(text: string, at: number): FilePosition {
   const before = text.slice(0, at).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

@@ -1,4 +1,4 @@
-import type { Place } from '../../files/file-fault.ts';
+import type { FilePosition } from '../../files/file-fault.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { parseTemplate } from './parse.ts';
@@ -9,7 +9,7 @@ import { type FieldUse, HELPERS, inlineName, isHelperBlock, isPath, type Partial
 export interface TemplateSource {
   readonly template: string;
   /** The place in the file where the template begins. */
-  readonly start: Place;
+  readonly start: FilePosition;
   readonly findings: Findings;
   /** Returns true if the schema declares an input of this name. */
   readonly declares: (key: string) => boolean;

@@ -1,4 +1,4 @@
-import type { Place } from '../../files/file-fault.ts';
+import type { FilePosition } from '../../files/file-fault.ts';
 
 /** The kind of `this`: the inputs, possibly the inputs, or a value that is unknown beforehand. */
 type Self = 'inputs' | 'perhaps' | 'other';
@@ -86,12 +86,12 @@ export interface Here {
   /** The file being read: the prompt's or a partial's. */
   readonly file: string;
   /** The place where the text begins in that file. */
-  readonly start: Place;
+  readonly start: FilePosition;
   /** The names of inline partials that are visible here. */
   readonly inlines: ReadonlySet<string>;
 }
 
 /** Converts a place relative to the template to a place in the file. */
-export function placeIn({ start }: Here, { line, column }: Place): Place {
+export function placeIn({ start }: Here, { line, column }: FilePosition): FilePosition {
   return { line: line + start.line - 1, column: column + (line === 1 ? start.column : 1) };
 }

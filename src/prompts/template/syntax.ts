@@ -1,4 +1,4 @@
-import type { Place } from '../../files/file-fault.ts';
+import type { FilePosition } from '../../files/file-fault.ts';
 
 /** The helpers of the language and their number of values; `history` and `log` may have none. */
 export const HELPERS: { readonly [name: string]: { readonly block?: boolean; readonly values: number } } = {
@@ -76,7 +76,7 @@ export function inlineName(statement: hbs.AST.Statement): string | undefined {
 }
 
 /** A use of an input in a template. */
-export interface FieldUse extends Place {
+export interface FieldUse extends FilePosition {
   readonly key: string;
   /** True if the template places it as a picture. */
   readonly isPicture: boolean;

@@ -1,4 +1,4 @@
-import type { Place } from '../../../files/file-fault.ts';
+import type { FilePosition } from '../../../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import type { CliError } from '../../errors.ts';
 import type { GivenImage } from '../../inputs/images/place-images.ts';
@@ -54,7 +54,7 @@ export interface TestCase {
   readonly repeat: number;
   readonly pass: PassRule;
   /** The place of `pass` in the test file. */
-  readonly passPlace?: Place;
+  readonly passPlace?: FilePosition;
   /** True to stop the runs once it is decided whether the case passes at the required rate. */
   readonly untilDecided?: true;
   /** Values for the placeholders of `llm`, in addition to the inputs; the prompt never sees them. */

@@ -1,5 +1,5 @@
 import { PastBound } from '../../../files/bounds/past-bound.ts';
-import type { Place } from '../../../files/file-fault.ts';
+import type { FilePosition } from '../../../files/file-fault.ts';
 import type { YamlEntry, YamlValue } from '../../../files/yaml.ts';
 import { CaseFault, CliError, usageError } from '../../errors.ts';
 
@@ -7,11 +7,11 @@ import { CaseFault, CliError, usageError } from '../../errors.ts';
 export type YamlFields = ReadonlyMap<string, YamlEntry>;
 
 /** Returns the error for a fault in a test file, with file and line. */
-export function faultIn(place: Place, message: string, ...hints: string[]): CliError {
+export function faultIn(place: FilePosition, message: string, ...hints: string[]): CliError {
   return usageError(`${textOfPlace(place)}: ${message}`, ...hints);
 }
 
-export function textOfPlace({ file, line }: Place): string {
+export function textOfPlace({ file, line }: FilePosition): string {
   return `${file}:${line}`;
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
-import { FileFault, faultAt, type Place } from '../../../files/file-fault.ts';
+import { FileFault, type FilePosition, faultAt } from '../../../files/file-fault.ts';
 import {
   inspectNamedFile,
   MOST_NAMED_BYTES,
@@ -14,7 +14,7 @@ import type { Converted, ConvertOptions } from '../converted.ts';
 import type { Provider } from './provider.ts';
 
 /** A position in one of the converted files. */
-export interface Located extends Place {
+export interface Located extends FilePosition {
   /** The file's name in messages; default the configuration's. */
   readonly file?: string | undefined;
 }
