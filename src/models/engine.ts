@@ -57,7 +57,7 @@ export interface PromptJob {
 }
 
 /** The usage of a run as reported by the provider. */
-export interface Usage {
+export interface ProviderUsage {
   /** Tokens of the prompt, including cached ones. */
   readonly input: number;
   /** Tokens of the answer, including thinking. */
@@ -85,7 +85,7 @@ export interface EngineResult {
   /** Total tokens; at least 1 unless the run failed. */
   readonly tokens: number;
   /** The usage, if the provider reports it; also of a failed run, which may have been paid for. */
-  readonly usage?: Usage | undefined;
+  readonly usage?: ProviderUsage | undefined;
   /** The cost in US dollars, if a program or an address reports it. */
   readonly dollars?: number | undefined;
   /** True if the provider refused the run or never received it, so that it cost nothing. */

@@ -37,7 +37,7 @@ export function addToModelsFile(
   if (text === undefined) document.commentBefore = HEAD.trimEnd();
   let isChanged = false;
   const addOrComplete = ({ provider, keyVariable }: ProviderOffer, offered: OfferedModel): string[] => {
-    const entry = describedAs(described, provider, offered.id);
+    const entry = declaredModel(described, provider, offered.id);
     if (entry && !hasNews(offered, entry)) return [];
     isChanged = true;
     if (entry) {
@@ -48,7 +48,7 @@ export function addToModelsFile(
     const [prefix = '', ...rest] = offered.id.split('/');
     if (rest.length > 0 && isPrefix(prefix)) names.add(offered.id);
     const model = freeName(offered.id, provider.name, names);
-    addModel(document, model, fileName(provider), offered);
+    addModel(document, model, nameInFile(provider), offered);
     return [model];
   };
   const added = offers.map(offer => offer.models.flatMap(model => addOrComplete(offer, model)));
@@ -65,9 +65,9 @@ function extras({ price, shutdownDate }: Partial<OfferedModel>): object {
   return { ...(price && { price }), ...(shutdownDate !== undefined && { shutdown_date: shutdownDate }) };
 }
 
-function describedAs({ models }: ModelsFile, provider: Provider, offered: string): ModelEntry | undefined {
+function declaredModel({ models }: ModelsFile, provider: Provider, offered: string): ModelEntry | undefined {
   return models.find(
-    entry => entry.provider?.name === fileName(provider) && (entry.id ?? entry.model) === offered,
+    entry => entry.provider?.name === nameInFile(provider) && (entry.id ?? entry.model) === offered,
   );
 }
 
@@ -84,7 +84,7 @@ function fillIn(document: Document, { model }: ModelEntry, offered: OfferedModel
 }
 
 /** Returns the name of a provider in the file. A moved one gets another name, because its own means the original. */
-export function fileName({ name, baseUrl, isMoved }: Provider): string {
+export function nameInFile({ name, baseUrl, isMoved }: Provider): string {
   return isMoved ? `${name}-${new URL(baseUrl).host.replace(/[^\w.-]+/g, '-')}` : name;
 }
 
@@ -105,7 +105,7 @@ function addProvider(
   provider: Provider,
   keyVariable: string | undefined,
 ): void {
-  const name = fileName(provider);
+  const name = nameInFile(provider);
   if (!provider.isMoved || providers.some(described => described.name === name)) return;
   const { baseUrl, engine, keyVariables, needsKey, batch } = provider;
   const apiKeyEnv = keyVariable ?? (needsKey ? keyVariables[0] : undefined);

@@ -99,12 +99,12 @@ function readProgram(fields: YamlFields): ProgramPart {
   if (program === undefined || program === '') throw fields.fault('program', 'is empty');
   const [first] = items;
   // A prompt must not choose which program starts.
-  for (const { name } of first ? placeholders(first) : []) {
+  for (const { name } of first ? readPlaceholders(first) : []) {
     if (name !== 'here') {
       throw fields.fault('program', `takes only \${here} in its first word, not \${${name}}`);
     }
   }
-  const all = items.flatMap(item => placeholders(item, 'program'));
+  const all = items.flatMap(item => readPlaceholders(item, 'program'));
   return {
     kind: 'program',
     argv: [program, ...args],
@@ -122,8 +122,8 @@ function readAddress(fields: YamlFields): AddressPart {
   const [url, headers, body] = ['address', 'headers', 'body'].map(key => fields.value(key));
   const method = fields.text('method', METHOD) ?? 'POST';
   if (method === 'GET' && body) throw fields.fault('body', "can't be sent with GET");
-  const inBody = body ? placeholders(body, 'body') : [];
-  const inAddress = url ? placeholders(url) : [];
+  const inBody = body ? readPlaceholders(body, 'body') : [];
+  const inAddress = url ? readPlaceholders(url) : [];
   for (const { name } of inAddress) {
     if (name === 'images') throw fields.fault('address', "can't contain ${images}: put it into the body");
   }
@@ -134,7 +134,7 @@ function readAddress(fields: YamlFields): AddressPart {
     address,
     headers: Object.fromEntries(entries.map(({ key, value }) => [headerName(key, value), value.text(key)])),
     ...(body && { body: body.json() }),
-    placeholders: [...inAddress, ...entries.flatMap(({ value }) => placeholders(value)), ...inBody],
+    placeholders: [...inAddress, ...entries.flatMap(({ value }) => readPlaceholders(value)), ...inBody],
   };
 }
 
@@ -170,11 +170,11 @@ function addressFault(address: string): string | undefined {
  * @param field the name of a field that may not hold environment variables
  * @throws {FileFault} if one is unknown, or not allowed here
  */
-function placeholders(value: YamlValue, field?: string): Placeholder[] {
-  if (value.isList) return value.items('this list').flatMap(item => placeholders(item, field));
+function readPlaceholders(value: YamlValue, field?: string): Placeholder[] {
+  if (value.isList) return value.items('this list').flatMap(item => readPlaceholders(item, field));
   if (value.isMap) {
     return value.entries('this map').flatMap(entry => {
-      if (placeholdersAt(entry, entry.key).length === 0) return placeholders(entry.value, field);
+      if (placeholdersAt(entry, entry.key).length === 0) return readPlaceholders(entry.value, field);
       throw faultAt(entry, `the key \`${entry.key}\` has a placeholder, which only values may have`);
     });
   }

@@ -5,7 +5,7 @@ import type { Env } from '../../files/programs.ts';
 import { fileIn } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
-import { askForModels, EndpointRefusal, type Offer } from '../providers/endpoints.ts';
+import { askForModels, type EndpointModels, EndpointRefusal } from '../providers/endpoints.ts';
 import {
   configuredProviders,
   keyVariable,
@@ -13,7 +13,7 @@ import {
   providerName,
   sameEndpoint,
 } from '../providers/providers.ts';
-import { addToModelsFile, fileName } from './add-to-file.ts';
+import { addToModelsFile, nameInFile } from './add-to-file.ts';
 import { type ModelSources, parseModelsFile, readModelsFile } from './file.ts';
 import { pricingOf } from './prices.ts';
 
@@ -84,7 +84,7 @@ async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<Readonl
  */
 function endpointsOf(described: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>
-    !described.some(one => one.name === fileName(provider) || sameEndpoint(one.baseUrl, provider.baseUrl));
+    !described.some(one => one.name === nameInFile(provider) || sameEndpoint(one.baseUrl, provider.baseUrl));
   const own = knownProviders(env).filter(
     ({ name, keyVariables, isMoved }) => keyVariables.length === 0 && (isMoved || name === 'ollama'),
   );
@@ -93,7 +93,7 @@ function endpointsOf(described: readonly Provider[], env: Env): Provider[] {
 }
 
 /** An endpoint's list of models, or why there is none. */
-interface EndpointOffer extends Offer {
+interface EndpointOffer extends EndpointModels {
   readonly provider: Provider;
   readonly keyVariable: string | undefined;
   readonly fault?: string;
@@ -110,14 +110,14 @@ async function offerOf(provider: Provider, env: Env, signal: AbortSignal): Promi
       ...asked,
       models: [],
       others: 0,
-      fault: reasonOf(error),
+      fault: unreachableReason(error),
       isRefused: error instanceof EndpointRefusal,
     };
   }
 }
 
 /** Returns why an endpoint could not be asked. */
-export function reasonOf(error: unknown): string {
+export function unreachableReason(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ECONNREFUSED') return 'nothing listens there';
   if (code === 'ENOTFOUND') return 'there is no such host';

@@ -76,7 +76,7 @@ export async function checkModelsFile(place: ModelSources): Promise<void> {
 export function parseModelsFile(text: string, file: string, predefined: readonly Provider[]): ModelsFile {
   const faults: FileFault[] = [];
   const read = collectFault(faults, () =>
-    readEntries(text.replace(/^\uFEFF/, ''), predefined, { faults, folder: path.dirname(file) }),
+    readValidEntries(text.replace(/^\uFEFF/, ''), predefined, { faults, folder: path.dirname(file) }),
   );
   const inOrder = faults.sort((a, b) => a.line - b.line).map(({ line, what }) => `${file}:${line}: ${what}`);
   if (!read) throw new InvalidModelsFile(inOrder);
@@ -94,7 +94,7 @@ function collectFault<T>(faults: FileFault[], read: () => T): T | undefined {
   }
 }
 
-function readEntries(
+function readValidEntries(
   text: string,
   predefined: readonly Provider[],
   { faults, folder }: { faults: FileFault[]; folder: string },

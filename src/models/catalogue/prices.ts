@@ -1,5 +1,5 @@
 import { type Money, money } from '../../wire/money.ts';
-import type { EngineResult, Usage } from '../engine.ts';
+import type { EngineResult, ProviderUsage } from '../engine.ts';
 import type { ModelEntry, Price } from '../entry.ts';
 import { answerCount } from './answers.ts';
 
@@ -14,7 +14,7 @@ export interface Pricing {
   /** True if it comes from the bundled table. */
   readonly estimated: boolean;
   /** Returns the cost of tokens and pictures. */
-  cost(tokens: Omit<Usage, 'dollars' | 'tier'>, images: number): Money;
+  cost(tokens: Omit<ProviderUsage, 'dollars' | 'tier'>, images: number): Money;
 }
 
 export interface PricingOptions {
@@ -96,7 +96,7 @@ async function tablePricing({ model, id = model, provider }: ModelEntry): Promis
   const { calcPrice } = await import('@pydantic/genai-prices');
   const name = provider?.name ?? '';
   const providerId = TABLE_NAMES[name] ?? name;
-  const dollars = (usage: Omit<Usage, 'dollars' | 'tier'>): number | undefined => {
+  const dollars = (usage: Omit<ProviderUsage, 'dollars' | 'tier'>): number | undefined => {
     const { input, output, cached, cacheWritten = 0 } = usage;
     const tokens = {
       input_tokens: input,

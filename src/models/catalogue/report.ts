@@ -11,7 +11,7 @@ import {
   knownProviders,
   sameEndpoint,
 } from '../providers/providers.ts';
-import { reasonOf } from './discover.ts';
+import { unreachableReason } from './discover.ts';
 import { type ModelSources, readModelsFile, readNamedModels } from './file.ts';
 import {
   EMPTY_MODELS_FILE,
@@ -48,7 +48,7 @@ export async function reportModels({ dataDir, env, signal, ask }: ReportOptions)
   });
   const described = read?.described ?? EMPTY_MODELS_FILE;
   faults.push(...described.faults);
-  const all = providersOf(described, env);
+  const all = usedProviders(described, env);
   faults.push(...all.flatMap(({ fault }) => fault ?? []));
   const usable = all.filter(({ fault }) => fault === undefined);
   return {
@@ -61,7 +61,7 @@ export async function reportModels({ dataDir, env, signal, ask }: ReportOptions)
 }
 
 /** Returns the providers in models.yaml, and those with a key or an address in the environment. */
-function providersOf({ providers, models }: ModelsFile, env: Env): Provider[] {
+function usedProviders({ providers, models }: ModelsFile, env: Env): Provider[] {
   const used = models.flatMap(({ provider }) => provider ?? []);
   const moved = knownProviders(env).filter(({ fault }) => fault !== undefined);
   const all = [...providers, ...used, ...configuredProviders(env), ...moved];
@@ -86,7 +86,7 @@ async function reportProvider(
     return { name, baseUrl, models: models.length };
   } catch (error) {
     signal.throwIfAborted();
-    return { name, baseUrl, fault: reasonOf(error) };
+    return { name, baseUrl, fault: unreachableReason(error) };
   }
 }
 

@@ -9,9 +9,9 @@ export type ResourcesView = ReturnType<typeof resourcesView>;
 
 /** Creates the view of a table's models. */
 export function resourcesView(table: ModelTable) {
-  let current = read(table);
+  let current = toResources(table);
   table.onChange(() => {
-    current = read(table);
+    current = toResources(table);
   });
   return {
     current: () => current,
@@ -21,7 +21,7 @@ export function resourcesView(table: ModelTable) {
   };
 }
 
-function read(table: ModelTable): Resources {
+function toResources(table: ModelTable): Resources {
   const models: Model[] = table.list().map(wireModel);
   return { hash: resourcesHash(models), resources: { models } };
 }

@@ -5,7 +5,7 @@ import { causeOf } from '../../net/fault.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { unlessAborted } from './abort.ts';
-import { proxyFor } from './proxy.ts';
+import { outgoingProxy } from './proxy.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from './request.ts';
 
 /** Finds every address of a host. */
@@ -62,7 +62,7 @@ async function follow(start: string, options: FetchImageOptions): Promise<Buffer
 async function openChecked(text: string, options: FetchImageOptions): Promise<HttpAnswer> {
   const { signal, env = {}, open = openHttp } = options;
   const url = checkedUrl(text);
-  const proxy = proxyFor(url, env);
+  const proxy = outgoingProxy(url, env);
   const addresses = proxy && options.allowPrivate ? undefined : await allowedAddresses(url, options, proxy);
   signal.throwIfAborted();
   try {
@@ -91,7 +91,7 @@ async function allowedAddresses(
   proxy: URL | undefined,
 ): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const addresses = isIP(host) ? [host] : await resolved(host, options, proxy);
+  const addresses = isIP(host) ? [host] : await resolvedAddresses(host, options, proxy);
   const isAllowed = options.allowPrivate === true || addresses.every(isPublicAddress);
   if (addresses.length > 0 && isAllowed) return addresses;
   throw new Error(
@@ -99,7 +99,7 @@ async function allowedAddresses(
   );
 }
 
-async function resolved(
+async function resolvedAddresses(
   host: string,
   { signal, resolve = resolveHost, onUnresolved }: FetchImageOptions,
   proxy: URL | undefined,

@@ -7,6 +7,6 @@ import { isLoopbackHost } from '../../wire/addresses.ts';
  *
  * @throws {ProxySettingError} if that proxy can't be used
  */
-export function proxyFor(url: URL, env: Env): URL | undefined {
+export function outgoingProxy(url: URL, env: Env): URL | undefined {
   return isLoopbackHost(url.hostname) ? undefined : proxyIn(url, proxiesOf(env));
 }

@@ -8,8 +8,8 @@ import { ProviderFault } from '../providers/refusal.ts';
 import { MAX_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../providers/send.ts';
 import { filledText, filledValue } from './placeholders.ts';
 import { timeText } from './program-engine.ts';
-import { resultOf } from './read-answer.ts';
-import { dataUrlOf, imagesOf, type RunValues, valuesOf } from './values.ts';
+import { readResult } from './read-answer.ts';
+import { imageDataUrl, placeholderValues, promptImages, type RunValues } from './values.ts';
 
 /** Returns the engine that sends prompts to addresses in models.yaml. */
 export function addressEngine({ env }: { readonly env: Env }): Engine {
@@ -17,24 +17,24 @@ export function addressEngine({ env }: { readonly env: Env }): Engine {
     async run(job) {
       const { declared, model } = job.model;
       if (declared?.kind !== 'address') return failedWith(`the model ${model} is not an address`);
-      const pictures = imagesOf(job);
+      const pictures = promptImages(job);
       if (pictures.length > 0 && !uses(declared, 'images')) {
         return refusedWith(`${model} takes no pictures: its \`body\` has no \${images}`, 'unfit');
       }
-      const values = valuesOf(job, declared, { env, images: pictures.map(dataUrlOf) });
-      const request = requestOf(declared, values, job);
+      const values = placeholderValues(job, declared, { env, images: pictures.map(imageDataUrl) });
+      const request = buildRequest(declared, values, job);
       if ('fault' in request) return refusedWith(`${model} can't be called: ${request.fault}`, 'unfit');
       const timeout = AbortSignal.timeout(declared.timeoutMs);
       const signal = AbortSignal.any([job.signal, timeout]);
       try {
         const answer = await ask(request, { job, env, signal });
         const text = (await readBody(answer, MAX_ANSWER_BYTES)).toString('utf8');
-        return await resultOf(job, declared, text);
+        return await readResult(job, declared, text);
       } catch (error) {
         job.signal.throwIfAborted();
         if (timeout.aborted) return failedWith(`${model} took longer than ${timeText(declared.timeoutMs)}`);
         const secrets = variablesOf(declared).flatMap(name => env[name]?.trim() ?? []);
-        return explained(job, { error, request, secrets });
+        return failedResult(job, { error, request, secrets });
       }
     },
   };
@@ -59,12 +59,12 @@ async function ask(
 }
 
 /** Returns the request of a run, or why there can't be one. */
-function requestOf(
+function buildRequest(
   declared: DeclaredAddress,
   values: RunValues,
   { traceparent }: Pick<EngineJob, 'traceparent'>,
 ): ProviderRequest | { fault: string } {
-  const address = filledText(declared.address, values.inText, encoded);
+  const address = filledText(declared.address, values.inText, urlEncoded);
   const [, path = ''] = /^https?:\/\/[^/?#]*([^?#]*)/u.exec(address) ?? [];
   if (path.split('/').some(segment => /^(?:\.|%2e){1,2}$/iu.test(segment))) {
     return { fault: `a value filled into its address would change the path: ${path}` };
@@ -81,7 +81,7 @@ function requestOf(
       return { fault: `its header \`${name}\` would contain ${unfit} that headers can't contain` };
     headers[name] = value;
   }
-  const body = bodyOf(declared, values);
+  const body = filledBody(declared, values);
   const defaults = {
     accept: '*/*',
     'user-agent': USER_AGENT,
@@ -99,11 +99,14 @@ function requestOf(
 }
 
 /** Encodes a value for a URL. Replaces lone surrogates, which can't be encoded. */
-function encoded(value: string): string {
+function urlEncoded(value: string): string {
   return encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\uFFFD'));
 }
 
-function bodyOf({ body }: DeclaredAddress, values: RunValues): { text: string; type: string } | undefined {
+function filledBody(
+  { body }: DeclaredAddress,
+  values: RunValues,
+): { text: string; type: string } | undefined {
   if (body === undefined) return undefined;
   const filled: JsonValue = filledValue(body, values);
   if (typeof filled === 'string') return { text: filled, type: 'text/plain; charset=utf-8' };
@@ -111,11 +114,11 @@ function bodyOf({ body }: DeclaredAddress, values: RunValues): { text: string; t
 }
 
 /** Returns the result for a fault, without values from the environment. */
-function explained(
+function failedResult(
   { model: { model } }: EngineJob,
   { error, request, secrets }: { error: unknown; request: ProviderRequest; secrets: readonly string[] },
 ): EngineResult {
-  const { what, more } = addressFault(error, request);
+  const { what, more } = requestFault(error, request);
   const shown = withoutKeys(secrets.reduce((text, secret) => withoutKeys(text, secret), what));
   const cost = more.mayHaveCost ? '; it may have been paid for' : '';
   const fault = more.fault === undefined ? {} : { fault: more.fault };
@@ -123,7 +126,7 @@ function explained(
   return { ...failedWith(`${model} ${shown}${cost}`), isRefused, isUnanswered, ...fault };
 }
 
-function addressFault(error: unknown, { url }: ProviderRequest): ProviderFault {
+function requestFault(error: unknown, { url }: ProviderRequest): ProviderFault {
   if (error instanceof ProviderFault) return error;
   if (error instanceof TooLong) {
     return new ProviderFault(`answered with more than can be read: ${error.message}`, { mayHaveCost: true });

@@ -15,7 +15,7 @@ const MARKS = /\$\$\{|\$\{(?<name>[^}]*)(?<end>\}?)/gu;
  *
  * @throws {PlaceholderFault}
  */
-export function piecesOf(text: string): Pieces {
+export function splitAtPlaceholders(text: string): Pieces {
   const pieces: (string | Placeholder)[] = [];
   let at = 0;
   let literal = '';
@@ -49,7 +49,7 @@ function placeholderOf(written: string, isClosed: boolean): Placeholder {
 
 /** Returns the placeholders in a text. @throws {PlaceholderFault} */
 export function placeholdersIn(text: string): Placeholder[] {
-  return piecesOf(text).filter(piece => typeof piece !== 'string');
+  return splitAtPlaceholders(text).filter(piece => typeof piece !== 'string');
 }
 
 /** Returns the value of a placeholder. */
@@ -61,7 +61,7 @@ export function filledText(
   valueOf: PlaceholderValue,
   encode = (value: string): string => value,
 ): string {
-  return piecesOf(text)
+  return splitAtPlaceholders(text)
     .map(piece => (typeof piece === 'string' ? piece : encode(textOrNothing(valueOf(piece)))))
     .join('');
 }
@@ -75,7 +75,7 @@ export interface PlaceholderValues {
 /** Fills in every text of a value. A text that is only a placeholder becomes its value, with its type. */
 export function filledValue(value: JsonValue, fill: PlaceholderValues): JsonValue {
   if (typeof value === 'string') {
-    const [piece = '', ...others] = piecesOf(value);
+    const [piece = '', ...others] = splitAtPlaceholders(value);
     const isAlone = others.length === 0 && typeof piece !== 'string';
     return isAlone ? fill.inJson(piece) : filledText(value, fill.inText);
   }

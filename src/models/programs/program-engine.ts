@@ -8,11 +8,11 @@ import { environmentWithoutKeys } from '../../files/programs.ts';
 import { type DeclaredProgram, uses } from '../declared.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
 import { programRecords } from './left-programs.ts';
-import { filledText, piecesOf } from './placeholders.ts';
+import { filledText, splitAtPlaceholders } from './placeholders.ts';
 import { OutputCollector, type ProgramOutput } from './program-output.ts';
-import { costOf, resultOf } from './read-answer.ts';
+import { readCost, readResult } from './read-answer.ts';
 import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
-import { imagesOf, type RunValues, valuesOf } from './values.ts';
+import { placeholderValues, promptImages, type RunValues } from './values.ts';
 
 export interface ProgramOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -31,7 +31,7 @@ export function programEngine(options: ProgramOptions): Engine {
     async run(job) {
       const { declared, model } = job.model;
       if (declared?.kind !== 'program') return failedWith(`the model ${model} is not a program`);
-      const pictures = imagesOf(job);
+      const pictures = promptImages(job);
       if (pictures.length > 0 && !uses(declared, 'images')) {
         return refusedWith(`${model} takes no pictures: its \`program\` has no \${images}`, 'unfit');
       }
@@ -39,7 +39,7 @@ export function programEngine(options: ProgramOptions): Engine {
       const about = { runId, model, inputs: inputs.texts, options: runOptions };
       const folder = await makeRunFolder(programRecords(options.dataDir), about);
       try {
-        return await runIn(folder, { job, declared, options });
+        return await runInFolder(folder, { job, declared, options });
       } finally {
         await folder.remove();
       }
@@ -54,13 +54,13 @@ interface ProgramRun {
   readonly options: ProgramOptions;
 }
 
-async function runIn(
+async function runInFolder(
   { file, folder, started }: RunFolder,
   { job, declared, options }: ProgramRun,
 ): Promise<EngineResult> {
   job.signal.throwIfAborted();
   const images = await writePictures(job, folder);
-  const values = valuesOf(job, declared, { env: {}, images });
+  const values = placeholderValues(job, declared, { env: {}, images });
   const env = {
     ...environmentWithoutKeys(options.env, []),
     [RUN_VARIABLE]: file,
@@ -82,7 +82,7 @@ async function runIn(
     // Don't await here: Node drops output that arrives before there is a listener.
     recorded = tree.root && started(tree.root).catch(() => {});
     tree.child.stdin.end(uses(declared, 'prompt', 'messages') ? '' : values.prompt);
-    const output = await outputOf(tree, job.signal, declared.timeoutMs);
+    const output = await collectOutput(tree, job.signal, declared.timeoutMs);
     return await endedWith(job, declared, output);
   } catch (error) {
     job.signal.throwIfAborted();
@@ -96,7 +96,7 @@ async function runIn(
 /** Writes each picture to a file; returns the paths. */
 async function writePictures(job: EngineJob, folder: string): Promise<string[]> {
   return await Promise.all(
-    imagesOf(job).map(async ({ bytes, mediaType }, at) => {
+    promptImages(job).map(async ({ bytes, mediaType }, at) => {
       const ending = /^image\/(?:x-)?([a-z\d]+)/u.exec(mediaType)?.[1] ?? 'bin';
       const file = path.join(folder, `${at + 1}.${ending}`);
       await writeFile(file, bytes, { mode: 0o600 });
@@ -110,7 +110,7 @@ function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<Program
   const words: string[] = [];
   const filled = new Set<number>();
   for (const word of argv) {
-    const names = piecesOf(word).flatMap(piece => (typeof piece === 'string' ? [] : piece.name));
+    const names = splitAtPlaceholders(word).flatMap(piece => (typeof piece === 'string' ? [] : piece.name));
     const pictures = names.includes('images') ? values.images : [''];
     for (const picture of pictures) {
       if (names.some(name => name !== 'here' && name !== 'model' && name !== 'images')) {
@@ -124,7 +124,11 @@ function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<Program
 }
 
 /** Returns the output and the end of a program once all of its processes have ended. @throws if it can't be started */
-async function outputOf(tree: ProcessTree, signal: AbortSignal, timeoutMs: number): Promise<ProgramOutput> {
+async function collectOutput(
+  tree: ProcessTree,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<ProgramOutput> {
   const stopped = new AbortController();
   const printed = new OutputCollector(tree.child, () => stopped.abort());
   const closed = new Promise<void>(resolve => tree.child.once('close', () => resolve()));
@@ -160,9 +164,9 @@ async function endedWith(
         : end.code !== 0
           ? `ended with exit code ${end.code}`
           : undefined;
-  if (fault === undefined) return await resultOf(job, declared, answer);
+  if (fault === undefined) return await readResult(job, declared, answer);
   const said = complaint.trim() === '' ? '' : `: ${complaint.trim()}`;
-  const facts = isTooLong ? {} : await costOf(job, declared, answer);
+  const facts = isTooLong ? {} : await readCost(job, declared, answer);
   return { ...failedWith(`${job.model.model} ${fault}${said}`), ...facts };
 }
 

@@ -2,14 +2,18 @@ import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { type JsonValue, textOrJson } from '../../files/json.ts';
 import type { AnswerFields } from '../declared.ts';
-import { type EngineJob, type EngineResult, failedWith, roughTokens, type Usage } from '../engine.ts';
+import { type EngineJob, type EngineResult, failedWith, type ProviderUsage, roughTokens } from '../engine.ts';
 
 /** The usage and cost in an answer. */
 type AnswerCost = Pick<EngineResult, 'usage' | 'dollars'>;
 
 /** Returns the result for the answer of a program or an address that succeeded. */
-export async function resultOf(job: EngineJob, fields: AnswerFields, answer: string): Promise<EngineResult> {
-  const { text, fault, ...facts } = await read(job, fields, answer);
+export async function readResult(
+  job: EngineJob,
+  fields: AnswerFields,
+  answer: string,
+): Promise<EngineResult> {
+  const { text, fault, ...facts } = await readFields(job, fields, answer);
   if (fault !== undefined) return { ...failedWith(`${job.model.model} ${fault}`), ...facts };
   return {
     outputs: [{ type: 'text', text }],
@@ -20,9 +24,13 @@ export async function resultOf(job: EngineJob, fields: AnswerFields, answer: str
 }
 
 /** Reads the cost of a failed run, as far as its output has it. */
-export async function costOf(job: EngineJob, fields: AnswerFields, answer: string): Promise<AnswerCost> {
+export async function readCost(job: EngineJob, fields: AnswerFields, answer: string): Promise<AnswerCost> {
   const { cost, tokens } = fields;
-  const { usage, dollars } = await read(job, { ...(cost && { cost }), ...(tokens && { tokens }) }, answer);
+  const { usage, dollars } = await readFields(
+    job,
+    { ...(cost && { cost }), ...(tokens && { tokens }) },
+    answer,
+  );
   return { ...(usage && { usage }), ...(dollars !== undefined && { dollars }) };
 }
 
@@ -30,7 +38,7 @@ function tokensOf({ usage }: AnswerCost): number | undefined {
   return usage && usage.input + usage.output;
 }
 
-async function read(
+async function readFields(
   job: EngineJob,
   { output, cost, tokens }: AnswerFields,
   answer: string,
@@ -42,19 +50,19 @@ async function read(
     ...(tokens?.cached !== undefined && { cached: tokens.cached }),
   };
   if (Object.keys(expressions).length === 0) return { text: answer };
-  const selected = await selectFrom(job, answer, expressions);
+  const selected = await selectFields(job, answer, expressions);
   if ('fault' in selected) {
-    return output === undefined ? { text: answer } : { fault: unreadable(selected.fault, answer) };
+    return output === undefined ? { text: answer } : { fault: unreadableAnswer(selected.fault, answer) };
   }
   const { found } = selected;
-  const facts = { ...usageOf(found), ...dollarsOf(found['cost']) };
+  const facts = { ...usageFromCounts(found), ...dollarsOf(found['cost']) };
   if (output === undefined) return { text: answer, ...facts };
   const value = found['output'] ?? null;
-  if (value === null) return { fault: unreadable(`it has no \`${output}\``, answer), ...facts };
+  if (value === null) return { fault: unreadableAnswer(`it has no \`${output}\``, answer), ...facts };
   return { text: textOrJson(value), ...facts };
 }
 
-async function selectFrom(job: EngineJob, answer: string, expressions: Readonly<Record<string, string>>) {
+async function selectFields(job: EngineJob, answer: string, expressions: Readonly<Record<string, string>>) {
   try {
     return await job.select(answer, expressions);
   } catch (error) {
@@ -65,13 +73,15 @@ async function selectFrom(job: EngineJob, answer: string, expressions: Readonly<
 
 const SHOWN = 300;
 
-function unreadable(why: string, answer: string): string {
+function unreadableAnswer(why: string, answer: string): string {
   const start = answer.trim().slice(0, SHOWN);
   const rest = answer.trim().length > SHOWN ? '…' : '';
   return `gave an answer that can't be read: ${why}; ${start === '' ? 'it is empty' : `it begins with ${start}${rest}`}`;
 }
 
-function usageOf({ input, tokensOut, cached }: Readonly<Record<string, JsonValue>>): { usage?: Usage } {
+function usageFromCounts({ input, tokensOut, cached }: Readonly<Record<string, JsonValue>>): {
+  usage?: ProviderUsage;
+} {
   const [read, written] = [amountOf(input), amountOf(tokensOut)];
   if (read === undefined || written === undefined) return {};
   return { usage: { input: read, output: written, cached: Math.min(amountOf(cached) ?? 0, read) } };

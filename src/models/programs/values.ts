@@ -6,10 +6,10 @@ import { type Declared, type Placeholder, uses } from '../declared.ts';
 import { type EngineJob, jsonWords, messageText, saysJson } from '../engine.ts';
 
 /** The values of a run's placeholders. */
-export type RunValues = ReturnType<typeof valuesOf>;
+export type RunValues = ReturnType<typeof placeholderValues>;
 
 /** Returns the values of a run's placeholders. @param images the values of `${images}` */
-export function valuesOf(
+export function placeholderValues(
   job: EngineJob,
   declared: Declared,
   { env, images }: { env: Env; images: string[] },
@@ -18,11 +18,11 @@ export function valuesOf(
   const prompt = promptOf(job, declared);
   const plain = (placeholder: Placeholder): JsonValue => {
     if (placeholder.name === 'env') return env[placeholder.key]?.trim() ?? '';
-    if (placeholder.name === 'input') return own(inputs.texts, placeholder.key) ?? '';
+    if (placeholder.name === 'input') return ownEntry(inputs.texts, placeholder.key) ?? '';
     const { name } = placeholder;
     const values = { prompt, images, here: declared.here, model: model.model };
     if (name === 'system') return systemOf(job);
-    return name === 'messages' ? messagesOf(job) : values[name];
+    return name === 'messages' ? messageValues(job) : values[name];
   };
   return {
     prompt,
@@ -31,7 +31,7 @@ export function valuesOf(
     inText: plain,
     /** Values on their own in JSON: inputs with their types in the prompt's schema. */
     inJson: (placeholder: Placeholder): JsonValue =>
-      placeholder.name === 'input' ? (own(inputs.values, placeholder.key) ?? '') : plain(placeholder),
+      placeholder.name === 'input' ? (ownEntry(inputs.values, placeholder.key) ?? '') : plain(placeholder),
   };
 }
 
@@ -40,7 +40,7 @@ function joinTexts([first = '', ...rest]: readonly string[]): string {
   return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
 }
 
-function own<T>(values: Readonly<Record<string, T>>, key: string): T | undefined {
+function ownEntry<T>(values: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
@@ -48,12 +48,12 @@ function promptOf(job: EngineJob, declared: Declared): string {
   const { messages } = job.prompt;
   const shown = uses(declared, 'system') ? messages.filter(({ role }) => role !== 'system') : messages;
   const text = joinTexts(shown.map(({ parts }) => messageText(parts)));
-  const words = wordsOf(job);
+  const words = jsonInstruction(job);
   if (words === undefined) return text;
   return text === '' ? words : `${text.trimEnd()}\n\n${words}`;
 }
 
-function wordsOf(job: EngineJob): string | undefined {
+function jsonInstruction(job: EngineJob): string | undefined {
   if (job.json === undefined) return undefined;
   const { schema } = job.json;
   if (isJsonObject(schema)) return jsonWords(schema);
@@ -67,22 +67,22 @@ function systemOf({ prompt }: EngineJob): string {
 }
 
 /** Returns the messages in the prompt format. */
-function messagesOf({ prompt }: EngineJob): JsonValue {
+function messageValues({ prompt }: EngineJob): JsonValue {
   return prompt.messages.map(({ role, parts }) => ({
     role,
     content: parts.map(part =>
       'text' in part
         ? { text: part.text }
-        : { media: { url: dataUrlOf(part.image), contentType: part.image.mediaType } },
+        : { media: { url: imageDataUrl(part.image), contentType: part.image.mediaType } },
     ),
   }));
 }
 
 /** Returns the pictures of a prompt, in order. */
-export function imagesOf({ prompt }: Pick<EngineJob, 'prompt'>): LoadedImage[] {
+export function promptImages({ prompt }: Pick<EngineJob, 'prompt'>): LoadedImage[] {
   return prompt.messages.flatMap(({ parts }) => parts.flatMap(part => ('image' in part ? [part.image] : [])));
 }
 
-export function dataUrlOf({ bytes, mediaType }: LoadedImage): string {
+export function imageDataUrl({ bytes, mediaType }: LoadedImage): string {
   return `data:${mediaType};base64,${bytes.toString('base64')}`;
 }

@@ -1,20 +1,20 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { countAt } from '../providers/answer.ts';
-import { type EncodedBody, exchange, exchangeJson } from '../providers/exchange.ts';
+import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
 import { statusIn } from '../providers/fault.ts';
-import { ProviderFault, reasonOf } from '../providers/refusal.ts';
+import { ProviderFault, reasonInBody } from '../providers/refusal.ts';
 import {
   type BatchAnswer,
   type BatchProvider,
   type BatchRequest,
   type BatchState,
-  bodyOf,
   resultsIn,
   rethrowExpired,
+  streamedBody,
 } from './batch-provider.ts';
 
-type Results = ReturnType<typeof resultsIn>;
+type RequestResults = ReturnType<typeof resultsIn>;
 type Json = Readonly<Record<string, unknown>>;
 
 const BATCHES = '/v1/messages/batches';
@@ -27,8 +27,8 @@ export function anthropicBatches(access: Access): BatchProvider {
   };
   const ask = (path: string, signal: AbortSignal, body?: object): Promise<Json> =>
     exchangeJson({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
-  const look = (id: string, signal: AbortSignal): Promise<Json> => ask(pathOf(id), signal);
-  async function* results(id: string, signal: AbortSignal): Results {
+  const look = (id: string, signal: AbortSignal): Promise<Json> => ask(batchPath(id), signal);
+  async function* results(id: string, signal: AbortSignal): RequestResults {
     const batch = await look(id, signal);
     const url = textAt(batch, 'results_url');
     if (url === undefined) throw noResults(batch);
@@ -48,37 +48,37 @@ export function anthropicBatches(access: Access): BatchProvider {
     interface: '/v1/messages',
     limits: { requests: 100_000, bytes: 250_000_000 },
     async create(requests, _key, _upload, signal) {
-      return idOf(await ask(BATCHES, signal, listOf(requests)));
+      return requiredId(await ask(BATCHES, signal, batchBody(requests)));
     },
     /** Compares the first result of each batch of the same size. */
     async find(key, requests, signal) {
       let unread = false;
       for await (const batch of all(signal)) {
-        if (sizeOf(batch) !== requests) continue;
+        if (requestTotal(batch) !== requests) continue;
         if (batch['processing_status'] !== 'ended') unread = true;
-        else if (await startsWith(results(idOf(batch), signal), key)) return { id: idOf(batch) };
+        else if (await beginsWith(results(requiredId(batch), signal), key)) return { id: requiredId(batch) };
       }
       return unread ? 'unread' : undefined;
     },
-    look: async (id, signal) => stateOf(await look(id, signal)),
+    look: async (id, signal) => batchState(await look(id, signal)),
     async *collect(id, signal) {
       for await (const { customId, result } of results(id, signal)) {
-        yield { customId, answer: answerOf(result['result']) };
+        yield { customId, answer: batchAnswer(result['result']) };
       }
     },
     async cancel(id, signal) {
-      await ask(`${pathOf(id)}/cancel`, signal, {});
+      await ask(`${batchPath(id)}/cancel`, signal, {});
     },
   };
 }
 
-function pathOf(id: string): string {
+function batchPath(id: string): string {
   return `${BATCHES}/${encodeURIComponent(id)}`;
 }
 
 /** Returns the body that creates a batch. */
-function listOf(requests: readonly BatchRequest[]): EncodedBody {
-  return bodyOf('application/json', function* () {
+function batchBody(requests: readonly BatchRequest[]): TypedBody {
+  return streamedBody('application/json', function* () {
     yield '{"requests":[';
     for (const [at, { customId, parameters }] of requests.entries()) {
       yield `${at === 0 ? '' : ','}{"custom_id":${JSON.stringify(customId)},"params":`;
@@ -90,7 +90,7 @@ function listOf(requests: readonly BatchRequest[]): EncodedBody {
 }
 
 /** @throws {ProviderFault} if the batch has no id */
-function idOf(batch: Json): string {
+function requiredId(batch: Json): string {
   const id = textAt(batch, 'id');
   if (id === undefined) throw new ProviderFault('returned no batch id', { mayHaveCost: true });
   return id;
@@ -99,12 +99,12 @@ function idOf(batch: Json): string {
 /** Returns the fault of a batch without results: an archived one has lost them, any other may get them later. */
 function noResults(batch: Json): ProviderFault {
   const archived = textAt(batch, 'archived_at') !== undefined;
-  const what = `${archived ? 'no longer has' : 'does not return'} the results of the batch ${idOf(batch)}`;
+  const what = `${archived ? 'no longer has' : 'does not return'} the results of the batch ${requiredId(batch)}`;
   return new ProviderFault(what, { status: archived ? 410 : 404 });
 }
 
 /** Returns true if the first result has this key. Expired results can't be ours. @throws if they can't be read, but may be ours */
-async function startsWith(results: Results, key: string): Promise<boolean> {
+async function beginsWith(results: RequestResults, key: string): Promise<boolean> {
   try {
     for await (const { customId } of results) return customId.startsWith(key);
   } catch (error) {
@@ -115,29 +115,29 @@ async function startsWith(results: Results, key: string): Promise<boolean> {
 
 const COUNTS = ['processing', 'succeeded', 'errored', 'canceled', 'expired'] as const;
 
-function countOf(batch: Json, ...names: (typeof COUNTS)[number][]): number {
+function requestCount(batch: Json, ...names: (typeof COUNTS)[number][]): number {
   const counts = names.map(name => countAt(valueAt(batch, 'request_counts'), name) ?? 0);
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function sizeOf(batch: Json): number {
-  return countOf(batch, ...COUNTS);
+function requestTotal(batch: Json): number {
+  return requestCount(batch, ...COUNTS);
 }
 
-function stateOf(batch: Json): BatchState {
+function batchState(batch: Json): BatchState {
   const state = textAt(batch, 'processing_status') ?? 'unknown';
   return {
     state,
     ended: state === 'ended',
-    done: countOf(batch, 'succeeded'),
-    failed: countOf(batch, 'errored', 'canceled', 'expired'),
+    done: requestCount(batch, 'succeeded'),
+    failed: requestCount(batch, 'errored', 'canceled', 'expired'),
   };
 }
 
-function answerOf(result: unknown): BatchAnswer {
+function batchAnswer(result: unknown): BatchAnswer {
   const { type, message, error } = isJsonObject(result) ? result : {};
   if (type === 'succeeded' && isJsonObject(message)) return { body: message };
   if (type === 'expired') return { fault: 'the request expired before it was processed' };
   if (type === 'canceled') return { fault: 'the request was cancelled' };
-  return { fault: `it answered with an error: ${reasonOf(error) ?? 'it gave no reason'}` };
+  return { fault: `it answered with an error: ${reasonInBody(error) ?? 'it gave no reason'}` };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
-import type { EncodedBody } from '../providers/exchange.ts';
+import type { TypedBody } from '../providers/exchange.ts';
 import { ProviderFault } from '../providers/refusal.ts';
 import { MAX_ANSWER_BYTES } from '../providers/send.ts';
 
@@ -16,7 +16,7 @@ export interface BatchRequest {
 const PIECE_BYTES = 64 * 1024;
 
 /** Returns a body that is assembled from pieces while it is sent. */
-export function bodyOf(contentType: string, pieces: () => Iterable<string | Uint8Array>): EncodedBody {
+export function streamedBody(contentType: string, pieces: () => Iterable<string | Uint8Array>): TypedBody {
   let length = 0;
   for (const piece of pieces()) length += Buffer.byteLength(piece);
   return { contentType, length, pieces: joinSmall(pieces()) };
@@ -113,15 +113,15 @@ const BOUNDS = { ...LARGEST_JSON, values: 100_000 };
 export async function* resultsIn(
   response: HttpAnswer,
 ): AsyncGenerator<{ customId: string; result: Record<string, unknown> }> {
-  for await (const line of linesOf(response)) {
-    const result = parse(line);
+  for await (const line of readLines(response)) {
+    const result = parseLine(line);
     if (isJsonObject(result) && typeof result['custom_id'] === 'string') {
       yield { customId: result['custom_id'], result };
     }
   }
 }
 
-async function* linesOf({ body }: HttpAnswer): AsyncGenerator<string> {
+async function* readLines({ body }: HttpAnswer): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   /** The current line; undefined once it is too long. */
   let line: string | undefined = '';
@@ -140,7 +140,7 @@ function appended(line: string | undefined, piece: string): string | undefined {
   return line === undefined || line.length + piece.length > MAX_ANSWER_BYTES ? undefined : line + piece;
 }
 
-function parse(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return parseBoundedJson(line, BOUNDS);
   } catch {

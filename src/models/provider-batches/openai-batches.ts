@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { countAt } from '../providers/answer.ts';
-import { type EncodedBody, exchange, exchangeJson } from '../providers/exchange.ts';
-import { ProviderFault, reasonOf } from '../providers/refusal.ts';
+import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
+import { ProviderFault, reasonInBody } from '../providers/refusal.ts';
 import {
   type BatchAnswer,
   type BatchProvider,
   type BatchRequest,
   type BatchState,
-  bodyOf,
   resultsIn,
   rethrowExpired,
+  streamedBody,
 } from './batch-provider.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ export function openAiBatches(access: Access): BatchProvider {
     limits: { requests: 50_000, bytes: 195_000_000 },
     async create(requests, key, upload, signal) {
       if (upload.id === undefined) {
-        upload.id = idOf(await ask('/files', signal, formOf(requests, endpoint)));
+        upload.id = requiredId(await ask('/files', signal, uploadForm(requests, endpoint)));
         await upload.onUploaded(upload.id);
       }
       const batch = {
@@ -51,19 +51,19 @@ export function openAiBatches(access: Access): BatchProvider {
         completion_window: '24h',
         metadata: { [MARK]: key },
       };
-      return idOf(await ask('/batches', signal, batch));
+      return requiredId(await ask('/batches', signal, batch));
     },
     async find(key, _requests, signal) {
       for await (const batch of all(signal)) {
-        if (textAt(batch, 'metadata', MARK) === key) return { id: idOf(batch) };
+        if (textAt(batch, 'metadata', MARK) === key) return { id: requiredId(batch) };
       }
       return undefined;
     },
-    look: async (id, signal) => stateOf(await ask(pathOf(id), signal)),
+    look: async (id, signal) => batchState(await ask(batchPath(id), signal)),
     async *collect(id, signal) {
-      const batch = await ask(pathOf(id), signal);
+      const batch = await ask(batchPath(id), signal);
       const output = textAt(batch, 'output_file_id');
-      if (!output && stateOf(batch).done > 0) {
+      if (!output && batchState(batch).done > 0) {
         throw new ProviderFault(`does not return the results of the batch ${id}`, { status: 404 });
       }
       for (const file of [output, textAt(batch, 'error_file_id')]) {
@@ -71,31 +71,31 @@ export function openAiBatches(access: Access): BatchProvider {
         const path = `/files/${encodeURIComponent(file)}/content`;
         const content = await exchange({ path, headers }, access, signal).catch(rethrowExpired);
         for await (const { customId, result } of resultsIn(content)) {
-          yield { customId, answer: answerOf(result) };
+          yield { customId, answer: batchAnswer(result) };
         }
       }
     },
     async cancel(id, signal) {
-      await ask(`${pathOf(id)}/cancel`, signal, {});
+      await ask(`${batchPath(id)}/cancel`, signal, {});
     },
   };
 }
 
-function pathOf(id: string): string {
+function batchPath(id: string): string {
   return `/batches/${encodeURIComponent(id)}`;
 }
 
 /** @throws {ProviderFault} if the object has no id */
-function idOf(made: Json): string {
+function requiredId(made: Json): string {
   const id = textAt(made, 'id');
   if (id === undefined) throw new ProviderFault('returned no id', { mayHaveCost: true });
   return id;
 }
 
 /** Returns the form that uploads the requests as a file. */
-function formOf(requests: readonly BatchRequest[], url: string): EncodedBody {
+function uploadForm(requests: readonly BatchRequest[], url: string): TypedBody {
   const boundary = `promptrun-${randomUUID()}`;
-  return bodyOf(`multipart/form-data; boundary=${boundary}`, function* () {
+  return streamedBody(`multipart/form-data; boundary=${boundary}`, function* () {
     yield `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n`;
     yield `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="promptrun.jsonl"\r\n`;
     yield 'content-type: application/jsonl\r\n\r\n';
@@ -108,10 +108,10 @@ function formOf(requests: readonly BatchRequest[], url: string): EncodedBody {
   });
 }
 
-function stateOf(batch: Json): BatchState {
+function batchState(batch: Json): BatchState {
   const state = textAt(batch, 'status') ?? 'unknown';
   const errors = valueAt(batch, 'errors', 'data');
-  const fault = state === 'failed' ? (reasonOf(errors) ?? 'it gave no reason') : undefined;
+  const fault = state === 'failed' ? (reasonInBody(errors) ?? 'it gave no reason') : undefined;
   return {
     state,
     ended: ENDED.has(state),
@@ -121,9 +121,9 @@ function stateOf(batch: Json): BatchState {
   };
 }
 
-function answerOf({ response, error }: Record<string, unknown>): BatchAnswer {
-  if (!isJsonObject(response)) return { fault: reasonOf(error) ?? 'it gave no answer' };
+function batchAnswer({ response, error }: Record<string, unknown>): BatchAnswer {
+  if (!isJsonObject(response)) return { fault: reasonInBody(error) ?? 'it gave no answer' };
   const { status_code: status, body } = response;
   if (status === 200 && isJsonObject(body)) return { body };
-  return { fault: `it answered ${String(status)} ${reasonOf(body) ?? reasonOf(error) ?? ''}`.trim() };
+  return { fault: `it answered ${String(status)} ${reasonInBody(body) ?? reasonInBody(error) ?? ''}`.trim() };
 }

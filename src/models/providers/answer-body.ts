@@ -2,9 +2,9 @@ import { messageOf } from '../../files/error-utils.ts';
 import { isJsonObject, JsonPastBound, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { EngineJob } from '../engine.ts';
 import { boundedBody, type HttpAnswer, readBody, TooLong } from '../outgoing/request.ts';
-import type { Answer } from './answer.ts';
+import type { ModelAnswer } from './answer.ts';
 import { eventData } from './event-stream.ts';
-import { type Advice, inOneLine, ProviderFault, pageOrLine, reasonOf } from './refusal.ts';
+import { type Advice, inOneLine, ProviderFault, pageOrLine, reasonInBody } from './refusal.ts';
 import { MAX_ANSWER_BYTES } from './send.ts';
 
 /** Limits for the JSON of an answer or of one event. */
@@ -20,7 +20,7 @@ const PIECE_BYTES = 64 * 1024;
  */
 export async function readAnswer(
   response: HttpAnswer,
-  answer: Answer,
+  answer: ModelAnswer,
   onText: (piece: string) => void,
 ): Promise<void> {
   try {
@@ -56,12 +56,16 @@ async function wholeBody(response: HttpAnswer): Promise<ArrayBuffer> {
 }
 
 /** Reads a JSON object, or a stream that does not say that it is one. Releases the body once it is read. */
-async function readWhole(body: ArrayBuffer, answer: Answer, onText: (piece: string) => void): Promise<void> {
+async function readWhole(
+  body: ArrayBuffer,
+  answer: ModelAnswer,
+  onText: (piece: string) => void,
+): Promise<void> {
   const beginning = Buffer.from(body, 0, Math.min(body.byteLength, 100)).toString();
   if (/^\s*(?:data|event|id|retry)?:/.test(beginning)) {
-    return await readEvents(eventData(piecesOf(body)), answer, onText);
+    return await readEvents(eventData(inChunks(body)), answer, onText);
   }
-  const objects = objectsIn(takeText(body));
+  const objects = parseObjects(takeText(body));
   for (const object of objects) addObject(object, answer, onText);
 }
 
@@ -79,18 +83,18 @@ function takeText(body: ArrayBuffer): string {
  */
 function addObject(
   object: Readonly<Record<string, unknown>>,
-  answer: Answer,
+  answer: ModelAnswer,
   onText: (piece: string) => void,
 ): void {
   onText(answer.add(object));
   const { error } = object;
   if (error === undefined || error === null || error === '') return;
-  const reason = inOneLine(reasonOf(error) ?? 'it gave no reason');
+  const reason = inOneLine(reasonInBody(error) ?? 'it gave no reason');
   throw new ProviderFault(`answered with an error: ${reason}`, { mayHaveCost: true });
 }
 
 /** A stream is read piece by piece, so that its events are not all held at once. */
-async function* piecesOf(body: ArrayBuffer): AsyncGenerator<Uint8Array> {
+async function* inChunks(body: ArrayBuffer): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < body.byteLength; start += PIECE_BYTES) {
     yield new Uint8Array(body, start, Math.min(PIECE_BYTES, body.byteLength - start));
   }
@@ -98,7 +102,7 @@ async function* piecesOf(body: ArrayBuffer): AsyncGenerator<Uint8Array> {
 
 async function readEvents(
   batches: AsyncIterable<readonly string[]>,
-  answer: Answer,
+  answer: ModelAnswer,
   onText: (piece: string) => void,
 ): Promise<void> {
   for await (const events of batches) {
@@ -138,22 +142,22 @@ function brokenOff(): ProviderFault {
 }
 
 /** Returns the objects of a body. Gemini sends a list of pieces if it is not asked for events. */
-function objectsIn(text: string): Readonly<Record<string, unknown>>[] {
-  const value = parse(text);
+function parseObjects(text: string): Readonly<Record<string, unknown>>[] {
+  const value = parseBody(text);
   const objects: unknown[] = Array.isArray(value) ? value : [value];
-  if (objects.length === 0 || !objects.every(isJsonObject)) throw unreadable(text);
+  if (objects.length === 0 || !objects.every(isJsonObject)) throw unreadableBody(text);
   return objects;
 }
 
-function parse(text: string): unknown {
+function parseBody(text: string): unknown {
   try {
     return parseBoundedJson(text, BOUNDS);
   } catch (error) {
-    throw error instanceof JsonPastBound ? unreadableBecause(`it ${error.message}`) : unreadable(text);
+    throw error instanceof JsonPastBound ? unreadableBecause(`it ${error.message}`) : unreadableBody(text);
   }
 }
 
-function unreadable(text: string): ProviderFault {
+function unreadableBody(text: string): ProviderFault {
   const advice: Advice = address => `check ${address}, which usually ends in /v1`;
   const what = text.trim() === '' ? 'sent an empty answer' : `answered ${pageOrLine(text)}`;
   if (/^\s*(?:<|$)/.test(text)) return new ProviderFault(what, { advice, mayHaveCost: true });

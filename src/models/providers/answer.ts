@@ -1,10 +1,10 @@
 import { valueAt } from '../../wire/bounded-json.ts';
-import type { Usage } from '../engine.ts';
+import type { ProviderUsage } from '../engine.ts';
 import type { PictureSource } from './pictures.ts';
 import { ProviderFault } from './refusal.ts';
 
 /** The meaning of a stop reason. */
-export type Stop =
+export type StopMeaning =
   | 'whole'
   | 'length'
   | 'context'
@@ -20,14 +20,14 @@ export interface AnswerFormat {
   /** An answer without content. */
   readonly empty: object;
   /** Stop reasons in lower case, with their meanings. */
-  readonly stops: Readonly<Record<string, Stop>>;
+  readonly stops: Readonly<Record<string, StopMeaning>>;
   /** Adds an answer, or an event of one, to `answer`. Ignores everything in an unknown format. */
-  read(object: unknown, answer: Answer): void;
+  read(object: unknown, answer: ModelAnswer): void;
   /** Returns the usage; undefined if the counts hold no tokens. */
-  usage(counts: Counts): Usage | undefined;
+  usage(counts: ReportedCounts): ProviderUsage | undefined;
 }
 
-export type Counts = Readonly<Record<string, unknown>>;
+export type ReportedCounts = Readonly<Record<string, unknown>>;
 
 /**
  * Maximum size of the texts of one answer. Many times what any model writes; a larger text would be held by the store, the
@@ -36,7 +36,7 @@ export type Counts = Readonly<Record<string, unknown>>;
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 
 /** A model's answer, collected from one body or from the events of a stream. */
-export class Answer {
+export class ModelAnswer {
   /** One text for each requested answer. */
   readonly texts: string[] = [];
   readonly pictures: PictureSource[] = [];
@@ -58,7 +58,7 @@ export class Answer {
   #textBytes = 0;
   #refusal = '';
   #error: string | undefined;
-  #counts: Counts = {};
+  #counts: ReportedCounts = {};
 
   /**
    * @param hasJsonTool true if the model had to answer by calling a tool
@@ -133,7 +133,7 @@ export class Answer {
     return this.texts.join('');
   }
 
-  get usage(): Usage | undefined {
+  get usage(): ProviderUsage | undefined {
     const usage = this.#form.usage(this.#counts);
     return usage && { ...usage, ...(this.tier !== undefined && { tier: this.tier }) };
   }
@@ -163,7 +163,7 @@ export class Answer {
     throw fault(`gave more than ${bound} of text`, 'ask for a shorter answer');
   }
 
-  #meaning(reason: string): Stop | undefined {
+  #meaning(reason: string): StopMeaning | undefined {
     const name = reason.toLowerCase();
     return (
       this.#form.stops[name] ??
@@ -250,7 +250,9 @@ export function usageBesideCache({
   output,
   cached,
   cacheWritten,
-}: Pick<Usage, 'input' | 'output' | 'cached'> & { readonly cacheWritten: number | undefined }): Usage {
+}: Pick<ProviderUsage, 'input' | 'output' | 'cached'> & {
+  readonly cacheWritten: number | undefined;
+}): ProviderUsage {
   const all = input + cached + (cacheWritten ?? 0);
   return { input: all, output, cached, ...(cacheWritten !== undefined && { cacheWritten }) };
 }

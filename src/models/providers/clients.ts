@@ -110,7 +110,7 @@ const { topK: ___, ...COMPATIBLE_WITHOUT_TOP_K } = COMPATIBLE;
 const { count: ____, ...COMPATIBLE_WITHOUT_COUNT } = COMPATIBLE;
 
 /** Returns an interface without pictures, and without options that only local servers take. */
-function plain(
+function textOnly(
   more: Pick<ProviderInterface, 'language' | 'options'> & Partial<ProviderInterface>,
 ): ProviderInterface {
   return { form: () => CHAT, count: 'n', ...more };
@@ -261,7 +261,7 @@ export const CLIENTS = {
     ratioAs: () => 'ratio',
     image: async (settings, { id }) => (await import('@ai-sdk/xai')).createXai(settings).image(id),
   },
-  groq: plain({
+  groq: textOnly({
     language: async (settings, { id }) => (await import('@ai-sdk/groq')).createGroq(settings)(id),
     options: ({ effort, strict }) => ({
       providerOptions: { groq: defined({ reasoningEffort: effort, strictJsonSchema: strict }) },
@@ -269,7 +269,7 @@ export const CLIENTS = {
     // Other models take JSON, but refuse a schema.
     json: ({ id }) => (/gpt-oss|kimi-k2|llama-4|qwen/.test(id) ? 'schema' : 'object'),
   }),
-  mistral: plain({
+  mistral: textOnly({
     language: async (settings, { id }) => (await import('@ai-sdk/mistral')).createMistral(settings)(id),
     options: ({ effort, strict }) => ({
       ...sharedEffort(effort),
@@ -277,7 +277,7 @@ export const CLIENTS = {
     }),
     saysJson: true,
   }),
-  deepseek: plain({
+  deepseek: textOnly({
     language: async (settings, { id }) => (await import('@ai-sdk/deepseek')).createDeepSeek(settings)(id),
     options: ({ effort }) => ({ providerOptions: { deepseek: defined({ reasoningEffort: effort }) } }),
     saysJson: true,
@@ -290,7 +290,7 @@ export const CLIENTS = {
     drawsLater: ({ id }) => id.includes('flux-kontext'),
     ratioAs: ({ id }) => (/stable-diffusion|playground|ssd-1b/i.test(id) ? 'size' : 'ratio'),
   },
-  cerebras: plain({
+  cerebras: textOnly({
     language: async (settings, { id }) => (await import('@ai-sdk/cerebras')).createCerebras(settings)(id),
     options: COMPATIBLE.options,
   }),

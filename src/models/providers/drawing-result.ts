@@ -1,7 +1,7 @@
 import { messageOf } from '../../files/error-utils.ts';
 import type { EngineJob } from '../engine.ts';
 import type { Access } from './access.ts';
-import type { Answer } from './answer.ts';
+import type { ModelAnswer } from './answer.ts';
 import { readAnswer } from './answer-body.ts';
 import { retryWhileBusy } from './fault.ts';
 import { ProviderFault } from './refusal.ts';
@@ -16,7 +16,7 @@ const PAUSE_MS = 1000;
  */
 export async function awaitDrawing(
   { headers, resultUrl: url }: Pick<ProviderRequest, 'headers'> & { readonly resultUrl: URL },
-  answer: Answer,
+  answer: ModelAnswer,
   { access, ...patient }: Pick<EngineJob, 'sleep' | 'signal'> & { readonly access: Access },
 ): Promise<void> {
   while (answer.task !== undefined) {

@@ -2,7 +2,7 @@ import type { Env } from '../../files/programs.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import { isJsonObject, LARGEST_JSON, listAt, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
 import type { InterfaceName, Price, Provider } from '../entry.ts';
-import { proxyFor } from '../outgoing/proxy.ts';
+import { outgoingProxy } from '../outgoing/proxy.ts';
 import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
 import { guessedModality } from './guessed-model.ts';
 import { accessFault, keyOf } from './providers.ts';
@@ -18,7 +18,7 @@ export interface OfferedModel {
 }
 
 /** An endpoint's list of models. */
-export interface Offer {
+export interface EndpointModels {
   readonly models: readonly OfferedModel[];
   /** The number of models that can't answer prompts, such as those for embeddings or speech. */
   readonly others: number;
@@ -35,7 +35,11 @@ const MAX_BYTES = 16 * 1024 * 1024;
  *
  * @throws {Error} if the endpoint can't be reached or its answer is not a list; the message never holds a key
  */
-export async function askForModels(provider: Provider, env: Env, signal: AbortSignal): Promise<Offer> {
+export async function askForModels(
+  provider: Provider,
+  env: Env,
+  signal: AbortSignal,
+): Promise<EndpointModels> {
   const fault = accessFault(provider, env);
   if (fault) throw fault.kind === 'key' ? new EndpointRefusal(fault.message) : new Error(fault.message);
   const url = listUrl(provider);
@@ -50,7 +54,7 @@ export async function askForModels(provider: Provider, env: Env, signal: AbortSi
         ...provider.headers,
       },
       signal: AbortSignal.any([signal, limit]),
-      proxy: proxyFor(url, env),
+      proxy: outgoingProxy(url, env),
     });
     if (answer.status !== 200) answer.discard();
     checkStatus(answer.status, answer.headers.location, provider);
@@ -105,7 +109,7 @@ function checkStatus(
   throw new Error(`it answered ${status}`);
 }
 
-function offerIn(text: string, provider: Provider): Offer {
+function offerIn(text: string, provider: Provider): EndpointModels {
   const items = itemsIn(text, provider);
   const models = items.filter(answersPrompts).flatMap(offered);
   return { models, others: items.length - models.length };
@@ -113,7 +117,7 @@ function offerIn(text: string, provider: Provider): Offer {
 
 /** Returns the items of the list, which servers put into `data` or `models` or send on its own. */
 function itemsIn(text: string, { addressName = 'its baseUrl' }: Provider): Record<string, unknown>[] {
-  const value = parse(text);
+  const value = parseOrUndefined(text);
   const list: unknown = [value, valueAt(value, 'data'), valueAt(value, 'models')].find(Array.isArray);
   if (list === undefined) {
     throw new Error(
@@ -123,7 +127,7 @@ function itemsIn(text: string, { addressName = 'its baseUrl' }: Provider): Recor
   return listAt(list).filter(isJsonObject);
 }
 
-function parse(text: string): unknown {
+function parseOrUndefined(text: string): unknown {
   try {
     return parseBoundedJson(text, LARGEST_JSON);
   } catch {

@@ -11,13 +11,13 @@ import type { ModelEntry, OptionName, Provider } from '../entry.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
-import { Answer, type AnswerFormat } from './answer.ts';
+import { type AnswerFormat, ModelAnswer } from './answer.ts';
 import { readAnswer, wholeCharacters } from './answer-body.ts';
 import { CHAT } from './answer-formats/chat.ts';
 import { MESSAGES } from './answer-formats/messages.ts';
 import { RESPONSES } from './answer-formats/responses.ts';
 import { awaitDrawing } from './drawing-result.ts';
-import { explain, retryWhileBusy } from './fault.ts';
+import { explainFault, retryWhileBusy } from './fault.ts';
 import { fetchPictures } from './pictures.ts';
 import { keyOf } from './providers.ts';
 import { ProviderFault } from './refusal.ts';
@@ -48,7 +48,7 @@ export function providerEngine(
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : TIMEOUT_MS);
-      return await new Run(
+      return await new ProviderRun(
         job,
         { provider, key, env, privateRules, traceparent: job.traceparent },
         limitMs,
@@ -57,9 +57,11 @@ export function providerEngine(
     async read(job, body) {
       const { provider } = job.model;
       if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
-      return await new Run(job, { provider, key: keyOf(provider, env), env, privateRules }, TIMEOUT_MS).read(
-        body,
-      );
+      return await new ProviderRun(
+        job,
+        { provider, key: keyOf(provider, env), env, privateRules },
+        TIMEOUT_MS,
+      ).read(body);
     },
   };
 }
@@ -82,14 +84,14 @@ function modelKey({ model, id = model, provider }: ModelEntry): string {
 }
 
 /** A run of a prompt. Keeps the partial answer if the rest fails. */
-class Run {
+class ProviderRun {
   readonly #job: EngineJob;
   readonly #access: Access;
   readonly #limitMs: number;
   readonly #limit: AbortSignal;
   readonly #signal: AbortSignal;
   #warnings: string[] = [];
-  #answer: Answer | undefined;
+  #answer: ModelAnswer | undefined;
 
   constructor(job: EngineJob, access: Access, limitMs: number) {
     this.#job = job;
@@ -103,7 +105,7 @@ class Run {
     return this.#resultOf(async () => {
       const { request, response } = await this.#send(refused);
       const draws = this.#job.model.modality === 'image';
-      const answer = new Answer(request.form, { hasJsonTool: request.hasJsonTool, draws });
+      const answer = new ModelAnswer(request.form, { hasJsonTool: request.hasJsonTool, draws });
       this.#answer = answer;
       await readAnswer(response, answer, wholeCharacters(this.#job.onText));
       const { resultUrl, headers } = request;
@@ -116,7 +118,9 @@ class Run {
   read(body: Record<string, unknown>): Promise<EngineResult> {
     return this.#resultOf(async () => {
       const request = await this.#build();
-      const answer = new Answer(formOf(body) ?? request.form, { hasJsonTool: this.#job.json !== undefined });
+      const answer = new ModelAnswer(formatOfAnswer(body) ?? request.form, {
+        hasJsonTool: this.#job.json !== undefined,
+      });
       this.#answer = answer;
       answer.add(body);
       return answer;
@@ -163,7 +167,7 @@ class Run {
   }
 
   /** Returns the result of an answer. After a fault, the partial text comes before the error item. */
-  async #resultOf(getAnswer: () => Promise<Answer>): Promise<EngineResult> {
+  async #resultOf(getAnswer: () => Promise<ModelAnswer>): Promise<EngineResult> {
     const job = this.#job;
     try {
       const answer = await getAnswer();
@@ -189,7 +193,7 @@ class Run {
             isUnanswered: true,
             fault: undefined,
           }
-        : await explain(error, job, this.#access);
+        : await explainFault(error, job, this.#access);
       const { outputs, ...failed } = failedWith(message, plain);
       return {
         ...failed,
@@ -216,7 +220,7 @@ class Run {
 }
 
 /** Returns the format that an answer names itself: batches of an earlier version may have another one. */
-function formOf(body: Readonly<Record<string, unknown>>): AnswerFormat | undefined {
+function formatOfAnswer(body: Readonly<Record<string, unknown>>): AnswerFormat | undefined {
   if (body['object'] === 'chat.completion') return CHAT;
   if (body['object'] === 'response') return RESPONSES;
   return body['type'] === 'message' ? MESSAGES : undefined;

@@ -10,12 +10,12 @@ export interface PlainRequest {
   readonly path: string;
   readonly method?: 'GET' | 'POST';
   /** A value to send as JSON, or an encoded body. */
-  readonly body?: object | EncodedBody;
+  readonly body?: object | TypedBody;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A body with its content type. */
-export interface EncodedBody extends PiecewiseBody {
+export interface TypedBody extends PiecewiseBody {
   readonly contentType: string;
 }
 
@@ -31,7 +31,7 @@ export async function exchange(
 ): Promise<HttpAnswer> {
   const base = withoutTrailingSlashes(access.provider.baseUrl);
   const isUrl = /^https?:\/\//.test(path);
-  const encoded = body && encode(body);
+  const encoded = body && toTypedBody(body);
   return await send(
     {
       url: new URL(isUrl ? path : `${base}${path}`),
@@ -49,7 +49,7 @@ export async function exchange(
   );
 }
 
-function encode(body: object | EncodedBody): EncodedBody {
+function toTypedBody(body: object | TypedBody): TypedBody {
   if ('pieces' in body && 'contentType' in body) return body;
   const bytes = Buffer.from(JSON.stringify(body));
   return { contentType: 'application/json', length: bytes.length, pieces: [bytes] };

@@ -29,7 +29,7 @@ const MAX_LENGTH = 600;
  * Describes a fault in one line: who did what, and what to do next, without keys. `plain` leaves out advice for the
  * operator of the service. `isRefused` is true if the run cost nothing.
  */
-export async function explain(
+export async function explainFault(
   thrown: unknown,
   { model, signal }: Pick<EngineJob, 'model' | 'signal'>,
   access: Access,
@@ -46,7 +46,7 @@ export async function explain(
   const whole = withoutKeys(fault.what, key).replace(/\s+/g, ' ').trim();
   const short = whole.length > MAX_LENGTH ? `${whole.slice(0, MAX_LENGTH)}…` : whole;
   const has = isUnknownModel(fault) ? await nearestModels(model, access, signal) : undefined;
-  const advice = [adviceOn(fault, access), has].filter(text => text !== undefined).join('; ');
+  const advice = [operatorAdvice(fault, access), has].filter(text => text !== undefined).join('; ');
   const { isRefused = false, isUnanswered = false, isPassing = false, status, fault: kind } = fault.more;
   const cost = fault.more.mayHaveCost ? '; it may have been paid for' : '';
   const what = `${provider.name}${short.startsWith("'") ? '' : ' '}${short}${cost}`;
@@ -60,7 +60,7 @@ export async function explain(
   }
 }
 
-function adviceOn(
+function operatorAdvice(
   { more: { fault, status, advice } }: ProviderFault,
   { provider, env }: Access,
 ): string | undefined {

@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { textOrJson } from '../../files/json.ts';
 import { type ModelEntry, NUMBER_SETTINGS, OPTION_NAMES, type OptionName } from '../entry.ts';
-import { maximumOf, optionsLeftOut, targetOf } from './unsupported-options.ts';
+import { maximumOf, modelTarget, optionsLeftOut } from './unsupported-options.ts';
 
 /** The options of a run, sorted by who handles them. */
 export interface SortedOptions {
@@ -47,7 +47,7 @@ export function sortOptions(
     if (key === 'maxOutputTokens') maxOutputTokens = Number(value);
     else if (!isOptionName(key)) others[key] = value;
     else if (leftOut.has(key)) notes.push({ option: key, note: leftOutNote(model, key) });
-    else known.set(key, withinMaximum(model, key, typed(key, value), notes));
+    else known.set(key, withinMaximum(model, key, typedOption(key, value), notes));
   }
   // Every model gives one answer by default.
   if (known.get('n') === 1) known.delete('n');
@@ -55,7 +55,7 @@ export function sortOptions(
 }
 
 /** Returns an option in its type: those of a run arrive as text, those of a prompt have their type already. */
-function typed(key: OptionName, value: unknown): unknown {
+function typedOption(key: OptionName, value: unknown): unknown {
   if (key === 'stopSequences') return Array.isArray(value) ? value.map(String) : [String(value)];
   if (!NUMBER_SETTINGS.has(key) && key !== 'n') return value;
   const number = Number(value);
@@ -63,7 +63,7 @@ function typed(key: OptionName, value: unknown): unknown {
 }
 
 function withinMaximum(model: ModelEntry, key: OptionName, value: unknown, notes: OptionNote[]): unknown {
-  const target = targetOf(model);
+  const target = modelTarget(model);
   const maximum = target && maximumOf(target, key);
   if (maximum === undefined || typeof value !== 'number' || value <= maximum) return value;
   notes.push({ option: key, note: maximumNote(model, key, maximum) });

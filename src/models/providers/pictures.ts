@@ -4,7 +4,7 @@ import type { Env } from '../../files/programs.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import type { EngineJob, EngineOutput } from '../engine.ts';
 import { fetchImage } from '../outgoing/fetch-image.ts';
-import { proxyFor } from '../outgoing/proxy.ts';
+import { outgoingProxy } from '../outgoing/proxy.ts';
 import { openHttp, readBody } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { ProviderFault } from './refusal.ts';
@@ -90,7 +90,7 @@ async function pictureBytes(
 
 /** Fetches a picture from the provider itself: the guard for public pictures would refuse a local server. */
 async function fetchOwn(url: URL, env: Env, signal: AbortSignal): Promise<Buffer> {
-  const answer = await openHttp({ url, signal, proxy: proxyFor(url, env) });
+  const answer = await openHttp({ url, signal, proxy: outgoingProxy(url, env) });
   if (answer.status === 200) return await readBody(answer, MAX_IMAGE_BYTES);
   answer.discard();
   throw new Error(`its URL answers ${answer.status}`);

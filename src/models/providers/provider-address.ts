@@ -17,13 +17,13 @@ export interface ProviderAddress {
 }
 
 /** Returns a provider's address from the environment, else its own. */
-export function addressOf(data: ProviderData, env: Env): ProviderAddress {
+export function providerAddress(data: ProviderData, env: Env): ProviderAddress {
   const variable = `${(data.variable ?? data.name).toUpperCase()}_BASE_URL`;
   const written = env[variable]?.trim();
   if (written) return movedTo(written, variable, data);
   const host =
     data.name === 'ollama' ? env['OLLAMA_HOST']?.replace(/^["'\s]+|(?<!["'\s])["'\s]+$/g, '') : undefined;
-  return host ? atOllamaHost(host, data) : filledIn(data, variable, env);
+  return host ? atOllamaHost(host, data) : fillPlaceholder(data, variable, env);
 }
 
 function movedTo(written: string, variable: string, data: ProviderData): ProviderAddress {
@@ -53,7 +53,7 @@ export function normalisedBaseUrl(
 }
 
 /** Fills the placeholder of an address from the environment. */
-function filledIn({ baseUrl }: ProviderData, variable: string, env: Env): ProviderAddress {
+function fillPlaceholder({ baseUrl }: ProviderData, variable: string, env: Env): ProviderAddress {
   const needed = /\{(\w+)\}/.exec(baseUrl)?.[1];
   if (needed === undefined) return { baseUrl, isMoved: false };
   const value = env[needed]?.trim();

@@ -1,12 +1,12 @@
 import type { Env } from '../../files/programs.ts';
 import { isLoopbackHost, withoutTrailingSlashes } from '../../wire/addresses.ts';
 import type { InterfaceName, Provider } from '../entry.ts';
-import { addressOf } from './provider-address.ts';
+import { providerAddress } from './provider-address.ts';
 import { PROVIDERS, type ProviderData } from './provider-data.ts';
 
 /** Returns the known providers with the addresses of the environment, in display order. */
 export function knownProviders(env: Env): readonly Provider[] {
-  return PROVIDERS.map(data => providerOf(data, env));
+  return PROVIDERS.map(data => createProvider(data, env));
 }
 
 /** Returns the name of the known provider that a prefix stands for, or the prefix itself. */
@@ -19,9 +19,9 @@ export function providerData(name: string): ProviderData | undefined {
   return PROVIDERS.find(data => data.name === name);
 }
 
-function providerOf(data: ProviderData, env: Env): Provider {
+function createProvider(data: ProviderData, env: Env): Provider {
   const { name, keys = [], batch = false, listsModels = true } = data;
-  const { baseUrl, isMoved, variable, missing, fault } = addressOf(data, env);
+  const { baseUrl, isMoved, variable, missing, fault } = providerAddress(data, env);
   return {
     name,
     baseUrl,

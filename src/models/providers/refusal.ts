@@ -13,10 +13,10 @@ export interface Refused {
 }
 
 /** Returns the fault of a response that is not a success, judged by status and codes rather than by words. */
-export function refusal({ status, headers, text }: Refused): ProviderFault {
+export function refusalFault({ status, headers, text }: Refused): ProviderFault {
   if (status >= 300 && status < 400) return redirected(status, headers['location']);
   const body = parseJson(text) ?? text;
-  const reason = reasonOf(body) ?? text;
+  const reason = reasonInBody(body) ?? text;
   const shown = body === text ? pageOrLine(text) : inOneLine(reason);
   const codes = codesIn(body);
   const quotaUsedUp = codes.some(code => USED_UP.has(code));
@@ -31,7 +31,7 @@ export function refusal({ status, headers, text }: Refused): ProviderFault {
     retryAfterMs: headerWait(headers) ?? bodyWait(body),
     param: paramIn(body),
     fault: faultOfStatus(status, { quotaUsedUp, keyIsInvalid }),
-    advice: adviceOn(status, { text, quotaUsedUp }),
+    advice: adviceOnRefusal(status, { text, quotaUsedUp }),
     isPassing: !quotaUsedUp && (status === 429 || status >= 500),
   });
 }
@@ -112,12 +112,12 @@ export function inOneLine(reason: string): string {
 }
 
 /** Returns the reason in an error body, or in the `error` of an answer. */
-export function reasonOf(value: unknown): string | undefined {
+export function reasonInBody(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return reasonOf(value[0]);
+  if (Array.isArray(value)) return reasonInBody(value[0]);
   if (!isJsonObject(value)) return undefined;
   for (const key of ['error', 'message', 'Message', 'detail', 'errors', 'msg', 'title']) {
-    const reason = reasonOf(value[key]);
+    const reason = reasonInBody(value[key]);
     if (reason !== undefined && reason !== '') return reason + fieldIn(value);
   }
   const rest = JSON.stringify(value);
@@ -129,7 +129,7 @@ function fieldIn({ loc }: Record<string, unknown>): string {
   return Array.isArray(loc) ? ` (${loc.map(String).join('.')})` : '';
 }
 
-function adviceOn(
+function adviceOnRefusal(
   status: number,
   { text, quotaUsedUp }: { text: string; quotaUsedUp: boolean },
 ): Advice | undefined {

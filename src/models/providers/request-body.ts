@@ -45,7 +45,7 @@ export function geminiFields(config: Json): Json {
 }
 
 /** Returns a body with added fields. Merges objects that both have; there the body's own fields win. */
-export function merged(body: Json, fields: Json): Json {
+export function mergeFields(body: Json, fields: Json): Json {
   const result: Record<string, unknown> = { ...body };
   for (const [key, value] of Object.entries(fields)) {
     const own = body[key];

@@ -22,10 +22,10 @@ import { type JsonForm, jsonFormOf } from './json-form.ts';
 import { clientMessages } from './messages.ts';
 import { callOptions, clientNotes, leftOutNote, type SortedOptions, sortOptions } from './options.ts';
 import { ProviderFault } from './refusal.ts';
-import { geminiFields, merged, snakeCased } from './request-body.ts';
+import { geminiFields, mergeFields, snakeCased } from './request-body.ts';
 import { droppedKeywords } from './schema-notes.ts';
 import type { ProviderRequest } from './send.ts';
-import { reasons, targetOf } from './unsupported-options.ts';
+import { modelTarget, reasons } from './unsupported-options.ts';
 
 /** A request before it is sent. */
 export interface BuiltRequest extends ProviderRequest {
@@ -93,7 +93,7 @@ async function buildChat(
   const form = api.form(modelId);
   const { known, others } = sorted;
   const count = known.get('n');
-  const target = targetOf(model);
+  const target = modelTarget(model);
   const effort = known.get('reasoningEffort');
   const extras: Extras = {
     effort: effort === undefined ? undefined : textOrJson(effort),
@@ -135,7 +135,7 @@ async function buildChat(
   }
   const asFields = api.configIn === undefined ? snakeCased : geminiFields;
   return {
-    ...encoded(request, merged({ ...api.defaults, ...own }, asFields(fields))),
+    ...withBody(request, mergeFields({ ...api.defaults, ...own }, asFields(fields))),
     form,
     hasJsonTool: own['tools'] !== undefined || own['toolConfig'] !== undefined,
     options: new Set([...known.keys()].filter(key => !leftOut.has(key))),
@@ -254,7 +254,7 @@ function jsonBody({ body }: Captured): Readonly<Record<string, unknown>> {
   return isJsonObject(value) ? value : {};
 }
 
-function encoded({ url, method, headers }: Captured, body: object): ProviderRequest {
+function withBody({ url, method, headers }: Captured, body: object): ProviderRequest {
   return { url, method, headers, body: Buffer.from(JSON.stringify(body)) };
 }
 
@@ -264,7 +264,7 @@ async function withFields(
   fields: Readonly<Record<string, unknown>>,
 ): Promise<ProviderRequest> {
   const { body, headers } = request;
-  if (!(body instanceof FormData)) return encoded(request, merged(jsonBody(request), fields));
+  if (!(body instanceof FormData)) return withBody(request, mergeFields(jsonBody(request), fields));
   for (const [key, value] of Object.entries(fields)) {
     body.set(key, textOrJson(value));
   }

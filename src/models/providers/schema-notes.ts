@@ -33,13 +33,13 @@ export function droppedKeywords(schema: unknown, body: Readonly<Record<string, u
 
 function missingKeywords(schema: unknown, sent: unknown): string[] {
   const dropped = new Set<string>();
-  compare(schema, sent, dropped);
+  collectDropped(schema, sent, dropped);
   return [...dropped];
 }
 
-function compare(schema: unknown, sent: unknown, dropped: Set<string>): void {
+function collectDropped(schema: unknown, sent: unknown, dropped: Set<string>): void {
   if (Array.isArray(schema) && Array.isArray(sent)) {
-    for (const [at, part] of schema.entries()) compare(part, sent[at], dropped);
+    for (const [at, part] of schema.entries()) collectDropped(part, sent[at], dropped);
   }
   if (!isJsonObject(schema) || !isJsonObject(sent)) return;
   for (const [keyword, value] of Object.entries(schema)) {
@@ -51,7 +51,7 @@ function compare(schema: unknown, sent: unknown, dropped: Set<string>): void {
     } else if (NAMED.has(keyword)) {
       compareNamed(value, written, dropped);
     } else if (PARTS.has(keyword)) {
-      compare(value, written, dropped);
+      collectDropped(value, written, dropped);
     }
   }
 }
@@ -84,7 +84,7 @@ const NAMED: ReadonlySet<string> = new Set([
 
 function compareNamed(schemas: unknown, sent: unknown, dropped: Set<string>): void {
   if (!isJsonObject(schemas)) return;
-  for (const [name, schema] of Object.entries(schemas)) compare(schema, valueAt(sent, name), dropped);
+  for (const [name, schema] of Object.entries(schemas)) collectDropped(schema, valueAt(sent, name), dropped);
 }
 
 /** Returns a schema with only those keywords; keeps nothing else next to a `$ref`. */

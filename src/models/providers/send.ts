@@ -1,8 +1,8 @@
 import type { Env } from '../../files/programs.ts';
-import { proxyFor } from '../outgoing/proxy.ts';
+import { outgoingProxy } from '../outgoing/proxy.ts';
 import { type HttpAnswer, openHttp, type PiecewiseBody, readBody, TooLong } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
-import { ProviderFault, refusal } from './refusal.ts';
+import { ProviderFault, refusalFault } from './refusal.ts';
 
 /** Maximum size of an answer, in bytes, including pictures. */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -74,10 +74,10 @@ export async function sendOnce(
     },
     body,
     signal,
-    proxy: proxyFor(url, env),
+    proxy: outgoingProxy(url, env),
   });
   if (answer.status >= 200 && answer.status < 300) return answer;
-  throw refusal({ status: answer.status, headers: answer.headers, text: await refusalText(answer) });
+  throw refusalFault({ status: answer.status, headers: answer.headers, text: await refusalText(answer) });
 }
 
 /** Reads the body of an error response; a truncated one is still an error. */

@@ -13,7 +13,7 @@ export interface ModelTarget {
   readonly isLocal?: boolean;
 }
 
-type Settings = Readonly<Record<string, unknown>>;
+type SentSettings = Readonly<Record<string, unknown>>;
 
 /** Options that some models don't take. */
 interface Rule {
@@ -23,7 +23,7 @@ interface Rule {
   /** Matches model names in lower case, without the maker; default all. */
   readonly names?: RegExp;
   /** Further conditions. */
-  readonly when?: (target: ModelTarget, settings: Settings) => boolean;
+  readonly when?: (target: ModelTarget, settings: SentSettings) => boolean;
 }
 
 const SAMPLING = ['temperature', 'topP'] as const;
@@ -71,7 +71,7 @@ const RULES: readonly Rule[] = [
   },
   {
     names: CLAUDE_WITH_EITHER,
-    when: (_, { temperature, topP }) => isSet(temperature) && isSet(topP),
+    when: (_, { temperature, topP }) => hasValue(temperature) && hasValue(topP),
     options: ['topP'],
   },
   { names: CLAUDE_WITHOUT_EFFORT, options: ['reasoningEffort'] },
@@ -122,7 +122,7 @@ const MAX_TEMPERATURE: Partial<Record<InterfaceName, number>> = {
 };
 
 /** Returns the facts that a model's options depend on; undefined for a model without a provider. */
-export function targetOf({ model, id = model, provider, reasoning }: ModelEntry): ModelTarget | undefined {
+export function modelTarget({ model, id = model, provider, reasoning }: ModelEntry): ModelTarget | undefined {
   if (!provider) return undefined;
   const { name, engine, baseUrl } = provider;
   const isLocal =
@@ -137,13 +137,16 @@ const LOCAL_SERVERS: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llama
  *
  * @param settings the options to send, because some exclude each other
  */
-export function optionsLeftOut(model: ModelEntry, settings: Settings = {}): ReadonlySet<OptionName> {
-  const target = targetOf(model);
+export function optionsLeftOut(model: ModelEntry, settings: SentSettings = {}): ReadonlySet<OptionName> {
+  const target = modelTarget(model);
   return new Set([...(target ? unsupportedOptions(target, settings) : []), ...(model.leaveOut ?? [])]);
 }
 
 /** Returns the options that the rules exclude for a model. */
-export function unsupportedOptions(target: ModelTarget, settings: Settings = {}): ReadonlySet<OptionName> {
+export function unsupportedOptions(
+  target: ModelTarget,
+  settings: SentSettings = {},
+): ReadonlySet<OptionName> {
   const name = bareName(target.id);
   const rules = RULES.filter(
     ({ at, names, when }) =>
@@ -190,10 +193,10 @@ function thinksAtOpenAi(target: ModelTarget): boolean {
   return isOpenAi(target) && reasons(target) === true;
 }
 
-function isSet(value: unknown): boolean {
+function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }
 
-function isAskedNotToThink({ id }: ModelTarget, { reasoningEffort }: Settings): boolean {
+function isAskedNotToThink({ id }: ModelTarget, { reasoningEffort }: SentSettings): boolean {
   return reasoningEffort === 'none' && CAN_STOP_THINKING.test(bareName(id));
 }

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { chargeOf } from '../../../src/models/catalogue/prices.ts';
-import type { Usage } from '../../../src/models/engine.ts';
+import type { ProviderUsage } from '../../../src/models/engine.ts';
 import type { ModelEntry, Price, Provider } from '../../../src/models/entry.ts';
 import { providerAt } from '../job.ts';
 
-const MILLION: Usage = { input: 1_000_000, output: 0, cached: 0 };
+const MILLION: ProviderUsage = { input: 1_000_000, output: 0, cached: 0 };
 
 /** Dollars of a run; null if they are unknown. */
 async function dollars(
   model: { name: string; id: string; price?: Price },
-  usage: Usage,
+  usage: ProviderUsage,
   more: { providerBatch?: boolean; runOptions?: Record<string, unknown> } = {},
 ): Promise<number | null> {
   const provider: Provider = providerAt('https://models.example/v1', { name: model.name });

@@ -9,7 +9,7 @@ import {
 } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetchImage } from '../../../src/models/outgoing/fetch-image.ts';
-import { proxyFor } from '../../../src/models/outgoing/proxy.ts';
+import { outgoingProxy } from '../../../src/models/outgoing/proxy.ts';
 import { openHttp, readBody } from '../../../src/models/outgoing/request.ts';
 import { certificate } from '../../support/certificate.ts';
 import { png } from '../../support/pictures.ts';
@@ -222,13 +222,13 @@ describe('the proxy for a URL', () => {
 
   it('is that of the environment, but none for this machine', () => {
     const env = { HTTP_PROXY: 'p:1', HTTPS_PROXY: 'q:2' };
-    expect(proxyFor(far, env)?.host).toBe('q:2');
-    expect(proxyFor(new URL('http://127.0.0.1:8000/'), env)).toBeUndefined();
-    expect(proxyFor(new URL('http://127.evil.example/'), env)?.host).toBe('p:1');
+    expect(outgoingProxy(far, env)?.host).toBe('q:2');
+    expect(outgoingProxy(new URL('http://127.0.0.1:8000/'), env)).toBeUndefined();
+    expect(outgoingProxy(new URL('http://127.evil.example/'), env)?.host).toBe('p:1');
   });
 
   it('is not taken from HTTP_PROXY in a CGI script', () => {
     const env = { HTTP_PROXY: 'p:1', REQUEST_METHOD: 'GET' };
-    expect(proxyFor(new URL('http://far.example/'), env)).toBeUndefined();
+    expect(outgoingProxy(new URL('http://far.example/'), env)).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { describe, expect, it } from 'vitest';
-import { Answer, type AnswerFormat } from '../../../src/models/providers/answer.ts';
+import { type AnswerFormat, ModelAnswer } from '../../../src/models/providers/answer.ts';
 import { CHAT } from '../../../src/models/providers/answer-formats/chat.ts';
 import { CONVERSE } from '../../../src/models/providers/answer-formats/converse.ts';
 import { GEMINI } from '../../../src/models/providers/answer-formats/gemini.ts';
@@ -70,7 +70,7 @@ const READERS: Readonly<Record<string, AnswerFormat>> = {
 };
 
 function counted(form: AnswerFormat, body: object): number[] {
-  const answer = new Answer(form);
+  const answer = new ModelAnswer(form);
   answer.add(body);
   const { input, output, cached, cacheWritten } = answer.usage ?? {};
   return [input, output, cached, cacheWritten].map(count => count ?? 0);

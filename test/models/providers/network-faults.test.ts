@@ -2,7 +2,7 @@ import { errors } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
-import { explain } from '../../../src/models/providers/fault.ts';
+import { explainFault } from '../../../src/models/providers/fault.ts';
 import { FakeProvider, type ProviderHandler } from '../../support/fake-provider.ts';
 import { jobOf, providerAt } from '../job.ts';
 
@@ -47,10 +47,10 @@ const failed = (code: string, syscall?: string): Error =>
     ...(syscall !== undefined && { syscall }),
   });
 
-const explained = async (thrown: Error): Promise<Awaited<ReturnType<typeof explain>>> => {
+const explained = async (thrown: Error): Promise<Awaited<ReturnType<typeof explainFault>>> => {
   const { model } = jobOf({ model: { model: 'tiny', engine: 'provider' } });
   const access = { provider: providerAt('https://api.example.com/v1'), key: undefined, env: {} };
-  return await explain(thrown, { model, signal: new AbortController().signal }, access);
+  return await explainFault(thrown, { model, signal: new AbortController().signal }, access);
 };
 
 describe('a fault of the network', () => {

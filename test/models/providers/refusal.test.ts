@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { OPTION_NAMES } from '../../../src/models/entry.ts';
-import { refusal } from '../../../src/models/providers/refusal.ts';
+import { refusalFault } from '../../../src/models/providers/refusal.ts';
 import { refusedOptions } from '../../../src/models/providers/refused-option.ts';
 import type { RealError } from '../../support/providers/real-error.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
 import { REFUSALS } from '../../support/providers/real-refusals.ts';
 
 const faultOf = ({ status, headers = {}, body }: Omit<RealError, 'provider' | 'means' | 'source' | 'says'>) =>
-  refusal({ status, headers, text: body });
+  refusalFault({ status, headers, text: body });
 const meaning = (...means: RealError['means'][]): RealError[] =>
   REFUSALS.filter(error => means.includes(error.means));
 
@@ -50,11 +50,13 @@ describe('a refusal', () => {
     ['retry-after', '1e999'],
     ['retry-after', 'soon'],
   ])('names no time that is none: %s %s', (name, value) => {
-    expect(refusal({ status: 429, headers: { [name]: value }, text: '' }).more.retryAfterMs).toBeUndefined();
+    expect(
+      refusalFault({ status: 429, headers: { [name]: value }, text: '' }).more.retryAfterMs,
+    ).toBeUndefined();
   });
 
   it('of markup that is no page is shown', () => {
-    expect(refusal({ status: 400, headers: {}, text: '<bad request: no model>' }).what).toBe(
+    expect(refusalFault({ status: 400, headers: {}, text: '<bad request: no model>' }).what).toBe(
       'answered 400 <bad request: no model>',
     );
   });

@@ -4,7 +4,7 @@ import type { FinishReason } from '@google/genai';
 import type Groq from 'groq-sdk';
 import type OpenAI from 'openai';
 import { expect, it } from 'vitest';
-import { Answer, type AnswerFormat } from '../../../src/models/providers/answer.ts';
+import { type AnswerFormat, ModelAnswer } from '../../../src/models/providers/answer.ts';
 import { CHAT } from '../../../src/models/providers/answer-formats/chat.ts';
 import { CONVERSE } from '../../../src/models/providers/answer-formats/converse.ts';
 import { GEMINI } from '../../../src/models/providers/answer-formats/gemini.ts';
@@ -96,7 +96,7 @@ it.each<[string, AnswerFormat, Reasons<string>]>([
   ['generateContent', GEMINI, GOOGLE],
 ])('%s has a meaning for every reason to stop that its client knows', (_, form, reasons) => {
   const judged = Object.keys(reasons).map(reason => {
-    const answer = new Answer(form);
+    const answer = new ModelAnswer(form);
     answer.addText('A text');
     answer.addStopReason(reason);
     expect(answer.unknownReasons).toEqual([]);
@@ -105,7 +105,7 @@ it.each<[string, AnswerFormat, Reasons<string>]>([
   expect(Object.fromEntries(judged)).toEqual(reasons);
 });
 
-function isCut(answer: Answer): boolean {
+function isCut(answer: ModelAnswer): boolean {
   try {
     answer.check();
     return false;

@@ -4,9 +4,9 @@ import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
 import { knownProviders } from '../../../src/models/providers/providers.ts';
 import {
   maximumOf,
+  modelTarget,
   optionsLeftOut,
   reasons,
-  targetOf,
 } from '../../../src/models/providers/unsupported-options.ts';
 
 const ENV = { AZURE_RESOURCE_NAME: 'mine', AWS_REGION: 'eu-west-1' };
@@ -115,7 +115,7 @@ it.each<[string, number | undefined]>([
   ['openai/gpt-4o', undefined],
   ['ollama/llama3.2', undefined],
 ])('the highest temperature of %s is %s', (name, max) => {
-  const target = targetOf(modelOf(name));
+  const target = modelTarget(modelOf(name));
   expect(target && maximumOf(target, 'temperature')).toBe(max);
 });
 
@@ -126,6 +126,6 @@ it.each<[string, boolean | undefined]>([
   ['openai/ft:gpt-4o-mini:acme::x1', false],
   ['azure/mine', undefined],
 ])('%s thinks: %s', (name, thinks) => {
-  const target = targetOf(modelOf(name));
+  const target = modelTarget(modelOf(name));
   expect(target && reasons(target)).toBe(thinks);
 });

@@ -46,7 +46,7 @@ export function layOut(text: string, box: Box): CardText {
     const laid = layOutAt(paragraphs, size, box.width);
     if (laid.height <= box.height && isWhole) return laid;
   }
-  return cut(layOutAt(paragraphs, SMALLEST, box.width), box);
+  return cutToBox(layOutAt(paragraphs, SMALLEST, box.width), box);
 }
 
 function layOutAt(paragraphs: readonly string[], body: number, width: number): CardText {
@@ -75,7 +75,7 @@ function columnsIn(width: number, size: number): number {
   return Math.floor(width / (size * ADVANCE));
 }
 
-function cut({ lines }: CardText, box: Box): CardText {
+function cutToBox({ lines }: CardText, box: Box): CardText {
   const fitting = lines.filter(({ baseline, size }) => baseline + size * (LEADING - 1) <= box.height);
   const last = fitting.at(-1);
   if (!last) return { lines: [], height: 0 };

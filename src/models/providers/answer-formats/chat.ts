@@ -1,8 +1,8 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import type { Usage } from '../../engine.ts';
-import { type Answer, type AnswerFormat, type Counts, countAt } from '../answer.ts';
+import type { ProviderUsage } from '../../engine.ts';
+import { type AnswerFormat, countAt, type ModelAnswer, type ReportedCounts } from '../answer.ts';
 import type { PictureSource } from '../pictures.ts';
-import { reasonOf } from '../refusal.ts';
+import { reasonInBody } from '../refusal.ts';
 
 /** Chat Completions of any provider. */
 export const CHAT: AnswerFormat = {
@@ -42,11 +42,11 @@ export const CHAT: AnswerFormat = {
   usage: tokenUsage,
 };
 
-function readChoice(choice: unknown, answer: Answer): void {
+function readChoice(choice: unknown, answer: ModelAnswer): void {
   const index = countAt(choice, 'index') ?? 0;
   answer.addStopReason(textAt(choice, 'finish_reason'));
   const error = valueAt(choice, 'error') ?? undefined;
-  if (error !== undefined) answer.setError(reasonOf(error) ?? 'it gave no reason');
+  if (error !== undefined) answer.setError(reasonInBody(error) ?? 'it gave no reason');
   const message = valueAt(choice, 'message') ?? valueAt(choice, 'delta');
   answer.addRefusal(textAt(message, 'refusal'));
   for (const call of [...listAt(message, 'tool_calls'), valueAt(message, 'function_call')]) {
@@ -57,8 +57,8 @@ function readChoice(choice: unknown, answer: Answer): void {
   const parts = contentParts(valueAt(message, 'content'));
   const isThought = parts.some(({ type }) => type === 'thinking' || type === 'reasoning');
   answer.thought ||= isThought || THOUGHTS.some(key => Boolean(valueAt(message, key)));
-  answer.pictures.push(...[...parts, ...contentParts(valueAt(message, 'images'))].flatMap(pictureIn));
-  for (const part of parts.filter(isText)) answer.addText(textAt(part, 'text'), index);
+  answer.pictures.push(...[...parts, ...contentParts(valueAt(message, 'images'))].flatMap(picturesIn));
+  for (const part of parts.filter(isTextPart)) answer.addText(textAt(part, 'text'), index);
 }
 
 /** Fields that hold a model's thinking. */
@@ -71,12 +71,12 @@ function contentParts(content: unknown): Record<string, unknown>[] {
     : listAt(content).filter(isJsonObject);
 }
 
-function isText({ type }: Record<string, unknown>): boolean {
+function isTextPart({ type }: Record<string, unknown>): boolean {
   return type === 'text' || type === 'output_text';
 }
 
 /** Returns the picture in a part. Its URL is the value of `image_url`, or in an object there. */
-function pictureIn(part: unknown): PictureSource[] {
+function picturesIn(part: unknown): PictureSource[] {
   const url = textAt(part, 'image_url', 'url') ?? textAt(part, 'image_url');
   const base64 = textAt(part, 'b64_json');
   if (url !== undefined) return [{ url }];
@@ -87,7 +87,7 @@ function pictureIn(part: unknown): PictureSource[] {
  * Returns the usage from the counts of OpenAI's interfaces and their imitations. Some leave thinking out of the completion
  * but include it in the total.
  */
-export function tokenUsage(counts: Counts): Usage | undefined {
+export function tokenUsage(counts: ReportedCounts): ProviderUsage | undefined {
   const count = (...path: string[]): number | undefined => countAt(counts, ...path);
   const input = count('prompt_tokens') ?? count('input_tokens');
   const completion = count('completion_tokens') ?? count('output_tokens');
@@ -117,7 +117,7 @@ export function tokenUsage(counts: Counts): Usage | undefined {
 const TICK = 1e-10;
 
 /** Returns the cost that a provider reports, in US dollars. */
-export function dollarsIn(counts: Counts): number | undefined {
+export function dollarsIn(counts: ReportedCounts): number | undefined {
   const { cost, cost_in_usd_ticks: ticks } = counts;
   if (typeof cost === 'number' && Number.isFinite(cost) && cost >= 0) return cost;
   return typeof ticks === 'number' && Number.isFinite(ticks) && ticks >= 0 ? ticks * TICK : undefined;

@@ -1,5 +1,5 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import { type Answer, type AnswerFormat, countAt, usageBesideCache } from '../answer.ts';
+import { type AnswerFormat, countAt, type ModelAnswer, usageBesideCache } from '../answer.ts';
 
 /** Amazon Bedrock's Converse. Each event of its stream is an object with one key, its type. */
 export const CONVERSE: AnswerFormat = {
@@ -41,7 +41,7 @@ export const CONVERSE: AnswerFormat = {
   },
 };
 
-function readBlock(block: unknown, answer: Answer): void {
+function readBlock(block: unknown, answer: ModelAnswer): void {
   answer.addText(textAt(block, 'text'));
   answer.thought ||= isJsonObject(valueAt(block, 'reasoningContent'));
   const called = valueAt(block, 'toolUse');

@@ -1,5 +1,5 @@
 import { listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import { type Answer, type AnswerFormat, countAt } from '../answer.ts';
+import { type AnswerFormat, countAt, type ModelAnswer } from '../answer.ts';
 
 /** Google's `generateContent`. */
 export const GEMINI: AnswerFormat = {
@@ -49,7 +49,7 @@ export const GEMINI: AnswerFormat = {
   },
 };
 
-function readCandidate(candidate: unknown, index: number, answer: Answer): void {
+function readCandidate(candidate: unknown, index: number, answer: ModelAnswer): void {
   const reason = textAt(candidate, 'finishReason');
   if (reason !== undefined && reason !== 'FINISH_REASON_UNSPECIFIED') {
     answer.ended = true;

@@ -1,6 +1,6 @@
 import { listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import type { Answer, AnswerFormat } from '../answer.ts';
-import { reasonOf } from '../refusal.ts';
+import type { AnswerFormat, ModelAnswer } from '../answer.ts';
+import { reasonInBody } from '../refusal.ts';
 import { dollarsIn, tokenUsage } from './chat.ts';
 
 /** The interfaces of image models: OpenAI's, its imitations, Amazon's and Fireworks'. */
@@ -10,7 +10,7 @@ export const IMAGES: AnswerFormat = {
   read(object, answer) {
     answer.addCounts(valueAt(object, 'usage'));
     const error = valueAt(object, 'error') ?? undefined;
-    if (error !== undefined) answer.setError(reasonOf(error) ?? 'it gave no reason');
+    if (error !== undefined) answer.setError(reasonInBody(error) ?? 'it gave no reason');
     for (const picture of [...listAt(object, 'data'), ...listAt(object, 'images')]) {
       if (valueAt(picture, 'respect_moderation') === false) {
         answer.addStopReason('content_filter');
@@ -30,7 +30,7 @@ export const IMAGES: AnswerFormat = {
 const NO_TOKENS = { input: 0, output: 0, cached: 0 };
 
 /** Reads the id or the status of a picture that is drawn asynchronously. */
-function readTask(object: unknown, answer: Answer): void {
+function readTask(object: unknown, answer: ModelAnswer): void {
   answer.task = textAt(object, 'request_id') ?? answer.task;
   const status = textAt(object, 'status');
   if (status === undefined || status === 'Pending') return;

@@ -1,6 +1,6 @@
 import { isJsonObject, listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import { type Answer, type AnswerFormat, countAt, usageBesideCache } from '../answer.ts';
-import { reasonOf } from '../refusal.ts';
+import { type AnswerFormat, countAt, type ModelAnswer, usageBesideCache } from '../answer.ts';
+import { reasonInBody } from '../refusal.ts';
 
 /** Anthropic's Messages. */
 export const MESSAGES: AnswerFormat = {
@@ -37,7 +37,7 @@ export const MESSAGES: AnswerFormat = {
       case 'content_block_delta':
         return readBlock(valueAt(object, 'delta'), answer);
       case 'error':
-        return answer.setError(reasonOf(valueAt(object, 'error')) ?? 'it gave no reason');
+        return answer.setError(reasonInBody(valueAt(object, 'error')) ?? 'it gave no reason');
       default:
         return readMessage(object, answer);
     }
@@ -59,7 +59,7 @@ export const MESSAGES: AnswerFormat = {
   },
 };
 
-function readMessage(message: unknown, answer: Answer): void {
+function readMessage(message: unknown, answer: ModelAnswer): void {
   answer.addCounts(valueAt(message, 'usage'));
   answer.tier = textAt(message, 'usage', 'service_tier') ?? answer.tier;
   readStop(message, answer);
@@ -67,7 +67,7 @@ function readMessage(message: unknown, answer: Answer): void {
 }
 
 /** Reads a block of content, or a piece of one. */
-function readBlock(block: unknown, answer: Answer): void {
+function readBlock(block: unknown, answer: ModelAnswer): void {
   const type = textAt(block, 'type') ?? '';
   answer.thought ||= type.includes('thinking');
   if (type === 'text' || type === 'text_delta') answer.addText(textAt(block, 'text'));
@@ -79,7 +79,7 @@ function readBlock(block: unknown, answer: Answer): void {
   }
 }
 
-function readStop(message: unknown, answer: Answer): void {
+function readStop(message: unknown, answer: ModelAnswer): void {
   answer.addStopReason(textAt(message, 'stop_reason'));
   answer.addRefusal(textAt(message, 'stop_details', 'explanation'));
 }

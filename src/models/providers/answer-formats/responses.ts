@@ -1,6 +1,6 @@
 import { listAt, textAt, valueAt } from '../../../wire/bounded-json.ts';
-import type { Answer, AnswerFormat } from '../answer.ts';
-import { reasonOf } from '../refusal.ts';
+import type { AnswerFormat, ModelAnswer } from '../answer.ts';
+import { reasonInBody } from '../refusal.ts';
 import { tokenUsage } from './chat.ts';
 
 /** OpenAI's Responses. */
@@ -41,7 +41,7 @@ export const RESPONSES: AnswerFormat = {
         answer.ended = true;
         return readEnd(valueAt(object, 'response'), answer, { withText: answer.text === '' });
       case 'error':
-        return answer.setError(reasonOf(valueAt(object, 'error') ?? object) ?? 'it gave no reason');
+        return answer.setError(reasonInBody(valueAt(object, 'error') ?? object) ?? 'it gave no reason');
       default:
         return type.startsWith('response.') ? undefined : readEnd(object, answer, { withText: true });
     }
@@ -50,17 +50,17 @@ export const RESPONSES: AnswerFormat = {
 };
 
 /** Reads a whole response; without its text if that arrived piece by piece before. */
-function readEnd(response: unknown, answer: Answer, { withText }: { withText: boolean }): void {
+function readEnd(response: unknown, answer: ModelAnswer, { withText }: { withText: boolean }): void {
   answer.addCounts(valueAt(response, 'usage'));
   answer.tier = textAt(response, 'service_tier') ?? answer.tier;
   const error = valueAt(response, 'error') ?? undefined;
-  if (error !== undefined) answer.setError(reasonOf(error) ?? 'it gave no reason');
+  if (error !== undefined) answer.setError(reasonInBody(error) ?? 'it gave no reason');
   answer.addStopReason(textAt(response, 'incomplete_details', 'reason'));
   answer.addStopReason(textAt(response, 'status'));
   for (const item of listAt(response, 'output')) readItem(item, answer, withText);
 }
 
-function readItem(item: unknown, answer: Answer, withText: boolean): void {
+function readItem(item: unknown, answer: ModelAnswer, withText: boolean): void {
   const type = textAt(item, 'type') ?? '';
   if (type === 'reasoning') answer.thought = true;
   if (type === 'function_call') answer.addToolCall(textAt(item, 'name'), textAt(item, 'arguments'));
