@@ -96,7 +96,7 @@ export async function startEmbedded(options: CommonOptions) {
       signal?.throwIfAborted();
       onSent?.();
       if (url.startsWith('file:')) return responseOf(await fileAnswer(media, url));
-      const bytes = await bytesOf(body);
+      const bytes = await collectBody(body);
       const target = url.slice(ORIGIN.length);
       const readBody = (): Promise<Buffer> =>
         bytes.length > MAX_BODY_BYTES ? Promise.reject(tooLarge()) : Promise.resolve(bytes);
@@ -160,7 +160,7 @@ export async function openForCommand(options: CommonOptions) {
   }
 }
 
-async function bytesOf(body: LocalRequest['body']): Promise<Buffer> {
+async function collectBody(body: LocalRequest['body']): Promise<Buffer> {
   if (body === undefined || typeof body === 'string') return Buffer.from(body ?? '');
   const pieces: Uint8Array[] = [];
   // Copied, because the source reuses its buffer.
@@ -178,9 +178,13 @@ async function fileAnswer(media: Media, url: string): Promise<ApiAnswer> {
 }
 
 function responseOf({ httpStatus, headers, body }: ApiAnswer): LocalResponse {
-  return { status: httpStatus, headers, body: typeof body === 'string' ? once(Buffer.from(body)) : body };
+  return {
+    status: httpStatus,
+    headers,
+    body: typeof body === 'string' ? singleChunk(Buffer.from(body)) : body,
+  };
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* singleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }

@@ -2,7 +2,7 @@ import type { Env } from '../files/programs.ts';
 import type { ModelsText } from '../models/catalogue/models-file.ts';
 import type { FetchImageOptions } from '../models/outgoing/fetch-image.ts';
 import type { Clock } from './core/clock.ts';
-import type { RequestEvent } from './http/server.ts';
+import type { ServedRequest } from './http/server.ts';
 import type { RunEnd } from './runs/run-work.ts';
 
 /** Options of the embedded service and of `serve`. */
@@ -80,7 +80,7 @@ export interface ServiceOptions extends CommonOptions {
   /** Maximum bytes of bodies, fetched pictures and answers in memory, half of them for one user; default 256 MiB. */
   maxRequestBytes?: number | undefined;
   /** Called for each request after its answer has been sent. */
-  onRequest?: (event: RequestEvent) => void;
+  onRequest?: (event: ServedRequest) => void;
 }
 
 /** The service over HTTP. */

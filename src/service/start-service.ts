@@ -3,10 +3,10 @@ import { endLeftPrograms } from '../models/programs/left-programs.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
 import { compose, type Parts } from './compose.ts';
-import { type Clock, systemClock, within } from './core/clock.ts';
+import { type Clock, resultWithin, systemClock } from './core/clock.ts';
 import { rateLimiter } from './core/rate-limiter.ts';
 import type { Metrics } from './http/metrics.ts';
-import { createHttpServer, type HttpServer, listen, originOf, type RequestEvent } from './http/server.ts';
+import { createHttpServer, type HttpServer, listen, originOf, type ServedRequest } from './http/server.ts';
 import { WorkThread } from './http/work-thread.ts';
 import { createKey } from './keys/keys.ts';
 import { openSignedUrls } from './media/signed-urls.ts';
@@ -103,7 +103,7 @@ async function serveFrom(
     stopped: stopped.signal,
   });
   const { api } = parts;
-  const onRequest = (event: RequestEvent): void => {
+  const onRequest = (event: ServedRequest): void => {
     metrics?.request(event);
     options.onRequest?.(event);
   };
@@ -174,7 +174,7 @@ async function stopServing(
   const closed = new Promise<void>(resolve => server.close(() => resolve()));
   endUnused();
   // The headers of a request may still be arriving.
-  const arriving = graceMs > 0 ? within(graceMs, clock, closed) : undefined;
+  const arriving = graceMs > 0 ? resultWithin(graceMs, clock, closed) : undefined;
   await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock), arriving]);
   stopped.abort(new Error('the service is stopping'));
   await Promise.all([tasks.close(), thread.close()]);

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { RequestEvent } from '../../src/service/http/server.ts';
+import type { ServedRequest } from '../../src/service/http/server.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { TestService, temporaryDataDir } from '../support/local-service.ts';
@@ -13,7 +13,7 @@ const SAME_TRACE = new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`);
 
 let provider: FakeProvider;
 let service: TestService;
-const events: RequestEvent[] = [];
+const events: ServedRequest[] = [];
 
 beforeAll(async () => {
   provider = await FakeProvider.start();
@@ -30,7 +30,7 @@ beforeAll(async () => {
     OPENAI_API_KEY: 'none',
     OPENAI_BASE_URL: provider.baseUrl,
   };
-  const onRequest = (event: RequestEvent): void => void events.push(event);
+  const onRequest = (event: ServedRequest): void => void events.push(event);
   service = await TestService.start({
     dataDir,
     env,

@@ -1,4 +1,4 @@
-import { type Clock, within } from './clock.ts';
+import { type Clock, resultWithin } from './clock.ts';
 
 /** Tracks work that has to end before something can be closed. */
 export class PendingWork {
@@ -21,7 +21,7 @@ export class PendingWork {
 
   /** Like `ended`, but waits at most `ms` milliseconds. */
   async endedWithin(ms: number, clock: Clock): Promise<void> {
-    if (ms > 0 && this.#work.size > 0) await within(ms, clock, this.ended());
+    if (ms > 0 && this.#work.size > 0) await resultWithin(ms, clock, this.ended());
   }
 }
 

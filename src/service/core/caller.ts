@@ -1,13 +1,13 @@
 /** The plans of users; requests of a user with `none` get 402. */
 export const PLANS = ['pro', 'none'] as const;
-export type Plan = (typeof PLANS)[number];
+export type UserPlan = (typeof PLANS)[number];
 
 /** The user and key of a request. */
 export interface Caller {
   keyId: string;
   userId: number;
   userName: string;
-  plan: Plan;
+  plan: UserPlan;
   /** True if the key belongs to an author, who may publish. */
   author: boolean;
 }

@@ -18,7 +18,7 @@ export const systemClock: Clock = {
 };
 
 /** Returns the result of `work`, or undefined if it takes longer than `ms`. */
-export async function within<T>(
+export async function resultWithin<T>(
   ms: number,
   clock: Clock,
   work: Promise<T> | undefined,

@@ -32,7 +32,7 @@ export function notFound(message: string): Refusal {
   return new Refusal('NOT_FOUND', message);
 }
 
-export function invalid(message: string): Refusal {
+export function invalidRequest(message: string): Refusal {
   return new Refusal('INVALID_REQUEST', message);
 }
 

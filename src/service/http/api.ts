@@ -3,7 +3,7 @@ import { notFound } from '../core/refusal.ts';
 import { ApiError, answerError, jsonAnswer } from './api-error.ts';
 import { type AuthOptions, admit, type Sender, senderOf } from './auth.ts';
 import type { ParseBody } from './parse-body.ts';
-import { readCall } from './read-call.ts';
+import { readHandlerInput } from './read-call.ts';
 import { type ApiAnswer, type ApiRequest, isKeyed, type Route } from './route.ts';
 import { router } from './router.ts';
 
@@ -41,7 +41,7 @@ export function createApi<S>({ routes, services, auth, closing, parse, onFault }
       const { route } = match;
       const data = await route.handle(
         services,
-        await readCall(request, match, search.join('?'), { caller: sender.caller, parse }),
+        await readHandlerInput(request, match, search.join('?'), { caller: sender.caller, parse }),
       );
       return route.data ? success(data) : (data as ApiAnswer);
     };

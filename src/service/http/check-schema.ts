@@ -5,7 +5,7 @@ import type { Schema } from './schema.ts';
 export function valueFault(schema: Schema, value: unknown, field = ''): string | undefined {
   const { type, enum: values, pattern } = schema;
   if (type !== undefined && !hasType(value, type)) {
-    return `${field || 'the body'} must be ${nameOf(type)}`;
+    return `${field || 'the body'} must be ${typeName(type)}`;
   }
   if (schema.const !== undefined && value !== schema.const) {
     return `${field} must be ${JSON.stringify(schema.const)}`;
@@ -78,7 +78,7 @@ function join(path: string, step: string): string {
   return path === '' ? step : `${path}.${step}`;
 }
 
-function nameOf(type: string | readonly string[]): string {
+function typeName(type: string | readonly string[]): string {
   const names = [type].flat();
   return names.map(name => `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`).join(' or ');
 }

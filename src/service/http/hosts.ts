@@ -11,11 +11,11 @@ export function hostCheck(
   listening: string,
   publicUrl: string | undefined,
 ): (host: string | undefined) => boolean {
-  const names = new Set([nameIn(inUrl(listening))]);
+  const names = new Set([hostNameIn(inUrl(listening))]);
   if (publicUrl !== undefined) names.add(new URL(publicUrl).hostname);
   return host => {
     if (host === undefined) return true;
-    const name = nameIn(host);
+    const name = hostNameIn(host);
     if (name === undefined) return false;
     return isLoopbackHost(name) || names.has(name) || (isWildcard(listening) && isOwnAddress(name));
   };
@@ -31,7 +31,7 @@ export function inUrl(host: string): string {
 }
 
 /** Returns the normalised host name without port; undefined if it is not a host. */
-function nameIn(host: string): string | undefined {
+function hostNameIn(host: string): string | undefined {
   if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}`)) return undefined;
   return new URL(`http://${host}`).hostname.replace(/\.$/, '');
 }

@@ -23,7 +23,7 @@ export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
     // Further data of a refused connection is discarded.
     if (refused.has(socket)) return;
     refused.add(socket);
-    void refuse(socket, refusal, exchanges.get(socket), lingerMs);
+    void answerMalformed(socket, refusal, exchanges.get(socket), lingerMs);
   };
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
@@ -47,21 +47,21 @@ export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
  * Answers a malformed request after the requests before it have been answered. The connection is first closed only for
  * writing: closing it entirely while the caller still sends would reset it and lose the answer.
  */
-async function refuse(
+async function answerMalformed(
   socket: Duplex,
   refusal: ApiError,
   last: LastExchange | undefined,
   lingerMs: number,
 ): Promise<void> {
   const isLast = last?.request.complete === false;
-  await ended(isLast ? last.previous : last?.response);
-  if (!isLast || !last.response.headersSent) socket.write(written(refusal));
+  await untilClosed(isLast ? last.previous : last?.response);
+  if (!isLast || !last.response.headersSent) socket.write(toWireBytes(refusal));
   socket.end();
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
 }
 
-async function ended(response: ServerResponse | undefined): Promise<void> {
+async function untilClosed(response: ServerResponse | undefined): Promise<void> {
   if (response && !response.closed) await once(response, 'close').catch(() => {});
 }
 
@@ -74,7 +74,7 @@ function clientErrorOf(error: NodeJS.ErrnoException): ApiError {
 }
 
 /** Returns the whole answer as bytes on the wire. */
-function written(refusal: ApiError): string {
+function toWireBytes(refusal: ApiError): string {
   const { httpStatus, headers, body } = closing(refusal);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const statusLine = `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus] ?? ''}`;

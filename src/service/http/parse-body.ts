@@ -16,7 +16,7 @@ export type ParseBody = (bytes: Buffer) => Promise<ParsedBody>;
 
 /** Parses a body in this thread. @throws {ApiError} BAD_REQUEST_ERROR or PAYLOAD_TOO_LARGE_ERROR */
 export function parseBodyHere(bytes: Uint8Array): ParsedBody {
-  const value = parse(bytes);
+  const value = parseJsonBody(bytes);
   return { value, digest: () => digestOf(value) };
 }
 
@@ -35,7 +35,7 @@ const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Parses a body as JSON, whatever its content type. */
-function parse(bytes: Uint8Array): unknown {
+function parseJsonBody(bytes: Uint8Array): unknown {
   try {
     const json = UTF8.decode(bytes);
     if (json.includes('\\u0000') && NUL_IN_JSON.test(json)) throw holdsNul('the body');

@@ -1,10 +1,10 @@
 import type { Caller } from '../core/caller.ts';
-import { invalid } from '../core/refusal.ts';
+import { invalidRequest } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
 import { ApiError } from './api-error.ts';
 import { valueFault } from './check-schema.ts';
 import { holdsNul, type ParseBody } from './parse-body.ts';
-import { type ApiRequest, type Call, isKeyed } from './route.ts';
+import { type ApiRequest, type HandlerInput, isKeyed } from './route.ts';
 import type { Match } from './router.ts';
 import type { Schema } from './schema.ts';
 
@@ -13,12 +13,12 @@ import type { Schema } from './schema.ts';
  *
  * @throws {ApiError} UNAUTHORIZED_ERROR, FORBIDDEN_ERROR, VALIDATION_ERROR or BAD_REQUEST_ERROR
  */
-export async function readCall(
+export async function readHandlerInput(
   request: ApiRequest,
   { route, params }: Match<never>,
   search: string,
   { caller, parse }: { readonly caller: Caller | undefined; readonly parse: ParseBody },
-): Promise<Call> {
+): Promise<HandlerInput> {
   if (!caller && isKeyed(route)) {
     throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
   }
@@ -52,7 +52,7 @@ function readQuery(schema: Schema, search: string): Record<string, unknown> {
     const values = sent.getAll(name);
     if (values.some(value => value.includes('\0'))) throw holdsNul('the query');
     const field = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
-    if (field) query[name] = values.length === 1 ? valueOf(field, values[0] ?? '') : values;
+    if (field) query[name] = values.length === 1 ? queryValue(field, values[0] ?? '') : values;
   }
   return validated(schema, query);
 }
@@ -60,11 +60,11 @@ function readQuery(schema: Schema, search: string): Record<string, unknown> {
 /** Returns the value if it matches. @throws {ApiError} VALIDATION_ERROR that names the first fault */
 function validated<T>(schema: Schema, value: T): T {
   const fault = valueFault(schema, value);
-  if (fault !== undefined) throw invalid(fault);
+  if (fault !== undefined) throw invalidRequest(fault);
   return value;
 }
 
 /** Converts an integer. In any other form it stays a text, which the schema refuses. */
-function valueOf(field: Schema, text: string): unknown {
+function queryValue(field: Schema, text: string): unknown {
   return field.type === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }

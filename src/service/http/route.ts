@@ -31,7 +31,7 @@ export interface ApiAnswer {
 }
 
 /** The input of a handler, checked against the schemas of its route. */
-export interface Call<P = unknown, Q = unknown, B = unknown> {
+export interface HandlerInput<P = unknown, Q = unknown, B = unknown> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
@@ -65,7 +65,7 @@ export interface Route<S, P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly headers?: Schema;
   readonly body?: Schema<B>;
   readonly data?: Schema<D>;
-  handle(services: S, call: Call<P, Q, B>): Promise<D>;
+  handle(services: S, call: HandlerInput<P, Q, B>): Promise<D>;
 }
 
 /** Returns true if a route requires a key. */

@@ -19,12 +19,12 @@ export function router<S>(
   return (method, path) => {
     const answered = method === 'HEAD' ? 'GET' : method;
     const sent = path.split('/').map(decodedSegment);
-    const match = table.find(({ route, steps }) => route.method === answered && fits(steps, sent));
+    const match = table.find(({ route, steps }) => route.method === answered && matchesPath(steps, sent));
     return match && { route: match.route, params: paramsOf(match.steps, sent) };
   };
 }
 
-function fits(steps: readonly string[], sent: readonly string[]): boolean {
+function matchesPath(steps: readonly string[], sent: readonly string[]): boolean {
   if (steps.length !== sent.length) return false;
   return steps.every((step, index) => (step.startsWith(':') ? sent[index] !== '' : step === sent[index]));
 }

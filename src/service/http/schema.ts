@@ -25,8 +25,8 @@ export interface Schema<T = unknown> {
 /** The type of values that match a schema. */
 export type Infer<S> = S extends Schema<infer T> ? T : never;
 
-type Fields = Readonly<Record<string, Schema>>;
-type InferFields<F extends Fields> = { [K in keyof F]: Infer<F[K]> };
+type SchemaFields = Readonly<Record<string, Schema>>;
+type InferFields<F extends SchemaFields> = { [K in keyof F]: Infer<F[K]> };
 type Described = Pick<Schema, 'description'>;
 
 /** Matches what `isUuid` accepts, in either case. */
@@ -75,12 +75,12 @@ export function list<T>(items: Schema<T>): Schema<T[]> {
 }
 
 /** Returns the schema of an object with these fields; further fields are ignored. */
-export function object<const R extends Fields>(required: R): Schema<InferFields<R>>;
-export function object<const R extends Fields, const O extends Fields>(
+export function object<const R extends SchemaFields>(required: R): Schema<InferFields<R>>;
+export function object<const R extends SchemaFields, const O extends SchemaFields>(
   required: R,
   optional: O,
 ): Schema<InferFields<R> & Partial<InferFields<O>>>;
-export function object(required: Fields, optional: Fields = {}): Schema {
+export function object(required: SchemaFields, optional: SchemaFields = {}): Schema {
   return { type: 'object', required: Object.keys(required), properties: { ...required, ...optional } };
 }
 

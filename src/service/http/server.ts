@@ -14,7 +14,7 @@ import { MemoryBudget, type RequestRoom } from './memory-budget.ts';
 import type { ApiAnswer } from './route.ts';
 
 /** One request and its answer, for the log. */
-export interface RequestEvent {
+export interface ServedRequest {
   /** The user's name; undefined if the key was missing or unknown. */
   readonly user: string | undefined;
   readonly method: string;
@@ -35,7 +35,7 @@ interface HttpServerOptions {
   readonly publicUrl?: string | undefined;
   /** Aborted when connections have to close after their next answer. */
   readonly closing: AbortSignal;
-  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  readonly onRequest?: ((event: ServedRequest) => void) | undefined;
   /** Called with notices for the operator. */
   readonly onNotice?: ((line: string) => void) | undefined;
   /** Maximum bytes of all requests in memory; default 256 MiB. */
@@ -141,7 +141,7 @@ async function answer(
     if (response.closed) room.close();
     return room;
   };
-  const readBody = (memory: RequestMemory): Promise<Buffer> => bodyOf(request, memory);
+  const readBody = (memory: RequestMemory): Promise<Buffer> => readRequestBody(request, memory);
   const result = isOurs ? await api({ method, target, headers, origin, memoryFor, readBody }) : misdirected();
   room?.free();
   if (closing.aborted) {
@@ -149,7 +149,7 @@ async function answer(
     await readAway(request);
   }
   cutOffStalled(response, stalledMs);
-  await send(response, result, method === 'HEAD').catch(() => response.destroy());
+  await sendAnswer(response, result, method === 'HEAD').catch(() => response.destroy());
   onRequest?.({
     user: result.user,
     method,
@@ -176,7 +176,7 @@ function cutOffStalled(response: ServerResponse, stalledMs: number): void {
   response.prependOnceListener('finish', () => response.setTimeout(0));
 }
 
-async function send(response: ServerResponse, { httpStatus, headers, body }: ApiAnswer, bare: boolean) {
+async function sendAnswer(response: ServerResponse, { httpStatus, headers, body }: ApiAnswer, bare: boolean) {
   if (typeof body === 'string') {
     response.writeHead(httpStatus, { ...headers, 'content-length': Buffer.byteLength(body) });
     response.end(bare ? undefined : body);
@@ -194,7 +194,7 @@ function misdirected(): ApiAnswer {
 }
 
 /** Reads the body. Leaves a body that is too large to Node, which discards it, so that the answer reaches the caller. */
-function bodyOf(request: IncomingMessage, memory: RequestMemory): Promise<Buffer> {
+function readRequestBody(request: IncomingMessage, memory: RequestMemory): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];

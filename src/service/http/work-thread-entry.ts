@@ -3,11 +3,11 @@ import { messageOf } from '../../files/error-utils.ts';
 import { describeImage } from '../../prompts/render/describe-image.ts';
 import { ApiError } from './api-error.ts';
 import { parseBodyHere } from './parse-body.ts';
-import type { Job, Order, Reply } from './work-thread-messages.ts';
+import type { Order, ThreadJob, ThreadReply } from './work-thread-messages.ts';
 
 // The thread for long work on users' bytes, so that other users don't wait for it.
 
-function perform(job: Job): unknown {
+function performJob(job: ThreadJob): unknown {
   if (job.name === 'parseBody') {
     const { value, digest } = parseBodyHere(job.bytes);
     return { value, digest: digest() };
@@ -19,9 +19,9 @@ function perform(job: Job): unknown {
   );
 }
 
-function replyTo({ id, job }: Order): Reply {
+function replyTo({ id, job }: Order): ThreadReply {
   try {
-    return { id, result: perform(job) };
+    return { id, result: performJob(job) };
   } catch (error) {
     if (!(error instanceof ApiError)) return { id, fault: messageOf(error) };
     const { status, message } = error;

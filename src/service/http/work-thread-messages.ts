@@ -1,7 +1,7 @@
 import type { ErrorStatus } from '../../wire/index.ts';
 
 /** Work on a user's bytes that may take long. */
-export type Job =
+export type ThreadJob =
   | { readonly name: 'parseBody'; readonly bytes: Uint8Array }
   | {
       readonly name: 'describeImage';
@@ -12,11 +12,11 @@ export type Job =
 
 export interface Order {
   readonly id: number;
-  readonly job: Job;
+  readonly job: ThreadJob;
 }
 
 /** The end of a job: its result, a refusal of the request, or a fault. */
-export interface Reply {
+export interface ThreadReply {
   readonly id: number;
   readonly result?: unknown;
   readonly refusal?: { readonly status: ErrorStatus; readonly message: string };

@@ -5,7 +5,7 @@ import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { TasksClosed } from '../../prompts/tasks/messages.ts';
 import { ApiError } from './api-error.ts';
 import { type ParsedBody, parseBodyHere } from './parse-body.ts';
-import type { Job, Order, Reply } from './work-thread-messages.ts';
+import type { Order, ThreadJob, ThreadReply } from './work-thread-messages.ts';
 
 /** Smaller work is done in the main thread; in bytes. */
 const SMALL_BYTES = 64 * 1024;
@@ -49,7 +49,7 @@ export class WorkThread {
     await this.#worker?.terminate();
   }
 
-  #perform(job: Job, transferred: ArrayBufferLike): Promise<unknown> {
+  #perform(job: ThreadJob, transferred: ArrayBufferLike): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(stopping());
     this.#worker ??= this.#start();
     const worker = this.#worker;
@@ -64,13 +64,13 @@ export class WorkThread {
 
   #start(): Worker {
     const worker = startThread('work-thread.cjs');
-    worker.on('message', (reply: Reply) => this.#take(worker, reply));
+    worker.on('message', (reply: ThreadReply) => this.#take(worker, reply));
     worker.on('error', error => this.#lose(worker, error));
     worker.on('exit', () => this.#lose(worker, new Error('the thread for large requests ended')));
     return worker;
   }
 
-  #take(worker: Worker, { id, result, refusal, fault }: Reply): void {
+  #take(worker: Worker, { id, result, refusal, fault }: ThreadReply): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (this.#waiting.size === 0) worker.unref();

@@ -3,7 +3,7 @@ import { imageType } from '../../files/image-type.ts';
 import { type FetchImageOptions, fetchImage } from '../../models/outgoing/fetch-image.ts';
 import { decodeBase64, type LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
-import { invalid, Refusal } from '../core/refusal.ts';
+import { invalidRequest, Refusal } from '../core/refusal.ts';
 
 /**
  * Decodes or fetches the pictures of a run, in order.
@@ -31,7 +31,7 @@ async function loadImage(input: ImageInput, index: number, options: FetchImageOp
   } catch (error) {
     options.signal.throwIfAborted();
     if (error instanceof Refusal) throw error;
-    throw invalid(`inputs.imageInputs[${index}].${input.type}: ${messageOf(error)}`);
+    throw invalidRequest(`inputs.imageInputs[${index}].${input.type}: ${messageOf(error)}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
-import { LOCAL_USER, type Plan } from '../core/caller.ts';
+import { LOCAL_USER, type UserPlan } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Account, StoredKey, User, UserChanges } from '../store/accounts-store.ts';
+import type { StoredKey, User, UserChanges, UserSummary } from '../store/accounts-store.ts';
 import type { Store } from '../store/store.ts';
 
 /** The plan and credits of a new user. */
@@ -35,7 +35,7 @@ export interface NewKey {
   /** The key's user; default `local`. */
   readonly user?: string | undefined;
   /** The plan of a new user; an existing user keeps theirs. */
-  readonly plan?: Plan | undefined;
+  readonly plan?: UserPlan | undefined;
   readonly credits?: number | undefined;
   /** True if the holder may publish. */
   readonly author?: boolean | undefined;
@@ -51,7 +51,7 @@ export async function createKey(
   clock: Clock,
   { user: name = LOCAL_USER, plan, credits, author = false }: NewKey = {},
 ): Promise<StoredKey & { key: string; isNewUser: boolean }> {
-  checkName(name);
+  checkUserName(name);
   checkCredits(credits);
   const { user, made } = await store.accounts.ensureUser(name, {
     plan: plan ?? NEW_USER.plan,
@@ -78,14 +78,14 @@ export async function changeUser(
   store: Store,
   name: string,
   changes: UserChanges,
-): Promise<Account | undefined> {
+): Promise<UserSummary | undefined> {
   const changed = await store.accounts.changeUser(name, changes);
   const [account] = await store.accounts.accounts(name);
   if (changed || !account) return account;
   throw new KeyError(`the user ${name} has ${account.credits} credits: no more can be taken away`);
 }
 
-function checkName(name: string): void {
+function checkUserName(name: string): void {
   if (name.length > 0 && name.length <= MAX_NAME_LENGTH && /^[^\p{C}\p{Z}]+$/u.test(name)) return;
   throw new KeyError(`a user's name is 1 to ${MAX_NAME_LENGTH} visible characters without spaces`);
 }

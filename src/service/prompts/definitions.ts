@@ -1,4 +1,4 @@
-import { type PromptDefinition, readForm } from '../../prompts/definition.ts';
+import { type PromptDefinition, readStoredForm } from '../../prompts/definition.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
 import type { StoredVersion } from '../store/prompts-store.ts';
@@ -54,7 +54,7 @@ async function readStored(
   { slug, source, parsed }: StoredPrompt,
   tasks: PromptTasks,
 ): Promise<PromptDefinition> {
-  const kept = parsed === null ? { partials: {} } : readForm(parsed);
+  const kept = parsed === null ? { partials: {} } : readStoredForm(parsed);
   if ('definition' in kept) return kept.definition;
   return await readDefinition(source, `${slug}.prompt`, { ...kept, tasks });
 }

@@ -3,8 +3,8 @@ import type { ModelTable } from '../../models/catalogue/table.ts';
 import { type PromptDefinition, promptConfig } from '../../prompts/definition.ts';
 import type { PromptLabel, PromptSearchRow } from '../../wire/index.ts';
 import { type Caller, LOCAL_USER } from '../core/caller.ts';
-import { invalid, notFound } from '../core/refusal.ts';
-import type { PublishedPrompt } from '../store/prompts-store.ts';
+import { invalidRequest, notFound } from '../core/refusal.ts';
+import type { PublishedRow } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Definitions } from './definitions.ts';
 
@@ -26,7 +26,7 @@ export async function listPrompts(
 ): Promise<{ rows: PromptSearchRow[]; hasMore: boolean }> {
   const { startingAfter, endingBefore, limit } = query;
   if (startingAfter !== undefined && endingBefore !== undefined) {
-    throw invalid("startingAfter and endingBefore can't be sent together");
+    throw invalidRequest("startingAfter and endingBefore can't be sent together");
   }
   const all = (await listing.store.prompts.published()).sort(byPublication);
   const placeOf = (name: 'startingAfter' | 'endingBefore'): number => {
@@ -44,7 +44,7 @@ export async function listPrompts(
   };
 }
 
-function byPublication(one: PublishedPrompt, other: PublishedPrompt): number {
+function byPublication(one: PublishedRow, other: PublishedRow): number {
   return other.publishedAt - one.publishedAt || (one.slug < other.slug ? -1 : 1);
 }
 
@@ -65,11 +65,11 @@ export async function searchPrompts(
 
 async function searchRows(
   listing: PromptListing,
-  prompts: readonly PublishedPrompt[],
+  prompts: readonly PublishedRow[],
   caller: Caller,
 ): Promise<PromptSearchRow[]> {
   const labels = await listing.store.labels.of(prompts.map(({ promptId }) => promptId));
-  const labelsOf = (prompt: PublishedPrompt): PromptLabel[] =>
+  const labelsOf = (prompt: PublishedRow): PromptLabel[] =>
     labels
       .filter(({ promptId }) => promptId === prompt.promptId)
       .map(({ label, promptVersionId }) => ({ label, promptVersionId }));
@@ -83,7 +83,7 @@ async function searchRows(
 
 async function searchRow(
   listing: PromptListing,
-  { id, publishedAt, model: name, ...prompt }: PublishedPrompt,
+  { id, publishedAt, model: name, ...prompt }: PublishedRow,
   caller: Caller,
 ): Promise<PromptSearchRow & { template?: string }> {
   const { definitions, models, resources } = listing;

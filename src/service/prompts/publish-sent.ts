@@ -3,7 +3,7 @@ import { BOUNDS } from '../../prompts/bounds.ts';
 import { type Finding, InvalidPromptFile } from '../../prompts/findings.ts';
 import { PROMPT_FILE_EXTENSION } from '../../prompts/slug.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
-import { invalid, Refusal } from '../core/refusal.ts';
+import { invalidRequest, Refusal } from '../core/refusal.ts';
 import { type PublishContext, type Published, publishPrompt } from './publish.ts';
 
 export interface SentPrompt {
@@ -23,19 +23,20 @@ export async function publishSent(
 ): Promise<Published> {
   const name = `${slug}${PROMPT_FILE_EXTENSION}`;
   const tooLong = Object.entries(partials).find(([, text]) => Buffer.byteLength(text) > BOUNDS.fileBytes);
-  if (tooLong) throw invalid(`the partial ${tooLong[0]} is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+  if (tooLong)
+    throw invalidRequest(`the partial ${tooLong[0]} is larger than ${BOUNDS.fileBytes / 1024} KiB`);
   try {
     const definition = await readDefinition(file, name, { partials, tasks: context.tasks });
     const { echoes: _, ...published } = await publishPrompt(context, definition, name);
     return published;
   } catch (error) {
-    if (error instanceof InvalidPromptFile) throw faulty(error, name);
-    if (error instanceof PastBound) throw invalid(error.message);
+    if (error instanceof InvalidPromptFile) throw invalidFileRefusal(error, name);
+    if (error instanceof PastBound) throw invalidRequest(error.message);
     throw error;
   }
 }
 
-function faulty({ message, line, what, findings }: InvalidPromptFile, name: string): Refusal {
+function invalidFileRefusal({ message, line, what, findings }: InvalidPromptFile, name: string): Refusal {
   const faults = findings.filter(({ severity }) => severity === 'fault').map(fault => placed(fault, name));
   const only = { line, column: 1, message: what };
   return new Refusal('INVALID_REQUEST', message, { faults: faults.length > 0 ? faults : [only] });

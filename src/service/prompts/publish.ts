@@ -4,7 +4,7 @@ import { knownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { checkParsed, isEmptyPrompt } from '../../prompts/check/check.ts';
 import { type PromptDefinition, parsedForm } from '../../prompts/definition.ts';
-import { Findings, invalid } from '../../prompts/findings.ts';
+import { Findings, invalidPromptFile } from '../../prompts/findings.ts';
 import { isPartialFile } from '../../prompts/slug.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { Clock } from '../core/clock.ts';
@@ -52,7 +52,7 @@ export async function publishPrompt(
   if (model !== undefined && !models.get(model)) {
     const findings = new Findings(file);
     findings.fault({ line: 1, column: 1 }, `the setting \`model\`: ${models.explainMissing(model)}`);
-    throw invalid(findings);
+    throw invalidPromptFile(findings);
   }
   const version = newVersionOf(definition, model);
   const changed = await store.prompts.publish(version, clock.now());
@@ -83,7 +83,7 @@ export async function refuseFaulty(
   }
   const known = models && knownModels(models, { withRemedy: toOperator === undefined });
   await checkParsed({ findings, definition }, { models: known, tasks });
-  if (findings.hasFaults) throw invalid(findings);
+  if (findings.hasFaults) throw invalidPromptFile(findings);
 }
 
 /**

@@ -63,23 +63,24 @@ export async function ensureUnlistedVersion(
 ): Promise<UnlistedVersion> {
   const { store, models, clock, tasks } = context;
   const { file, defaultModel } = wanted;
-  checkModel(models, wanted.model);
+  checkModelExists(models, wanted.model);
   const published = file === undefined ? await storedVersion(store, wanted) : undefined;
   const { config } = wanted;
-  if (published && !config && (wanted.model ?? published.model) === published.model) return shown(published);
+  if (published && !config && (wanted.model ?? published.model) === published.model)
+    return unlistedVersion(published);
   const definition = published
     ? await createDefinitions(store, tasks).ofRun(published.id)
     : await readRunnable(context, wanted);
   const model = wanted.model ?? (definition.namesModel ? undefined : defaultModel);
-  checkModel(models, model);
+  checkModelExists(models, model);
   const version = newVersionOf(config ? { ...definition, ...configFields(config) } : definition);
   const unlisted = withModel(version, model ?? version.model, config);
   await store.prompts.keepUnlisted(unlisted, clock.now());
-  return shown(unlisted);
+  return unlistedVersion(unlisted);
 }
 
 /** @throws {UnlistedFault} for a model that does not exist */
-function checkModel(models: PublishContext['models'], model: string | undefined): void {
+function checkModelExists(models: PublishContext['models'], model: string | undefined): void {
   if (model === undefined || models.get(model)) return;
   throw new UnlistedFault('UNKNOWN_MODEL', models.explainMissing(model));
 }
@@ -111,6 +112,6 @@ async function storedVersion(store: Store, wanted: UnlistedWanted): Promise<Stor
   throw new UnlistedFault('UNKNOWN_PROMPT', `there is no published prompt ${slug ?? id} on this machine`);
 }
 
-function shown({ id, promptId, slug, title, model }: NewVersion | StoredVersion): UnlistedVersion {
+function unlistedVersion({ id, promptId, slug, title, model }: NewVersion | StoredVersion): UnlistedVersion {
   return { promptVersionId: id, promptId, slug, title, model };
 }

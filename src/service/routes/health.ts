@@ -1,4 +1,4 @@
-import { within } from '../core/clock.ts';
+import { resultWithin } from '../core/clock.ts';
 import { Refusal } from '../core/refusal.ts';
 import { nothing } from '../http/schema.ts';
 import { type AnyRoute, route } from './route.ts';
@@ -35,7 +35,7 @@ export const healthRoutes: readonly AnyRoute[] = [
         () => true,
         () => false,
       );
-      const answers = await within(READY_WITHIN_MS, clock, answer);
+      const answers = await resultWithin(READY_WITHIN_MS, clock, answer);
       if (answers !== true) throw new Refusal('UNAVAILABLE', 'the store does not answer');
       return null;
     },

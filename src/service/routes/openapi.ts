@@ -136,15 +136,15 @@ function operation(route: AnyRoute): object {
     responses: {
       '200': {
         description: 'Success',
-        ...(keyed && { headers: described(KEYED_HEADERS) }),
-        content: data ? json(envelopeOf(data)) : { '*/*': {} },
+        ...(keyed && { headers: headerObjects(KEYED_HEADERS) }),
+        content: data ? json(successSchema(data)) : { '*/*': {} },
       },
       ...errorResponses([...errors, ...(keyed ? KEYED_ERRORS : []), ...COMMON_ERRORS], keyed),
     },
   };
 }
 
-function described(headers: Readonly<Record<string, Schema>>): Record<string, object> {
+function headerObjects(headers: Readonly<Record<string, Schema>>): Record<string, object> {
   const entries = Object.entries(headers).map(([name, { description, ...schema }]) => [
     name,
     { description, schema },
@@ -153,7 +153,7 @@ function described(headers: Readonly<Record<string, Schema>>): Record<string, ob
 }
 
 /** Returns the schema of a success with this payload. */
-function envelopeOf(data: Schema): Schema {
+function successSchema(data: Schema): Schema {
   return object({ status: { type: 'string', const: 'SUCCESS' }, data });
 }
 
@@ -178,7 +178,10 @@ function errorResponses(errors: readonly ErrorStatus[], keyed: boolean): Record<
       ...([429, 503].includes(ERROR_HTTP_STATUS[status]) && RETRY_AFTER),
     };
     const content = json({ $ref: '#/components/schemas/Error' });
-    return [String(ERROR_HTTP_STATUS[status]), { description: status, headers: described(headers), content }];
+    return [
+      String(ERROR_HTTP_STATUS[status]),
+      { description: status, headers: headerObjects(headers), content },
+    ];
   });
   return Object.fromEntries(responses) as Record<string, object>;
 }

@@ -1,7 +1,7 @@
 import { promptConfig } from '../../prompts/definition.ts';
 import { labelFault, MAX_QUERY_LENGTH, type PromptVersion } from '../../wire/index.ts';
 import type { Caller } from '../core/caller.ts';
-import { invalid, notFound, type Refusal } from '../core/refusal.ts';
+import { invalidRequest, notFound, type Refusal } from '../core/refusal.ts';
 import { boolean, object, text, uuid } from '../http/schema.ts';
 import { listPrompts, searchPrompts, shownTemplate } from '../prompts/find-prompts.ts';
 import { publishSent } from '../prompts/publish-sent.ts';
@@ -222,7 +222,7 @@ async function moveLabel(
 ) {
   const { promptId: slug, label } = params;
   const fault = labelFault(label);
-  if (fault !== undefined) throw invalid(fault);
+  if (fault !== undefined) throw invalidRequest(fault);
   const result = await store.labels.move({ slug, label, promptVersionId, by: userName, at: clock.now() });
   if ('missing' in result) {
     if (result.missing === 'prompt') throw noSuchPrompt(slug);
@@ -237,7 +237,9 @@ const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 /** Returns a valid slug. Never repairs an invalid one, which could name another prompt. @throws {Refusal} */
 function checkedSlug({ promptId: slug }: { readonly promptId: string }): string {
   if (SLUG.test(slug)) return slug;
-  throw invalid('a slug has 1 to 64 of the characters a–z, 0–9 and -, and neither begins nor ends with -');
+  throw invalidRequest(
+    'a slug has 1 to 64 of the characters a–z, 0–9 and -, and neither begins nor ends with -',
+  );
 }
 
 /** Returns the 404. The slug is checked only now, because watched directories may publish under other slugs. */
@@ -264,9 +266,9 @@ async function versionView(
 
 function searchWords(q: string): string {
   const words = q.trim();
-  if (words === '') throw invalid('q must not be empty');
+  if (words === '') throw invalidRequest('q must not be empty');
   if (Array.from(words).length > MAX_QUERY_LENGTH) {
-    throw invalid(`q must be at most ${MAX_QUERY_LENGTH} characters`);
+    throw invalidRequest(`q must be at most ${MAX_QUERY_LENGTH} characters`);
   }
   return words;
 }

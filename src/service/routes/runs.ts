@@ -5,16 +5,16 @@ import {
   TRACEPARENT_HEADER,
   traceparentOf,
 } from '../../wire/index.ts';
-import { invalid, notFound, Refusal } from '../core/refusal.ts';
+import { invalidRequest, notFound, Refusal } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Call } from '../http/route.ts';
+import type { HandlerInput } from '../http/route.ts';
 import { object, text } from '../http/schema.ts';
 import { usageOfRuns } from '../runs/costs.ts';
 import { createRun } from '../runs/create-run.ts';
-import { creationOf, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
+import { creationBody, requireRun, settleDeadCommands } from '../runs/current-runs.ts';
 import { outputItems, runRows } from '../runs/run-rows.ts';
-import type { Outcome, StoredOutput, StoredRun } from '../store/run-records.ts';
+import type { RunOutcome, StoredOutput, StoredRun } from '../store/run-records.ts';
 import { route, type Services } from './route.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from './run-schemas.ts';
 
@@ -42,7 +42,7 @@ export const runRoutes = [
       const { ids, hasMore } =
         idempotencyKey === undefined
           ? await listRuns(services, caller.userId, query)
-          : { ids: await createdWith(services, caller.userId, idempotencyKey), hasMore: false };
+          : { ids: await runIdsCreatedWith(services, caller.userId, idempotencyKey), hasMore: false };
       const rows = await runRows(services, ids, {
         origin,
         withTimes: query.times === 'true',
@@ -82,7 +82,7 @@ export const runRoutes = [
     body: createRunBody,
     data: runSchema,
     async handle(services, { caller, body, bodyDigest, origin, headers, memory }) {
-      const idempotencyKey = headerOf(headers[IDEMPOTENCY_KEY_HEADER]);
+      const idempotencyKey = joinedHeader(headers[IDEMPOTENCY_KEY_HEADER]);
       const { id, outcome } = await createRun(services, caller, body, {
         idempotencyKey,
         digest: bodyDigest,
@@ -129,7 +129,7 @@ export const runRoutes = [
     data: createRunBody,
     async handle(services, { caller, params }) {
       const { id } = await requireRun(services.store, caller.userId, params.runId);
-      return await creationOf(services, caller.userId, id);
+      return await creationBody(services, caller.userId, id);
     },
   }),
 
@@ -154,7 +154,7 @@ export const runRoutes = [
 
 async function shownRun(
   services: Services,
-  { caller, origin, memory }: Pick<Call, 'caller' | 'origin' | 'memory'>,
+  { caller, origin, memory }: Pick<HandlerInput, 'caller' | 'origin' | 'memory'>,
   runId: string,
 ): Promise<Run> {
   const run = await requireRun(services.store, caller.userId, runId);
@@ -192,13 +192,13 @@ function runView(
   };
 }
 
-type ViewedRun = Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'> & Pick<Outcome, 'warnings'>;
+type ViewedRun = Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'> & Pick<RunOutcome, 'warnings'>;
 
-function headerOf(value: string | string[] | undefined): string | undefined {
+function joinedHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-async function createdWith({ store, clock }: Services, userId: number, key: string): Promise<string[]> {
+async function runIdsCreatedWith({ store, clock }: Services, userId: number, key: string): Promise<string[]> {
   const created = await store.runs.createdWith(userId, key, clock.now());
   return created ? [created.run.id] : [];
 }
@@ -212,10 +212,10 @@ async function listRuns(
   const from = microseconds(times.since);
   const until = microseconds(times.until);
   if (startingAfter !== undefined && endingBefore !== undefined) {
-    throw invalid("startingAfter and endingBefore can't be sent together");
+    throw invalidRequest("startingAfter and endingBefore can't be sent together");
   }
   if (from !== undefined && until !== undefined && from >= until) {
-    throw invalid('since must be less than until');
+    throw invalidRequest('since must be less than until');
   }
   const page = await store.runs.page({
     userId,

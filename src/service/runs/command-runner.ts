@@ -2,17 +2,17 @@ import { messageOf } from '../../files/error-utils.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { PendingWork } from '../core/background-work.ts';
 import { Refusal } from '../core/refusal.ts';
-import type { Outcome, QueuedRun } from '../store/run-records.ts';
+import type { QueuedRun, RunOutcome } from '../store/run-records.ts';
 import type { DetachedRun } from './detached-run.ts';
 import type { Executor } from './executor.ts';
 import {
+  type AcceptedRun,
   CANCELLED,
-  type Created,
   type NewlyMade,
-  outcomeOf,
   type Runner,
   RunWork,
   type RunWorkOptions,
+  storedOutcome,
 } from './run-work.ts';
 import { stoppedRun } from './stopped-run.ts';
 
@@ -63,12 +63,12 @@ export class CommandRunner implements Runner {
     });
   }
 
-  create(run: NewlyMade): Promise<Created> {
+  create(run: NewlyMade): Promise<AcceptedRun> {
     return this.#creating.track(this.#create(run));
   }
 
   /** Carries out a stored run that belongs to this worker. */
-  async carryOut(run: QueuedRun): Promise<Outcome | undefined> {
+  async carryOut(run: QueuedRun): Promise<RunOutcome | undefined> {
     const ending = this.#work.carryOut(run);
     void this.#watch();
     return await ending;
@@ -97,7 +97,7 @@ export class CommandRunner implements Runner {
     if (!created) return undefined;
     const { id: runId } = created.run;
     const stopped =
-      outcomeOf(created.run) === undefined && (await store.runs.fail(runId, stoppedRun(runId, by)));
+      storedOutcome(created.run) === undefined && (await store.runs.fail(runId, stoppedRun(runId, by)));
     this.#work.drop(runId);
     return { runId, stopped };
   }
@@ -115,7 +115,7 @@ export class CommandRunner implements Runner {
     await store.workers.release().catch(onFault);
   }
 
-  async #create(run: NewlyMade): Promise<Created> {
+  async #create(run: NewlyMade): Promise<AcceptedRun> {
     this.#refuseBarred(run);
     const answered = await this.#createAnswered(run);
     if (answered) return answered;
@@ -135,7 +135,7 @@ export class CommandRunner implements Runner {
   }
 
   /** Stores a run that a provider batch has answered together with its end, so that a kill leaves nothing in between. */
-  async #createAnswered(run: NewlyMade): Promise<Created | undefined> {
+  async #createAnswered(run: NewlyMade): Promise<AcceptedRun | undefined> {
     const { batchAnswers } = this.#options;
     if (!run.idempotency || !batchAnswers.has(run.idempotency.key)) return undefined;
     const outcome = await this.#execute(run, this.#closing.signal);

@@ -4,7 +4,7 @@ import type { ModelTable } from '../../models/catalogue/table.ts';
 import { BUILT_IN_MODELS } from '../../models/entry.ts';
 import type { AccessFault } from '../../models/providers/providers.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
-import type { Message } from '../../prompts/template/messages.ts';
+import type { TemplateMessage } from '../../prompts/template/messages.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
 import { dollars, type Money } from '../../wire/money.ts';
 import type { Definitions } from '../prompts/definitions.ts';
@@ -67,7 +67,7 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
       const ended = new Map<string, RunCost>();
       for (let start = 0; start < runIds.length; start += PAGE) {
         for (const run of await store.runs.usage(userId, runIds.slice(start, start + PAGE))) {
-          const cost = costOf(run);
+          const cost = runCost(run);
           if (cost) ended.set(run.id, cost);
         }
       }
@@ -124,14 +124,14 @@ export async function usageOfRuns(store: Store, userId: number, runIds: readonly
   return new Map(
     runs.map(run => {
       const unknown = { model: run.promptModel, tokens: null, cost: null, estimated: false };
-      const { model, tokens, cost, estimated } = costOf(run) ?? unknown;
+      const { model, tokens, cost, estimated } = runCost(run) ?? unknown;
       return [run.id, { model, tokens, cost: cost === null ? null : dollars(cost), estimated }];
     }),
   );
 }
 
 /** Returns the cost of a run; undefined if it has not ended. */
-function costOf({ usage, promptModel, status, credits }: UsedRun): RunCost | undefined {
+function runCost({ usage, promptModel, status, credits }: UsedRun): RunCost | undefined {
   if (status !== 'succeeded' && status !== 'failed') return undefined;
   if (!usage) {
     const cost = BUILT_IN.has(promptModel) ? 0 : null;
@@ -142,7 +142,7 @@ function costOf({ usage, promptModel, status, credits }: UsedRun): RunCost | und
   return { model, credits, tokens, cost, estimated: estimated === 1, answers };
 }
 
-function charactersIn(messages: readonly Message[]): number {
+function charactersIn(messages: readonly TemplateMessage[]): number {
   const texts = messages.flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '')));
   return texts.reduce((sum, { length }) => sum + length, 0);
 }

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { type CreateRunRequest, IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
 import { type Caller, SESSION_KEY_ID } from '../core/caller.ts';
-import { type Clock, within } from '../core/clock.ts';
-import { invalid, notFound, Refusal, tooMany } from '../core/refusal.ts';
+import { type Clock, resultWithin } from '../core/clock.ts';
+import { invalidRequest, notFound, Refusal, tooMany } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
-import { CreationRefused, type Idempotency, type Outcome, type UserLimits } from '../store/run-records.ts';
+import { CreationRefused, type Idempotency, type RunOutcome, type UserLimits } from '../store/run-records.ts';
 import { findRun } from './current-runs.ts';
 import type { InputFiles } from './input-files.ts';
 import { checkInputs, type RunLookup, requireAccess, requireRunnable } from './run-request.ts';
-import { type NewlyMade, outcomeOf, type Runner } from './run-work.ts';
+import { type NewlyMade, type Runner, storedOutcome } from './run-work.ts';
 
 /** The services that creating a run needs. */
 export interface RunServices extends RunLookup {
@@ -23,9 +23,9 @@ export interface RunServices extends RunLookup {
 }
 
 /** A run that was created now or earlier; it has no outcome until it ends. */
-interface CreatedRun {
+interface CreationAnswer {
   id: string;
-  outcome: Pick<Outcome, 'status' | 'outputs' | 'tokens' | 'warnings'> | undefined;
+  outcome: Pick<RunOutcome, 'status' | 'outputs' | 'tokens' | 'warnings'> | undefined;
 }
 
 /** Wait for a caller whose queue is full, in seconds. */
@@ -50,15 +50,15 @@ export async function createRun(
   caller: Caller,
   body: CreateRunRequest,
   { idempotencyKey, digest, traceparent, memory }: CreationOptions,
-): Promise<CreatedRun> {
+): Promise<CreationAnswer> {
   const { store, clock, inputs, limits, runner, syncWindowMs } = services;
   const { userId } = caller;
-  const repeated = async (id: string): Promise<CreatedRun> => ({
+  const repeated = async (id: string): Promise<CreationAnswer> => ({
     id,
-    outcome: outcomeOf(await findRun(store, userId, id)),
+    outcome: storedOutcome(await findRun(store, userId, id)),
   });
   const idempotency = idempotencyOf(idempotencyKey, digest);
-  const repeatedRun = async (): Promise<CreatedRun | undefined> => {
+  const repeatedRun = async (): Promise<CreationAnswer | undefined> => {
     const former = idempotency && (await store.runs.createdWith(userId, idempotency.key, clock.now()));
     if (former && former.digest !== idempotency.digest) throw otherBody();
     return former && (await repeated(former.run.id));
@@ -92,9 +92,9 @@ export async function createRun(
       await inputs.remove(run.id, request);
       if (error.reason === 'version') services.definitions.forgetRunnable(run.promptVersionId);
       if (error.reason === 'caller') throw await callerRefused(services, userId);
-      throw refusal(error.reason, run.credits, limits);
+      throw creationRefusal(error.reason, run.credits, limits);
     });
-  if (runId === run.id) return { id: runId, outcome: await within(syncWindowMs, clock, ending) };
+  if (runId === run.id) return { id: runId, outcome: await resultWithin(syncWindowMs, clock, ending) };
   await inputs.remove(run.id, request);
   return await repeated(runId);
 }
@@ -137,7 +137,7 @@ export async function checkedRun(
   };
 }
 
-function refusal(
+function creationRefusal(
   reason: CreationRefused['reason'],
   credits: number,
   { queued, mediaBytes }: UserLimits,
@@ -169,7 +169,9 @@ async function callerRefused({ store }: RunServices, userId: number): Promise<Re
 }
 
 function otherBody(): Refusal {
-  return invalid(`${IDEMPOTENCY_KEY_HEADER}: another body was sent with this key within the last 24 hours`);
+  return invalidRequest(
+    `${IDEMPOTENCY_KEY_HEADER}: another body was sent with this key within the last 24 hours`,
+  );
 }
 
 const MAX_KEY_LENGTH = 255;
@@ -178,7 +180,7 @@ const MAX_KEY_LENGTH = 255;
 function idempotencyOf(key: string | undefined, digest: () => string): Idempotency | undefined {
   if (key === undefined) return undefined;
   if (key === '' || key.length > MAX_KEY_LENGTH) {
-    throw invalid(`${IDEMPOTENCY_KEY_HEADER} must have 1 to ${MAX_KEY_LENGTH} characters`);
+    throw invalidRequest(`${IDEMPOTENCY_KEY_HEADER} must have 1 to ${MAX_KEY_LENGTH} characters`);
   }
   return { key, digest: digest() };
 }

@@ -5,7 +5,7 @@ import type { Abandonment } from '../store/run-queue.ts';
 import type { StoredRun } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 import type { InputFiles } from './input-files.ts';
-import { outcomeOf } from './run-work.ts';
+import { storedOutcome } from './run-work.ts';
 import { stoppedRun } from './stopped-run.ts';
 
 const BY_KILL = 'the end of its command, which was killed or lost its power';
@@ -50,7 +50,7 @@ async function takeFromDead(
 /** Returns a user's run in its current state; a run of a dead command has failed. */
 export async function findRun(store: Store, userId: number, id: string): Promise<StoredRun | undefined> {
   const run = await store.runs.find(userId, id);
-  if (!run || outcomeOf(run)) return run;
+  if (!run || storedOutcome(run)) return run;
   await settleDeadCommands(store);
   return await store.runs.find(userId, id);
 }
@@ -70,7 +70,7 @@ const WHY_NOT_KEPT = 'it failed before a model was asked, or an earlier version 
  *
  * @throws {Refusal} NOT_FOUND if it is not kept, GONE if its pictures are no longer
  */
-export async function creationOf(
+export async function creationBody(
   { store, inputs }: { readonly store: Store; readonly inputs: InputFiles },
   userId: number,
   id: string,

@@ -31,7 +31,7 @@ const FILE = 'run-process.cjs';
  */
 export async function startDetached(place: DetachedPlace): Promise<DetachedRun> {
   const child = forkBuilt(FILE, { detached: true });
-  const worker = await answerOf<string>(child, place);
+  const worker = await askChild<string>(child, place);
   const leave = (): void => {
     if (child.connected) child.disconnect();
     child.unref();
@@ -40,13 +40,13 @@ export async function startDetached(place: DetachedPlace): Promise<DetachedRun> 
     worker,
     end: leave,
     async carryOut(run) {
-      await answerOf(child, run);
+      await askChild(child, run);
       leave();
     },
   };
 }
 
-async function answerOf<T>(child: ChildProcess, message: object): Promise<T> {
+async function askChild<T>(child: ChildProcess, message: object): Promise<T> {
   const gone = new Promise<never>((_, reject) => {
     child.once('exit', code =>
       reject(new Error(`the process for the run ended before it began (exit code ${code})`)),

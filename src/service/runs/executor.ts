@@ -15,7 +15,7 @@ import { type ModelEntry, shutdownNote, shutdownOf } from '../../models/entry.ts
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
-import { type CheckedOutput, changesAnswer, wantsJson } from '../../prompts/render/output.ts';
+import { type CheckedOutput, changesAnswer, isJsonOutput } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { retryForever } from '../core/background-work.ts';
@@ -24,7 +24,7 @@ import type { Media } from '../media/media.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import { ignoreStoreAway, isStoreAway } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
-import type { Idempotency, Outcome, QueuedRun, RunUsage, StoredOutput } from '../store/run-records.ts';
+import type { Idempotency, QueuedRun, RunOutcome, StoredOutput, StoredUsage } from '../store/run-records.ts';
 import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
 import type { InputFiles } from './input-files.ts';
 import { stoppedRun } from './stopped-run.ts';
@@ -60,7 +60,7 @@ export interface ExecutorOptions {
  * Carries out a run: reads its inputs, renders its prompt, asks its model's engine and stores its outputs. Returns undefined
  * if the signal stopped it, or the database or the object store went away first; every other fault is an outcome.
  */
-export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<Outcome | undefined>;
+export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<RunOutcome | undefined>;
 
 /** A run that was created here or comes from the queue. */
 type ExecutedRun = QueuedRun & { readonly idempotency?: Idempotency | undefined };
@@ -72,7 +72,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const onAsked = (): void => {
       isAsked = true;
     };
-    const kept = async (result: Charged): Promise<Outcome> => {
+    const kept = async (result: Charged): Promise<RunOutcome> => {
       const outcome = await heldOutcome(options, run.id, result, signal);
       const isUnasked = !isAsked || reachedNoModel(result);
       const forgetsRequest = options.forgetsUnasked && isUnasked && outcome.status === 'failed';
@@ -120,7 +120,7 @@ async function runEngine(
     options.describeImage,
   );
   const { output } = definition;
-  const json = wantsJson(output) ? { schema: output.schema, named: output.named } : undefined;
+  const json = isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined;
   const settings = { ...definition.config, ...runOptions };
   const job: EngineJob = {
     runId: run.id,
@@ -142,7 +142,7 @@ async function runEngine(
   const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
   const usage = await chargeOf(model, result, { runOptions: settings, providerBatch: batched !== undefined });
   const check = (text: string) => tasks.do('checkOutput', { output, text }, task);
-  const ended = changesAnswer(output) && !result.failed ? await checked(result, check) : result;
+  const ended = changesAnswer(output) && !result.failed ? await checkedResult(result, check) : result;
   return { ...ended, charge: usage };
 }
 
@@ -186,24 +186,25 @@ async function batchedResult(engines: Engines, job: EngineJob, answer: BatchAnsw
 
 /** The result of an engine, with its cost. */
 interface Charged extends EngineResult {
-  readonly charge?: RunUsage | undefined;
+  readonly charge?: StoredUsage | undefined;
 }
 
 /** Checks the text of a result. On a mismatch, or if the check takes too long, the text stays as it came, before the fault. */
-async function checked(
+async function checkedResult(
   result: EngineResult,
   check: (text: string) => Promise<CheckedOutput>,
 ): Promise<EngineResult> {
   const outputs: EngineOutput[] = [];
   for (const output of result.outputs) {
-    const { text, fault } = output.type === 'text' ? await check(output.text).catch(pastBound(output)) : {};
+    const { text, fault } =
+      output.type === 'text' ? await check(output.text).catch(faultIfPastBound(output)) : {};
     outputs.push(text === undefined ? output : { type: 'text', text });
     if (fault !== undefined) outputs.push({ type: 'error', message: fault });
   }
   return { ...result, outputs, failed: outputs.length > result.outputs.length };
 }
 
-function pastBound({ text }: { readonly text: string }) {
+function faultIfPastBound({ text }: { readonly text: string }) {
   return (error: unknown): CheckedOutput => {
     if (!(error instanceof PastBound)) throw error;
     return { text, fault: error.message };
@@ -230,7 +231,7 @@ async function heldOutcome(
   runId: string,
   result: Charged,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<RunOutcome> {
   const held = options.results.hold(runId, () =>
     result.outputs.reduce((sum, output) => sum + ('bytes' in output ? output.bytes.byteLength : 0), 0),
   );
@@ -254,7 +255,7 @@ async function keepOutputs(
   runId: string,
   result: Charged,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<RunOutcome> {
   const kept = await Promise.all(result.outputs.map(output => keepOutput(keeping, runId, output, signal)));
   return {
     status: result.failed ? 'failed' : 'succeeded',

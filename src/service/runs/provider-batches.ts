@@ -8,13 +8,13 @@ import {
 } from '../../models/provider-batches/batch-provider.ts';
 import { openAiBatches } from '../../models/provider-batches/openai-batches.ts';
 import type { Access } from '../../models/providers/access.ts';
-import { explain, retryWhileBusy } from '../../models/providers/fault.ts';
+import { explainFault, retryWhileBusy } from '../../models/providers/fault.ts';
 import { keyOf } from '../../models/providers/providers.ts';
 import { buildRequest } from '../../models/providers/request.ts';
-import { wantsJson } from '../../prompts/render/output.ts';
+import { isJsonOutput } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
-import { invalid } from '../core/refusal.ts';
+import { invalidRequest } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
 import { checkedRun, type RunServices } from './create-run.ts';
 import { requireAccess, requireRunnable } from './run-request.ts';
@@ -43,10 +43,10 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const { model } = await requireRunnable(services, promptVersionId);
       const { provider } = model;
       if (model.modality !== 'text') {
-        throw invalid(`the model ${model.model} makes pictures: only text models can be used in a batch`);
+        throw invalidRequest(`the model ${model.model} makes pictures: only text models can be used in a batch`);
       }
       if (provider?.batch !== true) {
-        throw invalid(
+        throw invalidRequest(
           `the model ${model.model} can't be used in a batch: only openai, anthropic, and providers with \`batch: true\` in models.yaml have batches`,
         );
       }
@@ -68,12 +68,12 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
         model,
         prompt,
         runOptions: { ...config, ...runOptions },
-        json: wantsJson(output) ? { schema: output.schema, named: output.named } : undefined,
+        json: isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined,
         signal,
         sleep,
       };
       const { provider } = model;
-      if (!provider) throw invalid(`the model ${model.model} has no provider`);
+      if (!provider) throw invalidRequest(`the model ${model.model} has no provider`);
       const { body } = await buildRequest(job, { provider, key: keyOf(provider, env), env });
       return body ?? new Uint8Array();
     },
@@ -94,7 +94,7 @@ function patient(
       return await retryWhileBusy({ sleep, signal }, request, isRead);
     } catch (error) {
       signal.throwIfAborted();
-      const { message, status } = await explain(error, { model, signal }, access);
+      const { message, status } = await explainFault(error, { model, signal }, access);
       throw new BatchFault(message, status, error);
     }
   };

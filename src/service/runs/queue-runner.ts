@@ -1,13 +1,13 @@
-import type { Outcome, QueuedRun } from '../store/run-records.ts';
+import type { QueuedRun, RunOutcome } from '../store/run-records.ts';
 import { NEVER_RERUN, settleDeadWorkers } from './current-runs.ts';
 import {
+  type AcceptedRun,
   CANCELLED,
-  type Created,
   type NewlyMade,
-  outcomeOf,
   type Runner,
   RunWork,
   type RunWorkOptions,
+  storedOutcome,
 } from './run-work.ts';
 import { stoppedRun } from './stopped-run.ts';
 
@@ -41,7 +41,7 @@ export class QueueRunner implements Runner {
   /** True if a claim waits for its turn, so that another one would find nothing more. */
   #isClaimDue = false;
   /** Those who wait for runs to end, wherever these are carried out. */
-  readonly #waiting = new Map<string, (outcome: Outcome | undefined) => void>();
+  readonly #waiting = new Map<string, (outcome: RunOutcome | undefined) => void>();
 
   constructor(options: QueueRunnerOptions) {
     this.#options = options;
@@ -59,7 +59,7 @@ export class QueueRunner implements Runner {
     void this.#keepLooking();
   }
 
-  create(run: NewlyMade): Promise<Created> {
+  create(run: NewlyMade): Promise<AcceptedRun> {
     return this.#work.pending.track(this.#create(run));
   }
 
@@ -95,10 +95,10 @@ export class QueueRunner implements Runner {
   }
 
   /** Puts a run on disk, to be carried out now or later. */
-  async #create(run: NewlyMade): Promise<Created> {
+  async #create(run: NewlyMade): Promise<AcceptedRun> {
     const { store } = this.#options;
     const isStarted = !this.#closing && this.#takeTurn(run);
-    const ending = new Promise<Outcome | undefined>(resolve => this.#waiting.set(run.id, resolve));
+    const ending = new Promise<RunOutcome | undefined>(resolve => this.#waiting.set(run.id, resolve));
     try {
       const worker = isStarted ? await store.workers.register() : null;
       const runId = await this.#work.keep({ ...run, status: isStarted ? 'running' : 'queued', worker });
@@ -141,7 +141,7 @@ export class QueueRunner implements Runner {
     this.#endTurn(run.id);
   }
 
-  #report(runId: string, outcome: Outcome | undefined): void {
+  #report(runId: string, outcome: RunOutcome | undefined): void {
     this.#waiting.get(runId)?.(outcome);
     this.#waiting.delete(runId);
   }
@@ -204,6 +204,6 @@ export class QueueRunner implements Runner {
   /** Reports the ends of these runs that other processes have carried out or ended. */
   async #noticeEnded(runIds: readonly string[]): Promise<void> {
     const awaited = runIds.filter(id => this.#waiting.has(id) && !this.#inHand.has(id));
-    for (const run of await this.#options.store.runs.ended(awaited)) this.#report(run.id, outcomeOf(run));
+    for (const run of await this.#options.store.runs.ended(awaited)) this.#report(run.id, storedOutcome(run));
   }
 }

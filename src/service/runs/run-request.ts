@@ -6,7 +6,7 @@ import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.t
 import { optionFault } from '../../prompts/parse/option-values.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
-import { invalid, notFound, Refusal } from '../core/refusal.ts';
+import { invalidRequest, notFound, Refusal } from '../core/refusal.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { Store } from '../store/store.ts';
 
@@ -30,7 +30,7 @@ export async function requireRunnable(lookup: RunLookup, promptVersionId: string
   if (!model) {
     toOperator?.(`a run was refused: ${models.explainMissing(definition.model)}`);
     const why = models.explainMissing(definition.model, toOperator === undefined);
-    throw invalid(`the prompt can't be run here: ${why}`);
+    throw invalidRequest(`the prompt can't be run here: ${why}`);
   }
   return { version, definition, model };
 }
@@ -45,9 +45,9 @@ export function requireAccess(
   if (toOperator) {
     toOperator(`a run was refused: ${fault.message}`);
     const message = `the model ${model.model} can't be used here: the service has no access to ${model.provider?.name}`;
-    throw fault.kind === 'key' ? new Refusal('NO_ACCESS', message) : invalid(message);
+    throw fault.kind === 'key' ? new Refusal('NO_ACCESS', message) : invalidRequest(message);
   }
-  throw fault.kind === 'key' ? new Refusal('NO_ACCESS', fault.message) : invalid(fault.message);
+  throw fault.kind === 'key' ? new Refusal('NO_ACCESS', fault.message) : invalidRequest(fault.message);
 }
 
 /** Returns the inputs that the prompt and its model accept. @throws {Refusal} that names the field and the broken rule */
@@ -61,7 +61,7 @@ export async function checkInputs(
   try {
     await tasks.do('readTexts', { definition: { textInputs, input }, texts }, { userId });
   } catch (error) {
-    if (error instanceof InvalidInputs || error instanceof PastBound) throw invalid(error.message);
+    if (error instanceof InvalidInputs || error instanceof PastBound) throw invalidRequest(error.message);
     throw error;
   }
   // Unknown keys are ignored.
@@ -80,12 +80,12 @@ function checkImages(
 ): ImageInput[] {
   if (images.length > 0 && declared && !uses(declared, 'images')) {
     const place = declared.kind === 'program' ? 'program' : 'body';
-    throw invalid(`the model ${model} takes no pictures: its \`${place}\` has no \${images}`);
+    throw invalidRequest(`the model ${model} takes no pictures: its \`${place}\` has no \${images}`);
   }
   const wanted = imageInputs.length;
   if (images.length === wanted) return images;
   const count = wanted === 1 ? '1 image' : `${wanted} images`;
-  throw invalid(`inputs.imageInputs must hold ${count}, not ${images.length}`);
+  throw invalidRequest(`inputs.imageInputs must hold ${count}, not ${images.length}`);
 }
 
 /** @throws {Refusal} that names what the model accepts */
@@ -99,13 +99,15 @@ export function checkRunOptions(
     if (!option && (provider ?? declared) && PROVIDER_SETTINGS.has(key)) {
       const fault = optionFault(key, value);
       if (fault === undefined) continue;
-      throw invalid(`runOptions.${key} ${fault}`);
+      throw invalidRequest(`runOptions.${key} ${fault}`);
     }
     if (!option) {
-      throw invalid(`runOptions.${key} is not a run option of the model ${model}${accepted(runOptions)}`);
+      throw invalidRequest(
+        `runOptions.${key} is not a run option of the model ${model}${accepted(runOptions)}`,
+      );
     }
     if (!option.options.includes(value)) {
-      throw invalid(`runOptions.${key} must be one of ${option.options.join(', ')}`);
+      throw invalidRequest(`runOptions.${key} must be one of ${option.options.join(', ')}`);
     }
   }
   return settings;

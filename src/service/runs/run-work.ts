@@ -5,8 +5,8 @@ import type { Meter } from '../core/meter.ts';
 import {
   CreationRefused,
   type NewRun,
-  type Outcome,
   type QueuedRun,
+  type RunOutcome,
   type StoredRun,
   type UserLimits,
 } from '../store/run-records.ts';
@@ -18,17 +18,17 @@ import type { InputFiles } from './input-files.ts';
 /** A new run that is neither started nor queued. */
 export type NewlyMade = Omit<NewRun, 'status' | 'worker' | 'outcome'>;
 
-export interface Created {
+export interface AcceptedRun {
   /** The id of the run, or of the run that the same creation made before. */
   readonly runId: string;
   /** The end of the run; undefined if this process will not see it. */
-  readonly ending: Promise<Outcome | undefined> | undefined;
+  readonly ending: Promise<RunOutcome | undefined> | undefined;
 }
 
 /** Takes new runs: a command carries its own out immediately, `serve` queues them. */
 export interface Runner {
   /** Stores a run and has it carried out. @throws {CreationRefused} */
-  create(run: NewlyMade): Promise<Created>;
+  create(run: NewlyMade): Promise<AcceptedRun>;
   /** Fails a run that has not ended, whichever process carries it out. */
   cancel(runId: string): Promise<void>;
 }
@@ -37,7 +37,7 @@ export interface Runner {
 export interface RunEnd {
   readonly runId: string;
   readonly userId: number;
-  readonly status: Outcome['status'];
+  readonly status: RunOutcome['status'];
   /** Milliseconds since its start. */
   readonly durationMs: number;
 }
@@ -95,7 +95,7 @@ export class RunWork {
   }
 
   /** Carries out a stored run and returns its end; undefined if it was stopped and stays unfinished. Never rejects. */
-  carryOut(run: QueuedRun): Promise<Outcome | undefined> {
+  carryOut(run: QueuedRun): Promise<RunOutcome | undefined> {
     return this.pending.track(this.#carryOut(run));
   }
 
@@ -120,7 +120,7 @@ export class RunWork {
     await this.pending.ended();
   }
 
-  async #carryOut(run: QueuedRun): Promise<Outcome | undefined> {
+  async #carryOut(run: QueuedRun): Promise<RunOutcome | undefined> {
     const { store, executor, clock, meter, onEnd, onFault } = this.#options;
     const stopped = new AbortController();
     const { signal } = stopped;
@@ -132,7 +132,7 @@ export class RunWork {
     try {
       const executed = await executor(run, signal);
       const outcome = executed && (await this.#settle(run, { ...executed, endedAt: clock.now() }, signal));
-      const ended = outcome ?? outcomeOf((await store.runs.ended([run.id]))[0]);
+      const ended = outcome ?? storedOutcome((await store.runs.ended([run.id]))[0]);
       const { id: runId, userId } = run;
       if (ended) meter?.runEnded(meterModel(run), ended.status, Math.max(0, clock.now() - createdAt));
       if (ended) onEnd?.({ runId, userId, status: ended.status, durationMs: clock.now() - startedAt });
@@ -150,7 +150,7 @@ export class RunWork {
    * Stores how a run ended and returns it; undefined if it had already ended, or the signal stopped it. The result may have
    * cost money, so it is held until it can be stored, unless the database is away for too long.
    */
-  async #settle(run: QueuedRun, executed: Outcome, signal: AbortSignal): Promise<Outcome | undefined> {
+  async #settle(run: QueuedRun, executed: RunOutcome, signal: AbortSignal): Promise<RunOutcome | undefined> {
     const { store, clock, onFault, results } = this.#options;
     let outcome = executed;
     const held = results.hold(run.id, () => Buffer.byteLength(JSON.stringify(executed.outputs)));
@@ -179,7 +179,7 @@ function meterModel({ model = '' }: { readonly model?: string | undefined }): st
 }
 
 /** Returns the outcome of a stored run; undefined if it has not ended. */
-export function outcomeOf(run: StoredRun | undefined): Outcome | undefined {
+export function storedOutcome(run: StoredRun | undefined): RunOutcome | undefined {
   if (run?.status !== 'succeeded' && run?.status !== 'failed') return undefined;
   const { status, outputs, tokens, warnings } = run;
   return { status, outputs, tokens, warnings, media: [] };

@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
-import type { Plan } from '../core/caller.ts';
+import type { UserPlan } from '../core/caller.ts';
 import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
 export interface UserChanges {
-  plan?: Plan | undefined;
+  plan?: UserPlan | undefined;
   /** Sets the credits, or adds to them. */
   credits?: { to: number } | { by: number } | undefined;
 }
@@ -17,7 +17,7 @@ const USER_COLUMNS = ['id', 'name', 'plan', 'credits'] as const;
 export type AccountsStore = ReturnType<typeof accountsStore>;
 export type User = NonNullable<Awaited<ReturnType<AccountsStore['user']>>>;
 /** A user as the operator sees it; `keys` is the number of its keys. */
-export type Account = Awaited<ReturnType<AccountsStore['accounts']>>[number];
+export type UserSummary = Awaited<ReturnType<AccountsStore['accounts']>>[number];
 export type StoredKey = Awaited<ReturnType<AccountsStore['keys']>>[number];
 
 export function accountsStore(db: Db, writer: Writer) {

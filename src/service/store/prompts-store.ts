@@ -6,7 +6,7 @@ import type { Db, Writer } from './writer.ts';
 type PromptsStore = ReturnType<typeof promptsStore>;
 /** A version. `parsed` is JSON that only its writer understands; null in versions of older releases. */
 export type StoredVersion = NonNullable<Awaited<ReturnType<PromptsStore['version']>>>;
-export type PublishedPrompt = Awaited<ReturnType<PromptsStore['published']>>[number];
+export type PublishedRow = Awaited<ReturnType<PromptsStore['published']>>[number];
 
 export type NewVersion = Omit<Tables['promptVersions'], 'parsed' | 'publishedAt' | 'unlisted'> & {
   slug: string;

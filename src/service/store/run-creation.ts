@@ -20,7 +20,7 @@ export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
  * @returns the run's id, or the id of the run that the same idempotency key and body created before
  * @throws {CreationRefused} which must roll the transaction back
  */
-export async function createRun(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<string> {
+export async function writeNewRun(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<string> {
   const former = run.idempotency && (await claimKey(db, run, run.idempotency, now));
   if (former !== undefined) return former;
   await checkCaller(db, run);

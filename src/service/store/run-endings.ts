@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Outcome } from './run-records.ts';
+import type { RunOutcome } from './run-records.ts';
 import type { Db } from './writer.ts';
 
 /** Ends an unfinished run as failed, whichever worker holds it; returns false if it has already ended. */
@@ -18,7 +18,7 @@ export async function failRun(db: Db, id: string, message: string, endedAt?: num
  *
  * @param worker the worker that must hold the run; default any
  */
-export async function endRun(db: Db, id: string, outcome: Outcome, worker?: string): Promise<boolean> {
+export async function endRun(db: Db, id: string, outcome: RunOutcome, worker?: string): Promise<boolean> {
   const { status, outputs, tokens, media, usage, warnings = [], forgetsRequest = false } = outcome;
   const run = await db
     .updateTable('runs')

@@ -38,7 +38,7 @@ export interface NewRun extends Pick<Tables['runs'], NewColumn> {
   needsSpace: boolean;
   idempotency?: Idempotency | undefined;
   /** The outcome of a run that has already ended, which is written with the run or not at all. */
-  outcome?: Outcome | undefined;
+  outcome?: RunOutcome | undefined;
 }
 
 type NewColumn = 'id' | 'userId' | 'promptVersionId' | 'name' | 'model' | 'credits' | 'inputBytes' | 'worker';
@@ -70,16 +70,16 @@ export class CreationRefused extends Error {
 }
 
 /** The tokens and cost of a run. */
-export type RunUsage = Omit<Tables['runUsage'], 'runId'>;
+export type StoredUsage = Omit<Tables['runUsage'], 'runId'>;
 
 /** The outcome of a run. */
-export interface Outcome {
+export interface RunOutcome {
   status: 'succeeded' | 'failed';
   outputs: StoredOutput[];
   tokens: number;
   media: StoredMedia[];
   /** undefined if the model needs no provider. */
-  usage?: RunUsage | undefined;
+  usage?: StoredUsage | undefined;
   /** Time of the end, in milliseconds; default not recorded. */
   endedAt?: number | undefined;
   /** True to delete the request; default false. */
@@ -127,7 +127,7 @@ export interface RunWrites {
   /** @throws {CreationRefused} */
   create(run: NewRun, limits: UserLimits, now: number): Promise<string>;
   /** Returns false if the run has already ended. Only endings that change the user's balance wait for each other. */
-  end(id: string, userId: number, worker: string, outcome: Outcome): Promise<boolean>;
+  end(id: string, userId: number, worker: string, outcome: RunOutcome): Promise<boolean>;
   /** Returns the uses of a prompt that are counted but not yet written. */
   pendingUses(promptId: string): number;
   /** Writes pending uses. */

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { RunStatus } from '../../wire/index.ts';
 import { giveSpaceBack } from './media-store.ts';
-import { createRun, IDEMPOTENCY_LIFETIME_MS } from './run-creation.ts';
+import { IDEMPOTENCY_LIFETIME_MS, writeNewRun } from './run-creation.ts';
 import { endRun, failRun } from './run-endings.ts';
 import type { RunWrites } from './run-records.ts';
 import {
   type NewRun,
-  type Outcome,
   RUN_COLUMNS,
+  type RunOutcome,
   type StoredRequest,
   type StoredRun,
   storedRun,
@@ -36,7 +36,7 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
   return {
     /** Writes a run with its reservations and idempotency key, or nothing. @throws {CreationRefused} */
     create: (run: NewRun, limits: UserLimits, now: number) =>
-      runWrites?.create(run, limits, now) ?? writer.write(db => createRun(db, run, limits, now)),
+      runWrites?.create(run, limits, now) ?? writer.write(db => writeNewRun(db, run, limits, now)),
     find: async (userId: number, id: string): Promise<StoredRun | undefined> => {
       const row = await ofUser(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
       return row && storedRun(row);
@@ -67,9 +67,10 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
       return fitting.flatMap(id => runs.get(id) ?? []);
     },
     /** Returns the usage of those of these runs that belong to the user. */
-    usage: async (userId: number, ids: readonly string[]) => (await usage(db, userId, ids)).map(withUsage),
+    usage: async (userId: number, ids: readonly string[]) =>
+      (await selectUsage(db, userId, ids)).map(withUsage),
     /** Writes the outcome, media and refund of a run, if this worker still holds it. */
-    settle: ({ id, userId }: Pick<NewRun, 'id' | 'userId'>, worker: string, outcome: Outcome) =>
+    settle: ({ id, userId }: Pick<NewRun, 'id' | 'userId'>, worker: string, outcome: RunOutcome) =>
       runWrites?.end(id, userId, worker, outcome) ?? writer.write(db => endRun(db, id, outcome, worker)),
     /** Ends an unfinished run as failed, whichever worker holds it; returns false if it has already ended. */
     fail: (id: string, message: string, endedAt?: number) =>
@@ -168,7 +169,7 @@ async function fittingRuns(db: Db, ids: readonly string[], maxBytes: number) {
   return { fitting, bytes: sum };
 }
 
-function usage(db: Db, userId: number, ids: readonly string[]) {
+function selectUsage(db: Db, userId: number, ids: readonly string[]) {
   return db
     .selectFrom('runs')
     .innerJoin('promptVersions', 'promptVersions.id', 'runs.promptVersionId')
@@ -197,7 +198,7 @@ function withUsage({ usageOf, model, input, output, cached, cost, ...row }: Usag
   return { ...run, usage: usageOf === null ? undefined : used };
 }
 
-type UsageRow = Awaited<ReturnType<typeof usage>>[number];
+type UsageRow = Awaited<ReturnType<typeof selectUsage>>[number];
 
 async function forgetImages(db: Db, which: { before: number } | { userId: number }): Promise<string[]> {
   const concerned = db

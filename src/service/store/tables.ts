@@ -1,11 +1,11 @@
 import type { Generated } from 'kysely';
 import type { RunStatus } from '../../wire/index.ts';
-import type { Plan } from '../core/caller.ts';
+import type { UserPlan } from '../core/caller.ts';
 
-interface Users {
+interface UsersTable {
   id: Generated<number>;
   name: string;
-  plan: Plan;
+  plan: UserPlan;
   /** The remaining credits, without reserved ones. */
   credits: number;
   /** The `createdAt` of the newest run: microseconds, 0 before the first. */
@@ -14,7 +14,7 @@ interface Users {
   mediaBytes: Generated<number>;
 }
 
-interface Keys {
+interface KeysTable {
   id: string;
   /** SHA-256 of the key, hexadecimal. */
   hash: string;
@@ -25,7 +25,7 @@ interface Keys {
   author: Generated<number>;
 }
 
-interface Prompts {
+interface PromptsTable {
   id: string;
   slug: string;
   /** null while the prompt is withdrawn. */
@@ -33,7 +33,7 @@ interface Prompts {
   uses: number;
 }
 
-interface PromptVersions {
+interface PromptVersionsTable {
   id: string;
   promptId: string;
   title: string;
@@ -47,7 +47,7 @@ interface PromptVersions {
   unlisted: Generated<number>;
 }
 
-interface Runs {
+interface RunsTable {
   id: string;
   userId: number;
   promptVersionId: string;
@@ -79,14 +79,14 @@ interface Runs {
 }
 
 /** The version that a label of a prompt points to. */
-interface Labels {
+interface LabelsTable {
   promptId: string;
   label: string;
   promptVersionId: string;
 }
 
 /** The journal of labels. */
-interface LabelMoves {
+interface LabelMovesTable {
   id: Generated<number>;
   promptId: string;
   label: string;
@@ -100,7 +100,7 @@ interface LabelMoves {
 }
 
 /** The runs that idempotency keys created. */
-interface IdempotencyKeys {
+interface IdempotencyKeysTable {
   userId: number;
   key: string;
   /** Digest of the request body. */
@@ -109,7 +109,7 @@ interface IdempotencyKeys {
   createdAt: number;
 }
 
-interface Media {
+interface MediaTable {
   id: string;
   runId: string;
   userId: number;
@@ -119,7 +119,7 @@ interface Media {
 }
 
 /** The tokens and cost of a run, written when it ends. */
-interface RunUsage {
+interface RunUsageTable {
   runId: string;
   /** The name that prompts use. */
   model: string;
@@ -135,22 +135,22 @@ interface RunUsage {
   answers: number;
 }
 
-interface Settings {
+interface SettingsTable {
   key: string;
   value: string;
 }
 
 /** All tables of the store. Times are milliseconds since the Unix epoch unless noted. */
 export interface Tables {
-  users: Users;
-  keys: Keys;
-  prompts: Prompts;
-  promptVersions: PromptVersions;
-  runs: Runs;
-  labels: Labels;
-  labelMoves: LabelMoves;
-  idempotencyKeys: IdempotencyKeys;
-  media: Media;
-  runUsage: RunUsage;
-  settings: Settings;
+  users: UsersTable;
+  keys: KeysTable;
+  prompts: PromptsTable;
+  promptVersions: PromptVersionsTable;
+  runs: RunsTable;
+  labels: LabelsTable;
+  labelMoves: LabelMovesTable;
+  idempotencyKeys: IdempotencyKeysTable;
+  media: MediaTable;
+  runUsage: RunUsageTable;
+  settings: SettingsTable;
 }

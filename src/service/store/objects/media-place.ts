@@ -61,12 +61,12 @@ export async function checkObjectPlace(
   if (kept !== undefined && kept !== name) throw otherPlace(name, kept);
   const address = await settings.get(ADDRESS);
   if (address !== undefined && address !== bucketUrl) throw otherPlace(name, `${name} at another address`);
-  const isThere = await isReachable(objects, onNotice);
+  const isThere = await isStoreReachable(objects, onNotice);
   await settings.once(PLACE, () => name);
   if (isThere) await settings.once(ADDRESS, () => bucketUrl);
 }
 
-async function isReachable(objects: ObjectStore, onNotice: (line: string) => void): Promise<boolean> {
+async function isStoreReachable(objects: ObjectStore, onNotice: (line: string) => void): Promise<boolean> {
   try {
     await objects.check();
     return true;

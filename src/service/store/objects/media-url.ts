@@ -1,5 +1,5 @@
 import type { Env } from '../../../files/programs.ts';
-import { proxyFor } from '../../../models/outgoing/proxy.ts';
+import { outgoingProxy } from '../../../models/outgoing/proxy.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import { MediaUrlError } from '../errors.ts';
 
@@ -57,7 +57,7 @@ export function readMediaUrl(text: string, env: Env): ObjectPlace {
     accessKeyId,
     secretAccessKey,
     sessionToken: env['AWS_SESSION_TOKEN'] || undefined,
-    proxy: proxyFor(new URL(bucketUrl), env),
+    proxy: outgoingProxy(new URL(bucketUrl), env),
   };
 }
 

@@ -4,7 +4,7 @@ import { causeWithoutAddress } from '../../../net/fault.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Blobs, ByteRange } from '../blobs.ts';
 import { MediaUnavailableError } from '../errors.ts';
-import { Bucket, type BucketRequest, sha256, textIn, textsIn } from './bucket.ts';
+import { Bucket, type BucketRequest, sha256, xmlText, xmlTexts } from './bucket.ts';
 import type { ObjectPlace } from './media-url.ts';
 
 /** Size of the parts of a multipart upload, in bytes, which larger objects use. */
@@ -108,7 +108,7 @@ export class ObjectStore {
   async #writeParts(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
     const headers = { 'content-type': mediaType, 'x-amz-checksum-algorithm': 'SHA256' };
     const begun = await this.#bucket.read({ method: 'POST', key, query: { uploads: '' }, headers });
-    const uploadId = textIn(begun, 'UploadId') ?? '';
+    const uploadId = xmlText(begun, 'UploadId') ?? '';
     try {
       const parts: string[] = [];
       for (let from = 0; from < bytes.byteLength; from += PART_BYTES) {
@@ -141,7 +141,7 @@ export class ObjectStore {
     const headers = range && { range: `bytes=${range.from}-${range.to}` };
     const answer = await this.#bucket.send({ method: 'GET', key, ...(headers && { headers }) });
     if (!answer) return undefined;
-    const body = Readable.from(bodyOf(answer, range), { objectMode: false });
+    const body = Readable.from(requestedBytes(answer, range), { objectMode: false });
     // Frees the connection even if nothing is read.
     body.once('close', answer.discard);
     return body;
@@ -157,15 +157,15 @@ export class ObjectStore {
     do {
       const page = { ...(token !== undefined && { 'continuation-token': token }) };
       const xml = await this.#bucket.read({ method: 'GET', query: { 'list-type': '2', prefix, ...page } });
-      found.push(...objectsIn(xml));
-      token = textIn(xml, 'IsTruncated') === 'true' ? textIn(xml, 'NextContinuationToken') : undefined;
+      found.push(...listedObjects(xml));
+      token = xmlText(xml, 'IsTruncated') === 'true' ? xmlText(xml, 'NextContinuationToken') : undefined;
     } while (token !== undefined);
     return found;
   }
 }
 
 /** Yields exactly the requested bytes, even if the store answers with the whole object. */
-async function* bodyOf(answer: HttpAnswer, range: ByteRange | undefined): AsyncGenerator<Uint8Array> {
+async function* requestedBytes(answer: HttpAnswer, range: ByteRange | undefined): AsyncGenerator<Uint8Array> {
   let skip = range && answer.status !== 206 ? range.from : 0;
   let left = range ? range.to - range.from + 1 : Number.POSITIVE_INFINITY;
   try {
@@ -192,9 +192,9 @@ interface ListedObject {
   readonly writtenAt: number;
 }
 
-function objectsIn(xml: string): ListedObject[] {
-  const times = textsIn(xml, 'LastModified');
-  return textsIn(xml, 'Key').map((key, at) => ({ key, writtenAt: Date.parse(times[at] ?? '') }));
+function listedObjects(xml: string): ListedObject[] {
+  const times = xmlTexts(xml, 'LastModified');
+  return xmlTexts(xml, 'Key').map((key, at) => ({ key, writtenAt: Date.parse(times[at] ?? '') }));
 }
 
 async function checksum(bytes: Uint8Array): Promise<string> {

@@ -51,7 +51,7 @@ export function readDatabaseUrl(text: string): DatabaseAddress {
   if (!first) throw notPostgres();
   const parameters = first.searchParams;
   if (urls.length > 1) checkAttributes(parameters.get('target_session_attrs'));
-  const hosts = urls.map(url => ({ place: hostOf(url), config: configOf(url) }));
+  const hosts = urls.map(url => ({ place: hostAndPort(url), config: poolConfig(url) }));
   return {
     hosts,
     place: `${hosts.map(({ place }) => place).join(',')}${first.pathname}`,
@@ -93,11 +93,11 @@ function connectTimeout(text: string | null): number {
   );
 }
 
-function hostOf({ hostname, port }: URL): string {
+function hostAndPort({ hostname, port }: URL): string {
   return `${hostname || 'localhost'}:${port || 5432}`;
 }
 
-function configOf(url: URL): HostAddress['config'] {
+function poolConfig(url: URL): HostAddress['config'] {
   const ssl = tlsOf(url);
   const plain = new URL(url);
   for (const name of OWN_PARAMETERS) plain.searchParams.delete(name);

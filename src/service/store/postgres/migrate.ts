@@ -53,7 +53,7 @@ const LOCK = 8_173_245_601;
 export async function migrate(db: Db): Promise<boolean> {
   return await db.transaction().execute(async db => {
     await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(db);
-    const form = await readForm(db);
+    const form = await readStoreForm(db);
     const version = form?.version;
     if (form !== undefined && form.version > VERSION) {
       checkOldest(form);
@@ -79,7 +79,7 @@ interface StoreForm {
   readonly oldestProgram: string | null;
 }
 
-async function readForm(db: Db): Promise<StoreForm | undefined> {
+async function readStoreForm(db: Db): Promise<StoreForm | undefined> {
   await sql`create table if not exists "storeVersion" ("version" integer not null)`.execute(db);
   const { rows: columns } = await sql<{ name: string }>`
     select attname as "name" from pg_attribute

@@ -6,7 +6,7 @@ import { type Blobs, blobsAfter, type Collection } from '../blobs.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
 import { MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
-import { reasonOf } from './away.ts';
+import { databaseFaultReason } from './away.ts';
 import { blobRows } from './blob-rows.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { leases } from './leases.ts';
@@ -37,9 +37,12 @@ export async function openPostgresStore(
   } catch (error) {
     await db.destroy();
     if (error instanceof DataDirectoryError || error instanceof DatabaseUrlError) throw error;
-    throw new DatabaseUnavailableError(`the database ${address.place} can't be used: ${reasonOf(error)}`, {
-      cause: error,
-    });
+    throw new DatabaseUnavailableError(
+      `the database ${address.place} can't be used: ${databaseFaultReason(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
   const blobs = (collection: Collection): Blobs => {
     const rows = blobRows(db, collection);

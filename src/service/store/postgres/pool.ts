@@ -4,7 +4,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { codeOf } from '../../../files/error-utils.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
-import { isAway, reasonOf } from './away.ts';
+import { databaseFaultReason, isAway } from './away.ts';
 import { DatabaseHost } from './database-host.ts';
 import type { DatabaseAddress, HostAddress } from './database-url.ts';
 
@@ -34,7 +34,7 @@ export function connectionPool({ hosts, connectTimeoutMs, prepares }: DatabaseAd
   };
 }
 
-interface Connection {
+interface PooledConnection {
   readonly host: DatabaseHost;
   readonly client: pg.PoolClient;
 }
@@ -55,14 +55,14 @@ class Primary {
     if (!mustWrite) this.#current = this.#hosts[0];
   }
 
-  async connect(): Promise<Connection> {
+  async connect(): Promise<PooledConnection> {
     const current = this.#current;
     if (current) {
       try {
         return { host: current, client: await current.connect() };
       } catch (error) {
         // Busy connections say nothing about the state of the server.
-        if (this.#hosts.length === 1 || isBusy(error)) throw error;
+        if (this.#hosts.length === 1 || isPoolBusy(error)) throw error;
         this.#leave(current);
       }
     }
@@ -93,7 +93,7 @@ class Primary {
           client.release();
           return host;
         } catch (error) {
-          reasons.set(host, reasonOf(error));
+          reasons.set(host, databaseFaultReason(error));
           if (over.signal.aborted || reasons.size === this.#hosts.length) throw error;
           await sleep(RETRY_EVERY_MS);
         }
@@ -116,7 +116,7 @@ class Primary {
 /** Interval of attempts at a server that accepts no writes. */
 const RETRY_EVERY_MS = 250;
 
-function isBusy(error: unknown): boolean {
+function isPoolBusy(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
 }
 
@@ -186,5 +186,7 @@ function guarded(host: DatabaseHost, client: pg.PoolClient, names: StatementName
 
 function rethrow(error: unknown): never {
   if (!isAway(error)) throw error;
-  throw new DatabaseUnavailableError(`the database is unavailable: ${reasonOf(error)}`, { cause: error });
+  throw new DatabaseUnavailableError(`the database is unavailable: ${databaseFaultReason(error)}`, {
+    cause: error,
+  });
 }

@@ -2,18 +2,18 @@ import { CompiledQuery } from 'kysely';
 import { codeOf } from '../../../files/error-utils.ts';
 import { Batches } from '../batches.ts';
 import { DatabaseUnavailableError } from '../errors.ts';
-import { createRun, IDEMPOTENCY_LIFETIME_MS, requestJson, TEXT_SHARE } from '../run-creation.ts';
+import { IDEMPOTENCY_LIFETIME_MS, requestJson, TEXT_SHARE, writeNewRun } from '../run-creation.ts';
 import { endRun } from '../run-endings.ts';
 import {
   CreationRefused,
   type NewRun,
-  type Outcome,
+  type RunOutcome,
   type RunWrites,
   type UserLimits,
 } from '../run-records.ts';
 import type { Db, Writer } from '../writer.ts';
 
-interface Creation {
+interface RunInsert {
   readonly run: NewRun;
   readonly limits: UserLimits;
   readonly now: number;
@@ -22,7 +22,7 @@ interface Creation {
 interface Ending {
   readonly id: string;
   readonly worker: string;
-  readonly outcome: Outcome;
+  readonly outcome: RunOutcome;
 }
 
 /** Maximum number of creations or endings in one statement. */
@@ -34,15 +34,15 @@ const WRITE_USES_EVERY_MS = 1000;
 export function runWrites(db: Db, writer: Writer): RunWrites {
   const uses = collectedUses(db);
   // Repeats statement by statement what one statement can't do, such as name the reason of a refusal.
-  const createAlone = async ({ run, limits, now }: Creation): Promise<string | CreationRefused> => {
+  const createAlone = async ({ run, limits, now }: RunInsert): Promise<string | CreationRefused> => {
     try {
-      return await writer.write(db => createRun(db, run, limits, now));
+      return await writer.write(db => writeNewRun(db, run, limits, now));
     } catch (error) {
       if (error instanceof CreationRefused) return error;
       throw error;
     }
   };
-  const creations = new Batches<Creation, string | CreationRefused>(async items => {
+  const creations = new Batches<RunInsert, string | CreationRefused>(async items => {
     const ids = await createTogether(db, items).catch(fallBackIfRefused);
     if (ids) {
       for (const [at, { run }] of items.entries()) if (ids[at] === run.id) uses.add(run.promptId);
@@ -71,7 +71,7 @@ export function runWrites(db: Db, writer: Writer): RunWrites {
       if (result instanceof CreationRefused) throw result;
       return result;
     },
-    end: (id: string, userId: number, worker: string, outcome: Outcome): Promise<boolean> => {
+    end: (id: string, userId: number, worker: string, outcome: RunOutcome): Promise<boolean> => {
       const changesUser = outcome.status === 'failed' || outcome.media.length > 0;
       return endings.add(changesUser ? String(userId) : '', { id, worker, outcome });
     },
@@ -167,9 +167,9 @@ interface CreatedRow {
 /** Creates runs of one user and returns their ids; undefined if one of them can't be created. */
 async function createTogether(
   db: Db,
-  items: readonly Creation[],
+  items: readonly RunInsert[],
 ): Promise<readonly (string | CreationRefused)[] | undefined> {
-  const [{ run, limits, now }] = items as readonly [Creation, ...Creation[]];
+  const [{ run, limits, now }] = items as readonly [RunInsert, ...RunInsert[]];
   const keys = items.flatMap(({ run }) => run.idempotency?.key ?? []);
   if (new Set(keys).size < keys.length) return undefined;
   const runs = items.map(item => item.run);

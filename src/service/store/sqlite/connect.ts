@@ -23,7 +23,7 @@ const MAX_CHECKED_SIZE = 2 * 1024 * 1024;
  *
  * @throws {DataDirectoryError} if the file is empty, damaged or another program's
  */
-export async function connect(file: string) {
+export async function openDatabase(file: string) {
   const size = (await fileSize(file)) ?? (await createDatabase(file));
   if (size === 0) throw damagedStore(file, 'it is empty');
   try {
@@ -43,7 +43,7 @@ async function openWhole(file: string, size: number) {
     await whenUnlocked(() => database.exec('pragma journal_mode = wal'));
     database.exec('pragma synchronous = full; pragma foreign_keys = on');
     const migrated = await whenUnlocked(() => migrate(database, file));
-    if (size <= MAX_CHECKED_SIZE) await whenUnlocked(() => check(database, file));
+    if (size <= MAX_CHECKED_SIZE) await whenUnlocked(() => checkIntegrity(database, file));
     return { database, migrated };
   } catch (error) {
     database.close();
@@ -51,7 +51,7 @@ async function openWhole(file: string, size: number) {
   }
 }
 
-function check(database: SqliteDatabase, file: string): void {
+function checkIntegrity(database: SqliteDatabase, file: string): void {
   const [row] = database.prepare('pragma quick_check(1)').all() as { quick_check: string }[];
   if (row?.quick_check !== 'ok') throw damagedStore(file, row?.quick_check ?? 'it could not be checked');
 }

@@ -19,9 +19,9 @@ const STEPS = migrations({ counter: 'integer primary key', byKey: 'without rowid
  * @throws {DataDirectoryError} if a newer version of promptrun wrote it
  */
 export function migrate(database: SqliteDatabase, file: string): boolean {
-  if (versionOf(database) === STEPS.length) return false;
+  if (schemaVersion(database) === STEPS.length) return false;
   return inTransaction(database, () => {
-    const version = versionOf(database);
+    const version = schemaVersion(database);
     if (version > STEPS.length) throw new DataDirectoryError(tooNew(file));
     takeSteps(database, version);
     return version > 0 && version < STEPS.length;
@@ -65,7 +65,7 @@ export function isForeign(database: SqliteDatabase): boolean {
   return names.length > 0 && !names.some(({ name }) => name === 'promptVersions');
 }
 
-function versionOf(database: SqliteDatabase): number {
+function schemaVersion(database: SqliteDatabase): number {
   const [row] = database.prepare('pragma user_version').all() as { user_version: number }[];
   return row?.user_version ?? 0;
 }

@@ -29,7 +29,7 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
 
   return {
     async register() {
-      lock ??= takeLock(fileOf(name)).catch((error: unknown) => {
+      lock ??= takeWorkerLock(fileOf(name)).catch((error: unknown) => {
         lock = undefined;
         throw error;
       });
@@ -60,7 +60,7 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
   };
 }
 
-async function takeLock(file: string): Promise<SqliteDatabase> {
+async function takeWorkerLock(file: string): Promise<SqliteDatabase> {
   makeDirectory(path.dirname(file), 0o700);
   await (await open(file, 'a', 0o600)).close();
   const database = await openSqlite(file);
