@@ -141,7 +141,7 @@ export function parsedForm(definition: PromptDefinition): string {
 }
 
 /** Parses what `parsedForm` wrote. In the form of another release, only the partials are reliable. */
-export function readForm(
+export function readStoredForm(
   text: string,
 ): { readonly definition: PromptDefinition } | { readonly partials: PromptDefinition['partials'] } {
   const { form, definition } = JSON.parse(text) as { form: number; definition: PromptDefinition };

@@ -82,7 +82,7 @@ export class Findings {
 const MAX_FINDINGS = 200;
 
 /** Returns an error for the first fault that carries all findings. */
-export function invalid(findings: Findings): InvalidPromptFile {
+export function invalidPromptFile(findings: Findings): InvalidPromptFile {
   const list = findings.list();
   const first = list.find(({ severity }) => severity === 'fault');
   return new InvalidPromptFile(first?.file ?? findings.file, first?.line ?? 1, first?.message ?? '', list);

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/files/json.ts';
 import { parsePromptFile } from '../../src/prompts/parse/parse.ts';
 import { previewPrompt } from '../../src/prompts/render/preview.ts';
 import { RENDER_LIMITS } from '../../src/prompts/template/budget.ts';
-import type { Message } from '../../src/prompts/template/messages.ts';
+import type { TemplateMessage } from '../../src/prompts/template/messages.ts';
 
 /** Of steps a few, so that they are soon taken; the clock stands still. */
 const LIMITS = { ...RENDER_LIMITS, steps: 50_000, now: () => 0 };
@@ -12,7 +12,7 @@ function messages(
   template: string,
   inputs: JsonObject = {},
   partials: Record<string, string> = {},
-): readonly Message[] {
+): readonly TemplateMessage[] {
   const lookup = (name: string) =>
     Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
   const definition = parsePromptFile(template, 'x.prompt', { partials: lookup });

@@ -2,9 +2,9 @@ import {
   type CommandSpec,
   type CommandTable,
   type Completes,
+  commandName,
   commandsBelow,
   type FlagSpec,
-  nameOf,
 } from '../core/command-spec.ts';
 
 /** A command line, as far as its finished words go. */
@@ -73,7 +73,7 @@ export function verbOf(
   word: string,
 ): CommandSpec | undefined {
   return commandsBelow(table, command?.path ?? '').find(
-    one => nameOf(one) === word || one.aliases?.includes(word) === true,
+    one => commandName(one) === word || one.aliases?.includes(word) === true,
   );
 }
 

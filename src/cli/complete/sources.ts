@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
-import { type CommandTable, type Completes, commandsBelow, nameOf } from '../core/command-spec.ts';
-import { homeOf, pathsFrom } from '../core/paths.ts';
-import { ageOf } from '../core/time.ts';
+import { type CommandTable, type Completes, commandName, commandsBelow } from '../core/command-spec.ts';
+import { homeDirectory, pathsFrom } from '../core/paths.ts';
+import { ageText } from '../core/time.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
@@ -31,7 +31,7 @@ export interface SourceRequest {
 export type Source = (request: SourceRequest) => readonly Candidate[] | Promise<readonly Candidate[]>;
 
 export const commandNames: Source = ({ call: { below } }) =>
-  below.map(one => ({ value: nameOf(one), description: one.summary }));
+  below.map(one => ({ value: commandName(one), description: one.summary }));
 
 /** Returns the names of flags, long if possible; a flag that is on the line already only if it is repeatable. */
 export const flagNames: Source = ({ call: { flags, flagValues } }) =>
@@ -42,7 +42,7 @@ export const flagNames: Source = ({ call: { flags, flagValues } }) =>
 const filesNamed =
   (form: RegExp): Source =>
   ({ ctx: { cwd, env }, typed }) =>
-    pathsFrom(typed, { cwd, home: homeOf(env) }, name => form.test(name)).map(value => ({
+    pathsFrom(typed, { cwd, home: homeDirectory(env) }, name => form.test(name)).map(value => ({
       value,
       goesOn: value.endsWith('/'),
     }));
@@ -100,7 +100,7 @@ async function named(
 const runs: Source = async ({ ctx, known }) =>
   (await known.runs()).map(({ runId = '', runStatus = 'started', time }) => ({
     value: runId,
-    description: `${runStatus}, ${ageOf(time, ctx.clock.now())}`,
+    description: `${runStatus}, ${ageText(time, ctx.clock.now())}`,
   }));
 
 const models: Source = async ({ known }) =>
@@ -170,7 +170,7 @@ const helpTopics: Source = ({ call: { operands }, table }) => {
   const path = group === undefined ? '' : verbOf(table, undefined, group)?.path;
   return [
     ...(path === undefined ? [] : commandsBelow(table, path)).map(one => ({
-      value: nameOf(one),
+      value: commandName(one),
       description: one.summary,
     })),
     ...(group === undefined ? TOPICS.map(value => ({ value })) : []),

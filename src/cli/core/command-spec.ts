@@ -123,6 +123,6 @@ export function commandsBelow<C extends CommandSpec>(
 }
 
 /** Returns the last word of a command's path. */
-export function nameOf({ path }: CommandSpec): string {
+export function commandName({ path }: CommandSpec): string {
   return path.split(' ').at(-1) ?? path;
 }

@@ -49,7 +49,7 @@ export function failureOf(error: unknown): Failure {
     const { status, message, data, context = ANYWHERE } = error;
     const hints = hintsFor(error, context as Situation);
     const details = error instanceof ServiceError ? detailsIn(error) : [];
-    return { status, message, data, exitCode: exitCodeOf(error), hints, details };
+    return { status, message, data, exitCode: clientErrorExitCode(error), hints, details };
   }
   if (!(error instanceof Error)) return failure('INTERNAL_ERROR', String(error), EXIT.fault);
   const refusal = CODED_ERRORS[codeOf(error) ?? ''];
@@ -103,7 +103,7 @@ const CODED_ERRORS: Readonly<Record<string, CodedError | undefined>> = {
   CANNOT_LISTEN: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
 };
 
-function exitCodeOf(error: PromptServiceError): ExitCode {
+function clientErrorExitCode(error: PromptServiceError): ExitCode {
   if (error instanceof ValidationError) return EXIT.usage;
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) return EXIT.unauthorised;
   if (error instanceof NotFoundError) return EXIT.notFound;

@@ -16,7 +16,7 @@ export function unknownName(
 }
 
 /** Returns the word if it is one of `names`. @throws {CliError} USAGE_ERROR that names the nearest */
-export function oneOf<Name extends string>(what: string, word: string, names: readonly Name[]): Name {
+export function requireOneOf<Name extends string>(what: string, word: string, names: readonly Name[]): Name {
   const name = names.find(one => one === word);
   if (name !== undefined) return name;
   throw usageError(...unknownName(what, word, names));

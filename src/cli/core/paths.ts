@@ -10,7 +10,7 @@ export interface PathPlace {
 }
 
 /** Returns the user's home directory; undefined if unknown. */
-export function homeOf(env: Env): string | undefined {
+export function homeDirectory(env: Env): string | undefined {
   return env['HOME'] ?? env['USERPROFILE'];
 }
 
@@ -45,17 +45,17 @@ export function pathsFrom(
   const cut = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
   const [folder, begun] = [typed.slice(0, cut), typed.slice(cut)];
   const directory = path.resolve(cwd, expandHome(folder, home));
-  return entriesOf(directory)
+  return directoryEntries(directory)
     .filter(({ name }) => name.startsWith(begun) && (begun.startsWith('.') || !name.startsWith('.')))
     .slice(0, MOST_FILES)
     .flatMap(entry => {
-      if (isDirectory(directory, entry)) return [`${folder}${entry.name}/`];
+      if (isDirectoryEntry(directory, entry)) return [`${folder}${entry.name}/`];
       return wanted(entry.name) && isOffered(directory, entry) ? [folder + entry.name] : [];
     })
     .sort();
 }
 
-function entriesOf(directory: string): Dirent[] {
+function directoryEntries(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch {
@@ -69,7 +69,7 @@ function isOffered(directory: string, entry: Dirent): boolean {
   return entry.isSymbolicLink() && whyLeftOut(path.join(directory, entry.name), directory) === undefined;
 }
 
-function isDirectory(directory: string, entry: Dirent): boolean {
+function isDirectoryEntry(directory: string, entry: Dirent): boolean {
   if (!entry.isSymbolicLink()) return entry.isDirectory();
   try {
     return statSync(path.join(directory, entry.name)).isDirectory();

@@ -35,7 +35,7 @@ export function ageInWords(then: number, now: number): string {
 }
 
 /** Formats the age of an ISO 8601 time; a text that is not a time is returned unchanged. */
-export function ageOf(iso: string, now: number): string {
+export function ageText(iso: string, now: number): string {
   const then = Date.parse(iso);
   return Number.isNaN(then) ? iso : ageInWords(then, now);
 }

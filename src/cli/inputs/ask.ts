@@ -5,7 +5,7 @@ import { CliError } from '../errors.ts';
 import { countWanted } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/types.ts';
 import { openImage } from './images/image-source.ts';
-import type { RunInputs } from './images/place-images.ts';
+import type { PlacedInputs } from './images/place-images.ts';
 import type { ImageField, InputFields, TextField } from './input-fields.ts';
 import { inputText } from './literal.ts';
 import { collectInputs } from './text-inputs.ts';
@@ -20,8 +20,8 @@ export interface Answers {
 export async function askForInputs(
   ctx: Context,
   fields: InputFields,
-  supplied: RunInputs,
-): Promise<{ inputs: RunInputs; answers: Answers }> {
+  supplied: PlacedInputs,
+): Promise<{ inputs: PlacedInputs; answers: Answers }> {
   if (!fields.known) {
     const text = supplied.text.size + supplied.images.length > 0 ? [] : await askFreely(ctx);
     return {
@@ -33,7 +33,12 @@ export async function askForInputs(
   const text: [string, string][] = [];
   for (const field of fields.text.filter(({ key }) => !supplied.text.has(key))) {
     const { key: message, description, required } = field;
-    const answer = await ASK[kindOf(field)](prompter, field, { message, description, required }, ctx.signal);
+    const answer = await ASK[questionKind(field)](
+      prompter,
+      field,
+      { message, description, required },
+      ctx.signal,
+    );
     if (answer !== undefined) text.push([field.key, answer]);
   }
   const images = [...supplied.images];
@@ -62,14 +67,14 @@ type Ask = (
   signal: AbortSignal,
 ) => Promise<string | undefined>;
 
-type Kind = 'text' | 'object' | 'number' | 'boolean' | 'array' | 'choice' | 'several';
+type QuestionKind = 'text' | 'object' | 'number' | 'boolean' | 'array' | 'choice' | 'several';
 
-function kindOf({ choices, multiple, type }: TextField): Kind {
+function questionKind({ choices, multiple, type }: TextField): QuestionKind {
   if (choices !== undefined) return multiple === undefined ? 'choice' : 'several';
   return type === 'integer' ? 'number' : (type ?? 'text');
 }
 
-const ASK: Readonly<Record<Kind, Ask>> = {
+const ASK: Readonly<Record<QuestionKind, Ask>> = {
   text: (prompter, { default: standard }, question, signal) =>
     unlessEmpty(prompter.text({ ...question, default: standard }, signal), standard),
   object: (prompter, { default: standard }, question, signal) =>

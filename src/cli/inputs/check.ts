@@ -16,7 +16,9 @@ export function inputFault(fields: InputFields, inputs: Inputs): CliError | unde
 /** Like `inputFault`, but ignores missing inputs, which can still be asked for. */
 export function suppliedInputFault(fields: InputFields, inputs: Inputs): CliError | undefined {
   if (!fields.known) return undefined;
-  return unknownKey(fields, inputs.text) ?? wrongChoice(fields, inputs.text) ?? tooManyImages(fields, inputs);
+  return (
+    unknownInput(fields, inputs.text) ?? wrongChoice(fields, inputs.text) ?? tooManyImages(fields, inputs)
+  );
 }
 
 /** Throws the result of `inputFault`, if any. */
@@ -26,12 +28,12 @@ export function checkInputs(fields: InputFields, inputs: Inputs): void {
 }
 
 /** Returns the name of an image input for messages. */
-export function imageName({ name, description }: ImageField, at: number): string {
+export function imageLabel({ name, description }: ImageField, at: number): string {
   const called = name ?? `image ${at + 1}`;
   return description === undefined ? called : `${called} (${description})`;
 }
 
-function unknownKey(fields: InputFields, text: ReadonlyMap<string, string>): CliError | undefined {
+function unknownInput(fields: InputFields, text: ReadonlyMap<string, string>): CliError | undefined {
   const keys = fields.text.map(field => field.key);
   const strange = [...text.keys()].find(key => !keys.includes(key));
   if (strange === undefined) return undefined;
@@ -63,7 +65,7 @@ function wrongChoice(fields: InputFields, text: ReadonlyMap<string, string>): Cl
 function missing(fields: InputFields, { text, images }: Inputs): CliError | undefined {
   const texts = fields.text.filter(({ key, required }) => required && !text.has(key));
   const pictures = fields.images.flatMap((field, at) => (images[at] === undefined ? [{ field, at }] : []));
-  const names = [...texts.map(({ key }) => key), ...pictures.map(({ field, at }) => imageName(field, at))];
+  const names = [...texts.map(({ key }) => key), ...pictures.map(({ field, at }) => imageLabel(field, at))];
   if (names.length === 0) return undefined;
   const byName = pictures.flatMap(({ field: { name } }) =>
     name === undefined ? [] : [`Give it with --image ${name}=<file>`],

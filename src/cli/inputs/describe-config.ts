@@ -8,13 +8,13 @@ import {
   textUnder,
 } from '../core/json-value.ts';
 import {
-  defaultOf,
+  defaultText,
   field,
   flag,
   type ImageField,
   type InputFields,
-  optional,
   part,
+  readOptional,
   type TextField,
   TYPES,
   texts,
@@ -50,7 +50,7 @@ function firstByKey(fields: readonly TextField[]): TextField[] {
 function describeOne(config: unknown): InputFields {
   try {
     const jtd = jtdIn(config);
-    const text = jtd === undefined ? textsIn(config) : describeJtd(jtd);
+    const text = jtd === undefined ? textFieldsIn(config) : describeJtd(jtd);
     const images = imagesIn(config, jtd);
     if (text === undefined && images === undefined) return UNKNOWN;
     return { known: true, text: firstByKey(text ?? []), images: images ?? [] };
@@ -60,7 +60,7 @@ function describeOne(config: unknown): InputFields {
   }
 }
 
-function textsIn(config: unknown): TextField[] | undefined {
+function textFieldsIn(config: unknown): TextField[] | undefined {
   const texts = own(config, 'textInputs');
   const variables = [own(config, 'variables'), own(texts, 'variables')].find(
     value => isObject(value) && Object.values(value).every(isObject),
@@ -74,13 +74,13 @@ function textsIn(config: unknown): TextField[] | undefined {
 
 /** Reads shape (a): `{type, description, required, default, enum}`. */
 function describeKeyed(key: string, input: JsonObject): TextField {
-  const type = optional(own(input, 'type'), scalarText);
+  const type = readOptional(own(input, 'type'), scalarText);
   const listed = own(input, 'enum') ?? own(input, 'options') ?? own(own(input, 'items'), 'enum');
-  const isRequired = optional(own(input, 'required'), flag) !== false;
-  const isMultiple = optional(own(input, 'multiple'), flag) === true || type === 'array';
+  const isRequired = readOptional(own(input, 'required'), flag) !== false;
+  const isMultiple = readOptional(own(input, 'multiple'), flag) === true || type === 'array';
   return field(key, isRequired && own(input, 'optional') !== true, listed, {
     description: textUnder(input, 'description', 'title', 'label'),
-    default: optional(own(input, 'default'), defaultOf),
+    default: readOptional(own(input, 'default'), defaultText),
     type: TYPES[type ?? ''],
     items: TYPES[textUnder(own(input, 'items'), 'type') ?? ''],
     multiple: isMultiple ? {} : undefined,
@@ -92,7 +92,7 @@ const IDENTIFIER = /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /** Reads shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with `options` it is a choice. */
 function describeVariable(key: string, variable: JsonObject): TextField {
-  optional(own(variable, 'type'), scalarText);
+  readOptional(own(variable, 'type'), scalarText);
   const several = own(variable, 'multiple');
   const isMultiple = isObject(several) || several === true;
   const defaults = texts(own(variable, 'defaultValues')).filter(text => text !== '');
@@ -154,13 +154,13 @@ function describeProperty(
   const metadata = own(property, 'metadata');
   const itemForm = own(property, 'elements');
   const elements = itemForm === undefined ? undefined : resolve(itemForm, definitions);
-  const type = optional(own(property, 'type'), scalarText) ?? '';
+  const type = readOptional(own(property, 'type'), scalarText) ?? '';
   const isObjectForm = ['properties', 'values', 'discriminator'].some(
     form => own(property, form) !== undefined,
   );
   return field(key, required, own(elements ?? property, 'enum'), {
     description: textUnder(metadata, 'description', 'title', 'label') ?? textUnder(property, 'description'),
-    default: optional(own(metadata, 'default'), defaultOf),
+    default: readOptional(own(metadata, 'default'), defaultText),
     type: elements !== undefined ? 'array' : isObjectForm ? 'object' : TYPES[type],
     items: TYPES[textUnder(elements, 'type') ?? ''],
     multiple: elements !== undefined ? {} : undefined,
@@ -191,18 +191,18 @@ function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefi
     .filter(count => count !== undefined);
   const isOther = inputs !== undefined && !Array.isArray(inputs) && places.length + counts.length === 0;
   if (isOther && !(isObject(inputs) && Object.keys(inputs).length === 0)) throw new UnknownShape();
-  const lists = [...places, ...counts.map(placeholders)].map(list => listOf(list).map(describeImage));
+  const lists = [...places, ...counts.map(unnamedImages)].map(list => listOf(list).map(imageField));
   if (lists.some(images => images.length > MOST_IMAGES)) throw new UnknownShape();
   return lists.find(images => images.length > 0) ?? lists[0] ?? (inputs === undefined ? undefined : []);
 }
 
-function placeholders(count: unknown): readonly JsonObject[] {
+function unnamedImages(count: unknown): readonly JsonObject[] {
   const length = countOf(count);
   if (length === undefined || length > MOST_IMAGES) throw new UnknownShape();
   return Array.from({ length }, () => ({}));
 }
 
-function describeImage(image: unknown): ImageField {
+function imageField(image: unknown): ImageField {
   const name = textUnder(part(image), 'name', 'key');
   const description = textUnder(image, 'description', 'title', 'label');
   return { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };

@@ -69,8 +69,8 @@ export async function checkOptions(
   }
   const wereCached = connection.resources.cached() !== undefined;
   const models = await connection.resources.models({ signal });
-  if (optionFault(models, options) === undefined) return;
-  const fault = optionFault(
+  if (optionError(models, options) === undefined) return;
+  const fault = optionError(
     wereCached ? await connection.resources.models({ refresh: true, signal }) : models,
     options,
   );
@@ -78,11 +78,11 @@ export async function checkOptions(
 }
 
 /** Returns the error for the first option that no model accepts; undefined if all are accepted. */
-function optionFault(models: readonly Model[], options: ReadonlyMap<string, string>): CliError | undefined {
+function optionError(models: readonly Model[], options: ReadonlyMap<string, string>): CliError | undefined {
   const accepted = acceptedOptions(models);
   for (const [key, value] of options) {
     const values = accepted.get(key);
-    if (values === undefined) return unknownKey(key, [...accepted.keys()]);
+    if (values === undefined) return unknownOption(key, [...accepted.keys()]);
     if (!values.has(value)) return unknownValue(key, value, [...values]);
   }
   return undefined;
@@ -99,20 +99,20 @@ export function acceptedOptions(models: readonly Model[]): Map<string, Set<strin
 
 const UNCHECKED = '--no-validate sends it all the same.';
 
-function unknownKey(key: string, keys: readonly string[]): CliError {
+function unknownOption(key: string, keys: readonly string[]): CliError {
   const accepted = keys.toSorted();
   const listed = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
   const message = `no model lists the run option ${JSON.stringify(key)}${didYouMean(key, keys)}`;
-  return refusal(message, listed, accepted);
+  return optionRefusal(message, listed, accepted);
 }
 
 function unknownValue(key: string, value: string, values: readonly string[]): CliError {
   const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${didYouMean(value, values)}`;
-  return refusal(message, `Accepted values: ${values.join(', ')}`, values);
+  return optionRefusal(message, `Accepted values: ${values.join(', ')}`, values);
 }
 
 // The JSON form of an error has no hints, so the accepted values are its data too.
-function refusal(message: string, listed: string, accepted: readonly string[]): CliError {
+function optionRefusal(message: string, listed: string, accepted: readonly string[]): CliError {
   return new CliError(message, {
     status: 'USAGE_ERROR',
     exitCode: EXIT.usage,

@@ -44,7 +44,7 @@ export function part(value: unknown): JsonObject {
 }
 
 /** Reads an optional part. @throws {UnknownShape} if it is present but has another form */
-export function optional<T>(value: unknown, read: (value: unknown) => T | undefined): T | undefined {
+export function readOptional<T>(value: unknown, read: (value: unknown) => T | undefined): T | undefined {
   if (value === undefined || value === null) return undefined;
   const content = read(value);
   if (content === undefined) throw new UnknownShape();
@@ -72,11 +72,13 @@ export const TYPES: Readonly<Record<string, TextField['type']>> = {
   object: 'object',
 };
 
-type Facts = { [K in 'description' | 'default' | 'type' | 'items' | 'multiple']?: TextField[K] | undefined };
+type TextFieldFacts = {
+  [K in 'description' | 'default' | 'type' | 'items' | 'multiple']?: TextField[K] | undefined;
+};
 
-/** Returns a field without the properties that the config omits; `listed` are its choices in a form for `choicesOf`. */
-export function field(key: string, required: boolean, listed: unknown, facts: Facts): TextField {
-  const { choices = [], labels } = optional(listed, choicesOf) ?? {};
+/** Returns a field without the properties that the config omits; `listed` are its choices in a form for `readChoices`. */
+export function field(key: string, required: boolean, listed: unknown, facts: TextFieldFacts): TextField {
+  const { choices = [], labels } = readOptional(listed, readChoices) ?? {};
   // A choice is asked as a choice, whatever type it represents.
   const isChoice = choices.length > 0;
   const all = {
@@ -92,14 +94,16 @@ export function field(key: string, required: boolean, listed: unknown, facts: Fa
 }
 
 /** Reads choices: `["a", "b"]`, a list of objects, or an object from values to labels. */
-function choicesOf(listed: unknown): Pick<TextField, 'choices' | 'labels'> | undefined {
+function readChoices(listed: unknown): Pick<TextField, 'choices' | 'labels'> | undefined {
   if (!isObject(listed) && !Array.isArray(listed)) return undefined;
   const pairs = isObject(listed)
-    ? Object.entries(listed).map(([key, label]) => [key, scalarText(label) ?? nameIn(label) ?? key] as const)
+    ? Object.entries(listed).map(
+        ([key, label]) => [key, scalarText(label) ?? optionLabel(label) ?? key] as const,
+      )
     : listOf(listed).map(option => {
         const value = scalarText(option) ?? textUnder(option, 'value', 'key', 'name', 'label');
         if (value === undefined) throw new UnknownShape();
-        return [value, nameIn(option) ?? value] as const;
+        return [value, optionLabel(option) ?? value] as const;
       });
   return {
     choices: pairs.map(([value]) => value),
@@ -107,11 +111,11 @@ function choicesOf(listed: unknown): Pick<TextField, 'choices' | 'labels'> | und
   };
 }
 
-function nameIn(option: unknown): string | undefined {
+function optionLabel(option: unknown): string | undefined {
   return textUnder(option, 'label', 'name', 'title');
 }
 
-export function defaultOf(value: unknown): string | undefined {
+export function defaultText(value: unknown): string | undefined {
   return Array.isArray(value) ? texts(value).join(', ') : scalarText(value);
 }
 

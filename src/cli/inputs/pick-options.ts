@@ -20,22 +20,22 @@ export async function pickOptions(
   connection: Connection,
   prompt: ChosenPrompt,
 ): Promise<readonly string[]> {
-  const all = await modelsOf(ctx, connection);
+  const all = await listedModels(ctx, connection);
   const models = all.filter((model, at) => mayBeUsed(connection, prompt, model, at));
   const accepted = acceptedOptions(models);
   const chosen = new Map<string, string>();
   while (accepted.size > 0) {
-    const key = await pickKey(ctx, models, accepted, pairs(chosen));
+    const key = await pickKey(ctx, models, accepted, keyValueTexts(chosen));
     if (key === undefined) break;
     const value = await pickValue(ctx, key, accepted.get(key) ?? new Set());
     if (value === undefined) chosen.delete(key);
     else chosen.set(key, value);
   }
-  return pairs(chosen);
+  return keyValueTexts(chosen);
 }
 
 /** Returns the models; empty if the service can't list them, because options are optional. */
-async function modelsOf(ctx: Context, connection: Connection): Promise<readonly Model[]> {
+async function listedModels(ctx: Context, connection: Connection): Promise<readonly Model[]> {
   const { resources } = connection;
   const { signal } = ctx;
   try {
@@ -95,6 +95,6 @@ async function pickValue(
   return prompter.choice<string | undefined>({ message: key, choices }, ctx.signal);
 }
 
-function pairs(chosen: ReadonlyMap<string, string>): readonly string[] {
+function keyValueTexts(chosen: ReadonlyMap<string, string>): readonly string[] {
   return [...chosen].map(([key, value]) => `${key}=${value}`);
 }

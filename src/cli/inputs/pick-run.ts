@@ -2,8 +2,8 @@ import { PaymentRequiredError, UnauthorizedError } from '../../client/errors.ts'
 import { MAX_QUERY_LENGTH, type PromptSearchRow, type PromptVersionEntry } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
-import { ageOf } from '../core/time.ts';
-import { matching } from '../questions/choices.ts';
+import { ageText } from '../core/time.ts';
+import { matchingChoices } from '../questions/choices.ts';
 import type { Choice } from '../questions/types.ts';
 import { pickOptions } from './pick-options.ts';
 
@@ -37,14 +37,14 @@ async function pickTarget(
 ): Promise<Pick<Picked, 'target' | 'shownAs'>> {
   const { alias, slug } = prompt;
   if (alias !== undefined) return { target: alias, shownAs: alias };
-  const { chosen, latest } = await versionOf(ctx, connection, prompt, ask);
+  const { chosen, latest } = await latestAndChosen(ctx, connection, prompt, ask);
   // On the embedded service a slug is unique and means the latest version.
   const isSlug = connection.embedded && slug !== undefined && chosen === latest;
   return { target: chosen, shownAs: isSlug ? slug : chosen };
 }
 
 /** Returns the latest version, or the chosen one if there are several and the user wants to be asked. */
-async function versionOf(
+async function latestAndChosen(
   ctx: Context,
   { client }: Connection,
   { promptId, promptVersionId }: PickedPrompt,
@@ -78,7 +78,7 @@ async function pickVersion(
 }
 
 function versionName(ctx: Context, version: PromptVersionEntry, isLatest: boolean): string {
-  const age = ageOf(version.publishedAt, ctx.clock.now());
+  const age = ageText(version.publishedAt, ctx.clock.now());
   return isLatest ? `the latest, published ${age}` : `published ${age}`;
 }
 
@@ -109,7 +109,10 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
     await ctx.clock.sleep(PAUSE_MS, signal);
     try {
       const { rows } = await connection.client.prompts.search(query, { signal });
-      return [...matching(offered, query).filter(({ value }) => value.alias), ...rows.map(foundPrompt)];
+      return [
+        ...matchingChoices(offered, query).filter(({ value }) => value.alias),
+        ...rows.map(promptChoice),
+      ];
     } catch (error) {
       // Other words would not help, so the question ends with this error.
       if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) refused.abort(error);
@@ -140,7 +143,7 @@ async function offeredPrompts(
 
 async function localPrompts(ctx: Context, { client }: Connection): Promise<Choice<PickedPrompt>[]> {
   const choices: Choice<PickedPrompt>[] = [];
-  for await (const row of client.prompts.all({}, { signal: ctx.signal })) choices.push(foundPrompt(row));
+  for await (const row of client.prompts.all({}, { signal: ctx.signal })) choices.push(promptChoice(row));
   return choices;
 }
 
@@ -152,7 +155,7 @@ function usedBefore({ prompts }: Connection): Choice<PickedPrompt>[] {
   return [...new Map(recent).values()];
 }
 
-function foundPrompt(row: PromptSearchRow): Choice<PickedPrompt> {
+function promptChoice(row: PromptSearchRow): Choice<PickedPrompt> {
   return {
     value: row,
     name: [fieldText(row.title), ...(row.slug ? [`(${fieldText(row.slug)})`] : [])].join(' '),

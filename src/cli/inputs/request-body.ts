@@ -29,16 +29,16 @@ export interface RunBody {
 }
 
 /** A piece of the body: text, or an image to encode as base64. */
-type Part = string | Extract<ImageSource, { kind: 'bytes' }>;
+type BodyPart = string | Extract<ImageSource, { kind: 'bytes' }>;
 
 /** Encodes a request and omits empty fields. */
 export function buildRunBody(request: RunRequest): RunBody {
-  const parts = partsOf(request);
+  const parts = bodyParts(request);
   return {
     promptVersionId: request.promptVersionId,
     body: {
       length: parts.reduce((length, part) => length + encodedLength(part), 0),
-      chunks: () => encode(parts),
+      chunks: () => bodyChunks(parts),
       ...(parts.every(part => typeof part === 'string') && { text: parts.join('') }),
     },
     digest: requestDigest(request),
@@ -59,25 +59,25 @@ function recordedRequest(request: RunRequest): UncountedRequest {
   };
 }
 
-function partsOf({ promptVersionId, text, images, options }: RunRequest): Part[] {
-  const inputs: Part[][] = [
+function bodyParts({ promptVersionId, text, images, options }: RunRequest): BodyPart[] {
+  const inputs: BodyPart[][] = [
     ...(text.size > 0 ? [[`"textInputs":${mapJson(text)}`]] : []),
-    ...(images.length > 0 ? [['"imageInputs":[', ...joined(images.map(imageParts)), ']']] : []),
+    ...(images.length > 0 ? [['"imageInputs":[', ...commaSeparated(images.map(imageParts)), ']']] : []),
   ];
   return [
     `{"promptVersionId":${JSON.stringify(promptVersionId)},"inputs":{`,
-    ...joined(inputs),
+    ...commaSeparated(inputs),
     options.size > 0 ? `},"runOptions":${mapJson(options)}}` : '}}',
   ];
 }
 
-function imageParts(image: ImageSource): Part[] {
+function imageParts(image: ImageSource): BodyPart[] {
   return image.kind === 'url'
     ? [`{"type":"url","url":${JSON.stringify(image.url)}}`]
     : ['{"type":"base64","base64":"', image, '"}'];
 }
 
-function joined(groups: readonly Part[][]): Part[] {
+function commaSeparated(groups: readonly BodyPart[][]): BodyPart[] {
   return groups.flatMap((group, at) => (at === 0 ? group : [',', ...group]));
 }
 
@@ -86,11 +86,11 @@ function mapJson(map: ReadonlyMap<string, string>): string {
   return JSON.stringify(Object.fromEntries(map));
 }
 
-function encodedLength(part: Part): number {
+function encodedLength(part: BodyPart): number {
   return typeof part === 'string' ? Buffer.byteLength(part) : Math.ceil(part.size / 3) * 4;
 }
 
-async function* encode(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
+async function* bodyChunks(parts: readonly BodyPart[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
     if (typeof part === 'string') yield Buffer.from(part);
     else yield* base64Of(part.chunks());

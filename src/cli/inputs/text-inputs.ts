@@ -24,22 +24,22 @@ export interface CollectedInputs {
 
 /** Merges the inputs of a command: `--input` and `--image` win over `--inputs`. */
 export async function collectInputs(ctx: Context, flags: InputFlags): Promise<CollectedInputs> {
-  const { values, texts, images } = await collect(ctx, flags);
-  return { text: new Map([...textsOf(values, fileName(flags)), ...texts]), images };
+  const { values, texts, images } = await collectFlags(ctx, flags);
+  return { text: new Map([...readTextMap(values, inputsFilePrefix(flags)), ...texts]), images };
 }
 
 /** Like `collectInputs`, but keeps the types of values in `--inputs`; the texts of `--input` win over them. */
 export async function collectTypedInputs(ctx: Context, flags: InputFlags) {
-  const { values, texts, images } = await collect(ctx, flags);
+  const { values, texts, images } = await collectFlags(ctx, flags);
   return { values: typedFields(values), texts: Object.fromEntries(texts), images };
 }
 
-async function collect(ctx: Context, flags: InputFlags) {
+async function collectFlags(ctx: Context, flags: InputFlags) {
   const pairs = flags.inputs.map(text => parseKeyValue(text, '--input'));
   refuseSecondReader(flags);
   const { values, images } = await readInputsFile(ctx, flags);
   const texts = new Map<string, string>();
-  for (const { key, value } of pairs) texts.set(key, await readValue(ctx, key, value));
+  for (const { key, value } of pairs) texts.set(key, await readInputValue(ctx, key, value));
   return { values, texts, images: flags.images.length > 0 ? flags.images : images };
 }
 
@@ -50,11 +50,11 @@ async function readInputsFile(ctx: Context, flags: InputFlags): Promise<InputsDo
     file === '-'
       ? decodeUtf8(await readStandardInput(ctx), '--inputs: standard input')
       : await readTextFile(file, ctx.cwd, '--inputs');
-  return documentOf(await parseInputs(source, `--inputs ${file}`), fileName(flags));
+  return documentOf(await parseInputs(source, `--inputs ${file}`), inputsFilePrefix(flags));
 }
 
 /** Returns the beginning of messages about the file of `--inputs`. */
-function fileName({ inputsFile = '' }: InputFlags): string {
+function inputsFilePrefix({ inputsFile = '' }: InputFlags): string {
   return `--inputs ${inputsFile}: `;
 }
 
@@ -67,7 +67,7 @@ export async function parseInputs(source: string, what: string): Promise<unknown
   return parseYamlAsWritten(text, what);
 }
 
-async function readValue(ctx: Context, key: string, value: string): Promise<string> {
+async function readInputValue(ctx: Context, key: string, value: string): Promise<string> {
   const source = parseValueSource(value);
   if (source.from === 'argument') return source.value;
   if (source.from === 'file')
@@ -93,7 +93,7 @@ function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
 /** Returns the inputs in a value of `parseInputs`, nested as in the interface or as a flat map; `where` begins every message. */
 export function jsonInputs(value: unknown, where: string): CollectedInputs {
   const { values, images } = documentOf(value, where);
-  return { text: textsOf(values, where), images };
+  return { text: readTextMap(values, where), images };
 }
 
 interface InputsDocument extends Pick<CollectedInputs, 'images'> {
@@ -114,7 +114,7 @@ function documentOf(value: unknown, where: string): InputsDocument {
   }
   if (!isMap(textInputs)) throw usageError(`${where}textInputs must be a map of keys to values`);
   if (!Array.isArray(imageInputs)) throw usageError(`${where}imageInputs must be a list`);
-  return { values: textInputs, images: imageInputs.map((image, at) => imageOf(image, at, where)) };
+  return { values: textInputs, images: imageInputs.map((image, at) => imageArgument(image, at, where)) };
 }
 
 /** Returns true for the nested form. A flat map may have an input called `textInputs`, so the value's type decides. */
@@ -126,7 +126,7 @@ function isMap(value: unknown): value is JsonObject {
   return isObject(value) && !(value instanceof Literal);
 }
 
-function textsOf(map: JsonObject, where: string): Map<string, string> {
+function readTextMap(map: JsonObject, where: string): Map<string, string> {
   return new Map(
     Object.entries(map).map(([key, value]) => {
       const text = inputText(value);
@@ -139,7 +139,7 @@ function textsOf(map: JsonObject, where: string): Map<string, string> {
   );
 }
 
-function imageOf(value: unknown, at: number, where: string): string {
+function imageArgument(value: unknown, at: number, where: string): string {
   if (typeof value === 'string' && value !== '' && value !== '-') return value;
   if (isObject(value)) {
     if (value['type'] === 'url' && typeof value['url'] === 'string') return value['url'];
@@ -151,12 +151,12 @@ function imageOf(value: unknown, at: number, where: string): string {
 }
 
 function typedFields(values: JsonObject): Record<string, JsonValue> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, typed(value)]));
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, typedValue(value)]));
 }
 
-function typed(value: unknown): JsonValue {
+function typedValue(value: unknown): JsonValue {
   if (value instanceof Literal) return value.value;
-  if (Array.isArray(value)) return value.map(typed);
+  if (Array.isArray(value)) return value.map(typedValue);
   if (isObject(value)) return typedFields(value);
   return typeof value === 'string' ? value : null;
 }

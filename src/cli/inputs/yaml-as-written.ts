@@ -11,13 +11,13 @@ export function parseYamlAsWritten(source: string, what: string): unknown {
     const { line } = lines.linePos(fault.pos[0]);
     throw usageError(`${what} is neither JSON nor YAML: line ${line}: ${fault.message}`);
   }
-  return written(document.contents, { document, known: new Map(), what }, 0);
+  return valueAsWritten(document.contents, { document, known: new Map(), what }, 0);
 }
 
 /** Maximum depth, deeper than any inputs; it also refuses an alias that contains itself. */
 const DEEPEST = 64;
 
-interface Reading {
+interface DocumentReading {
   readonly document: Document.Parsed;
   /** The values of aliases, each read once: a few lines of aliases of aliases would fill the memory. */
   readonly known: Map<unknown, unknown>;
@@ -25,25 +25,25 @@ interface Reading {
   readonly what: string;
 }
 
-function written(node: unknown, reading: Reading, depth: number): unknown {
+function valueAsWritten(node: unknown, reading: DocumentReading, depth: number): unknown {
   if (depth > DEEPEST) throw usageError(`${reading.what} is nested too deeply`);
   if (isAlias(node)) return aliased(node.resolve(reading.document), reading, depth + 1);
   if (isMap(node)) {
     return Object.fromEntries(
-      node.items.map(({ key, value }) => [scalarText(key), written(value, reading, depth + 1)]),
+      node.items.map(({ key, value }) => [scalarSource(key), valueAsWritten(value, reading, depth + 1)]),
     );
   }
-  if (isSeq(node)) return node.items.map(item => written(item, reading, depth + 1));
+  if (isSeq(node)) return node.items.map(item => valueAsWritten(item, reading, depth + 1));
   if (!isScalar(node) || node.value === null) return null;
-  return typeof node.value === 'string' ? node.value : new Literal(scalarText(node));
+  return typeof node.value === 'string' ? node.value : new Literal(scalarSource(node));
 }
 
-function aliased(node: unknown, reading: Reading, depth: number): unknown {
-  if (!reading.known.has(node)) reading.known.set(node, written(node, reading, depth));
+function aliased(node: unknown, reading: DocumentReading, depth: number): unknown {
+  if (!reading.known.has(node)) reading.known.set(node, valueAsWritten(node, reading, depth));
   return reading.known.get(node);
 }
 
-function scalarText(node: unknown): string {
+function scalarSource(node: unknown): string {
   if (!isScalar(node)) return String(node);
   const { value, source } = node;
   return typeof value === 'string' ? value : (source ?? String(value));

@@ -15,7 +15,7 @@ import type { CreatedRun } from '../creation/creation.ts';
 import { CliError, notFoundError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
-import { ProviderFault } from '../outputs/provider-fault.ts';
+import { ProviderRunError } from '../outputs/provider-fault.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
 /** The id and number of a job. */
@@ -146,13 +146,13 @@ export function maySendAgain(error: unknown): boolean {
 
 /** Returns true for a refusal of the key, the account or its quota, which every further job would meet too. */
 export function isRefusalOfAll(error: unknown): boolean {
-  if (error instanceof ProviderFault) return error.kind === 'unauthorised' || error.kind === 'quota';
+  if (error instanceof ProviderRunError) return error.kind === 'unauthorised' || error.kind === 'quota';
   return error instanceof UnauthorizedError || error instanceof PaymentRequiredError || isLongPause(error);
 }
 
 /** Returns true if nothing of the creation was sent to a service, or to the provider behind it. */
 export function hasReachedNobody(error: unknown): boolean {
-  if (error instanceof ProviderFault) return error.kind === 'unreachable';
+  if (error instanceof ProviderRunError) return error.kind === 'unreachable';
   return error instanceof NetworkError && error.nothingSent;
 }
 

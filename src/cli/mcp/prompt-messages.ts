@@ -1,5 +1,5 @@
 import type { GetPromptResult, Prompt, PromptMessage } from '@modelcontextprotocol/server';
-import type { Message, Part } from '../../prompts/template/messages.ts';
+import type { TemplateMessage, TemplatePart } from '../../prompts/template/messages.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
@@ -68,14 +68,14 @@ export async function renderedPrompt(
 }
 
 /** Converts a message: the protocol has only users and assistants, and one part per message. */
-function messagesOf({ role, content }: Message): PromptMessage[] {
+function messagesOf({ role, content }: TemplateMessage): PromptMessage[] {
   return content.flatMap(part => {
     const shown = partOf(part);
     return shown === undefined ? [] : [{ role: role === 'model' ? 'assistant' : 'user', content: shown }];
   });
 }
 
-function partOf(part: Part): PromptMessage['content'] | undefined {
+function partOf(part: TemplatePart): PromptMessage['content'] | undefined {
   if ('text' in part) return { type: 'text', text: part.text };
   if (!('media' in part)) return undefined;
   const { url } = part.media;

@@ -47,25 +47,25 @@ export async function writeManifest(
     runStatus: run.runStatus,
     promptVersionId: request?.promptVersionId ?? facts.promptVersionId ?? null,
     textInputs: request === undefined ? null : Object.fromEntries(request.text),
-    imageInputs: request?.images.map(imageOf) ?? null,
+    imageInputs: request?.images.map(manifestImage) ?? null,
     runOptions: request === undefined ? null : Object.fromEntries(request.options),
-    startedAt: timeOf(startedAt),
-    endedAt: timeOf(endedAt),
-    savedAt: timeOf(ctx.clock.now()),
-    files: files.map(file => fileOf(file, endedAt)),
+    startedAt: isoTime(startedAt),
+    endedAt: isoTime(endedAt),
+    savedAt: isoTime(ctx.clock.now()),
+    files: files.map(file => manifestFile(file, endedAt)),
   };
   const content = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`);
   const name = `${safeFileName(run.runId)}.json`;
   await writeWhole(path.resolve(ctx.cwd, directory), () => name, [content], force);
 }
 
-function imageOf(image: RunRequest['images'][number]): object {
+function manifestImage(image: RunRequest['images'][number]): object {
   return image.kind === 'url'
     ? { url: image.url }
     : { name: path.basename(image.name), size: image.size, sha256: image.sha256 };
 }
 
-function fileOf({ name, output, type, sourceUrl, sha256, size }: SavedFile, endedAt?: number): object {
+function manifestFile({ name, output, type, sourceUrl, sha256, size }: SavedFile, endedAt?: number): object {
   return {
     name,
     output,
@@ -73,7 +73,7 @@ function fileOf({ name, output, type, sourceUrl, sha256, size }: SavedFile, ende
     ...(sourceUrl !== undefined && { sourceUrl }),
     sha256,
     size,
-    ...(sourceUrl !== undefined && { urlExpiresAt: timeOf(expiryOf(sourceUrl, endedAt)) }),
+    ...(sourceUrl !== undefined && { urlExpiresAt: isoTime(expiryOf(sourceUrl, endedAt)) }),
   };
 }
 
@@ -85,6 +85,6 @@ function expiryOf(url: string, endedAt: number | undefined): number | undefined 
   return endedAt === undefined ? undefined : endedAt + MEDIA_LIFETIME_MS;
 }
 
-function timeOf(ms: number | undefined): string | null {
+function isoTime(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
 }

@@ -36,7 +36,7 @@ async function fetched(
 ): Promise<MediaContent> {
   const hash = createHash('sha256');
   const bytes = await readMedia(client, url, { most: forPage ? MOST_ON_PAGE : 0, signal, hash });
-  const dataUrl = forPage && bytes !== undefined ? await dataUrlOf(bytes) : undefined;
+  const dataUrl = forPage && bytes !== undefined ? await mediaDataUrl(bytes) : undefined;
   return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
 }
 
@@ -61,11 +61,11 @@ export async function readMedia(
 /** Returns a saved file as a `data:` URL; undefined if it is not a picture or video, or too large for a page. */
 export async function fileDataUrl(file: string): Promise<string | undefined> {
   const stats = await stat(file);
-  return stats.isFile() && stats.size <= MOST_ON_PAGE ? dataUrlOf(await readFile(file)) : undefined;
+  return stats.isFile() && stats.size <= MOST_ON_PAGE ? mediaDataUrl(await readFile(file)) : undefined;
 }
 
 /** Returns a `data:` URL whose type is detected from the bytes, because a stated type may be wrong. */
-async function dataUrlOf(bytes: Buffer): Promise<string | undefined> {
+async function mediaDataUrl(bytes: Buffer): Promise<string | undefined> {
   const { fileTypeFromBuffer } = await import('file-type');
   const { mime = '' } = (await fileTypeFromBuffer(bytes)) ?? {};
   return SHOWN.has(mime) ? `data:${mime};base64,${bytes.toString('base64')}` : undefined;

@@ -17,7 +17,7 @@ export async function writeOutputBytes(ctx: Context, connection: Connection, run
   if (only === undefined || others.length > 0)
     throw notSingle(connection, run, only === undefined ? 0 : others.length + 1);
   try {
-    for await (const chunk of await bytesOf(ctx, connection, only)) {
+    for await (const chunk of await outputChunks(ctx, connection, only)) {
       if (!(await ctx.io.out(chunk))) return;
     }
   } catch (error) {
@@ -26,7 +26,7 @@ export async function writeOutputBytes(ctx: Context, connection: Connection, run
   }
 }
 
-async function bytesOf(
+async function outputChunks(
   ctx: Context,
   { client }: Connection,
   item: OutputItem,

@@ -23,7 +23,7 @@ export type SchemaCheck = (value: unknown) => Promise<SchemaMismatch | undefined
  * @param where the flag or the place that names the file, for messages
  * @throws {CliError} USAGE_ERROR if the file can't be read or is not a JSON Schema
  */
-export async function readSchema(
+export async function readOutputSchema(
   ctx: Pick<Context, 'checks' | 'cwd'>,
   file: string,
   where: string,

@@ -71,7 +71,7 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
   const asking = `asking for the ${of}`;
   if (wantsJson(ctx)) {
     const held = heldRows<T>(of, '--query');
-    const value = await withSpinner(ctx, asking, collect(pages, held.add));
+    const value = await withSpinner(ctx, asking, collectRows(pages, held.add));
     await printValue(ctx, held.rows);
     return value;
   }
@@ -81,7 +81,7 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
   const value = await withSpinner(
     ctx,
     asking,
-    collect(pages, rows => held.add(rows.map(cellsOf))),
+    collectRows(pages, rows => held.add(rows.map(cellsOf))),
   );
   const shown = columns.map((column, at) => ({
     ...column,
@@ -92,7 +92,7 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
   return value;
 }
 
-async function collect<T, R>(pages: Pages<T, R>, add: (rows: readonly T[]) => void): Promise<R> {
+async function collectRows<T, R>(pages: Pages<T, R>, add: (rows: readonly T[]) => void): Promise<R> {
   let page = await pages.next();
   for (; page.done !== true; page = await pages.next()) add(page.value);
   return page.value;
@@ -121,13 +121,13 @@ export function heldRows<T>(of: string, flag?: string): HeldRows<T> {
     rows,
     add: more => {
       size += JSON.stringify(more).length;
-      if (size > MOST_HELD) throw tooLarge(of, flag);
+      if (size > MOST_HELD) throw listTooLarge(of, flag);
       for (const row of more) rows.push(row);
     },
   };
 }
 
-function tooLarge(of: string, flag?: string): Error {
+function listTooLarge(of: string, flag?: string): Error {
   const bound = `more than ${MOST_HELD / 1024 / 1024} MiB`;
   if (flag === undefined) return new ProtocolError(`the service's list of ${of} has ${bound}`);
   return usageError(

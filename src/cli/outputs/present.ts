@@ -18,10 +18,10 @@ export interface Forms {
 export async function present(ctx: Context, value: unknown, forms: Forms): Promise<void> {
   if (wantsJson(ctx)) return printValue(ctx, value);
   if (!ctx.io.stdout.isTerminal) {
-    await ctx.io.out(ended(await forms.plain()));
+    await ctx.io.out(withFinalNewline(await forms.plain()));
     return;
   }
-  const text = ended(await (forms.terminal?.() ?? Promise.resolve(forms.plain()).then(visible)));
+  const text = withFinalNewline(await (forms.terminal?.() ?? Promise.resolve(forms.plain()).then(visible)));
   if (forms.paged !== true) {
     await ctx.io.out(text);
     return;
@@ -82,7 +82,7 @@ export function presentFacts(
   });
 }
 
-function ended(text: string): string {
+function withFinalNewline(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 

@@ -1,7 +1,7 @@
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { fieldText, textUnder } from '../core/json-value.ts';
-import { ageOf } from '../core/time.ts';
+import { ageText } from '../core/time.ts';
 import type { Advise } from '../core/types.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import type { InputFields, TextField } from '../inputs/input-fields.ts';
@@ -36,7 +36,7 @@ export function presentPromptVersion(
       templatePart(ctx, template),
     plain: () =>
       plainRows([
-        ...factRows(version),
+        ...versionRows(version),
         ...inputRows(fields).map(row => ['input', ...row]),
         ...templateRows(template),
       ]),
@@ -65,7 +65,7 @@ async function promptPage(
     '',
     `Prompt     ${oneLine(fieldText(version.promptId))}`,
     `Version    ${oneLine(fieldText(version.promptVersionId))}`,
-    `Published  ${oneLine(ageOf(fieldText(version.publishedAt), ctx.clock.now()))}`,
+    `Published  ${oneLine(ageText(fieldText(version.publishedAt), ctx.clock.now()))}`,
     '',
     await inputsPart(ctx, fields),
     `Run it: ${paint.cyan(example)}`,
@@ -95,19 +95,19 @@ function inputRows({ text, images }: InputFields): string[][] {
       field.key,
       field.required ? 'required' : 'optional',
       field.default ?? '',
-      choicesOf(field),
+      choicesText(field),
       field.description ?? '',
     ]),
     ...images.map((image, index) => [`image ${index + 1}`, 'required', '', '', image.description ?? '']),
   ];
 }
 
-function choicesOf({ choices = [], multiple }: TextField): string {
+function choicesText({ choices = [], multiple }: TextField): string {
   const several = multiple === undefined ? '' : ' (several)';
   return choices.length === 0 ? '' : `${choices.join(', ')}${several}`;
 }
 
-function factRows(version: PromptVersion): string[][] {
+function versionRows(version: PromptVersion): string[][] {
   return (['promptId', 'promptVersionId', 'title', 'publishedAt'] as const).map(name => [
     name,
     fieldText(version[name]),

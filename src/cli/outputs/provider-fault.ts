@@ -6,7 +6,7 @@ import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode, PROVIDER_FAULTS } from '../exit-codes.ts';
 
 /** A run of this command was refused by its provider or reached none, so that it cost nothing. */
-export class ProviderFault extends CliError {
+export class ProviderRunError extends CliError {
   override readonly name = 'ProviderFault';
 
   constructor(
@@ -21,9 +21,9 @@ export class ProviderFault extends CliError {
 export function providerFaultOf(
   { faultOf }: Pick<Connection, 'faultOf'>,
   run: Run,
-): ProviderFault | undefined {
+): ProviderRunError | undefined {
   const kind = run.runStatus === 'failed' ? faultOf(run.runId) : undefined;
-  return kind && new ProviderFault(kind, run);
+  return kind && new ProviderRunError(kind, run);
 }
 
 /** Returns the exit code of the command that prints this run. */

@@ -33,7 +33,7 @@ export async function outputPlan(
   }
   const preview = flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
   const force = flags.force === true;
-  const schema = await schemaOf(ctx, flags.schema);
+  const schema = await readSchemaFlag(ctx, flags.schema);
   return facts => ({
     preview,
     bytes,
@@ -56,9 +56,9 @@ function checkBytesWanted(ctx: Context, flag: string): void {
   }
 }
 
-async function schemaOf(ctx: Context, file: string | undefined): Promise<SchemaCheck | undefined> {
+async function readSchemaFlag(ctx: Context, file: string | undefined): Promise<SchemaCheck | undefined> {
   if (file === undefined) return undefined;
-  const { readSchema } = await import('./output-schema.ts');
+  const { readOutputSchema: readSchema } = await import('./output-schema.ts');
   return readSchema(ctx, file, '--schema');
 }
 
@@ -92,11 +92,11 @@ export async function presentRun(
   else
     await printOutputs(ctx, connection, run, { paths, preview: options.preview, printed: options.printed });
   if (options.open === true) await openOutputs(ctx, connection, run, paths);
-  return conclude(ctx, connection, run, options, failures);
+  return concludeRun(ctx, connection, run, options, failures);
 }
 
 /** Returns the exit code of a run after printing it. @throws {CliError} if it succeeded but its outputs don't match */
-async function conclude(
+async function concludeRun(
   ctx: Context,
   connection: Connection,
   run: Run,
@@ -169,7 +169,7 @@ export async function presentRuns(
   const presented = saved.map(({ run, paths }) => withPaths(run, paths));
   await printValue(ctx, presented);
   return inTurn(ctx, saved, ({ run, options, failures }) =>
-    conclude(ctx, connection, run, options, failures),
+    concludeRun(ctx, connection, run, options, failures),
   );
 }
 

@@ -23,7 +23,7 @@ export function checkDirectory(cwd: string, chosen: string, flag: string): void 
     // Permissions alone don't reveal read-only file systems, so a directory is created and removed.
     rmdirSync(mkdtempSync(path.join(directory, '.promptrun-')));
   } catch (error) {
-    throw unwritable(directory, flag, error);
+    throw directoryUnwritable(directory, flag, error);
   }
 }
 
@@ -34,7 +34,7 @@ export function checkDirectory(cwd: string, chosen: string, flag: string): void 
  * @throws {CliError} USAGE_ERROR
  * @throws {LinkFault} for a link to anything else
  */
-export function checkFile(cwd: string, chosen: string, flag: string): void {
+export function checkWritableFile(cwd: string, chosen: string, flag: string): void {
   const file = path.resolve(cwd, chosen);
   if (isDirectory(file)) throw usageError(`${flag}: ${chosen} is a directory`);
   checkNamedForWriting(file);
@@ -44,7 +44,7 @@ export function checkFile(cwd: string, chosen: string, flag: string): void {
   checkDirectory(cwd, directory, flag);
 }
 
-function unwritable(directory: string, flag: string, error: unknown): CliError {
+function directoryUnwritable(directory: string, flag: string, error: unknown): CliError {
   const code = codeOf(error);
   if (code === undefined) throw error;
   const reasons = new Map([

@@ -1,7 +1,7 @@
 import { Command, Help, InvalidArgumentError, Option } from 'commander';
 import type { HelpTerminal } from '../commands/help/help.ts';
 import type { Context } from '../context.ts';
-import { type CommandSpec, commandsBelow, type FlagSpec, nameOf } from '../core/command-spec.ts';
+import { type CommandSpec, commandName, commandsBelow, type FlagSpec } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { wrapCommand, wrapLines, wrappedRow } from '../terminal/wrap-lines.ts';
 import { COMMAND_TABLE, HEADINGS_OF_REQUESTS, type ProgramCommand } from './command-table.ts';
@@ -95,7 +95,7 @@ function addCommands(parent: Command, specs: readonly ProgramCommand[], options:
  */
 function stubOf(spec: CommandSpec, parent: Command): Command {
   const { path, summary, aliases = [], heading, flags } = spec;
-  const command = new Command(nameOf(spec)).copyInheritedSettings(parent).helpCommand(false);
+  const command = new Command(commandName(spec)).copyInheritedSettings(parent).helpCommand(false);
   command
     .aliases([...aliases])
     .summary(summary)

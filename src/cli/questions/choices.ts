@@ -1,7 +1,7 @@
 import type { Choice } from './types.ts';
 
 /** Returns the choices whose name or description has every word, those that begin with the words first. */
-export function matching<T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] {
+export function matchingChoices<T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] {
   const wanted = folded(words).split(/\s+/u).filter(Boolean);
   const matches = choices.filter(choice => {
     const text = folded(`${choice.name} ${choice.description ?? ''}`);

@@ -1,11 +1,11 @@
 import { checkbox, confirm, input, number, password, search, select } from '@inquirer/prompts';
-import { homeOf } from '../core/paths.ts';
+import { homeDirectory } from '../core/paths.ts';
 import { QuestionLeft, usageError } from '../errors.ts';
 import { fitted, paragraph } from '../terminal/fit-text.ts';
-import { chosenTooFewOrMany, matching, numberProblem } from './choices.ts';
+import { chosenTooFewOrMany, matchingChoices, numberProblem } from './choices.ts';
 import { editText } from './editor.ts';
 import { completePath, resolveTypedPath } from './path-completion.ts';
-import { type Keys, questionTheme } from './question-theme.ts';
+import { type KeyHints, questionTheme } from './question-theme.ts';
 import { textQuestion } from './text-question.ts';
 import type { Choice, Prompter, PrompterOptions, Question } from './types.ts';
 
@@ -21,9 +21,9 @@ const BESIDE_CHOICE = 5;
 export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> {
   const { io, env, cwd } = options;
   const columns = (): number => io.stderr.columns;
-  const ask = <T>(signal: AbortSignal, prompt: (place: Place) => Promise<T>): Promise<T> =>
+  const ask = <T>(signal: AbortSignal, prompt: (place: QuestionStreams) => Promise<T>): Promise<T> =>
     untilLeft(options, signal, prompt);
-  const shared = ({ message, description }: Question, ...moreKeys: Keys) => ({
+  const shared = ({ message, description }: Question, ...moreKeys: KeyHints) => ({
     message: fitted(message, columns() - BESIDE_MESSAGE),
     pageSize: Math.max(FEWEST_LINES, Math.min(MOST_LINES, io.stderr.rows - OTHER_LINES)),
     theme: questionTheme(options, description, moreKeys),
@@ -48,7 +48,7 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
     },
 
     path: async ({ proposes, check, ...question }, signal) => {
-      const where = { cwd, home: homeOf(env), proposes };
+      const where = { cwd, home: homeDirectory(env), proposes };
       const config = {
         ...shared(question),
         required: true,
@@ -80,7 +80,7 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
       if (choices.length <= MOST_LINES) {
         return ask(signal, place => select({ ...config, choices: choices.map(listed), loop: false }, place));
       }
-      const source = (words = '') => matching(choices, words).map(listed);
+      const source = (words = '') => matchingChoices(choices, words).map(listed);
       return ask(signal, place => search({ ...config, source }, place));
     },
 
@@ -101,7 +101,7 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
 }
 
 /** The streams and the signal of a question. */
-interface Place {
+interface QuestionStreams {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
   readonly signal: AbortSignal;
@@ -117,7 +117,7 @@ interface Place {
 async function untilLeft<T>(
   { io }: PrompterOptions,
   signal: AbortSignal,
-  prompt: (place: Place) => Promise<T>,
+  prompt: (place: QuestionStreams) => Promise<T>,
 ): Promise<T> {
   const input = io.stdin.stream;
   if (input.readableEnded) {

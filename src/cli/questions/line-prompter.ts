@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { homeOf } from '../core/paths.ts';
+import { homeDirectory } from '../core/paths.ts';
 import { QuestionLeft } from '../errors.ts';
 import { fitted } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { chosenTooFewOrMany, matching, numberProblem } from './choices.ts';
+import { chosenTooFewOrMany, matchingChoices, numberProblem } from './choices.ts';
 import { resolveTypedPath } from './path-completion.ts';
-import type { Check, Choice, Prompter, PrompterOptions, Question, SeveralQuestion } from './types.ts';
+import type { AnswerCheck, Choice, Prompter, PrompterOptions, Question, SeveralQuestion } from './types.ts';
 
 /** Maximum length of a description, in columns. */
 const LONGEST = 400;
@@ -32,7 +32,7 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 
   const prompter: Omit<Prompter, 'list'> = {
     text: ({ default: standard = '', required = false, check, ...question }, signal) =>
       ask({ ...question, hint: standardHint(standard) }, signal, line =>
-        checked(line || standard, required, check),
+        validatedAnswer(line || standard, required, check),
       ),
 
     number: async ({ default: standard, ...question }, signal) => {
@@ -82,8 +82,8 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 
     },
 
     path: ({ check, ...question }, signal) => {
-      const resolved = (line: string) => resolveTypedPath(line, { cwd, home: homeOf(env) });
-      return ask(question, signal, line => checked(line && resolved(line), true, check));
+      const resolved = (line: string) => resolveTypedPath(line, { cwd, home: homeDirectory(env) });
+      return ask(question, signal, line => validatedAnswer(line && resolved(line), true, check));
     },
   };
   return prompter;
@@ -93,10 +93,10 @@ function standardHint(standard: string): string {
   return standard === '' ? '' : ` (default: ${oneLine(standard)})`;
 }
 
-async function checked(
+async function validatedAnswer(
   answer: string,
   required: boolean,
-  check: Check | undefined,
+  check: AnswerCheck | undefined,
 ): Promise<Validated<string>> {
   const problem = required && answer === '' ? 'An answer is needed here.' : await check?.(answer);
   return problem === undefined ? { answer } : { problem };
@@ -119,7 +119,7 @@ export function numberedList<T>(choices: readonly Choice<T>[], columns: number):
 export function oneChoice<T>(choices: readonly Choice<T>[], typed: string): Validated<T> {
   const numbered = /^\d+$/u.test(typed) ? choices[Number(typed) - 1] : undefined;
   const named = choices.find(({ name }) => name === typed);
-  const [first, ...others] = typed === '' ? [] : matching(choices, typed);
+  const [first, ...others] = typed === '' ? [] : matchingChoices(choices, typed);
   const chosen = named ?? numbered ?? (others.length === 0 ? first : undefined);
   if (chosen !== undefined) return { answer: chosen.value };
   return {

@@ -2,10 +2,10 @@ import { fitted, paragraph } from '../terminal/fit-text.ts';
 import type { PrompterOptions } from './types.ts';
 
 /** Keys and their actions, shown below a question. */
-export type Keys = readonly (readonly [key: string, action: string])[];
+export type KeyHints = readonly (readonly [key: string, action: string])[];
 
 /** Returns the theme of questions, with colours only if standard error supports them. */
-export function questionTheme({ io }: PrompterOptions, description = '', moreKeys: Keys = []) {
+export function questionTheme({ io }: PrompterOptions, description = '', moreKeys: KeyHints = []) {
   const { paintErr: paint, stderr } = io;
   const describe = (): string => {
     if (description === '') return '';
@@ -27,7 +27,7 @@ export function questionTheme({ io }: PrompterOptions, description = '', moreKey
       searchTerm: (text: string) => `› ${paint.cyan(text)}`,
       description: (text: string) => paint.dim(text),
       candidates: (names: readonly string[]) => paint.dim(paragraph(names.join('  '), stderr.columns)),
-      keysHelpTip: (keys: Keys) =>
+      keysHelpTip: (keys: KeyHints) =>
         `  ${paint.dim([...moreKeys, ...keys].map(([key, action]) => `${key} ${action}`).join(' · '))}`,
     },
   };

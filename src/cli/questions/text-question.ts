@@ -15,7 +15,7 @@ import type { QuestionTheme } from './question-theme.ts';
 
 type KeyHandler = Parameters<typeof useKeypress>[0];
 type Key = Parameters<KeyHandler>[0];
-type Line = Parameters<KeyHandler>[1];
+type LineEditor = Parameters<KeyHandler>[1];
 
 /** The configuration of a text question. */
 export interface TextConfig {
@@ -44,7 +44,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const prefix = usePrefix({ status, theme });
 
   /** Makes a text editable: its last line becomes the typed line. */
-  const put = (text: string, line: Line): void => {
+  const put = (text: string, line: LineEditor): void => {
     const cut = text.lastIndexOf('\n') + 1;
     line.clearLine(0);
     line.write(text.slice(cut));
@@ -53,7 +53,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   };
 
   /** Ends with the answer, or returns to the question with the typed text and its fault. */
-  const submit = async (answer: string, typed: string, line: Line): Promise<void> => {
+  const submit = async (answer: string, typed: string, line: LineEditor): Promise<void> => {
     setStatus('loading');
     const isMissing = config.required && answer === '';
     const problem = isMissing ? 'An answer is needed here.' : await config.validate(answer);
@@ -68,7 +68,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     }
   };
 
-  const edit = async (editor: NonNullable<TextConfig['edit']>, line: Line): Promise<void> => {
+  const edit = async (editor: NonNullable<TextConfig['edit']>, line: LineEditor): Promise<void> => {
     setStatus('editing'); // and not 'loading', whose spinner would be drawn over the editor
     line.pause();
     const text = await editor(above + value || standard, config.signal).catch((fault: unknown) => {
@@ -81,7 +81,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     else await submit(text, text, line);
   };
 
-  const complete = (line: Line): void => {
+  const complete = (line: LineEditor): void => {
     const { text, candidates } = config.complete?.(value) ?? { text: value || standard, candidates: [] };
     put(above + text, line);
     setBeneath(theme.style.candidates(candidates));
@@ -131,7 +131,9 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
  * Collects the keys of pasted text, so that its line breaks don't count as Enter. Returns all lines but the last, which is
  * already on the line of the question.
  */
-function usePaste(take: (lines: readonly string[], line: Line) => void): (key: Key, line: Line) => boolean {
+function usePaste(
+  take: (lines: readonly string[], line: LineEditor) => void,
+): (key: Key, line: LineEditor) => boolean {
   const paste = useRef<{ readonly lines: string[]; line: string; after: string } | undefined>(undefined);
   return (key, line) => {
     const { current } = paste;

@@ -2,7 +2,7 @@ import type { Env } from '../core/types.ts';
 import type { Io } from '../terminal/io.ts';
 
 /** Explains why an answer is not valid; the explanation is shown and the question asked again. Undefined if it is valid. */
-export type Check = (answer: string) => string | undefined | Promise<string | undefined>;
+export type AnswerCheck = (answer: string) => string | undefined | Promise<string | undefined>;
 
 export interface Question {
   /** The question, shown without an added colon or question mark. */
@@ -22,7 +22,7 @@ export interface OpenQuestion<T> extends Question {
 export interface TextQuestion extends OpenQuestion<string> {
   /** The meaning of several lines; by default one text, for which an editor is offered. */
   readonly lines?: 'refused' | 'several items';
-  readonly check?: Check | undefined;
+  readonly check?: AnswerCheck | undefined;
 }
 
 export interface Choice<T> {
@@ -56,7 +56,7 @@ export interface SeveralQuestion<T> extends Question {
 export interface PathQuestion extends Question {
   /** Returns true for file names to suggest; the user may type any other. */
   readonly proposes: (fileName: string) => boolean;
-  readonly check?: Check | undefined;
+  readonly check?: AnswerCheck | undefined;
 }
 
 /**

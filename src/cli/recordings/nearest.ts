@@ -17,10 +17,10 @@ export async function nearestRecording(
   request: RecordedRequest,
   recordings: AsyncIterable<{ readonly file: string; readonly recording: Recording }>,
 ): Promise<Nearest | undefined> {
-  const here = fieldsOf(request);
+  const here = requestFields(request);
   let nearest: (Nearest & { readonly weight: number }) | undefined;
   for await (const { file, recording } of recordings) {
-    const there = fieldsOf(recording.request);
+    const there = requestFields(recording.request);
     const names = [...new Set([...there.keys(), ...here.keys()])].filter(
       name => (there.get(name) ?? null) !== (here.get(name) ?? null),
     );
@@ -39,7 +39,7 @@ export async function nearestRecording(
 /** The weight of a field's difference; default 1. A recording of the version itself is always nearer than any other. */
 const WEIGHTS: Readonly<Record<string, number>> = { [VERSION]: 1_000_000, 'the repetition': 0.5 };
 
-function fieldsOf(request: RecordedRequest): Map<string, string | null> {
+function requestFields(request: RecordedRequest): Map<string, string | null> {
   const { promptVersionId, textInputs, runOptions, imageInputs, model, schema, repetition } = request;
   return new Map([
     [VERSION, promptVersionId.toLowerCase()],
@@ -54,16 +54,16 @@ function fieldsOf(request: RecordedRequest): Map<string, string | null> {
   ]);
 }
 
-type Fields = ReadonlyMap<string, string | null>;
+type RequestFields = ReadonlyMap<string, string | null>;
 
 /** Maximum number of differences to name; a stranger's recording may differ in any number of inputs. */
 const MOST_NAMED = 20;
 const LONGEST_NAME = 100;
 
-function difference(names: readonly string[], there: Fields, here: Fields): string {
+function difference(names: readonly string[], there: RequestFields, here: RequestFields): string {
   const texts = names
     .slice(0, MOST_NAMED)
-    .map(name => `${cut(name, LONGEST_NAME)} (${comparison(name, there.get(name), here.get(name))})`);
+    .map(name => `${shortened(name, LONGEST_NAME)} (${comparison(name, there.get(name), here.get(name))})`);
   const rest = names.length - texts.length;
   return [...texts, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
 }
@@ -76,9 +76,9 @@ function comparison(name: string, there: string | null = null, here: string | nu
 
 function short(value: string | null): string {
   if (value === null) return 'none';
-  return JSON.stringify(cut(value, 40));
+  return JSON.stringify(shortened(value, 40));
 }
 
-function cut(text: string, length: number): string {
+function shortened(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

@@ -116,7 +116,7 @@ export function recordTo(options: RecordOptions): Recorder {
           if (place === undefined) return transport.request(request);
           if (isKeptAsAnswer(request, place)) check(RecordingDirectory.answerFileOf(place));
           if (pending.size >= MOST_PENDING) await Promise.race(pending);
-          return recordedRequest(transport, request, answer => keepLater(request, place, answer));
+          return sendAndKeep(transport, request, answer => keepLater(request, place, answer));
         },
       };
     },
@@ -129,7 +129,7 @@ function isKeptAsAnswer({ method }: TransportRequest, place: string): boolean {
 }
 
 /** Sends a request. The caller reads the answer within its own limits, and the answer is copied meanwhile. */
-async function recordedRequest(
+async function sendAndKeep(
   transport: Transport,
   request: TransportRequest,
   keep: (answer: RecordedAnswer) => void,
@@ -147,14 +147,14 @@ async function recordedRequest(
       if (size <= MOST_ANSWER_BYTES) chunks.push(chunk);
       yield chunk;
     }
-    const body = size <= MOST_ANSWER_BYTES ? envelopeOf(Buffer.concat(chunks)) : undefined;
+    const body = size <= MOST_ANSWER_BYTES ? jsonEnvelope(Buffer.concat(chunks)) : undefined;
     const httpStatus = response.status;
     // 429, 502 and 503 are not answers to the request itself.
     if (body !== undefined && ![429, 502, 503].includes(httpStatus)) keep({ httpStatus, body });
   }
 }
 
-function envelopeOf(bytes: Buffer): JsonObject | undefined {
+function jsonEnvelope(bytes: Buffer): JsonObject | undefined {
   try {
     const json = parseBoundedJson(bytes.toString('utf8'), LARGEST_JSON);
     return isObject(json) && typeof json['status'] === 'string' ? json : undefined;

@@ -2,7 +2,7 @@ import { isObject } from '../core/json-value.ts';
 import { PROVIDER_FAULTS } from '../exit-codes.ts';
 
 /** Explains the fault of a field's value; undefined if there is none. */
-type Check = (value: unknown, name: string) => string | undefined;
+type FieldCheck = (value: unknown, name: string) => string | undefined;
 
 /** Explains the first field of a recording that has the wrong type; recordings may be a stranger's. */
 export function recordingFault(value: unknown): string | undefined {
@@ -14,44 +14,44 @@ export function answerFault(value: unknown): string | undefined {
   return OTHER_ANSWER(value, 'it');
 }
 
-const text: Check = (value, name) => (typeof value === 'string' ? undefined : `${name} is not text`);
-const count: Check = (value, name) =>
+const text: FieldCheck = (value, name) => (typeof value === 'string' ? undefined : `${name} is not text`);
+const count: FieldCheck = (value, name) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : `${name} is not a count`;
-const amount: Check = (value, name) =>
+const amount: FieldCheck = (value, name) =>
   Number.isFinite(value) && Number(value) >= 0 ? undefined : `${name} is not an amount`;
-const digest: Check = (value, name) =>
+const digest: FieldCheck = (value, name) =>
   typeof value === 'string' && /^[0-9a-f]{64}$/u.test(value)
     ? undefined
     : `${name} is not a SHA-256 (64 hexadecimal digits)`;
 
-function orNull(check: Check): Check {
+function orNull(check: FieldCheck): FieldCheck {
   return (value, name) => (value === null ? undefined : check(value, name));
 }
 
-function optional(check: Check): Check {
+function optional(check: FieldCheck): FieldCheck {
   return (value, name) => (value === undefined ? undefined : check(value, name));
 }
 
-function oneOf(known: readonly string[]): Check {
+function oneOf(known: readonly string[]): FieldCheck {
   return (value, name) =>
     known.some(one => one === value) ? undefined : `${name} is not one of ${known.join(', ')}`;
 }
 
-function list(check: Check): Check {
+function list(check: FieldCheck): FieldCheck {
   return (value, name) => {
     if (!Array.isArray(value)) return `${name} is not a list`;
     return first(value.entries(), ([at, item]) => check(item, `${name}[${at}]`));
   };
 }
 
-function map(check: Check): Check {
+function map(check: FieldCheck): FieldCheck {
   return (value, name) => {
     if (!isObject(value)) return `${name} is not an object`;
     return first(Object.entries(value), ([key, item]) => check(item, `${name}.${key}`));
   };
 }
 
-function fields(checks: Readonly<Record<string, Check>>): Check {
+function fields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return (value, name) => {
     if (!isObject(value)) return `${name} is not an object`;
     return first(Object.entries(checks), ([key, check]) =>
@@ -76,7 +76,7 @@ const RUN = fields({
   warnings: optional(list(text)),
 });
 
-const ENVELOPE: Check = (value, name) =>
+const ENVELOPE: FieldCheck = (value, name) =>
   fields({ status: text, message: optional(text) })(value, name) ??
   (isObject(value) && !('data' in value) && value['status'] === 'SUCCESS'
     ? `${name}.data is missing`
@@ -85,13 +85,13 @@ const ENVELOPE: Check = (value, name) =>
 const ANSWER = fields({ httpStatus: count, body: ENVELOPE });
 
 /** Checks fields of the interface that may be omitted or null. */
-function known(checks: Readonly<Record<string, Check>>): Check {
+function known(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return fields(
     Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optional(orNull(check))])),
   );
 }
 
-const flag: Check = (value, name) =>
+const flag: FieldCheck = (value, name) =>
   typeof value === 'boolean' ? undefined : `${name} is not true or false`;
 
 const NAMES = {
@@ -131,14 +131,14 @@ const DATA = known({
 });
 
 /** Checks an answer to a request other than a creation. Only successes are checked; a fault is shown whatever its data. */
-const OTHER_ANSWER: Check = (value, name) =>
+const OTHER_ANSWER: FieldCheck = (value, name) =>
   fields({ request: optional(text) })(value, name) ??
   ANSWER(value, name) ??
   (isObject(value) && value['httpStatus'] === 200 && isObject(value['body'])
     ? orNull(DATA)(value['body']['data'], 'body.data')
     : undefined);
 
-const CREATION: Check = (value, name) =>
+const CREATION: FieldCheck = (value, name) =>
   ANSWER(value, name) ??
   (isObject(value) && value['httpStatus'] === 200 && isObject(value['body'])
     ? RUN(value['body']['data'], `${name}.body.data`)

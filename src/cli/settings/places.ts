@@ -4,20 +4,20 @@ import { RESOURCES_FILE } from './caches/resource-cache.ts';
 import type { Settings } from './settings.ts';
 
 /** A place where something is kept on this machine. */
-export interface Place {
+export interface StoredItem {
   readonly name: 'config' | 'credentials' | 'resources' | 'prompts' | 'journal' | 'data';
   readonly path: string;
   readonly holds: string;
 }
 
-interface PlaceSources {
+interface StoredItemSources {
   readonly settings: Settings;
   readonly stateDir: string;
   readonly dataDir: string;
 }
 
 /** Every place, whether or not there is anything in it yet. */
-export function keptPlaces({ settings, stateDir, dataDir }: PlaceSources): readonly Place[] {
+export function storedItems({ settings, stateDir, dataDir }: StoredItemSources): readonly StoredItem[] {
   const { file, credentials, directory } = settings;
   return [
     { name: 'config', path: file, holds: 'profiles, aliases and settings' },

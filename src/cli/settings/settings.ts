@@ -47,12 +47,12 @@ export class Settings {
 
   /** The profiles by name, in alphabetical order. */
   get profiles(): ReadonlyMap<string, { readonly baseUrl: string }> {
-    return byName(this.#read().profiles);
+    return sortedByName(this.#read().profiles);
   }
 
   /** Short names for targets, in alphabetical order. */
   get aliases(): ReadonlyMap<string, string> {
-    return byName(this.#read().aliases);
+    return sortedByName(this.#read().aliases);
   }
 
   /** Returns the value of a setting; undefined if it is not set. @throws {CliError} CONFIG_ERROR */
@@ -80,7 +80,7 @@ export class Settings {
   }
 }
 
-function byName<T>(values: Readonly<Record<string, T>>): Map<string, T> {
+function sortedByName<T>(values: Readonly<Record<string, T>>): Map<string, T> {
   return new Map(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

@@ -2,7 +2,7 @@
 export const REVISION_MARK = '@git:';
 
 /** A prompt file that a target names. */
-export interface PromptFile {
+export interface NamedPromptFile {
   /** The file as the command line names it, for messages. */
   readonly name: string;
   /** The absolute path. */

@@ -8,13 +8,13 @@ import { asTyped, withLocalStore } from './prompt-file.ts';
  * @throws {CliError} for the first fault, with its line
  */
 export async function definitionOfFile(ctx: Context, file: string): Promise<PromptDefinition> {
-  return await readDefinition(ctx, file).catch((error: unknown) => {
+  return await readDefinitionFile(ctx, file).catch((error: unknown) => {
     throw asTyped(ctx, error);
   });
 }
 
 /** Reads a prompt file like `definitionOfFile`. @throws {InvalidPromptFile} with every fault */
-export async function readDefinition(ctx: Context, file: string): Promise<PromptDefinition> {
+export async function readDefinitionFile(ctx: Context, file: string): Promise<PromptDefinition> {
   const [{ readPromptFile }, { withTasks }] = await Promise.all([
     import('../../prompts/tasks/read-prompt.ts'),
     import('../../prompts/tasks/prompt-tasks.ts'),

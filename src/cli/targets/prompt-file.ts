@@ -7,7 +7,7 @@ import type { LocalStore } from '../../service/local-store.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { shellOf, shellWord } from '../terminal/shell-word.ts';
-import { type PromptFile, REVISION_MARK } from './named-prompt-file.ts';
+import { type NamedPromptFile, REVISION_MARK } from './named-prompt-file.ts';
 
 /** Returns the target of an alias; any other name is returned unchanged. @throws {CliError} for an empty name */
 export function aliasOrName(ctx: Context, target: string): string {
@@ -28,7 +28,11 @@ export type TargetSource = 'command line' | 'elsewhere';
  *
  * @throws {CliError} USAGE_ERROR for a revision that does not come from the command line
  */
-export function promptFileOf(ctx: Context, target: string, source: TargetSource): PromptFile | undefined {
+export function promptFileOf(
+  ctx: Context,
+  target: string,
+  source: TargetSource,
+): NamedPromptFile | undefined {
   const file = fileOrRevision(ctx, target);
   if (file?.revision === undefined || source === 'command line') return file;
   throw usageError(
@@ -37,7 +41,7 @@ export function promptFileOf(ctx: Context, target: string, source: TargetSource)
   );
 }
 
-function fileOrRevision(ctx: Context, target: string): PromptFile | undefined {
+function fileOrRevision(ctx: Context, target: string): NamedPromptFile | undefined {
   const name = aliasOrName(ctx, target);
   const at = name.lastIndexOf(REVISION_MARK);
   const file = at < 0 ? name : name.slice(0, at);
@@ -111,7 +115,7 @@ export interface VersionWanted {
 /** Returns an unlisted version of a prompt file, which can be run and read by its id. */
 export async function versionOfFile(
   ctx: Context,
-  file: PromptFile,
+  file: NamedPromptFile,
   { model, config }: VersionWanted = {},
 ): Promise<{ readonly promptId: string; readonly promptVersionId: string; readonly config: unknown }> {
   const { withPromptFile } = await import('./git/revision.ts');

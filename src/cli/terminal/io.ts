@@ -95,8 +95,8 @@ export function plainIo(streams: Streams): PlainIo {
     streams.stderr.write(streams.stderr.isTTY === true ? withoutHiddenControls(text) : text);
   };
   return {
-    stdout: factsOf(streams.stdout),
-    stderr: Object.assign(factsOf(streams.stderr), { stream: streams.stderr as NodeJS.WriteStream }),
+    stdout: terminalFacts(streams.stdout),
+    stderr: Object.assign(terminalFacts(streams.stderr), { stream: streams.stderr as NodeJS.WriteStream }),
     stdin: {
       get isTerminal() {
         return streams.stdinIsTerminal;
@@ -158,7 +158,7 @@ function resultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<bool
   return async data => {
     if (gone || data.length === 0) return !gone;
     const error = await new Promise<Error | null | undefined>(done => stdout.write(data, done));
-    if (error && !readerHasGone(error)) throw unwritable(error);
+    if (error && !readerHasGone(error)) throw outputUnwritable(error);
     if (error) gone = true;
     return !gone;
   };
@@ -179,7 +179,7 @@ function readerHasGone(error: Error): boolean {
   return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(codeOf(error) ?? '');
 }
 
-function unwritable(cause: Error): CliError {
+function outputUnwritable(cause: Error): CliError {
   return new CliError(`standard output can't be written: ${cause.message}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
@@ -187,7 +187,7 @@ function unwritable(cause: Error): CliError {
   });
 }
 
-function factsOf(stream: Sink): TerminalFacts {
+function terminalFacts(stream: Sink): TerminalFacts {
   return {
     isTerminal: stream.isTTY === true,
     get columns() {

@@ -28,14 +28,14 @@ function pagerFor(ctx: PagerContext, text: string, preferred: string | undefined
   if (!ctx.globals.pager || !ctx.io.stdout.isTerminal) return undefined;
   const pager = (preferred ?? ctx.env.PAGER ?? 'less').trim();
   if (pager === '' || pager === 'cat' || lineCount(text) < ctx.io.stdout.rows) return undefined;
-  return isThere(pager, ctx.env) ? pager : undefined;
+  return isPagerInstalled(pager, ctx.env) ? pager : undefined;
 }
 
 /**
  * Returns false if the pager is known to be missing; a system may have no `less`. With cmd.exe, only a look-up distinguishes a
  * missing program from one that failed.
  */
-function isThere(pager: string, env: Env): boolean {
+function isPagerInstalled(pager: string, env: Env): boolean {
   const [, quoted, bare] = /^(?:"([^"]*)"|(\S+))/u.exec(pager) ?? [];
   if (pager !== 'less' && process.platform !== 'win32') return true;
   return resolveProgram(quoted ?? bare ?? '', process.cwd(), env) !== undefined;

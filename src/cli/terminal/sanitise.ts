@@ -8,7 +8,7 @@ const LONGEST_FILE_NAME = 80;
 
 /** Makes every control character of a text visible, except tab and newline, so that the text can't drive a terminal. */
 export function visible(text: string): string {
-  return text.replace(HOSTILE, shown);
+  return text.replace(HOSTILE, visibleCharacter);
 }
 
 /** Escapes DEL, C1 controls and bidirectional controls as JSON does, so that JSON keeps its value. */
@@ -38,7 +38,7 @@ export function safeFileName(text: string): string {
   return /^(con|prn|aux|nul|com\d|lpt\d)?(\.|$)/iu.test(name) ? `_${name}` : name;
 }
 
-function shown(character: string): string {
+function visibleCharacter(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return `^${String.fromCharCode(code + 0x40)}`;
   if (code === 0x7f) return '^?';

@@ -46,7 +46,7 @@ export function quotedWord(word: string, shell: Shell = shellOf()): string {
 
 function posixWord(word: string): string {
   if (PLAIN.test(word)) return word;
-  return isUnshowable(word) ? escaped(word) : singleQuoted(word);
+  return isUnshowable(word) ? ansiQuoted(word) : singleQuoted(word);
 }
 
 function singleQuoted(word: string): string {
@@ -58,7 +58,7 @@ function isUnshowable(text: string): boolean {
 }
 
 /** Returns a word as `$'…'` with octal bytes for everything but plain text, so that the locale does not matter. */
-function escaped(word: string): string {
+function ansiQuoted(word: string): string {
   const written = Array.from(word, character =>
     isUnshowable(character) || "'\\!".includes(character) ? octal(character) : character,
   );

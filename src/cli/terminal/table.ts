@@ -34,9 +34,9 @@ export async function terminalTable(
 ): Promise<string> {
   const { default: measure } = await import('fast-string-width');
   const { columns: available } = io.stdout;
-  const whole = shownColumns(columns, rows.map(textsOf), measure);
-  const isRoomy = excessOf(whole, available) <= 0;
-  const texts = isRoomy ? rows.map(textsOf) : withShortIds(columns, rows.map(textsOf));
+  const whole = shownColumns(columns, rows.map(cellTexts), measure);
+  const isRoomy = excessWidth(whole, available) <= 0;
+  const texts = isRoomy ? rows.map(cellTexts) : withShortIds(columns, rows.map(cellTexts));
   const shown = isRoomy ? whole : narrowed(shownColumns(columns, texts, measure), available);
   const cells = rows.map((row, number) =>
     shown.map(({ column, at, width }) => {
@@ -83,7 +83,7 @@ export function plainRow(row: readonly Cell[]): string {
   return `${row.map(cell => painted(cell, cellText(cell))).join('\t')}\n`;
 }
 
-function textsOf(row: readonly Cell[]): string[] {
+function cellTexts(row: readonly Cell[]): string[] {
   return row.map(cellText);
 }
 
@@ -119,14 +119,14 @@ function shownColumns(
 /** Leaves columns out while cutting is not enough, then cuts paths, then the widest columns. */
 function narrowed(columns: readonly ShownColumn[], available: number): ShownColumn[] {
   let shown = [...columns];
-  while (excessOf(shown, available) > sum(shown.map(slackOf))) {
+  while (excessWidth(shown, available) > sum(shown.map(slackOf))) {
     const [least] = shown
       .filter(({ column }) => column.dropOrder !== undefined)
       .sort((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
     if (least === undefined) return squeezed(shown, available);
     shown = shown.filter(entry => entry !== least);
   }
-  for (let excess = excessOf(shown, available); excess > 0; excess -= 1) {
+  for (let excess = excessWidth(shown, available); excess > 0; excess -= 1) {
     const [widest] = shown.filter(entry => slackOf(entry) > 0).sort(pathsFirst);
     if (widest !== undefined) widest.width -= 1;
   }
@@ -143,7 +143,7 @@ function squeezed(shown: readonly ShownColumn[], available: number): ShownColumn
   return shown.map(entry => ({ ...entry, width: Math.min(entry.width, Math.max(NARROWEST, share)) }));
 }
 
-function excessOf(shown: readonly ShownColumn[], available: number): number {
+function excessWidth(shown: readonly ShownColumn[], available: number): number {
   return sum(shown.map(({ width }) => width)) + GAP.length * (shown.length - 1) - available;
 }
 

@@ -12,7 +12,7 @@ const PATIENCE_MS = 2000;
 
 /** Opens a file that this command wrote with the system's viewer; writes a note if that fails. */
 export async function openFile(ctx: TerminalContext, file: string): Promise<void> {
-  await open(ctx, file, path.resolve(ctx.cwd, file));
+  await openInViewer(ctx, file, path.resolve(ctx.cwd, file));
 }
 
 /**
@@ -24,7 +24,7 @@ export async function openFile(ctx: TerminalContext, file: string): Promise<void
 export async function openUrl(ctx: TerminalContext, address: string, ownFiles?: string): Promise<void> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const target = url && (await openable(url, ownFiles));
-  if (target !== undefined) return open(ctx, address, target);
+  if (target !== undefined) return openInViewer(ctx, address, target);
   ctx.io.note(`note: this is neither a saved file nor a web address, and is not opened: ${oneLine(address)}`);
 }
 
@@ -37,9 +37,9 @@ async function openable(url: URL, ownFiles: string | undefined): Promise<string 
   return file !== undefined && folder !== undefined && file.startsWith(folder + path.sep) ? file : undefined;
 }
 
-async function open({ io, env }: TerminalContext, name: string, target: string): Promise<void> {
+async function openInViewer({ io, env }: TerminalContext, name: string, target: string): Promise<void> {
   const [program, ...args] = viewerFor(process.platform, target, env);
-  const fault = await started(program, args, env);
+  const fault = await startViewer(program, args, env);
   if (fault !== undefined) io.note(`note: ${oneLine(name)} could not be opened: ${fault}`);
 }
 
@@ -52,7 +52,7 @@ export function viewerFor(platform: NodeJS.Platform, target: string, env: Env): 
 }
 
 /** Starts a viewer. Returns the error; undefined if it was started. */
-function started(program: string, args: readonly string[], env: Env): Promise<string | undefined> {
+function startViewer(program: string, args: readonly string[], env: Env): Promise<string | undefined> {
   return new Promise(resolve => {
     const child = spawn(program, args, {
       stdio: 'ignore',

@@ -5,7 +5,7 @@ import { printValue, wantsJson } from '../outputs/json.ts';
 import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
 import { writeNamedFile } from '../outputs/special-file.ts';
-import { checkFile } from '../outputs/writable.ts';
+import { checkWritableFile } from '../outputs/writable.ts';
 import { visible } from '../terminal/sanitise.ts';
 import { githubReport, writeJobSummary } from './reporters/github.ts';
 import { jsonReport } from './reporters/json.ts';
@@ -18,7 +18,7 @@ import type { Reporter, ReportOutput } from './test-options.ts';
 
 /** Refuses report files that can't be written, before anything is sent. */
 export function checkOutputs({ cwd }: Context, outputs: readonly ReportOutput[]): void {
-  for (const { out } of outputs) if (out !== undefined) checkFile(cwd, out, '--out');
+  for (const { out } of outputs) if (out !== undefined) checkWritableFile(cwd, out, '--out');
 }
 
 /** Prints the results and writes the requested reports. */

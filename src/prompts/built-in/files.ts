@@ -6,12 +6,12 @@ export function newPrompt(
   { image = false }: { image?: boolean } = {},
 ): { readonly prompt: string; readonly test: string } {
   const kind = image ? 'image' : 'text';
-  const prompt = builtInText(`new/${kind}.prompt`).replace('TITLE', () => titleOf(name));
+  const prompt = builtInText(`new/${kind}.prompt`).replace('TITLE', () => titleFromName(name));
   return { prompt, test: builtInText(`new/${kind}.test.yaml`) };
 }
 
 /** Converts `write-mail` to `Write mail`, quoted for YAML if necessary. */
-function titleOf(name: string): string {
+function titleFromName(name: string): string {
   const words = name.replace(/[-_.]+/g, ' ').trim();
   return JSON.stringify(words.charAt(0).toUpperCase() + words.slice(1));
 }

@@ -14,7 +14,7 @@ interface CheckFileOptions {
 }
 
 /** Returns every fault and note of a prompt file. @throws errors of the file system */
-export async function checkFile(
+export async function checkPromptFile(
   file: string,
   { needsModel = false, ...options }: CheckFileOptions,
 ): Promise<Finding[]> {

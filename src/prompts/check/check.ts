@@ -8,7 +8,7 @@ import type { ParsedPrompt } from '../parse/parse.ts';
 import { lacksOpeningFence } from '../parse/source.ts';
 import { isPartialFile } from '../slug.ts';
 import { type PromptTasks, tasksHere } from '../tasks/prompt-tasks.ts';
-import { type ParseTextOptions, parseText } from '../tasks/read-prompt.ts';
+import { type ParseTextOptions, parsePromptText } from '../tasks/read-prompt.ts';
 
 export interface CheckOptions extends ParseTextOptions {
   readonly models?: KnownModels | undefined;
@@ -22,7 +22,7 @@ export async function checkPrompt(
   file: string,
   options: CheckOptions = {},
 ): Promise<Finding[]> {
-  const parsed = await parseText(source, file, { ...options, checksTests: true });
+  const parsed = await parsePromptText(source, file, { ...options, checksTests: true });
   await checkParsed(parsed, options);
   const { findings, definition } = parsed;
   if (definition && lacksOpeningFence(definition.source)) {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/json.ts';
-import { type Finding, Findings, InvalidPromptFile, invalid } from '../findings.ts';
+import { type Finding, Findings, InvalidPromptFile, invalidPromptFile } from '../findings.ts';
 import { textBeside } from '../parse/files.ts';
 import { filled } from './as-template.ts';
 import { type Converted, type ConvertOptions, JUDGED, testFileText } from './converted.ts';
@@ -60,7 +60,7 @@ function readForm(
   const prompt =
     form.kind === 'foreign' ? form.form.read(source, findings, testFindings ?? findings) : undefined;
   if (form.kind !== 'foreign') findings.fault({ line: 1, column: 1 }, explainForm(form, file));
-  if (!prompt || findings.hasFaults) throw invalid(findings);
+  if (!prompt || findings.hasFaults) throw invalidPromptFile(findings);
   return { prompt, findings };
 }
 

@@ -2,7 +2,7 @@ import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { Findings } from '../findings.ts';
 import { type Beside, withNamedSchemas } from '../parse/named-schemas.ts';
-import { checkName, define, type ParsedPrompt, type ParseOptions, parsePrompt } from '../parse/parse.ts';
+import { checkFileName, define, type ParsedPrompt, type ParseOptions, parsePrompt } from '../parse/parse.ts';
 import { slugFrom } from '../slug.ts';
 import type { ForeignForm } from './foreign-form.ts';
 import { explainForm, formOf } from './forms.ts';
@@ -27,7 +27,7 @@ export function parseAnyPrompt(text: string, file: string, options: ParseAnyOpti
     findings.fault({ line: 1, column: 1 }, explainForm(form, file));
     return { findings, definition: undefined };
   }
-  if (form.form.needsSlug) checkName(file, findings);
+  if (form.form.needsSlug) checkFileName(file, findings);
   const definition = findings.attempt(() => defineForeign(form.form, { text, file }, findings, options));
   return { findings, definition };
 }

@@ -32,32 +32,32 @@ export function readFrontMatter(
   named?: Readonly<Record<string, JsonObject>>,
 ) {
   const root = findings.attempt(() => parseYaml(text, firstLine));
-  const entries = entriesOf(root, 'the front matter', findings);
+  const entries = knownEntries(root, 'the front matter', findings);
   for (const entry of entries.values()) noteUnknown(entry, findings);
-  const input = entriesOf(entries.get('input')?.value, 'input', findings, ['schema', 'default']);
-  const output = entriesOf(entries.get('output')?.value, 'output', findings, OUTPUT_KEYS);
+  const input = knownEntries(entries.get('input')?.value, 'input', findings, ['schema', 'default']);
+  const output = knownEntries(entries.get('output')?.value, 'output', findings, OUTPUT_KEYS);
   const context = schemaContext(findings, named);
   const schemaOf = (entry: YamlEntry | undefined): JsonObject | undefined =>
     entry && readSchema(entry.value, context);
   const inputSchema = input.get('schema');
   const fields = fieldsIn(inputSchema);
-  const whole = [...valuesOf(entries, findings)].map(([key, { value }]) => [key, value] as const);
+  const whole = [...placedValues(entries, findings)].map(([key, { value }]) => [key, value] as const);
   return {
     isReadable: root !== undefined,
     title: oneLineText(entries.get('title'), findings),
     description: oneLineText(entries.get('description'), findings),
     model: oneLineText(entries.get('model'), findings),
     modelPlace: entries.get('model')?.value ?? TOP,
-    config: valuesOf(entriesOf(entries.get('config')?.value, 'config', findings), findings),
+    config: placedValues(knownEntries(entries.get('config')?.value, 'config', findings), findings),
     /** Undefined if there is no schema; the inputs are then the names in the template. */
     inputSchema: schemaOf(inputSchema),
     /** Returns true if the schema has a field of this name, even one that can't be read. */
     mentions: (key: string) => fields.some(({ name }) => name === key),
     placeOfField: (key: string): FilePosition =>
       fields.find(({ name }) => name === key) ?? inputSchema ?? TOP,
-    defaults: valuesOf(entriesOf(input.get('default')?.value, 'input.default', findings), findings),
+    defaults: placedValues(knownEntries(input.get('default')?.value, 'input.default', findings), findings),
     output: {
-      ...outputOf(output.get('format'), schemaOf(output.get('schema')), findings),
+      ...readOutput(output.get('format'), schemaOf(output.get('schema')), findings),
       ...namedOf(output.get('named'), findings),
       ...extractOf(output.get('extract'), findings),
     },
@@ -68,7 +68,7 @@ export function readFrontMatter(
   };
 }
 
-function outputOf(
+function readOutput(
   entry: YamlEntry | undefined,
   schema: JsonObject | undefined,
   findings: Findings,
@@ -81,7 +81,7 @@ function outputOf(
 }
 
 function namedOf(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'named'> {
-  const entries = entriesOf(entry?.value, 'output.named', findings, ['name', 'description', 'strict']);
+  const entries = knownEntries(entry?.value, 'output.named', findings, ['name', 'description', 'strict']);
   const texts = ['name', 'description'].flatMap(key => {
     const text = oneLineText(entries.get(key), findings, `output.named.${key}`);
     return text === undefined ? [] : [[key, text] as const];
@@ -104,7 +104,7 @@ function extractOf(entry: YamlEntry | undefined, findings: Findings): Pick<Promp
 }
 
 /** Returns the entries of a map and reports those that are not among `known`. */
-function entriesOf(
+function knownEntries(
   value: YamlValue | undefined,
   name: string,
   findings: Findings,
@@ -114,16 +114,19 @@ function entriesOf(
   for (const entry of entries) {
     if (!known || known.includes(entry.key)) continue;
     const meant = didYouMean(entry.key, known);
-    findings.note(entry, `\`${entry.key}\` is kept without effect: ${name} takes ${inWords(known)}${meant}`);
+    findings.note(
+      entry,
+      `\`${entry.key}\` is kept without effect: ${name} takes ${listInWords(known)}${meant}`,
+    );
   }
   return new Map(entries.map(entry => [entry.key, entry]));
 }
 
-function inWords(names: readonly string[]): string {
+function listInWords(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-function valuesOf(entries: Entries, findings: Findings): Map<string, Placed<JsonValue>> {
+function placedValues(entries: Entries, findings: Findings): Map<string, Placed<JsonValue>> {
   const values = [...entries].map(([key, place]) => {
     const value = findings.attempt(() => place.value.json());
     return value === undefined ? undefined : ([key, { value, place }] as const);

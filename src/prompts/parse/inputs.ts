@@ -17,7 +17,7 @@ export interface PromptInputs {
   readonly imageInputs: readonly ImageInputField[];
 }
 
-interface Field {
+interface SchemaField {
   readonly key: string;
   readonly schema: JsonObject;
   readonly isRequired: boolean;
@@ -43,11 +43,11 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
     textInputs: texts.map(field => textInput(field, head.defaults.get(field.key), findings)),
     imageInputs: fields
       .filter(({ key }) => pictures.has(key))
-      .map(({ key, schema }) => ({ key, ...described(schema) })),
+      .map(({ key, schema }) => ({ key, ...descriptionIn(schema) })),
   };
 }
 
-function declaredFields({ inputSchema }: FrontMatter): Field[] {
+function declaredFields({ inputSchema }: FrontMatter): SchemaField[] {
   if (!inputSchema) return [];
   const properties = ownValue(inputSchema, 'properties');
   const required = ownValue(inputSchema, 'required');
@@ -70,7 +70,11 @@ function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject)
 }
 
 /** Returns the undeclared inputs: every name in the template if there is no schema, else names that the schema allows. */
-function furtherFields(head: FrontMatter, declared: ReadonlySet<string>, uses: readonly FieldUse[]): Field[] {
+function furtherFields(
+  head: FrontMatter,
+  declared: ReadonlySet<string>,
+  uses: readonly FieldUse[],
+): SchemaField[] {
   const { inputSchema, defaults } = head;
   const isOpen = inputSchema === undefined || !isJsonObject(inputSchema['properties']);
   const more = inputSchema?.['additionalProperties'] ?? true;
@@ -104,7 +108,7 @@ function reportUnknown({ key, file, ...place }: FieldUse, findings: Findings): v
 }
 
 function notePicture(
-  { key, schema, isRequired }: Field,
+  { key, schema, isRequired }: SchemaField,
   { defaults, placeOfField }: FrontMatter,
   findings: Findings,
 ): void {
@@ -119,11 +123,11 @@ function notePicture(
 }
 
 function textInput(
-  { key, schema, isRequired }: Field,
+  { key, schema, isRequired }: SchemaField,
   placed: Placed<JsonValue> | undefined,
   findings: Findings,
 ): TextInput {
-  const choices = choicesOf(schema);
+  const choices = enumChoices(schema);
   const type = typeOf(schema);
   const standard = placed?.value ?? ownValue(schema, 'default');
   const otherwise = standard === undefined ? undefined : textOrJson(standard);
@@ -131,7 +135,7 @@ function textInput(
   if (placed && fault !== undefined) findings.fault(placed.place, fault);
   return {
     key,
-    ...described(schema),
+    ...descriptionIn(schema),
     required: isRequired && placed === undefined,
     type,
     ...(otherwise !== undefined && { default: otherwise }),
@@ -173,7 +177,7 @@ function isTextType(types: readonly string[]): boolean {
   return types.length === 0 || types.includes('string');
 }
 
-function choicesOf({ enum: choices }: JsonObject): string[] | undefined {
+function enumChoices({ enum: choices }: JsonObject): string[] | undefined {
   return isJsonList(choices) ? choices.filter(choice => choice !== null).map(textOrJson) : undefined;
 }
 
@@ -198,6 +202,6 @@ function needsCheck(schema: JsonObject, choices: readonly string[] | undefined):
   return !isText || Object.keys(schema).some(keyword => !PLAIN.has(keyword));
 }
 
-function described({ description }: JsonObject): { description?: string } {
+function descriptionIn({ description }: JsonObject): { description?: string } {
   return typeof description === 'string' && description !== '' ? { description } : {};
 }

@@ -29,8 +29,8 @@ export function optionFault(key: string, value: unknown): string | undefined {
   if (key === 'stopSequences') return isTexts(value) ? undefined : 'must be text or a list of texts';
   if (!Object.hasOwn(NUMBERS, key)) return undefined;
   const range = NUMBERS[key] ?? {};
-  const number = numberIn(value);
-  return number !== undefined && isWithin(number, range) ? undefined : `must be ${inWords(range)}`;
+  const number = parseNumber(value);
+  return number !== undefined && isInRange(number, range) ? undefined : `must be ${rangeInWords(range)}`;
 }
 
 /** Reports an option in `config` whose value no model accepts. */
@@ -49,19 +49,19 @@ function isTexts(value: unknown): boolean {
   return typeof value === 'string' || (Array.isArray(value) && value.every(item => typeof item === 'string'));
 }
 
-function numberIn(value: unknown): number | undefined {
+function parseNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value !== 'string' || /[^\d\s.e+-]/i.test(value) || value.trim() === '') return undefined;
   const number = Number(value);
   return Number.isNaN(number) ? undefined : number;
 }
 
-function isWithin(number: number, { min = -Infinity, max = Infinity, isWhole = false }: Range): boolean {
+function isInRange(number: number, { min = -Infinity, max = Infinity, isWhole = false }: Range): boolean {
   if (!Number.isFinite(number) || number < min || number > max) return false;
   return !isWhole || Number.isSafeInteger(number);
 }
 
-function inWords({ min, max, isWhole = false }: Range): string {
+function rangeInWords({ min, max, isWhole = false }: Range): string {
   const kind = isWhole ? 'a whole number' : 'a number';
   if (min === undefined) return kind;
   return max === undefined ? `${kind}, ${min} or more` : `${kind} from ${min} to ${max}`;

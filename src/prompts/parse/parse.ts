@@ -2,7 +2,7 @@ import { type FilePosition, lineAndColumn } from '../../files/file-fault.ts';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
 import { BOUNDS } from '../bounds.ts';
 import { configFields, type PromptDefinition, type PromptPlaces } from '../definition.ts';
-import { Findings, invalid } from '../findings.ts';
+import { Findings, invalidPromptFile } from '../findings.ts';
 import { isPartialFile, slugFault, slugOf } from '../slug.ts';
 import { readTemplate } from '../template/read-template.ts';
 import type { PartialLookup } from '../template/syntax.ts';
@@ -30,7 +30,7 @@ export interface ParsedPrompt {
 /** Parses a prompt file: YAML front matter and a Handlebars template. @throws {InvalidPromptFile} if it has a fault */
 export function parsePromptFile(text: string, file: string, options: ParseOptions = {}): PromptDefinition {
   const { findings, definition } = parsePrompt(text, file, options);
-  if (findings.hasFaults || !definition) throw invalid(findings);
+  if (findings.hasFaults || !definition) throw invalidPromptFile(findings);
   return definition;
 }
 
@@ -41,7 +41,7 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
     findings.fault({ line: 1, column: 1 }, `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`);
     return { findings, definition: undefined };
   }
-  checkName(file, findings);
+  checkFileName(file, findings);
   const nul = text.indexOf('\0');
   if (nul >= 0) {
     const before = text.slice(0, nul).split('\n');
@@ -52,7 +52,7 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
 }
 
 /** Reports a file name that can't be a slug. */
-export function checkName(file: string, findings: Findings): void {
+export function checkFileName(file: string, findings: Findings): void {
   const fault = isPartialFile(file) ? undefined : slugFault(file);
   if (fault !== undefined) findings.fault({ line: 1, column: 1 }, fault);
 }
@@ -86,7 +86,7 @@ export function define(
     description: head.description ?? '',
     model: head.model ?? DEFAULT_MODEL,
     namesModel: head.model !== undefined,
-    ...configOf(head),
+    ...configAndOptions(head),
     ...sortInputs(head, uses, findings),
     input: inputOf(head),
     output: head.output,
@@ -111,7 +111,7 @@ function noteJinja({ template, start }: PromptSource, findings: Findings): void 
   findings.note(place, 'this looks like Jinja and is sent unchanged: write {{#if name}} or {{#each list}}');
 }
 
-function configOf({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {
+function configAndOptions({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {
   return configFields(Object.fromEntries([...config].map(([key, { value }]) => [key, value])));
 }
 

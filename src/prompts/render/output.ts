@@ -14,13 +14,13 @@ export interface CheckedOutput {
 }
 
 /** Returns true if a prompt's answers are JSON, which is requested from the model and checked here. */
-export function wantsJson({ format, schema }: PromptOutput): boolean {
+export function isJsonOutput({ format, schema }: PromptOutput): boolean {
   return schema !== undefined || format === 'json';
 }
 
 /** Returns true if the output may differ from the model's answer. */
 export function changesAnswer(output: PromptOutput): boolean {
-  return wantsJson(output) || output.extract !== undefined;
+  return isJsonOutput(output) || output.extract !== undefined;
 }
 
 /**
@@ -34,9 +34,9 @@ export async function checkOutput(
   limitMs: number = BOUNDS.checkMs,
 ): Promise<CheckedOutput> {
   const block = output.extract && codeBlock(text, output.extract);
-  if (!wantsJson(output)) return { text: block ?? text };
+  if (!isJsonOutput(output)) return { text: block ?? text };
   const bare = block ?? withoutFence(text);
-  const parsed = parse(bare);
+  const parsed = parseOutput(bare);
   if ('fault' in parsed) return { text, fault: parsed.fault };
   const fault = output.schema && (await schemaFault(output.schema, parsed.value, limitMs));
   return fault === undefined ? { text: bare } : { text, fault };
@@ -50,7 +50,7 @@ function withoutFence(text: string): string {
   return isFenced && first.startsWith(last) ? lines.slice(1, -1).join('\n') : text;
 }
 
-function parse(text: string): { value: JsonValue } | { fault: string } {
+function parseOutput(text: string): { value: JsonValue } | { fault: string } {
   try {
     return { value: parseBoundedJson(text, BOUNDS.json) as JsonValue };
   } catch (error) {

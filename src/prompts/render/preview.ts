@@ -1,14 +1,14 @@
 import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { InvalidInputs, type PromptDefinition } from '../definition.ts';
 import type { Limits } from '../template/budget.ts';
-import type { Message } from '../template/messages.ts';
+import type { TemplateMessage } from '../template/messages.ts';
 import { renderTemplate } from '../template/render.ts';
 import { promptVariables, templateOf } from './render-prompt.ts';
 import { readTextInputs } from './typed-inputs.ts';
 
 /** The request that a model would get, in the form of the dotprompt specification, with JSON Schemas. */
 export interface PromptPreview {
-  readonly messages: readonly Message[];
+  readonly messages: readonly TemplateMessage[];
   readonly input?: PromptDefinition['input'];
   readonly output?: PromptDefinition['output'];
   readonly config: JsonObject;
@@ -25,7 +25,7 @@ export interface PreviewInputs {
   /** Variables such as `@state`; runs have none. */
   readonly context?: JsonObject;
   /** Earlier messages, for `{{history}}`; runs have none. */
-  readonly history?: readonly Message[];
+  readonly history?: readonly TemplateMessage[];
 }
 
 /** Inputs with texts that get their types from the prompt's schema, as in a run; they win over `inputs`. */
@@ -85,7 +85,7 @@ function previewInputs(
     const url = images[index];
     return url === undefined ? [] : [[key, url]];
   });
-  const values = { ...defaultsOf(definition), ...inputs, ...Object.fromEntries(pictures) };
+  const values = { ...schemaDefaults(definition), ...inputs, ...Object.fromEntries(pictures) };
   const needed = [...textInputs.filter(({ required }) => required), ...imageInputs].map(({ key }) => key);
   const missing = needed.filter(key => !Object.hasOwn(values, key));
   if (missing.length > 0) throw new InvalidInputs(missing.map(key => `the input ${key} is required`));
@@ -96,7 +96,7 @@ function previewInputs(
 }
 
 /** Returns the defaults in the fields of a schema. */
-function defaultsOf({ textInputs }: PromptDefinition): JsonObject {
+function schemaDefaults({ textInputs }: PromptDefinition): JsonObject {
   const defaults = textInputs.map(({ key, schema }) => [key, schema?.['default']] as const);
   return Object.fromEntries(defaults.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
 }

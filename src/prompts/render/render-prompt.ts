@@ -1,7 +1,7 @@
 import { imageType } from '../../files/image-type.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
-import type { Message as TemplateMessage } from '../template/messages.ts';
+import type { TemplateMessage } from '../template/messages.ts';
 import { renderTemplate, type Template } from '../template/render.ts';
 import type { Role } from '../template/syntax.ts';
 import { Picture } from '../template/values.ts';

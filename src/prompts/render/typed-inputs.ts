@@ -4,7 +4,7 @@ import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../fil
 import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from '../definition.ts';
-import type { Mismatch, SchemaChecker } from '../schemas/validate.ts';
+import type { SchemaChecker, ValidationMismatch } from '../schemas/validate.ts';
 
 /**
  * Converts a run's texts to the types of the prompt's schema. Missing inputs get their defaults; unknown keys are dropped.
@@ -25,7 +25,7 @@ export async function readTextInputs(
     const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
     if (text === undefined && required) faults.push(`inputs.textInputs.${key} is required`);
     const { value, fault } =
-      text === undefined ? { value: defaultOf(field, input) } : await readText(field, text, check);
+      text === undefined ? { value: inputDefault(field, input) } : await readText(field, text, check);
     if (fault !== undefined) faults.push(`inputs.textInputs.${key} ${fault}`);
     else if (value !== undefined) values.push([key, value]);
   }
@@ -33,33 +33,33 @@ export async function readTextInputs(
   return Object.fromEntries(values);
 }
 
-interface Read {
+interface ReadInput {
   readonly value?: JsonValue | undefined;
   /** The fault as a predicate to follow the field's name. */
   readonly fault?: string;
 }
 
-function defaultOf(
+function inputDefault(
   { key, schema, default: otherwise }: TextInput,
   { default: defaults }: PromptDefinition['input'],
 ): JsonValue | undefined {
   return ownValue(defaults, key) ?? schema?.['default'] ?? otherwise;
 }
 
-async function readText(input: TextInput, text: string, check: SchemaChecker): Promise<Read> {
+async function readText(input: TextInput, text: string, check: SchemaChecker): Promise<ReadInput> {
   const { schema, type, enum: choices } = input;
   if (choices) {
     if (!choices.includes(text)) return { fault: `must be one of ${choices.join(', ')}` };
     return { value: choiceOf(schema, text) };
   }
   if (!schema) return { value: text };
-  const parsed = type === 'string' ? { value: text } : await parseText(type, text);
+  const parsed = type === 'string' ? { value: text } : await parseTypedText(type, text);
   if (parsed.value === undefined) return parsed;
-  const mismatch = mismatchOf(input, parsed.value, check);
+  const mismatch = inputMismatch(input, parsed.value, check);
   if (!mismatch) return parsed;
   // If the schema also accepts text, a text that looks like a number is tried as a number.
   const isText = type === 'any' && typeof parsed.value !== 'string';
-  if (isText && !mismatchOf(input, text, check)) return { value: text };
+  if (isText && !inputMismatch(input, text, check)) return { value: text };
   const { pointer, message, isOfSchema } = mismatch;
   if (isOfSchema) return { fault: `can't be checked: ${message}` };
   return { fault: pointer === '' ? message : `does not fit its schema at ${pointer}: ${message}` };
@@ -81,7 +81,7 @@ const FORMS = {
 } as const;
 
 /** Parses a text as JSON, else as YAML; for `any` the text itself may be the value. */
-async function parseText(type: keyof typeof FORMS, text: string): Promise<Read> {
+async function parseTypedText(type: keyof typeof FORMS, text: string): Promise<ReadInput> {
   try {
     return { value: parseBoundedJson(text, { ...BOUNDS.json, levels: BOUNDS.valueDepth }) as JsonValue };
   } catch (error) {
@@ -109,11 +109,11 @@ async function checkerFor(textInputs: readonly TextInput[], limitMs: number): Pr
   return await schemaChecker(limitMs);
 }
 
-function mismatchOf(
+function inputMismatch(
   { key, schema = {} }: TextInput,
   value: JsonValue,
   check: SchemaChecker,
-): Mismatch | undefined {
+): ValidationMismatch | undefined {
   try {
     return check(schema, value);
   } catch (error) {

@@ -9,7 +9,7 @@ export interface SchemaMismatch {
 }
 
 /** Returns the first of Ajv's errors, with a message that names the expected value. */
-export function mismatchOf(errors: readonly ErrorObject[] | null | undefined): SchemaMismatch {
+export function firstMismatch(errors: readonly ErrorObject[] | null | undefined): SchemaMismatch {
   const [error] = errors ?? [];
   const { instancePath = '', keyword, message = 'does not match' } = error ?? {};
   const params: Record<string, unknown> = error?.params ?? {};

@@ -126,13 +126,13 @@ function readFields(entries: readonly YamlEntry[], context: SchemaContext): Json
   };
 }
 
-interface Field {
+interface PicoField {
   readonly name: string;
   readonly isOptional: boolean;
   readonly schema: JsonObject;
 }
 
-function readField(entry: YamlEntry, context: SchemaContext): Field {
+function readField(entry: YamlEntry, context: SchemaContext): PicoField {
   context.countField(entry);
   const [, written, mark, type, note] = KEY.exec(entry.key) ?? [];
   const name = written?.trim() ?? '';

@@ -41,7 +41,7 @@ const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 export const REFERENCE_LOOP = '`$ref` leads back to itself without going deeper into the value';
 
 /** A schema, its JSON Pointer, and the base URI of its references. */
-interface Part {
+interface SchemaPart {
   readonly schema: JsonObject;
   readonly pointer: string;
   readonly base: string;
@@ -52,11 +52,11 @@ interface Part {
  * would never end; undefined if there is none.
  */
 export function referenceLoop(schema: JsonValue): string | undefined {
-  const roots = partOf(schema, '', 'schema:///');
+  const roots = schemaParts(schema, '', 'schema:///');
   const target = targetsIn(roots);
   const states = new Map<JsonObject, 'open' | 'done'>();
   const waiting = [...roots];
-  const visit = (part: Part): string | undefined => {
+  const visit = (part: SchemaPart): string | undefined => {
     states.set(part.schema, 'open');
     for (const [keyword, value] of Object.entries(part.schema)) {
       const isReference = REFERENCES.has(keyword) && typeof value === 'string';
@@ -84,9 +84,9 @@ export function referenceLoop(schema: JsonValue): string | undefined {
 }
 
 /** Returns a function that resolves references within this schema; it returns an empty list for any other. */
-function targetsIn(roots: readonly Part[]): (reference: string, from: Part) => Part[] {
-  const documents = new Map<string, Part>();
-  const anchors = new Map<string, Part>();
+function targetsIn(roots: readonly SchemaPart[]): (reference: string, from: SchemaPart) => SchemaPart[] {
+  const documents = new Map<string, SchemaPart>();
+  const anchors = new Map<string, SchemaPart>();
   const waiting = [...roots];
   for (let part = waiting.pop(); part; part = waiting.pop()) {
     const { schema, base } = part;
@@ -105,22 +105,22 @@ function targetsIn(roots: readonly Part[]): (reference: string, from: Part) => P
     let found: JsonValue | undefined = document.schema;
     const steps = hash.split('/').slice(1).map(unescapedStep);
     for (const step of steps) found = ownValue(found, step);
-    return partOf(found, document.pointer + steps.map(pointerStep).join(''), document.base);
+    return schemaParts(found, document.pointer + steps.map(pointerStep).join(''), document.base);
   };
 }
 
 /** Returns the schemas under a keyword. */
-function partsUnder({ schema, pointer, base }: Part, keyword: string): Part[] {
+function partsUnder({ schema, pointer, base }: SchemaPart, keyword: string): SchemaPart[] {
   const value = ownValue(schema, keyword);
   const at = pointer + pointerStep(keyword);
   const isOne = typeof value !== 'object' || value === null || !(isJsonList(value) || MAPS.has(keyword));
-  if (isOne) return partOf(value, at, base);
+  if (isOne) return schemaParts(value, at, base);
   const several: [string, JsonValue][] = Object.entries(value);
-  return several.flatMap(([name, one]) => partOf(one, at + pointerStep(name), base));
+  return several.flatMap(([name, one]) => schemaParts(one, at + pointerStep(name), base));
 }
 
 /** Returns a value as a schema; an empty list if it is not an object. */
-function partOf(value: JsonValue | undefined, pointer: string, base: string): Part[] {
+function schemaParts(value: JsonValue | undefined, pointer: string, base: string): SchemaPart[] {
   if (typeof value !== 'object' || value === null || isJsonList(value)) return [];
   const { $id } = value;
   const isNamed = typeof $id === 'string' && URL.canParse($id, base);

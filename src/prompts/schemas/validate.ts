@@ -2,16 +2,16 @@ import type { ErrorObject } from 'ajv';
 import { PastBound, withinTime } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
-import { mismatchOf, type SchemaMismatch } from './mismatch.ts';
+import { firstMismatch, type SchemaMismatch } from './mismatch.ts';
 
 /** The first mismatch between a value and its schema. */
-export interface Mismatch extends SchemaMismatch {
+export interface ValidationMismatch extends SchemaMismatch {
   /** True if the schema can't be used, so that nothing was checked. */
   readonly isOfSchema?: true;
 }
 
 /** Checks a value against a schema; returns undefined if it matches. */
-export type SchemaChecker = (schema: JsonObject, value: JsonValue) => Mismatch | undefined;
+export type SchemaChecker = (schema: JsonObject, value: JsonValue) => ValidationMismatch | undefined;
 
 /**
  * Returns a checker whose checks may take `limitMs` together. Remote references are not fetched.
@@ -35,10 +35,10 @@ export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
     const { $schema: _, ...schema } = declared;
     const startedAt = performance.now();
     try {
-      const checkOne = (): Mismatch | undefined => {
+      const checkOne = (): ValidationMismatch | undefined => {
         // Schemas with names of their own could be mistaken for each other.
         const isNamed = JSON.stringify(schema).includes('"$id"');
-        return check(isNamed ? newCompiler() : common, schema, value);
+        return compileAndCheck(isNamed ? newCompiler() : common, schema, value);
       };
       return withinTime('checking a value against its schema', limitMs, checkOne, leftMs);
     } finally {
@@ -51,7 +51,11 @@ interface Compiler {
   compile(schema: object): ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
 }
 
-function check(compiler: Compiler, schema: JsonObject, value: JsonValue): Mismatch | undefined {
+function compileAndCheck(
+  compiler: Compiler,
+  schema: JsonObject,
+  value: JsonValue,
+): ValidationMismatch | undefined {
   let validate: ReturnType<Compiler['compile']>;
   try {
     validate = compiler.compile(schema);
@@ -59,7 +63,7 @@ function check(compiler: Compiler, schema: JsonObject, value: JsonValue): Mismat
     return { pointer: '', message: `the schema can't be used: ${messageOf(error)}`, isOfSchema: true };
   }
   try {
-    return validate(value) ? undefined : mismatchOf(validate.errors);
+    return validate(value) ? undefined : firstMismatch(validate.errors);
   } catch (error) {
     if (error instanceof RangeError) throw new PastBound('the schema refers to itself without end');
     throw error;

@@ -4,9 +4,9 @@ import {
   FULL_LIMITS,
   perform,
   type Result,
-  sizeOf,
   type TaskLimits,
   type TaskName,
+  taskSize,
   type Work,
 } from './tasks.ts';
 
@@ -53,7 +53,7 @@ export class SharedTasks implements PromptTasks {
   #processes: Promise<TaskProcesses> | undefined;
 
   async do<N extends TaskName>(name: N, work: Work<N>, options: TaskOptions = {}): Promise<Result<N>> {
-    if (sizeOf(name, work) <= SMALL_WORK) {
+    if (taskSize(name, work) <= SMALL_WORK) {
       try {
         return await perform(name, work, SMALL_LIMITS);
       } catch (error) {

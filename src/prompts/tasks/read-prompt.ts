@@ -1,5 +1,5 @@
 import type { PromptDefinition } from '../definition.ts';
-import { Findings, invalid } from '../findings.ts';
+import { Findings, invalidPromptFile } from '../findings.ts';
 import { readPromptText } from '../parse/files.ts';
 import type { ParsedPrompt } from '../parse/parse.ts';
 import { type PromptTasks, tasksHere } from './prompt-tasks.ts';
@@ -29,13 +29,13 @@ export async function readDefinition(
   file: string,
   options: ParseTextOptions = {},
 ): Promise<PromptDefinition> {
-  const { findings, definition } = await parseText(text, file, options);
-  if (findings.hasFaults || !definition) throw invalid(findings);
+  const { findings, definition } = await parsePromptText(text, file, options);
+  if (findings.hasFaults || !definition) throw invalidPromptFile(findings);
   return definition;
 }
 
 /** Parses like `readDefinition`, but returns all findings instead of throwing. */
-export async function parseText(
+export async function parsePromptText(
   text: string,
   file: string,
   { partials, allowOutside = false, checksTests = false, tasks = tasksHere }: ParseTextOptions = {},

@@ -14,7 +14,7 @@ import { readTextInputs } from '../render/typed-inputs.ts';
 import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 
-export interface SchemaFault {
+export interface ValueFault {
   /** A predicate to follow the name of the value. */
   readonly what: string;
   /** False if the value could not be checked. */
@@ -90,7 +90,7 @@ const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
 };
 
 /** Returns the size of a task in characters of a value, unless the task has limits of its own. */
-export function sizeOf<N extends TaskName>(name: N, work: Work<N>): number {
+export function taskSize<N extends TaskName>(name: N, work: Work<N>): number {
   return SIZES[name](work);
 }
 
@@ -200,7 +200,7 @@ function parseJsonWithin(text: string): unknown {
 async function trySchemas(
   work: readonly { readonly schema: JsonObject; readonly value: JsonValue }[],
   { checkMs: limitMs }: TaskLimits,
-): Promise<(SchemaFault | undefined)[]> {
+): Promise<(ValueFault | undefined)[]> {
   const { schemaChecker } = await import('../schemas/validate.ts');
   const check = await schemaChecker(limitMs);
   return work.map(({ schema, value }) => {

@@ -25,7 +25,7 @@ export const RENDER_LIMITS: Limits = {
 const STEPS_PER_LOOK = 256;
 
 /** Counts what a render uses. Each method throws PastBound, whose message names the limit. */
-export class Budget {
+export class RenderBudget {
   readonly #limits: Limits;
   readonly #start: number;
   #ownStart: number | undefined;

@@ -1,5 +1,5 @@
 import Handlebars from 'handlebars';
-import { isHelperBlock, isValueTag, pathOf } from './syntax.ts';
+import { isHelperBlock, isValueTag, tagPath } from './syntax.ts';
 
 /** The names of the helpers that are inserted into a template; no template can guess them. */
 export interface AddedHelpers {
@@ -41,7 +41,7 @@ class Instrumenter extends Handlebars.Visitor {
 
   override Program(program: hbs.AST.Program): void {
     const { body } = program;
-    const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
+    const bytes = body.reduce((sum, part) => sum + contentBytes(part), 0);
     super.Program(program);
     // An `{{else if}}` is no longer the only statement of its program.
     Object.assign(program, { chained: false });
@@ -49,7 +49,7 @@ class Instrumenter extends Handlebars.Visitor {
   }
 
   override MustacheStatement(tag: hbs.AST.MustacheStatement): hbs.AST.MustacheStatement {
-    const value = valueOf(tag, this.#declares);
+    const value = shownValue(tag, this.#declares);
     return value ? { ...tag, ...call(this.#names.value, value) } : tag;
   }
 
@@ -98,23 +98,23 @@ class Instrumenter extends Handlebars.Visitor {
 }
 
 /** Returns the value that a tag shows; undefined for a marker tag. */
-function valueOf(
+function shownValue(
   tag: hbs.AST.MustacheStatement,
   declares: (key: string) => boolean,
 ): hbs.AST.Expression | undefined {
-  if (isValueTag(tag, declares)) return pathOf(tag.path);
-  const name = pathOf(tag.path).original;
+  if (isValueTag(tag, declares)) return tagPath(tag.path);
+  const name = tagPath(tag.path).original;
   return name === 'json' || name === 'lookup' ? { ...tag, type: 'SubExpression' } : undefined;
 }
 
-function bytesOf(part: hbs.AST.Statement): number {
+function contentBytes(part: hbs.AST.Statement): number {
   return part.type === 'ContentStatement' ? Buffer.byteLength((part as hbs.AST.ContentStatement).value) : 0;
 }
 
 /** Returns the fields that make a tag the call of a helper with one value. */
 function call(name: string, value: hbs.AST.Expression) {
   const { path } = statement(`{{[${name}]}}`) as hbs.AST.MustacheStatement;
-  return { path: pathOf(path), params: [value], hash: undefined as unknown as hbs.AST.Hash };
+  return { path: tagPath(path), params: [value], hash: undefined as unknown as hbs.AST.Hash };
 }
 
 /** Parses a template that consists of one statement. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Role } from './syntax.ts';
 
 /** A part of a message in dotprompt's form; `pending` marks a section to be filled. */
-export type Part =
+export type TemplatePart =
   | { readonly text: string }
   | {
       readonly media: {
@@ -15,18 +15,18 @@ export type Part =
     }
   | { readonly metadata: { readonly purpose: string; readonly pending: true } };
 
-export interface Message {
+export interface TemplateMessage {
   readonly role: Role;
-  readonly content: readonly Part[];
+  readonly content: readonly TemplatePart[];
   readonly metadata?: { readonly [key: string]: unknown };
 }
 
-interface Draft extends Message {
-  readonly content: Part[];
+interface MessageDraft extends TemplateMessage {
+  readonly content: TemplatePart[];
 }
 
 /** A marker in a rendered text; `value` means that the blanks after it are a value, not layout. */
-type Mark = { readonly role: Role } | { readonly part: Part } | 'history' | 'value';
+type Mark = { readonly role: Role } | { readonly part: TemplatePart } | 'history' | 'value';
 
 /** Marks places in a text while it is rendered, with a word that is random for each render, so that no input can forge it. */
 export class Marks {
@@ -39,8 +39,8 @@ export class Marks {
   }
 
   /** Splits a rendered text into messages. Text before the first role belongs to the user. */
-  messages(rendered: string, history: readonly Message[]): Message[] {
-    const drafts: Draft[] = [{ role: 'user', content: [] }];
+  messages(rendered: string, history: readonly TemplateMessage[]): TemplateMessage[] {
+    const drafts: MessageDraft[] = [{ role: 'user', content: [] }];
     let text = '';
     let isValue = false;
     const endText = (): void => {
@@ -68,7 +68,7 @@ export class Marks {
   }
 }
 
-function asHistory(history: readonly Message[]): Draft[] {
+function asHistory(history: readonly TemplateMessage[]): MessageDraft[] {
   return history.map(({ role, content, metadata }) => ({
     role,
     content: [...content],
@@ -77,7 +77,10 @@ function asHistory(history: readonly Message[]): Draft[] {
 }
 
 /** Inserts earlier messages before the user's last one if the template does not place them. */
-function withHistory(messages: readonly Draft[], history: readonly Message[]): Message[] {
+function withHistory(
+  messages: readonly MessageDraft[],
+  history: readonly TemplateMessage[],
+): TemplateMessage[] {
   const last = messages.at(-1);
   if (last?.role !== 'user') return [...messages, ...history];
   return [...messages.slice(0, -1), ...history, last];

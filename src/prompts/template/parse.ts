@@ -36,8 +36,8 @@ export function parseTemplate(template: string): ParsedTemplate {
     try {
       return { program: Handlebars.parse(text), faults };
     } catch (error) {
-      const { what, at } = explain(toError(error), text, blocks);
-      faults.push(faultAt(placeOf(text, at), what));
+      const { what, at } = explainParseError(toError(error), text, blocks);
+      faults.push(faultAt(positionAt(text, at), what));
       const rest = withoutTag(text, at, blocks);
       if (rest === text || faults.length >= most) return { program: undefined, faults };
       text = rest;
@@ -80,12 +80,12 @@ function scanBlocks(text: string): Blocks | FileFault {
     if (token === 'CLOSE_SEXPR') parentheses -= 1;
     if (token === 'CLOSE') parentheses = 0;
     if (token === 'INVALID') invalid += 1;
-    const bound = pastBound(open.length + branches, parentheses);
+    const bound = boundFault(open.length + branches, parentheses);
     if (bound !== undefined) return faultAt({ line, column: 1 }, bound);
   }
   for (const { 0: blanks, index } of text.matchAll(/\s+/g)) {
     if (blanks.length > BOUNDS.blanksInARow) {
-      const { line } = placeOf(text, index);
+      const { line } = positionAt(text, index);
       return faultAt({ line, column: 1 }, `there are more than ${BOUNDS.blanksInARow} blanks in a row`);
     }
   }
@@ -101,7 +101,7 @@ function nextToken(): string {
   }
 }
 
-function pastBound(open: number, parentheses: number): string | undefined {
+function boundFault(open: number, parentheses: number): string | undefined {
   const { openBlocks, openParentheses } = BOUNDS;
   if (open > openBlocks) {
     return `more than ${openBlocks} blocks and {{else}} branches are open inside each other`;
@@ -114,7 +114,7 @@ function pastBound(open: number, parentheses: number): string | undefined {
 type ParseError = Error & { lineNumber?: number; column?: number };
 
 /** Explains a parse error by its place. Handlebars' own message lists every token that it would have accepted. */
-function explain(error: ParseError, text: string, { open }: Blocks): { what: string; at: number } {
+function explainParseError(error: ParseError, text: string, { open }: Blocks): { what: string; at: number } {
   const { message, lineNumber, column = 0 } = error;
   const starts = lineStarts(text);
   if (lineNumber !== undefined) {
@@ -166,7 +166,7 @@ function lineStarts(text: string): number[] {
   return [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
 }
 
-function placeOf(text: string, at: number): FilePosition {
+function positionAt(text: string, at: number): FilePosition {
   const before = text.slice(0, at).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

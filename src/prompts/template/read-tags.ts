@@ -1,8 +1,8 @@
 import type { Findings } from '../findings.ts';
 import { type Here, placeIn } from './scope.ts';
-import { type FieldUse, HELPERS, isPath, isText, isValueTag, pathOf, roleNamed } from './syntax.ts';
+import { type FieldUse, HELPERS, isPath, isText, isValueTag, roleNamed, tagPath } from './syntax.ts';
 
-type Call = hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.BlockStatement;
+type TagCall = hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.BlockStatement;
 
 /** Reads single tags: the inputs that they use, and their faults. */
 export class TagReader {
@@ -24,8 +24,8 @@ export class TagReader {
   }
 
   mustache(statement: hbs.AST.MustacheStatement, here: Here): void {
-    const name = pathOf(statement.path).original;
-    if (isValueTag(statement, this.#declares)) return this.path(pathOf(statement.path), here);
+    const name = tagPath(statement.path).original;
+    if (isValueTag(statement, this.#declares)) return this.path(tagPath(statement.path), here);
     if (name === 'media') return this.#media(statement, here);
     const [param] = statement.params;
     if (name === 'role' && !(isText(param) && roleNamed(param.value) && statement.params.length === 1)) {
@@ -33,7 +33,7 @@ export class TagReader {
       return this.fault(statement, what, here);
     }
     if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) this.call(statement, name, here);
-    else this.unknownHelper(pathOf(statement.path), name, here);
+    else this.unknownHelper(tagPath(statement.path), name, here);
   }
 
   #media(statement: hbs.AST.MustacheStatement, here: Here): void {
@@ -54,7 +54,7 @@ export class TagReader {
   }
 
   /** Reads the call of a helper. */
-  call({ params, hash, ...call }: Call, name: string, here: Here): void {
+  call({ params, hash, ...call }: TagCall, name: string, here: Here): void {
     const values = HELPERS[name]?.values ?? 0;
     if (values < Number.POSITIVE_INFINITY && params.length !== values) {
       const words = ['no value', 'one value', 'two values'][values] ?? '';

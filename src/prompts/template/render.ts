@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import Handlebars from 'handlebars';
 import type { PastBound } from '../../files/bounds/past-bound.ts';
-import { Budget, type Limits, RENDER_LIMITS, tooDeep } from './budget.ts';
+import { type Limits, RENDER_LIMITS, RenderBudget, tooDeep } from './budget.ts';
 import { type AddedHelpers, instrument } from './instrument.ts';
-import { Marks, type Message } from './messages.ts';
+import { Marks, type TemplateMessage } from './messages.ts';
 import { shellWords } from './shell-words.ts';
 import { HELPERS, roleNamed } from './syntax.ts';
-import { isFilled, jsonOf, Picture, partOf, templateText, type Value } from './values.ts';
+import { fieldOf, isFilled, Picture, templateText, toJson, type Value } from './values.ts';
 
 export interface TemplateInputs {
   readonly inputs: { readonly [key: string]: Value };
   /** `@` variables other than those of loops. */
   readonly variables?: { readonly [name: string]: Value };
   /** Earlier messages, for `{{history}}`. */
-  readonly history?: readonly Message[];
+  readonly history?: readonly TemplateMessage[];
 }
 
 export interface Template {
@@ -33,10 +33,10 @@ export function renderTemplate(
   template: Template,
   { inputs, variables = {}, history = [] }: TemplateInputs,
   limits: Limits = RENDER_LIMITS,
-): Message[] {
+): TemplateMessage[] {
   const names = addedHelpers();
   const render = compile(template, names);
-  const budget = new Budget(limits);
+  const budget = new RenderBudget(limits);
   const marks = new Marks();
   try {
     const text = render(inputs, {
@@ -85,7 +85,7 @@ type Block = Handlebars.HelperOptions;
 type Helpers = Record<string, Handlebars.HelperDelegate>;
 
 /** Returns the helpers of the language besides Handlebars' own `if`, `unless`, `each` and `with`. */
-function languageHelpers(budget: Budget, marks: Marks): Helpers {
+function languageHelpers(budget: RenderBudget, marks: Marks): Helpers {
   const written = (value: Value): string => writtenOut(value, budget);
   return {
     ifEquals(this: unknown, a: Value, b: Value, { fn, inverse }: Block): string {
@@ -94,12 +94,12 @@ function languageHelpers(budget: Budget, marks: Marks): Helpers {
     unlessEquals(this: unknown, a: Value, b: Value, { fn, inverse }: Block): string {
       return a === b ? inverse(this) : fn(this);
     },
-    lookup: (object: Value, key: Value) => (object ? partOf(object, written(key)) : object),
+    lookup: (object: Value, key: Value) => (object ? fieldOf(object, written(key)) : object),
     word: (text: Value, number: Value) =>
-      shellWords(counted(templateText(text), budget))[Number(number)] ?? '',
+      shellWords(chargeText(templateText(text), budget))[Number(number)] ?? '',
     json(value: Value, { hash }: Block): string {
       const { indent } = hash as { indent?: Value };
-      return counted(jsonOf(value, indent), budget);
+      return chargeText(toJson(value, indent), budget);
     },
     role(name: string): string {
       const role = roleNamed(name);
@@ -119,7 +119,7 @@ function languageHelpers(budget: Budget, marks: Marks): Helpers {
   };
 }
 
-function countingHelpers(names: AddedHelpers, budget: Budget, marks: Marks): Helpers {
+function countingHelpers(names: AddedHelpers, budget: RenderBudget, marks: Marks): Helpers {
   return {
     [names.count](steps: number, bytes: number): string {
       budget.step(steps);
@@ -138,30 +138,30 @@ function countingHelpers(names: AddedHelpers, budget: Budget, marks: Marks): Hel
     [names.partial](this: unknown, indent: string, copied: Value, { fn }: Block): string {
       budget.step(typeof copied === 'object' && copied !== null ? Object.keys(copied).length : 1);
       const text = budget.deeper(() => fn(this));
-      return indent === '' ? text : indented(text, indent, budget);
+      return indent === '' ? text : indentPartial(text, indent, budget);
     },
   };
 }
 
-function writtenOut(value: Value, budget: Budget): string {
-  return typeof value === 'object' ? counted(templateText(value), budget) : templateText(value);
+function writtenOut(value: Value, budget: RenderBudget): string {
+  return typeof value === 'object' ? chargeText(templateText(value), budget) : templateText(value);
 }
 
 /** Counts the size of a text, because writing a large value takes time even if it is not shown. */
-function counted(text: string, budget: Budget): string {
+function chargeText(text: string, budget: RenderBudget): string {
   budget.step(Math.ceil(text.length / 64));
   return text;
 }
 
 /** Indents every line of a partial that is alone on its line. */
-function indented(text: string, indent: string, budget: Budget): string {
+function indentPartial(text: string, indent: string, budget: RenderBudget): string {
   const lines = text.split('\n');
   budget.write(lines.length * indent.length);
   return lines.map((line, at) => (line === '' && at === lines.length - 1 ? '' : indent + line)).join('\n');
 }
 
 /** Converts V8's own errors for text length and call depth to PastBound. */
-function boundBehind({ message }: RangeError, budget: Budget): PastBound {
+function boundBehind({ message }: RangeError, budget: RenderBudget): PastBound {
   if (message.includes('string length')) budget.write(Number.POSITIVE_INFINITY);
   return tooDeep();
 }

@@ -44,7 +44,7 @@ export function isText(node: hbs.AST.Node | undefined): node is hbs.AST.StringLi
 }
 
 /** Returns the path of a tag; `{{"first name"}}` is the field of that name. */
-export function pathOf(path: hbs.AST.PathExpression | hbs.AST.Literal): hbs.AST.PathExpression {
+export function tagPath(path: hbs.AST.PathExpression | hbs.AST.Literal): hbs.AST.PathExpression {
   if (isPath(path)) return path;
   const { original, loc } = path as hbs.AST.StringLiteral | hbs.AST.NumberLiteral;
   const name = String(original);
@@ -57,7 +57,7 @@ export function isValueTag(
   declares: (key: string) => boolean,
 ): boolean {
   if (params.length > 0 || hash) return false;
-  const name = pathOf(path).original;
+  const name = tagPath(path).original;
   return (name !== 'history' && name !== 'log') || declares(name);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ageInWords, ageOf, parseDuration } from '../../../src/cli/core/time.ts';
+import { ageInWords, ageText, parseDuration } from '../../../src/cli/core/time.ts';
 
 describe('a duration', () => {
   it.each([
@@ -46,7 +46,7 @@ describe('ages', () => {
   });
 
   it('reads ISO 8601 and gives back what is not a time', () => {
-    expect(ageOf('2026-05-31T22:00:00.000Z', NOW)).toBe('2 hours ago');
-    expect(ageOf('yesterday', NOW)).toBe('yesterday');
+    expect(ageText('2026-05-31T22:00:00.000Z', NOW)).toBe('2 hours ago');
+    expect(ageText('yesterday', NOW)).toBe('yesterday');
   });
 });

@@ -5,11 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.ts';
 import { askForInputs } from '../../../src/cli/inputs/ask.ts';
 import { openImage } from '../../../src/cli/inputs/images/image-source.ts';
-import type { RunInputs } from '../../../src/cli/inputs/images/place-images.ts';
+import type { PlacedInputs } from '../../../src/cli/inputs/images/place-images.ts';
 import type { InputFields } from '../../../src/cli/inputs/input-fields.ts';
 import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';
 
-const NOTHING: RunInputs = { text: new Map(), images: [] };
+const NOTHING: PlacedInputs = { text: new Map(), images: [] };
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
@@ -23,7 +23,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(cwd, { recursive: true }));
 
-async function ask(fields: Partial<InputFields>, given: Partial<RunInputs>, ...answers: readonly Answer[]) {
+async function ask(
+  fields: Partial<InputFields>,
+  given: Partial<PlacedInputs>,
+  ...answers: readonly Answer[]
+) {
   const prompter = scriptedPrompter(...answers);
   const ctx = {
     prompter: async () => prompter,

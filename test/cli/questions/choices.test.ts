@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chosenTooFewOrMany, matching, numberProblem } from '../../../src/cli/questions/choices.ts';
+import { chosenTooFewOrMany, matchingChoices, numberProblem } from '../../../src/cli/questions/choices.ts';
 import { numberedList, oneChoice, severalChoices } from '../../../src/cli/questions/line-prompter.ts';
 
 const choices = [
@@ -7,7 +7,7 @@ const choices = [
   { value: 2, name: 'Ice cream', description: 'a dessert' },
   { value: 3, name: 'Bread' },
 ];
-const values = (words: string) => matching(choices, words).map(choice => choice.value);
+const values = (words: string) => matchingChoices(choices, words).map(choice => choice.value);
 
 describe('filtering choices', () => {
   it('needs every word, in name or description, whatever the case and accents', () => {
@@ -19,7 +19,9 @@ describe('filtering choices', () => {
 
   it('puts names that begin with the words first', () => {
     expect(
-      matching([{ value: 1, name: 'sandbread' }, ...choices.slice(2, 3)], 'bread').map(one => one.value),
+      matchingChoices([{ value: 1, name: 'sandbread' }, ...choices.slice(2, 3)], 'bread').map(
+        one => one.value,
+      ),
     ).toEqual([3, 1]);
   });
 });

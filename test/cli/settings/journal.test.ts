@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../../src/cli/settings/journal/journal.ts';
 import {
-  inDoubt,
+  isInDoubt,
   type JournalEntry,
   JournalFold,
   mayHaveMadeRun,
@@ -93,7 +93,7 @@ describe('the journal', () => {
     const lost = await begun(journal);
     await journal.outcome(lost.id, { outcome: 'lost' });
     expect((await journal.last(SERVICE))?.id).toBe(lost.id);
-    expect((await entriesOf(journal)).map(inDoubt)).toEqual([true, true, false, false]);
+    expect((await entriesOf(journal)).map(isInDoubt)).toEqual([true, true, false, false]);
   });
 
   it('survives whatever stands in the file', async () => {

@@ -8,7 +8,7 @@ import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
 import { knownProviders } from '../../../src/models/providers/providers.ts';
 import { newPrompt } from '../../../src/prompts/built-in/files.ts';
 import { checkPrompt } from '../../../src/prompts/check/check.ts';
-import { checkFile } from '../../../src/prompts/check/check-file.ts';
+import { checkPromptFile } from '../../../src/prompts/check/check-file.ts';
 import { type PromptDefinition, promptConfig } from '../../../src/prompts/definition.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
 import { previewFromTexts, previewPrompt } from '../../../src/prompts/render/preview.ts';
@@ -310,7 +310,7 @@ describe('prompts on this machine', () => {
 
   it('can be a partial, which is checked by itself and not published', async () => {
     const file = await write('_part.prompt', '{{anything}} {{shout x}}');
-    expect(await checkFile(file, { models, tasks: tasksHere })).toMatchObject([
+    expect(await checkPromptFile(file, { models, tasks: tasksHere })).toMatchObject([
       { severity: 'fault', line: 1, column: 16 },
     ]);
     await expect(store.publish(await write('_ok.prompt', '{{anything}}'))).rejects.toThrow(
@@ -327,7 +327,7 @@ describe('prompts on this machine', () => {
   it('tell faults of a partial in the partial', async () => {
     const part = await write('_part.prompt', '', '{{#each}}{{/each}}');
     const file = await write('x.prompt', '{{> part}}');
-    expect(await checkFile(file, { models, tasks: tasksHere })).toMatchObject([
+    expect(await checkPromptFile(file, { models, tasks: tasksHere })).toMatchObject([
       { file: part, line: 2, column: 1, message: '`each` takes one value' },
     ]);
   });

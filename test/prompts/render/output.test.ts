@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/files/json.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
-import { checkOutput, wantsJson } from '../../../src/prompts/render/output.ts';
+import { checkOutput, isJsonOutput } from '../../../src/prompts/render/output.ts';
 
 const person = parsePromptFile(
   [
@@ -58,7 +58,7 @@ describe('an answer that is to match a schema', () => {
       fault: expect.any(String),
     });
     expect(await checkOutput({ output: { format: 'text' } }, '```\n1\n```')).toEqual({ text: '```\n1\n```' });
-    expect([{}, { format: 'text' }, { format: 'json' }, { schema: {} }].map(wantsJson)).toEqual([
+    expect([{}, { format: 'text' }, { format: 'json' }, { schema: {} }].map(isJsonOutput)).toEqual([
       false,
       false,
       true,

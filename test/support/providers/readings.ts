@@ -2,7 +2,7 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from '@ai-sdk/p
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 import type { InterfaceName } from '../../../src/models/entry.ts';
-import { Answer } from '../../../src/models/providers/answer.ts';
+import { ModelAnswer } from '../../../src/models/providers/answer.ts';
 import { readAnswer } from '../../../src/models/providers/answer-body.ts';
 import { CLIENTS } from '../../../src/models/providers/clients.ts';
 
@@ -127,7 +127,7 @@ function tokensOf(usage: LanguageModelV4Usage | undefined): Reading['tokens'] {
 /** What the engine makes of an answer. */
 export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
   const { type, bytes } = sent(asked, answer);
-  const read = new Answer(CLIENTS[asked.engine].form({ provider: asked.engine, id: asked.id }));
+  const read = new ModelAnswer(CLIENTS[asked.engine].form({ provider: asked.engine, id: asked.id }));
   const body = (async function* () {
     yield bytes;
   })();

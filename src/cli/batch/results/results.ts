@@ -8,7 +8,7 @@ import { usageError } from '../../errors.ts';
 import { unwritable } from '../../jobs/job-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import { printRow } from '../../outputs/json.ts';
-import { checkDirectory, checkFile } from '../../outputs/writable.ts';
+import { checkDirectory, checkWritableFile } from '../../outputs/writable.ts';
 import { type BatchOptions, isTable } from '../options.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
 import type { Results } from './results-line.ts';
@@ -26,9 +26,9 @@ export function checkOutputPaths({ cwd }: Context, { out, resume, saveTo }: Batc
   if (out === undefined) return;
   const file = path.resolve(cwd, out);
   const isThere = existsSync(file);
-  checkFile(cwd, out, '--out');
+  checkWritableFile(cwd, out, '--out');
   for (const suffix of ['.journal', '.lock']) checkBelow(fileIn(file + suffix));
-  // Its journal and lock are created in the same directory, which `checkFile` has tested only for a new file.
+  // Its journal and lock are created in the same directory, which `checkWritableFile` has tested only for a new file.
   if (isThere) checkDirectory(cwd, path.dirname(file), '--out');
   if (resume) return;
   if (isThere) throw existsAlready(out);

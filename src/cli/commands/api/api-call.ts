@@ -5,7 +5,7 @@ import { checkPageCount } from '../../../client/paging.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { oneOf } from '../../core/nearest.ts';
+import { requireOneOf } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
 import { fileFault, readStandardInput } from '../../inputs/read-text.ts';
@@ -33,7 +33,7 @@ export async function apiCall(
   flags: ApiFlags,
   baseUrl: string,
 ): Promise<ApiCall> {
-  const method = oneOf('method', target.method.toUpperCase(), METHODS);
+  const method = requireOneOf('method', target.method.toUpperCase(), METHODS);
   if (flags.paginate === true && method !== 'GET') throw usageError('--paginate is for GET only');
   const [pathname = '', search = ''] = pathBelow(target.path, baseUrl).split(/\?(.*)/su);
   const query = new URLSearchParams(search);

@@ -41,7 +41,7 @@ import { gridPage } from '../../outputs/pages/grid-page.ts';
 import { gridTable } from '../../outputs/pages/grid-terminal.ts';
 import { present } from '../../outputs/present.ts';
 import { writeNamedFile } from '../../outputs/special-file.ts';
-import { checkFile } from '../../outputs/writable.ts';
+import { checkWritableFile } from '../../outputs/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { failsGate, parseMargin, type VerdictGate } from '../../statistics/gate.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
@@ -67,7 +67,7 @@ export async function compare(
       'Give the other one from a file.',
     );
   }
-  if (report !== undefined) checkFile(ctx.cwd, report, '--report');
+  if (report !== undefined) checkWritableFile(ctx.cwd, report, '--report');
   refuseStrayFlags(flags);
   const gate = gateOf(flags);
   const rate = flagOrSetting(ctx.settings, 'rate', flags.rate);

@@ -3,7 +3,7 @@ import type { ModelsReport } from '../../../models/catalogue/report.ts';
 import type { Connection, Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { type Failure, failureOf } from '../../core/failure.ts';
-import { ageOf } from '../../core/time.ts';
+import { ageText } from '../../core/time.ts';
 import { TimeIsUp } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
@@ -130,7 +130,7 @@ function cacheNews(
 ): string {
   if (cached === undefined) return 'cached just now';
   return cached.hash === hash
-    ? `unchanged, cached ${ageOf(cached.fetchedAt, now)}`
+    ? `unchanged, cached ${ageText(cached.fetchedAt, now)}`
     : 'renewed: they had changed';
 }
 

@@ -3,7 +3,7 @@ import type { KeyView } from '../../../service/local-store.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
-import { ageOf } from '../../core/time.ts';
+import { ageText } from '../../core/time.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { confirm, present, presentList } from '../../outputs/present.ts';
 import { withOperatorStore } from '../../targets/operator-store.ts';
@@ -40,7 +40,7 @@ function keyOptions({ user, plan, credits, author }: Flags): NewKey {
 
 /** Lists the keys of the local service with their users and times of use, never the keys themselves. */
 export async function keysList(ctx: Context, flags: DatabaseFlags): Promise<void> {
-  const age = (time: string | null): string => (time === null ? 'never' : ageOf(time, ctx.clock.now()));
+  const age = (time: string | null): string => (time === null ? 'never' : ageText(time, ctx.clock.now()));
   await withOperatorStore(ctx, 'keys list', flags, async store => {
     await presentList(ctx, await store.listKeys(), {
       columns: [

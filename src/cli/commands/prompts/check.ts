@@ -35,7 +35,7 @@ export async function promptsCheck(
 
 /** Returns the findings of files. A missing file is not a finding but a usage error. */
 async function findingsOf(ctx: Context, files: readonly string[], needsModel: boolean): Promise<Finding[]> {
-  const [{ checkFile }, { withTasks }, { loadModels }, { knownModels }] = await Promise.all([
+  const [{ checkPromptFile: checkFile }, { withTasks }, { loadModels }, { knownModels }] = await Promise.all([
     import('../../../prompts/check/check-file.ts'),
     import('../../../prompts/tasks/prompt-tasks.ts'),
     import('../../../models/catalogue/table.ts'),

@@ -4,7 +4,7 @@ import { isUuid, MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/in
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { ageOf } from '../../core/time.ts';
+import { ageText } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { type ListForm, presentList } from '../../outputs/present.ts';
 import { type Pages, presentPages } from '../../outputs/present-pages.ts';
@@ -73,7 +73,7 @@ const MODALITY_NAMES = ['text', 'image'];
 
 /** Returns the form of a list of prompts. @param nothing the text for an empty list on a terminal */
 function promptForm(ctx: Context, nothing: string): ListForm<PromptSearchRow> {
-  const age = (row: PromptSearchRow): string => ageOf(fieldText(row.publishedAt), ctx.clock.now());
+  const age = (row: PromptSearchRow): string => ageText(fieldText(row.publishedAt), ctx.clock.now());
   return {
     columns: [
       { title: 'SLUG', min: 12, cell: row => fieldText(row.slug) },

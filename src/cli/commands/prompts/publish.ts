@@ -13,7 +13,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';
-import { readDefinition } from '../../targets/prompt-definition.ts';
+import { readDefinitionFile } from '../../targets/prompt-definition.ts';
 import { asTyped, shownPath } from '../../targets/prompt-file.ts';
 import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -90,7 +90,7 @@ async function overHttp(ctx: Context, database: string | undefined): Promise<Pub
   return {
     async publish(file) {
       try {
-        const { source, partials } = await readDefinition(ctx, file);
+        const { source, partials } = await readDefinitionFile(ctx, file);
         const slug = path.basename(file, '.prompt');
         return await client.prompts.publish(slug, { file: source, partials }, { signal });
       } catch (error) {

@@ -5,11 +5,11 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { confirm } from '../../outputs/present.ts';
-import { keptPlaces, type Place } from '../../settings/places.ts';
+import { type StoredItem, storedItems } from '../../settings/places.ts';
 import type { RESET } from './spec.ts';
 
 /** The parts that can be cleared, and their places. */
-const PARTS: Readonly<Record<string, readonly Place['name'][]>> = {
+const PARTS: Readonly<Record<string, readonly StoredItem['name'][]>> = {
   caches: ['resources', 'prompts'],
   journal: ['journal'],
   all: ['resources', 'prompts', 'journal', 'config', 'credentials'],
@@ -23,7 +23,7 @@ export async function reset(
 ): Promise<void> {
   const names = Object.hasOwn(PARTS, part) ? PARTS[part] : undefined;
   if (names === undefined) throw usageError(...unknownName('part', part, Object.keys(PARTS)));
-  const places = keptPlaces(ctx).filter(({ name, path }) => names.includes(name) && existsSync(path));
+  const places = storedItems(ctx).filter(({ name, path }) => names.includes(name) && existsSync(path));
   if (!yes && places.length > 0 && !(await isConfirmed(ctx, places))) {
     await confirm(ctx, { removed: [] }, 'Nothing was removed.');
     return;
@@ -38,7 +38,7 @@ export async function reset(
   );
 }
 
-async function isConfirmed(ctx: Context, places: readonly Place[]): Promise<boolean> {
+async function isConfirmed(ctx: Context, places: readonly StoredItem[]): Promise<boolean> {
   if (!ctx.interactive) throw usageError('reset asks before it removes anything', 'Confirm it with --yes.');
   for (const { path, holds } of places) ctx.io.note(`${path}: ${holds}`);
   const prompter = await ctx.prompter();

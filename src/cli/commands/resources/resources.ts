@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { oneOf } from '../../core/nearest.ts';
-import { ageOf } from '../../core/time.ts';
+import { requireOneOf } from '../../core/nearest.ts';
+import { ageText } from '../../core/time.ts';
 import { notFoundError } from '../../errors.ts';
 import { type ListForm, present, presentFacts, presentList } from '../../outputs/present.ts';
 import { cachedResources, wellFormedModels } from '../../settings/caches/resource-cache.ts';
@@ -17,7 +17,7 @@ export type ResourcesListOptions = FlagsOf<typeof RESOURCES_LIST.flags>;
 
 /** Lists the models and their run options. */
 export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<void> {
-  if (options.modality !== undefined) oneOf('modality', options.modality, MODALITIES);
+  if (options.modality !== undefined) requireOneOf('modality', options.modality, MODALITIES);
   const chosen = (await modelsOf(ctx, options)).filter(model => isChosen(model, options));
   const form: ListForm<Model> = {
     columns: [
@@ -66,7 +66,7 @@ export async function resourcesStatus(ctx: Context): Promise<void> {
   await presentFacts(ctx, status, [
     ['Service', service],
     ['Hash', cached?.hash ?? 'none cached'],
-    ['Models', cached && `${cached.models.length}, fetched ${ageOf(cached.fetchedAt, ctx.clock.now())}`],
+    ['Models', cached && `${cached.models.length}, fetched ${ageText(cached.fetchedAt, ctx.clock.now())}`],
     ['File', file],
   ]);
 }

@@ -9,8 +9,8 @@ import {
   type GivenImage,
   type GivenInputs,
   openGivenImages,
+  type PlacedInputs,
   placeImages,
-  type RunInputs,
   takeNamedImages,
 } from '../../inputs/images/place-images.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
@@ -119,7 +119,7 @@ async function completedInputs(
   supplied: GivenInputs,
   { ask, validate }: RunFlags,
   onAsked: (answers: Answers) => void,
-): Promise<RunInputs> {
+): Promise<PlacedInputs> {
   // Without a config there is nothing to assign or check.
   if (config === undefined && !mayAsk(ctx) && supplied.images.every(({ name }) => name === undefined)) {
     return { text: supplied.text, images: supplied.images.map(({ image }) => image) };

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
-import { ageOf } from '../../core/time.ts';
+import { ageText } from '../../core/time.ts';
 import { presentList } from '../../outputs/present.ts';
-import { inDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
+import { isInDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { type Cell, runStatusCell } from '../../terminal/table.ts';
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */
@@ -12,13 +12,13 @@ export async function runsJournal(ctx: Context): Promise<void> {
   if (damaged > 0) {
     ctx.io.note(`note: ${counted(damaged, 'line')} of ${journal.file} can't be read and left out`);
   }
-  const newestFirst = entries.map(entry => ({ ...entry, inDoubt: inDoubt(entry) }));
+  const newestFirst = entries.map(entry => ({ ...entry, inDoubt: isInDoubt(entry) }));
   await presentList(ctx, newestFirst, {
     columns: [
       {
         title: 'STARTED',
         dropOrder: 3,
-        cell: ({ time }) => ageOf(time, ctx.clock.now()),
+        cell: ({ time }) => ageText(time, ctx.clock.now()),
         plain: ({ time }) => time,
       },
       { title: 'STATUS', cell: entry => statusCell(ctx, entry) },
@@ -31,7 +31,7 @@ export async function runsJournal(ctx: Context): Promise<void> {
 }
 
 function statusCell(ctx: Context, entry: JournalEntry): Cell {
-  if (inDoubt(entry)) return { text: 'in doubt', paint: ctx.io.paint.yellow };
+  if (isInDoubt(entry)) return { text: 'in doubt', paint: ctx.io.paint.yellow };
   if (entry.outcome === 'refused' || entry.outcome === 'failed') return entry.outcome;
   if (entry.outcome === 'none') return 'no run';
   const ended = entry.runStatus === 'succeeded' || entry.runStatus === 'failed';

@@ -9,8 +9,8 @@ import {
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { oneOf } from '../../core/nearest.ts';
-import { ageOf } from '../../core/time.ts';
+import { requireOneOf } from '../../core/nearest.ts';
+import { ageText } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
 import type { ListColumn } from '../../outputs/present.ts';
@@ -44,7 +44,7 @@ function runsListRequest(flags: RunsListFlags, now: number): RunsListRequest {
   const query = {
     startingAfter: cursorOf(flags.startingAfter, '--starting-after'),
     endingBefore: cursorOf(flags.endingBefore, '--ending-before'),
-    status: flags.status === undefined ? undefined : oneOf('status', flags.status, RUN_STATUSES),
+    status: flags.status === undefined ? undefined : requireOneOf('status', flags.status, RUN_STATUSES),
     since,
     until,
   };
@@ -152,7 +152,7 @@ async function versionsOf(ctx: Context, connection: Connection, name: string): P
 const ROOMY = 80;
 
 function columnsFor(ctx: Context): ListColumn<RunRow>[] {
-  const age = (row: RunRow): string => ageOf(fieldText(row.createdAt), ctx.clock.now());
+  const age = (row: RunRow): string => ageText(fieldText(row.createdAt), ctx.clock.now());
   const isNarrow = ctx.io.stdout.columns < ROOMY;
   return [
     { title: 'RUN', ids: true, cell: row => fieldText(row.runId) },

@@ -10,7 +10,7 @@ import { costText, dollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { fieldText } from '../../core/json-value.ts';
-import { ageOf } from '../../core/time.ts';
+import { ageText } from '../../core/time.ts';
 import { present } from '../../outputs/present.ts';
 import { warningsOf } from '../../outputs/provider-fault.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -76,7 +76,7 @@ function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): str
     ['Prompt', title],
     ['Version', promptVersionId],
     ['Name', facts.runName],
-    ['Created', createdAt && `${ageOf(createdAt, ctx.clock.now())} (${createdAt})`],
+    ['Created', createdAt && `${ageText(createdAt, ctx.clock.now())} (${createdAt})`],
     ['Credits', facts.credits === null ? 'free' : fieldText(facts.credits)],
     ['Tokens', fieldText(facts.tokens)],
     ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],

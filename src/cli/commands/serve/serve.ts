@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import type { RequestEvent } from '../../../service/http/server.ts';
+import type { ServedRequest } from '../../../service/http/server.ts';
 import type { RunEndEvent, Service, ServiceOptions } from '../../../service/service-options.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import type { Context } from '../../context.ts';
@@ -160,7 +160,7 @@ function directory(name: string, flag: string, cwd: string): string {
 }
 
 /** Formats a request as one line: time, user, method, path, status, duration. */
-function requestLine(clock: Clock, request: RequestEvent): string {
+function requestLine(clock: Clock, request: ServedRequest): string {
   const { user, method, path, httpStatus, durationMs, traceparent } = request;
   const line = logLine(clock, user, `${method} ${path} ${httpStatus}`, durationMs);
   return traceparent === undefined ? line : `${line} traceparent=${traceparent}`;

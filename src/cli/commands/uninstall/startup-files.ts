@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { homeOf } from '../../core/paths.ts';
+import { homeDirectory } from '../../core/paths.ts';
 import type { Env } from '../../core/types.ts';
 import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
 
@@ -65,7 +65,7 @@ function isUtf16(bytes: Buffer): boolean {
 }
 
 function candidates(env: Env): string[] {
-  const home = homeOf(env);
+  const home = homeDirectory(env);
   if (home === undefined) return [];
   const config = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
   const zsh = env['ZDOTDIR'] || home;

@@ -7,7 +7,7 @@ import { placesToUnpack } from '../../../files/unpacked-file.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
-import { homeOf } from '../../core/paths.ts';
+import { homeDirectory } from '../../core/paths.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
@@ -154,7 +154,7 @@ function lineItem({ path: file, own }: { readonly path: string; readonly own: re
 
 /** Returns the fish script that earlier versions wrote to a file. */
 function fishItems(env: Context['env']): Item[] {
-  const home = homeOf(env);
+  const home = homeDirectory(env);
   if (home === undefined) return [];
   const config = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
   const file = path.join(config, 'fish', 'completions', 'promptrun.fish');

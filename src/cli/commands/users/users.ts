@@ -1,4 +1,4 @@
-import type { Account, UserChanges } from '../../../service/store/accounts-store.ts';
+import type { UserChanges, UserSummary } from '../../../service/store/accounts-store.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
@@ -9,7 +9,7 @@ import { withOperatorStore } from '../../targets/operator-store.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { USERS_SET } from './spec.ts';
 
-const FORM: ListForm<Account> = {
+const FORM: ListForm<UserSummary> = {
   columns: [
     { title: 'USER', min: 6, cell: ({ user }) => user },
     { title: 'PLAN', cell: ({ plan }) => plan },

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { fieldText, isObject, textUnder } from '../../core/json-value.ts';
-import { ageOf } from '../../core/time.ts';
+import { ageText } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { present } from '../../outputs/present.ts';
@@ -112,7 +112,7 @@ function differences(
 }
 
 function headline(ctx: Context, version: PromptVersion): string {
-  const age = ageOf(fieldText(version.publishedAt), ctx.clock.now());
+  const age = ageText(fieldText(version.publishedAt), ctx.clock.now());
   return oneLine(`${fieldText(version.promptVersionId)}  ${fieldText(version.title)}  ${age}`);
 }
 

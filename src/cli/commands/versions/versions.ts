@@ -1,7 +1,7 @@
 import type { PromptVersionEntry } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { fieldText, listOf, own } from '../../core/json-value.ts';
-import { ageOf } from '../../core/time.ts';
+import { ageText } from '../../core/time.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { connectionFor } from '../../targets/prompt-file.ts';
@@ -27,7 +27,7 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
       dropOrder: 1,
       cell: ({ history }) =>
         listOf(history)
-          .map(move => moveText(move, at => ageOf(at, now)))
+          .map(move => moveText(move, at => ageText(at, now)))
           .join('; '),
       plain: ({ history }) =>
         listOf(history)
@@ -41,7 +41,7 @@ export async function versionsList(ctx: Context, prompt: string): Promise<void> 
       {
         title: 'PUBLISHED',
         min: 8,
-        cell: ({ publishedAt }) => ageOf(fieldText(publishedAt), ctx.clock.now()),
+        cell: ({ publishedAt }) => ageText(fieldText(publishedAt), ctx.clock.now()),
         plain: ({ publishedAt }) => fieldText(publishedAt),
       },
       { title: '', cell: ({ isLatest }) => (isLatest === true ? 'latest' : '') },

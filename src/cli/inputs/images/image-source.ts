@@ -169,10 +169,16 @@ function sha256Of(bytes: Uint8Array): string {
 async function imageInMemory(bytes: Buffer, name: string): Promise<Extract<ImageSource, { kind: 'bytes' }>> {
   checkSize(bytes.length, name);
   await checkContent(bytes, name);
-  return { kind: 'bytes', name, size: bytes.length, sha256: sha256Of(bytes), chunks: () => once(bytes) };
+  return {
+    kind: 'bytes',
+    name,
+    size: bytes.length,
+    sha256: sha256Of(bytes),
+    chunks: () => singleChunk(bytes),
+  };
 }
 
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+async function* singleChunk(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 

@@ -18,7 +18,7 @@ export interface GivenInputs<Image = ImageSource> {
 }
 
 /** The inputs of a run. */
-export interface RunInputs<Image = ImageSource | undefined> {
+export interface PlacedInputs<Image = ImageSource | undefined> {
   readonly text: ReadonlyMap<string, string>;
   /** The images in the prompt's order; undefined if none was given for a place. */
   readonly images: readonly Image[];
@@ -76,7 +76,7 @@ export function withCommonInputs(common: GivenInputs, own: GivenInputs): GivenIn
 export function placeImages<Image>(
   fields: InputFields,
   { text, images }: GivenInputs<Image>,
-): RunInputs<Image | undefined> {
+): PlacedInputs<Image | undefined> {
   const names = fields.images.map(({ name }) => name);
   const places: (Image | undefined)[] = fields.images.map(() => undefined);
   for (const { name, image } of images) {
@@ -105,7 +105,7 @@ function noSuchImage(name: string, names: readonly (string | undefined)[]): Erro
 }
 
 /** Returns the complete inputs of a run. @throws {CliError} USAGE_ERROR if the config refuses them */
-export function checkedInputs(fields: InputFields, named: GivenInputs): RunInputs<ImageSource> {
+export function checkedInputs(fields: InputFields, named: GivenInputs): PlacedInputs<ImageSource> {
   const { text, images } = placeImages(fields, named);
   checkInputs(fields, { text, images });
   return { text, images: images.filter(image => image !== undefined) };

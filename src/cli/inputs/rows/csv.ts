@@ -25,7 +25,7 @@ interface Break {
   readonly after: number;
 }
 
-type Place = Pick<SourceRow, 'row' | 'line'>;
+type RowPosition = Pick<SourceRow, 'row' | 'line'>;
 
 /**
  * Yields the rows of a CSV file with a header, however long the file is.
@@ -47,7 +47,7 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
       header = isBlank(raw) ? undefined : readCsvHeader(record);
     } else if (!isBlank(raw)) {
       row += 1;
-      yield { ...readRecord(header, { record, raw }, place), cells: cellsOf(header, record) };
+      yield { ...readRecord(header, { record, raw }, place), cells: recordCells(header, record) };
     }
     if (broken()?.after === taken) break;
   }
@@ -73,10 +73,10 @@ async function delimiterOf(text: AsyncIterable<string>): Promise<[string, AsyncI
   const bare = header.replaceAll(/"[^"]*"/gu, '');
   const count = (delimiter: string): number => bare.split(delimiter).length;
   const best = DELIMITERS.reduce((one, other) => (count(other) > count(one) ? other : one), ',');
-  return [best, joined(beginning, pieces)];
+  return [best, prepended(beginning, pieces)];
 }
 
-async function* joined(beginning: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+async function* prepended(beginning: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
   yield beginning;
   for (let piece = await rest.next(); piece.done !== true; piece = await rest.next()) yield piece.value;
 }
@@ -109,7 +109,7 @@ function parseRecords(
   return { records: parser as AsyncIterable<CsvRecord>, broken: () => broken };
 }
 
-function cellsOf({ names }: CsvHeader, record: readonly string[]): Record<string, string> {
+function recordCells({ names }: CsvHeader, record: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name, column) => (name === '' ? [] : [[name, record[column] ?? ''] as const])),
   );
@@ -122,8 +122,8 @@ export async function readTable(text: AsyncIterable<string>): Promise<(readonly 
   return table;
 }
 
-function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: Place): SourceRow {
-  const torn = record.findIndex(value => value.startsWith('"') && !raw.includes(quoted(value)));
+function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: RowPosition): SourceRow {
+  const torn = record.findIndex(value => value.startsWith('"') && !raw.includes(csvQuoted(value)));
   if (torn !== -1) return faultyRow(place, `the quotes in column ${torn + 1} don't enclose the whole of it`);
   if (record.length !== header.columns) {
     return faultyRow(place, `${record.length} columns where the header has ${header.columns}`);
@@ -143,7 +143,7 @@ function isGiven([, value]: readonly [string, string]): boolean {
   return value !== '';
 }
 
-function brokenRecord({ error }: Break, place: Place): FaultyRow {
+function brokenRecord({ error }: Break, place: RowPosition): FaultyRow {
   const message =
     error?.code === 'CSV_QUOTE_NOT_CLOSED'
       ? 'its quotes are never closed, so that the rest of the file is lost'
@@ -152,7 +152,7 @@ function brokenRecord({ error }: Break, place: Place): FaultyRow {
 }
 
 /** Returns a value in quotes. */
-function quoted(value: string): string {
+function csvQuoted(value: string): string {
   return `"${value.replaceAll('"', '""')}"`;
 }
 

@@ -32,7 +32,7 @@ function readObject(source: string, place: { row: number; line: number }, unwrap
   }
   try {
     const inputs = imagesApart(fields, jsonInputs(fields, ''));
-    return { ...readableRow(place, id, inputs), cells: cellsOf(id, inputs) };
+    return { ...readableRow(place, id, inputs), cells: inputCells(id, inputs) };
   } catch (error) {
     if (error instanceof CliError) return faultyRow(place, error.message, id);
     throw error;
@@ -47,7 +47,7 @@ function unwrapped(value: unknown): unknown {
   return id === undefined ? item : { id, ...item };
 }
 
-function cellsOf(id: string | undefined, { text, images }: CollectedInputs): Record<string, string> {
+function inputCells(id: string | undefined, { text, images }: CollectedInputs): Record<string, string> {
   return Object.fromEntries([
     ...(id === undefined ? [] : [[ID_COLUMN, id] as const]),
     ...text,

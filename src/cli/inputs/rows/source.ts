@@ -151,7 +151,7 @@ async function csvRows(
 
 function imageFault(row: ReadableRow): SourceRow | undefined {
   return row.inputs.images.includes('-')
-    ? faulty(row, row.id, "an image of a row can't come from standard input")
+    ? faultyRow(row, row.id, "an image of a row can't come from standard input")
     : undefined;
 }
 
@@ -160,9 +160,13 @@ function twinFault(row: ReadableRow, ids: RowIds): SourceRow | undefined {
   const holder = ids.take(row);
   return holder === undefined
     ? undefined
-    : faulty(row, `${row.id} (row ${row.row})`, `its id ${JSON.stringify(row.id)} is that of row ${holder}`);
+    : faultyRow(
+        row,
+        `${row.id} (row ${row.row})`,
+        `its id ${JSON.stringify(row.id)} is that of row ${holder}`,
+      );
 }
 
-function faulty({ row, line }: ReadableRow, id: string, fault: string): SourceRow {
+function faultyRow({ row, line }: ReadableRow, id: string, fault: string): SourceRow {
   return { row, line, id, fault };
 }

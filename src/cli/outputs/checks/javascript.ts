@@ -42,7 +42,7 @@ export async function loadJavaScript(): Promise<
   const engine = await newQuickJSWASMModuleFromVariant(variant as unknown as typeof variant.default);
   return (script, input) => {
     try {
-      return runIn(engine.newRuntime(), script, input);
+      return runInContext(engine.newRuntime(), script, input);
     } catch {
       // The engine failed in its own code and can't be used again; PastBound ends its process.
       throw new PastBound('the JavaScript takes more than its engine can hold');
@@ -50,7 +50,7 @@ export async function loadJavaScript(): Promise<
   };
 }
 
-function runIn(runtime: QuickJSRuntime, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
+function runInContext(runtime: QuickJSRuntime, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
   runtime.setMemoryLimit(MEMORY_BYTES);
   runtime.setMaxStackSize(STACK_BYTES);
   const context = runtime.newContext();
@@ -70,7 +70,7 @@ function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): Ja
   const prepared = vm.evalCode('given = JSON.parse(given); undefined');
   if (prepared.error) return scriptFault(vm, prepared.error);
   prepared.value.dispose();
-  const callable = script.isFile ? exportedBy(vm, script) : written(vm, script.code);
+  const callable = script.isFile ? exportedBy(vm, script) : compile(vm, script.code);
   if ('fault' in callable) return callable;
   vm.setProp(vm.global, 'called', callable.handle);
   callable.handle.dispose();
@@ -82,7 +82,7 @@ function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): Ja
 type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
 
 /** Compiles code: several lines are a function's body; one line is an expression, perhaps after declarations. */
-function written(vm: QuickJSContext, code: string): Callable {
+function compile(vm: QuickJSContext, code: string): Callable {
   const line = code.trim();
   const declares = !code.includes('\n') && /^(?:const|let|var)\s/u.test(line);
   const body = code.includes('\n')

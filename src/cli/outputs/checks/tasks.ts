@@ -77,7 +77,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     };
   },
   schemaMismatch: async () => {
-    const { mismatchOf } = await import('../../../prompts/schemas/mismatch.ts');
+    const { firstMismatch: mismatchOf } = await import('../../../prompts/schemas/mismatch.ts');
     const compile = await schemaCompiler();
     const compiled = new Map<string, ReturnType<typeof compile>>();
     return (schema, value) => {

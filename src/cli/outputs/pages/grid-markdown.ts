@@ -21,23 +21,23 @@ const ICONS = {
  */
 export function gridMarkdown(grid: Grid, most: number): string {
   const rows = worstFirst(grid.rows);
-  const heading = `### ${plain(grid.title)}\n\n${grid.facts.map(plain).join(' · ')}\n\n`;
-  const columns = grid.columns.map(({ name }) => `<th>${plain(name)}</th>`).join('');
+  const heading = `### ${escapeForMarkdown(grid.title)}\n\n${grid.facts.map(escapeForMarkdown).join(' · ')}\n\n`;
+  const columns = grid.columns.map(({ name }) => `<th>${escapeForMarkdown(name)}</th>`).join('');
   const head = grid.columns.length > 1 ? `<tr><th></th><th></th>${columns}</tr>` : '';
   const lines = rows.map(
     ({ name, place = '', cells }) =>
-      `<tr><td>${plain(place)}</td><td>${plain(name)}</td>${cells.map(cellText).join('')}</tr>`,
+      `<tr><td>${escapeForMarkdown(place)}</td><td>${escapeForMarkdown(name)}</td>${cells.map(cellHtml).join('')}</tr>`,
   );
   const details = rows
     .filter(({ state }) => isBad(state) || state === 'changed')
     .map(({ name, cells }) => {
       const text = cells.flatMap((cell, at) => cellLines(cell, grid.columns[at]?.name ?? '')).join('\n');
-      return `<details><summary>${plain(name)}</summary><pre>${plain(text)}</pre></details>\n`;
+      return `<details><summary>${escapeForMarkdown(name)}</summary><pre>${escapeForMarkdown(text)}</pre></details>\n`;
     });
   const room = most - heading.length - head.length - 200;
-  const shownLines = fitting(lines, room / 2);
+  const shownLines = firstThatFit(lines, room / 2);
   const left = room - shownLines.reduce((sum, { length }) => sum + length, 0);
-  const shownDetails = fitting(details, left);
+  const shownDetails = firstThatFit(details, left);
   const table = `<table>${head}${shownLines.join('')}</table>\n\n`;
   const missing = leftOut(lines.length - shownLines.length, details.length - shownDetails.length);
   return heading + table + shownDetails.join('\n') + missing;
@@ -48,10 +48,10 @@ function leftOut(rows: number, reasons: number): string {
   return `\nLeft out, since this can be no longer: ${rows} rows of the table and the details of ${reasons}.\n`;
 }
 
-function cellText(cell: GridCell | undefined): string {
+function cellHtml(cell: GridCell | undefined): string {
   return cell === undefined
     ? '<td></td>'
-    : `<td>${ICONS[cell.state]} ${cell.facts.map(plain).join(', ')}</td>`;
+    : `<td>${ICONS[cell.state]} ${cell.facts.map(escapeForMarkdown).join(', ')}</td>`;
 }
 
 function cellLines(cell: GridCell | undefined, column: string): string[] {
@@ -70,7 +70,7 @@ function differenceText({ kind, text }: DiffPart): string {
 }
 
 /** Escapes text for HTML inside Markdown: an empty line would end the block of HTML, and an @ would mention a user. */
-function plain(text: string): string {
+function escapeForMarkdown(text: string): string {
   const more = text.length - LONGEST_TEXT;
   const shown = more > 0 ? `${text.slice(0, LONGEST_TEXT)}… (${more} more characters)` : text;
   return htmlText(shown).replaceAll('\n', '&#10;').replaceAll('@', '@\u2060');
@@ -79,7 +79,7 @@ function plain(text: string): string {
 const LONGEST_TEXT = 10_000;
 
 /** Returns as many of the first texts as fit. */
-function fitting(texts: readonly string[], most: number): string[] {
+function firstThatFit(texts: readonly string[], most: number): string[] {
   let left = most;
   const kept = texts.findIndex(text => {
     left -= text.length + 1;

@@ -46,7 +46,7 @@ export async function gridTable(
     stateColour(state, paint)(state),
     ...sideBySide(
       cells.map(cell => {
-        const text = wrapped(cellText(cell, paint, isWhole ? Number.POSITIVE_INFINITY : CONTEXT));
+        const text = wrapped(gridCellText(cell, paint, isWhole ? Number.POSITIVE_INFINITY : CONTEXT));
         return isWhole ? text : cutLines(text, state, paint);
       }),
     ),
@@ -71,7 +71,7 @@ function wrap(line: string, width: number): string {
   return wrapAnsi(line, width, { hard: true, trim: false }).replace(/\n((?:\u001b\[[\d;]*m)*) /gu, '\n$1');
 }
 
-function cellText(cell: GridCell | undefined, paint: ChalkInstance, context: number): string {
+function gridCellText(cell: GridCell | undefined, paint: ChalkInstance, context: number): string {
   if (cell === undefined) return '';
   const parts = cell.parts.map(part => partText(part, paint, context));
   return [paint.dim(visible(cell.facts.join(', '))), ...parts].join('\n');

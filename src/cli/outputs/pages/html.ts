@@ -10,13 +10,13 @@ type HtmlValue = string | number | Html | readonly Html[] | undefined;
 
 /** Makes HTML from a template. Every value is escaped as text, numbers too, unless it is `Html`. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  return new Html(String.raw({ raw: parts }, ...values.map(escaped)));
+  return new Html(String.raw({ raw: parts }, ...values.map(escapeForHtml)));
 }
 
-function escaped(value: HtmlValue): string {
+function escapeForHtml(value: HtmlValue): string {
   if (value instanceof Html) return value.text;
   if (typeof value === 'string' || typeof value === 'number') return htmlText(String(value));
-  return (value ?? []).map(escaped).join('');
+  return (value ?? []).map(escapeForHtml).join('');
 }
 
 /** Escapes a text for a page or an attribute. */

@@ -46,7 +46,7 @@ export function resolveAddress(sources: AddressSources): Address {
     return { embedded: false, baseUrl: { ...baseUrl, value }, profile: profile?.value };
   }
   if (profile?.value === LOCAL_PROFILE) return { embedded: true, profile: LOCAL_PROFILE, chosen: true };
-  if (profile !== undefined) return addressOf(profile, sources);
+  if (profile !== undefined) return profileAddress(profile, sources);
   if (env['PROMPTRUN_API_KEY']) {
     throw configError(
       'PROMPTRUN_API_KEY is set, but no base URL',
@@ -126,7 +126,7 @@ function existing(name: string, source: string, settings: Settings): Sourced {
   throw configError(`${source}: ${message}`, ...hints);
 }
 
-function addressOf({ value: profile }: Sourced, { globals, settings }: AddressSources): Address {
+function profileAddress({ value: profile }: Sourced, { globals, settings }: AddressSources): Address {
   const source = `profile ${profile}`;
   const { baseUrl } = settings.profiles.get(profile) ?? { baseUrl: '' };
   const value = checkedBaseUrl(baseUrl, source, globals.insecureHttp);

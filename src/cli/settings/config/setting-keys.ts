@@ -1,4 +1,4 @@
-import { oneOf } from '../../core/nearest.ts';
+import { requireOneOf } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 
 /** The settings and the types of their values. */
@@ -84,7 +84,7 @@ export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
 
 /** Returns the setting of this name. @throws {CliError} USAGE_ERROR that names the nearest one */
 export function settingKey(text: string): SettingKey {
-  return oneOf('setting', text, SETTING_KEYS);
+  return requireOneOf('setting', text, SETTING_KEYS);
 }
 
 /** Parses the value of a setting. @throws {CliError} USAGE_ERROR if it is not valid */

@@ -43,7 +43,7 @@ export function mayHaveMadeRun({ runId, outcome }: CreationFacts): boolean {
 }
 
 /** Returns true if the outcome of a creation is unknown; one that the service answered with an error has failed. */
-export function inDoubt(entry: CreationFacts): boolean {
+export function isInDoubt(entry: CreationFacts): boolean {
   return mayHaveMadeRun(entry) && entry.outcome !== 'failed';
 }
 
@@ -61,11 +61,11 @@ export class JournalFold {
     const line = parseLine(text);
     if (line === undefined) this.damaged += 1;
     else if (isStart(line)) return this.#begun(line);
-    else this.#outcomes.set(line.id, { ...outcomeOf(line), ...this.#outcomes.get(line.id) });
+    else this.#outcomes.set(line.id, { ...readOutcome(line), ...this.#outcomes.get(line.id) });
     return undefined;
   }
 
-  #begun({ again, ...start }: Line & JournalEntry): JournalEntry | undefined {
+  #begun({ again, ...start }: JournalLine & JournalEntry): JournalEntry | undefined {
     if (this.#repeated.has(start.id)) return undefined;
     if (again === true) this.#repeated.add(start.id);
     const outcome = this.#outcomes.get(start.id);
@@ -74,18 +74,18 @@ export class JournalFold {
   }
 }
 
-type Line = JsonObject & { readonly id: string };
+type JournalLine = JsonObject & { readonly id: string };
 
-function parseLine(text: string): Line | undefined {
+function parseLine(text: string): JournalLine | undefined {
   const line = parseJson(text);
-  return isObject(line) && typeof line['id'] === 'string' ? (line as Line) : undefined;
+  return isObject(line) && typeof line['id'] === 'string' ? (line as JournalLine) : undefined;
 }
 
-function isStart(line: Line): line is Line & JournalEntry {
+function isStart(line: JournalLine): line is JournalLine & JournalEntry {
   return ['time', 'baseUrl', 'promptVersionId'].every(key => typeof line[key] === 'string');
 }
 
-function outcomeOf({ outcome, recovered, clockOffsetMs, ...line }: Line): Partial<JournalEntry> {
+function readOutcome({ outcome, recovered, clockOffsetMs, ...line }: JournalLine): Partial<JournalEntry> {
   const texts = ['runId', 'runStatus', 'noted'].filter(key => typeof line[key] === 'string');
   return {
     ...(CREATION_OUTCOMES.some(one => one === outcome) && { outcome: outcome as CreationOutcome }),

@@ -53,7 +53,7 @@ function realPathOf(folder: string): string {
 
 /** Returns true if git would take a folder for a bare repository. */
 function looksBare(folder: string): boolean {
-  const has = (name: string): boolean => isThere(path.join(folder, name));
+  const has = (name: string): boolean => entryExists(path.join(folder, name));
   return has('HEAD') && ((has('objects') && has('refs')) || has('commondir'));
 }
 
@@ -62,7 +62,7 @@ function checkRepository(top: string, env: Env): void {
   const git = path.join(top, '.git');
   const directory = statSync(git).isDirectory() ? git : linkedDirectory(git);
   const common = commonDirectory(directory);
-  if (!isThere(path.join(directory, 'HEAD')) || !isThere(path.join(common, 'objects'))) {
+  if (!entryExists(path.join(directory, 'HEAD')) || !entryExists(path.join(common, 'objects'))) {
     throw leadsNowhere(git);
   }
   const foreign = [top, git, directory, common].find(one => !isOwn(one, env));
@@ -83,7 +83,7 @@ function linkedDirectory(file: string): string {
 /** Returns the directory that a linked worktree shares with its repository; otherwise the directory itself. */
 function commonDirectory(directory: string): string {
   const file = path.join(directory, 'commondir');
-  return isThere(file) ? path.resolve(directory, readSmallFile(file).trim()) : directory;
+  return entryExists(file) ? path.resolve(directory, readSmallFile(file).trim()) : directory;
 }
 
 function readSmallFile(file: string): string {
@@ -102,7 +102,7 @@ function isOwn(file: string, env: Env): boolean {
   return [lstatSync(file), statSync(file)].every(({ uid }) => users.includes(uid));
 }
 
-function isThere(file: string): boolean {
+function entryExists(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 }
 

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import type { Env } from '../../core/types.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
-import type { PromptFile } from '../named-prompt-file.ts';
+import type { NamedPromptFile } from '../named-prompt-file.ts';
 import { findRepository } from './repository.ts';
 
 /** Time limit of one call of git, in milliseconds. */
@@ -26,7 +26,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
  */
 export async function withPromptFile<T>(
   ctx: Context,
-  file: PromptFile,
+  file: NamedPromptFile,
   use: (path: string) => Promise<T>,
 ): Promise<T> {
   if (file.revision === undefined) return use(file.path);
@@ -46,7 +46,7 @@ type Git = (args: readonly string[], mostBytes?: number) => Promise<Buffer>;
 
 async function checkOut(
   ctx: Context,
-  { name, path: prompt }: PromptFile,
+  { name, path: prompt }: NamedPromptFile,
   revision: string,
   checkout: string,
 ): Promise<string> {

@@ -11,12 +11,12 @@ export function isSafeDirectory(folder: string, env: Env): boolean {
   for (const value of [...globalFiles(env).flatMap(valuesIn), ...valuesOfEnvironment(env)]) {
     // An empty value resets the list.
     if (value === '') isSafe = false;
-    else if (fits(value, folder, env)) isSafe = true;
+    else if (matchesFolder(value, folder, env)) isSafe = true;
   }
   return isSafe;
 }
 
-function fits(value: string, folder: string, env: Env): boolean {
+function matchesFolder(value: string, folder: string, env: Env): boolean {
   if (value === '*') return true;
   const named = value.startsWith('~/') ? path.join(env['HOME'] ?? '', value.slice(2)) : value;
   if (named.endsWith('/*')) return folder.startsWith(path.normalize(named.slice(0, -1)));
@@ -50,13 +50,13 @@ function valuesIn(file: string): string[] {
     const [, section, rest = line] = /^\s*\[([^\]]*)\](.*)$/u.exec(line) ?? [];
     if (section !== undefined) isSafe = section.trim().toLowerCase() === 'safe';
     const [, value] = /^directory\s*=(.*)$/iu.exec(rest.trim()) ?? [];
-    if (isSafe && value !== undefined) values.push(unquoted(value.trim()));
+    if (isSafe && value !== undefined) values.push(unquotedSetting(value.trim()));
   }
   return values;
 }
 
 /** Removes quotes, escapes and the comment from a value. */
-function unquoted(value: string): string {
+function unquotedSetting(value: string): string {
   const [, quoted] = /^"((?:[^"\\]|\\.)*)"/u.exec(value) ?? [];
   return quoted === undefined
     ? (value.split(/[#;]/u, 1)[0] ?? '').trimEnd()

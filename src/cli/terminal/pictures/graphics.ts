@@ -58,7 +58,7 @@ export function halfBlocks({ width, height, pixels }: Miniature): string {
   };
   const lines = Array.from({ length: Math.ceil(height / 2) }, (_, row) => {
     const cells = Array.from({ length: width }, (_, x) =>
-      cell(colourAt(x, row * 2), colourAt(x, row * 2 + 1)),
+      halfBlock(colourAt(x, row * 2), colourAt(x, row * 2 + 1)),
     );
     return `${cells.join('')}\u001B[0m`;
   });
@@ -67,7 +67,7 @@ export function halfBlocks({ width, height, pixels }: Miniature): string {
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-function cell(upper: Colour | undefined, lower: Colour | undefined): string {
+function halfBlock(upper: Colour | undefined, lower: Colour | undefined): string {
   if (upper === undefined && lower === undefined) return '\u001B[0m ';
   if (upper === undefined) return `\u001B[0;38;2;${lower?.join(';')}m▄`;
   if (lower === undefined) return `\u001B[0;38;2;${upper.join(';')}m▀`;

@@ -8,7 +8,7 @@ import { CaseFault, CliError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions } from '../../inputs/flags.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
-import { checkedInputs, type RunInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
+import { checkedInputs, type PlacedInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { providerOf } from '../../jobs/provider-batch/batch-session.ts';
@@ -144,7 +144,7 @@ async function placedInputs(
   ctx: Context,
   { text, images, folder, fault }: TestCase,
   config: unknown,
-): Promise<RunInputs<ImageSource>> {
+): Promise<PlacedInputs<ImageSource>> {
   if (fault !== undefined) return { text, images: [] };
   const fields = describeConfig(config);
   const finder = imagesNamedIn(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
