@@ -35,7 +35,7 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
     },
   });
   try {
-    await parsed(tree, withDebugBody(argv));
+    await parseAndRun(tree, withDebugBody(argv));
     await showHelp(help.join(''));
   } catch (error) {
     exitCode = await reportError(error);
@@ -45,7 +45,7 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
 }
 
 /** Parses the line and runs its command; also returns after help was shown instead. */
-async function parsed(tree: Command, argv: readonly string[]): Promise<void> {
+async function parseAndRun(tree: Command, argv: readonly string[]): Promise<void> {
   try {
     await tree.parseAsync([...argv], { from: 'user' });
   } catch (error) {

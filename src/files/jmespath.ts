@@ -77,8 +77,9 @@ function syntaxFault(expression: string): ExpressionFault | undefined {
 /** Returns the index of the first character that is not part of a token. */
 function tokenizableLength(expression: string): number {
   let end = expression.length;
-  while (end > 0 && messageIfThrown(() => tokenize(expression.slice(0, end), OPTIONS)) !== undefined)
+  while (end > 0 && messageIfThrown(() => tokenize(expression.slice(0, end), OPTIONS)) !== undefined) {
     end -= 1;
+  }
   return end;
 }
 

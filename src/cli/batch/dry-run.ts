@@ -7,20 +7,20 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, readRows } from '../inputs/rows/source.ts';
-import { providerOf } from '../jobs/provider-batch/batch-session.ts';
+import { batchProviderOf } from '../jobs/provider-batch/batch-session.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import { reportRow } from './progress/reporter.ts';
 
 /** Checks every row as far as possible without creating anything. */
-export async function dryRun(
+export async function dryRunBatch(
   ctx: Context,
   source: RowSource,
   batch: PreparedBatch,
   { shard, providerBatch, caps }: Pick<BatchOptions, 'shard' | 'providerBatch' | 'caps'>,
 ): Promise<ExitCode> {
-  if (providerBatch) await providerOf(batch.connection, batch.promptVersionId);
+  if (providerBatch) await batchProviderOf(batch.connection, batch.promptVersionId);
   let rows = 0;
   let faults = 0;
   const forecast = new Forecast();

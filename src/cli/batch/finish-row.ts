@@ -11,7 +11,7 @@ import type { SourceRow } from '../inputs/rows/row.ts';
 import type { RowSource } from '../inputs/rows/source.ts';
 import { errorText, isAtCap, isRefusalOfAll, type JobOutcome, type RunDetails } from '../jobs/job.ts';
 import type { JobEnd } from '../jobs/job-journal.ts';
-import { NoMoreWanted, type Stop } from '../jobs/stop.ts';
+import { NoMoreWanted, type StopControl } from '../jobs/stop-control.ts';
 import { errorsOf } from '../outputs/provider-fault.ts';
 import { withPaths } from '../outputs/results.ts';
 import type { BatchFiles } from './open-files.ts';
@@ -30,13 +30,13 @@ export interface RunningBatch extends BatchFiles {
   readonly batch: PreparedBatch;
   readonly budget: Budget;
   readonly tally: Tally;
-  readonly stop: Stop;
+  readonly stop: StopControl;
 }
 
 /** Saves, journals, writes, counts and reports the outcome of a row. */
 export async function finishRow(running: RunningBatch, row: SourceRow, outcome: JobOutcome): Promise<void> {
   const { tally, journal } = running;
-  const finished = outcome.kind === 'ended' ? await saveOutputs(running, outcome) : outcome;
+  const finished = outcome.kind === 'ended' ? await saveRowOutputs(running, outcome) : outcome;
   switch (finished.kind) {
     case 'ended':
     case 'failed':
@@ -49,14 +49,14 @@ export async function finishRow(running: RunningBatch, row: SourceRow, outcome: 
       await journal.candidates(row, finished.candidates);
       tally.now['in doubt'] += 1;
       break;
-    case 'going on':
-      tally.now['going on'] += 1;
+    case 'running':
+      tally.now.running += 1;
       break;
     case 'dropped':
       if (finished.inDoubt) tally.now['in doubt'] += 1;
       break;
-    case 'put off':
-      tally.putOff += 1;
+    case 'postponed':
+      tally.postponed += 1;
       break;
   }
   reportEnd(running, row, finished);
@@ -71,7 +71,7 @@ function reportEnd(
   const error = outcome.kind === 'dropped' ? undefined : outcome.error;
   if (isAtCap(error) || error instanceof NoMoreWanted) return stop.noMoreRows();
   // A fault that every row would meet is reported once, at the end.
-  if (error === undefined || outcome.kind === 'put off' || isRefusalOfAll(error)) return;
+  if (error === undefined || outcome.kind === 'postponed' || isRefusalOfAll(error)) return;
   const candidates = outcome.kind === 'in doubt' ? outcome.candidates : [];
   reportRow(ctx, source.name, row, { error, candidates });
   if (tally.failedNow >= maxFailures) stop.noMoreRows(`${counted(maxFailures, 'row')} failed`);
@@ -110,7 +110,7 @@ async function writeLine(
 type Ended = Extract<JobOutcome, { kind: 'ended' }>;
 
 /** Saves a run's outputs. A fault with the files becomes the row's error and never loses the paid run. */
-async function saveOutputs(running: RunningBatch, outcome: Ended): Promise<Ended> {
+async function saveRowOutputs(running: RunningBatch, outcome: Ended): Promise<Ended> {
   const { run, notSaved } = await savedRun(running, outcome.run, outcome.facts);
   const { recovered } = outcome.run;
   const error = run.runStatus === 'failed' ? runFailed(run) : saveFault(notSaved);

@@ -69,7 +69,10 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
 export async function prepareRow(ctx: Context, batch: PreparedBatch, row: ReadableRow): Promise<RunRequest> {
   const { fields, promptVersionId, runOptions: options } = batch;
   const finder = imagesNamedIn(ctx, batch.folder);
-  const named = { text: textInputs(batch, row), images: await openGivenImages(finder, imagesOf(batch, row)) };
+  const named = {
+    text: textInputs(batch, row),
+    images: await openGivenImages(finder, rowImages(batch, row)),
+  };
   const own = await takeNamedImages(fields, named, finder);
   return { promptVersionId, ...checkedInputs(fields, withCommonInputs(batch.common, own)), options };
 }
@@ -81,7 +84,7 @@ function textInputs(batch: PreparedBatch, { inputs, named, id }: ReadableRow): M
   return new Map([...kept, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);
 }
 
-function imagesOf(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): readonly string[] {
+function rowImages(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): readonly string[] {
   if (batch.ignoredColumns.length === 0) return inputs.images;
   const columns = Object.entries(cells)
     .flatMap(([name, image]) => ({ name, image, order: imageColumnOrder(name) ?? Number.NaN }))
@@ -93,10 +96,10 @@ function imagesOf(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): re
 function isIgnored({ ignoredColumns, fields }: PreparedBatch, name: string): boolean {
   if (ignoredColumns.includes(name)) return true;
   const takesImages = fields.images.length > 0 && imageColumnOrder(name) !== undefined;
-  return ignoredColumns.includes('*') && fields.known && !takesImages && !namesOf(fields).includes(name);
+  return ignoredColumns.includes('*') && fields.known && !takesImages && !inputNames(fields).includes(name);
 }
 
-function namesOf({ text, images }: InputFields): string[] {
+function inputNames({ text, images }: InputFields): string[] {
   return [...text.map(({ key }) => key), ...images.flatMap(({ name }) => name ?? [])];
 }
 
@@ -109,7 +112,7 @@ function namesOf({ text, images }: InputFields): string[] {
 export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row: SourceRow): void {
   const { fields } = batch;
   if (source.format !== 'csv' || !fields.known) return;
-  const keys = namesOf(fields);
+  const keys = inputNames(fields);
   const stray = Object.entries(row.cells ?? {}).find(
     ([name, value]) =>
       value !== '' &&

@@ -6,24 +6,24 @@ import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
 import { openSource, readRows, repeatableSource } from '../inputs/rows/source.ts';
-import { type PlannedJob, runJobs } from '../jobs/engine.ts';
 import { failedOutcome, type Job, type JobOutcome } from '../jobs/job.ts';
+import { type PlannedJob, runJobs } from '../jobs/job-engine.ts';
 import { concurrencyFor } from '../jobs/paced-connection.ts';
-import { providerOf } from '../jobs/provider-batch/batch-session.ts';
+import { batchProviderOf } from '../jobs/provider-batch/batch-session.ts';
 import { handedRows } from '../jobs/provider-batch/handover.ts';
 import { throughProvider } from '../jobs/provider-batch/through-provider.ts';
 import type { JobState } from '../jobs/read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from '../jobs/recall-jobs.ts';
-import { Stop } from '../jobs/stop.ts';
+import { StopControl } from '../jobs/stop-control.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
 import type { BatchOptions } from './options.ts';
 import { planRow, type RowPlan } from './plan.ts';
 import { prepareBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
-import { startProgress } from './progress/progress.ts';
+import { startBatchProgress } from './progress/progress.ts';
 import { reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
-import { conclude } from './report/summary.ts';
+import { concludeBatch } from './report/summary.ts';
 import { checkOutputPaths } from './results/results.ts';
 import type { Results } from './results/results-line.ts';
 
@@ -33,16 +33,16 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   const source = await openSource(ctx, options);
   const batch = await prepareBatch(ctx, options);
   if (options.dryRun) {
-    const { dryRun } = await import('./dry-run.ts');
+    const { dryRunBatch: dryRun } = await import('./dry-run.ts');
     return dryRun(ctx, source, batch, options);
   }
   new Budget(ctx, options.caps).check(batch.connection);
-  if (options.providerBatch) await providerOf(batch.connection, batch.promptVersionId);
+  if (options.providerBatch) await batchProviderOf(batch.connection, batch.promptVersionId);
   // Every row is compared with the earlier requests before anything is sent.
   const rows = options.resume ? await repeatableSource(source, ctx.signal) : source;
   const files = await openFiles(ctx, options, rows, batch);
   try {
-    return await runAll(ctx, { options, source: rows, batch, ...files });
+    return await runRows(ctx, { options, source: rows, batch, ...files });
   } finally {
     await files.journal.close();
     await files.results.close();
@@ -52,7 +52,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
 
 type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;
 
-async function runAll(ctx: Context, open: OpenBatch): Promise<ExitCode> {
+async function runRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   const { options, batch, results, journal, survey } = open;
   const { connection, promptVersionId, runOptions, estimatedCredits } = batch;
   const known = await recallJobs(ctx, connection, journal, {
@@ -68,14 +68,14 @@ async function runAll(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   };
   await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
   const tally = new Tally(survey?.count);
-  const stop = new Stop();
+  const stop = new StopControl();
   const budget = new Budget(ctx, options.caps, { until: stop.reading });
   const handed = handedRows(journal);
   countEarlierRuns(budget, open, known, handed);
   const running: RunningBatch = { ...open, ctx: { ...ctx, signal: stop.dropping }, budget, tally, stop };
   const release = stop.listen(ctx, tally);
   const handsOver = options.providerBatch || handed.size > 0;
-  const stopProgress = startProgress(ctx, tally, { hasLines: !handsOver });
+  const stopProgress = startBatchProgress(ctx, tally, { hasLines: !handsOver });
   try {
     const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
       await finishRow(running, (job as RowJob).source, outcome);
@@ -96,7 +96,11 @@ async function runAll(ctx: Context, open: OpenBatch): Promise<ExitCode> {
     await stopProgress();
     release();
   }
-  return conclude(ctx, running, survey?.count ?? (stop.isStopping() ? undefined : tally.done + tally.putOff));
+  return concludeBatch(
+    ctx,
+    running,
+    survey?.count ?? (stop.isStopping() ? undefined : tally.done + tally.postponed),
+  );
 }
 
 /** Counts the spending of earlier invocations, certain or possible. */
@@ -130,7 +134,7 @@ async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGener
   for await (const row of readRows(source, stop.reading, batch.fields)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
-    const plan = planOf(running, row, known, survey?.changed.has(row.id) ?? false);
+    const plan = plannedRow(running, row, known, survey?.changed.has(row.id) ?? false);
     if (plan.kind === 'leave') {
       tally.before[plan.because] += 1;
       if (plan.because === 'in doubt') {
@@ -153,7 +157,7 @@ async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGener
 }
 
 /** Plans a row. A row that has changed since it was sent is left alone or run again; if in doubt, it stays so. */
-function planOf(
+function plannedRow(
   { options, results }: RunningBatch,
   { id }: SourceRow,
   { states, settlements }: KnownJobs,

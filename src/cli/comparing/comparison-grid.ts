@@ -12,9 +12,9 @@ import {
   type ComparedRow,
   isNotRun,
   passedText,
+  type RowVerdict,
   shownText,
   type VariantResult,
-  type Verdict,
   verdictOn,
 } from './comparison.ts';
 import type { RowJudgement } from './expectations.ts';
@@ -32,10 +32,11 @@ export async function comparisonGrid(
   judgements?: ReadonlyMap<number, RowJudgement>,
 ): Promise<Grid> {
   const verdicts = rows.map(verdictOn);
-  const count = (verdict: Verdict): string => `${verdicts.filter(one => one === verdict).length} ${verdict}`;
+  const count = (verdict: RowVerdict): string =>
+    `${verdicts.filter(one => one === verdict).length} ${verdict}`;
   const inDoubt = rows.filter(({ results }) => results.some(({ isInDoubt }) => isInDoubt)).length;
   const gridRows: GridRow[] = [];
-  for (const row of rows) gridRows.push(await gridRow(ctx, row, budget, judgements?.get(row.row)));
+  for (const row of rows) gridRows.push(await comparisonGridRow(ctx, row, budget, judgements?.get(row.row)));
   return {
     title: variants.map(({ name }) => name).join(' · '),
     facts: [
@@ -51,7 +52,7 @@ export async function comparisonGrid(
     measures: MEASURES,
     columns: variants.map(({ name }, at) => ({
       name,
-      totals: totalsOf(
+      totals: variantTotals(
         rows.flatMap(row => row.results[at] ?? []),
         budget,
       ),
@@ -60,7 +61,7 @@ export async function comparisonGrid(
   };
 }
 
-function totalsOf(results: readonly VariantResult[], budget: Budget): string[] {
+function variantTotals(results: readonly VariantResult[], budget: Budget): string[] {
   const done = results.filter(result => !isNotRun(result));
   const succeeded = done.filter(({ run }) => run?.runStatus === 'succeeded').length;
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
@@ -69,7 +70,7 @@ function totalsOf(results: readonly VariantResult[], budget: Budget): string[] {
   return [...counts, ...spentCells(spent, true)];
 }
 
-async function gridRow(
+async function comparisonGridRow(
   ctx: Context,
   row: ComparedRow,
   budget: Budget,
@@ -81,15 +82,15 @@ async function gridRow(
     const state =
       result.run === undefined ? 'not run' : result.run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
     const passed = passedText(judgement?.passes[at]);
-    const facts = [...(passed ? [passed] : []), ...factsOf(result, budget)];
+    const facts = [...(passed ? [passed] : []), ...resultFacts(result, budget)];
     const messages = (judgement?.messages[at] ?? []).map(text => ({ kind: 'message', text }) as const);
-    cells.push({ state, facts, parts: [...messages, ...(await partsOf(ctx, result, first))] });
+    cells.push({ state, facts, parts: [...messages, ...(await resultParts(ctx, result, first))] });
   }
   return { name: row.id, state: verdictOn(row), inputs: Object.entries(row.inputs), cells };
 }
 
 /** Returns time, tokens and cost, as far as known. */
-function factsOf({ run, seconds }: VariantResult, budget: Budget): string[] {
+function resultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
   const { credits, cost } = budget.spentOn(run?.runId ?? '');
   return [
     `${seconds.toFixed(1)} s`,
@@ -100,7 +101,7 @@ function factsOf({ run, seconds }: VariantResult, budget: Budget): string[] {
 }
 
 /** Returns the first variant's answer unchanged, the others' with their differences from it. */
-async function partsOf(
+async function resultParts(
   ctx: Context,
   result: VariantResult,
   first: VariantResult | undefined,

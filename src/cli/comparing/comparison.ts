@@ -26,13 +26,13 @@ export interface ComparedRow {
  * Returns `failed` if a run failed or could not be created, else `not run` if a run was left undone, else `changed` if the
  * outputs differ.
  */
-export type Verdict = 'same' | 'changed' | 'failed' | 'not run';
+export type RowVerdict = 'same' | 'changed' | 'failed' | 'not run';
 
-export function verdictOn({ results }: ComparedRow): Verdict {
+export function verdictOn({ results }: ComparedRow): RowVerdict {
   const done = results.filter(result => !isNotRun(result));
   if (done.some(({ run }) => run?.runStatus !== 'succeeded')) return 'failed';
   if (done.length < results.length) return 'not run';
-  const [first, ...others] = results.map(contentOf);
+  const [first, ...others] = results.map(comparableContent);
   return others.every(content => content === first) ? 'same' : 'changed';
 }
 
@@ -42,7 +42,7 @@ export function isNotRun({ fault, isLeft = false }: RequestResult): boolean {
 }
 
 /** Returns the content to compare. Pictures are compared by bytes, because each run has its own URLs. */
-function contentOf({ run, media }: VariantResult): string {
+function comparableContent({ run, media }: VariantResult): string {
   return JSON.stringify(
     run?.outputs.map(({ type, data }) => {
       const content = media.get(fieldText(data));

@@ -19,7 +19,7 @@ import type { Job } from '../jobs/job.ts';
 import { concurrencyFor } from '../jobs/paced-connection.ts';
 import type { ResumableRequests } from '../jobs/resumable-requests.ts';
 import { type RequestResult, runRequests } from '../jobs/run-requests.ts';
-import { Stop } from '../jobs/stop.ts';
+import { StopControl } from '../jobs/stop-control.ts';
 import { mediaOf } from '../outputs/media-content.ts';
 import type { TestCase } from '../testing/cases/test-case.ts';
 import type { ComparedRow, VariantResult } from './comparison.ts';
@@ -88,7 +88,7 @@ export async function caseDigest(
 ): Promise<string> {
   const own = imagesNamedIn(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
   const nothing = { text: new Map(), images: [], options: new Map() };
-  return requestDigest(await requestOf(variant, { text, images }, nothing, { common: own, own }));
+  return requestDigest(await variantRequest(variant, { text, images }, nothing, { common: own, own }));
 }
 
 /** The finders of images on the command line and in rows. */
@@ -106,7 +106,7 @@ async function checkedRow(
   const images = await openGivenImages(finders.own, named);
   const requests: RunRequest[] = [];
   for (const variant of variants) {
-    const request = requestOf(variant, { text, images }, common, finders).catch((error: unknown) => {
+    const request = variantRequest(variant, { text, images }, common, finders).catch((error: unknown) => {
       if (!(error instanceof CliError)) throw error;
       throw usageError(`${error.message} (${variant.name})`, ...error.hints);
     });
@@ -115,7 +115,7 @@ async function checkedRow(
   return { row, id, inputs: Object.fromEntries([...text, ...common.text]), requests };
 }
 
-async function requestOf(
+async function variantRequest(
   { config, promptVersionId, model }: Variant,
   inputs: GivenInputs,
   common: CommonInputs,
@@ -146,7 +146,7 @@ export async function runComparison(
   { concurrency, budget, keepMedia, kept }: ComparisonOptions,
 ): Promise<(CheckedRow & ComparedRow)[]> {
   const results = new Map<string, VariantResult>();
-  const stop = new Stop();
+  const stop = new StopControl();
   for (const connection of new Set(variants.map(variant => variant.connection))) {
     const jobs = rows.flatMap(row =>
       row.requests.flatMap((request, at) => {

@@ -3,21 +3,21 @@ import type { CommandTable, Completes } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 import { Known } from './cached-facts.ts';
-import { type Call, completesOf, flagWithValue, isFlag, readCall } from './call.ts';
-import { type BashLine, type Line, parseBashLine, type Quote, unquoted } from './line.ts';
-import { anyOf, type Candidate, commandNames, flagNames, SOURCES, type Source } from './sources.ts';
+import { type BashLine, parseBashLine, type Quote, type ShellLine, unquoted } from './shell-line.ts';
+import { anyOf, type Candidate, type CandidateSource, commandNames, flagNames, SOURCES } from './sources.ts';
+import { completesOf, flagWithValue, isFlag, readTypedCommand, type TypedCommand } from './typed-command.ts';
 
 /** Returns the code of `__complete <shell> -- …`, which the completion scripts call. */
 export function completeFrom(table: CommandTable) {
   return async (ctx: Context, shell: string, words: readonly string[]): Promise<ExitCode> => {
-    const complete = (line: Line): Promise<Candidate[]> => candidatesFor(ctx, table, line);
+    const complete = (line: ShellLine): Promise<Candidate[]> => candidatesFor(ctx, table, line);
     const lines = await completionLines(shell, words, complete).catch(() => []);
     await ctx.io.out(lines.map(line => `${line}\n`).join(''));
     return EXIT.ok;
   };
 }
 
-type Complete = (line: Line) => Promise<Candidate[]>;
+type Complete = (line: ShellLine) => Promise<Candidate[]>;
 
 /** Returns the lines for a shell's script; each script passes its line in its shell's own form. */
 export async function completionLines(
@@ -39,18 +39,18 @@ export async function completionLines(
         ),
       );
     case 'powershell':
-      return forPowerShell(await complete(lastIsCurrent(decoded(words[0] ?? ''))));
+      return forPowerShell(await complete(lastIsCurrent(decodeWords(words[0] ?? ''))));
     default:
       return [];
   }
 }
 
-function lastIsCurrent(words: readonly string[]): Line {
+function lastIsCurrent(words: readonly string[]): ShellLine {
   return { words: words.slice(0, -1), current: words.at(-1) ?? '' };
 }
 
 /** Decodes a JSON list in Base64, because Windows PowerShell loses quotes and empty words in a program's arguments. */
-function decoded(text: string): string[] {
+function decodeWords(text: string): string[] {
   const words: unknown = JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
   return Array.isArray(words) ? words.filter(word => typeof word === 'string') : [];
 }
@@ -82,7 +82,7 @@ export function forZsh(candidates: readonly Candidate[]): string[] {
 /** Returns lines with PowerShell's inserted text, list text and description, none of them empty. */
 export function forPowerShell(candidates: readonly Candidate[]): string[] {
   return candidates.map(({ value, description }) =>
-    [powerShellWord(value), value, oneLine(description ?? '') || value].join('\t'),
+    [powerShellCandidate(value), value, oneLine(description ?? '') || value].join('\t'),
   );
 }
 
@@ -99,7 +99,7 @@ function bashQuoted(text: string, quote: Quote): string {
 }
 
 /** Quotes a word for PowerShell, which also accepts typographic quotes as quotes. */
-function powerShellWord(value: string): string {
+function powerShellCandidate(value: string): string {
   if (/^[\w./:=+-]+$/u.test(value)) return value;
   return `'${value.replace(/['\u2018-\u201b]/gu, '$&$&')}'`;
 }
@@ -108,9 +108,9 @@ function powerShellWord(value: string): string {
 async function candidatesFor(
   ctx: Context,
   table: CommandTable,
-  { words, current }: Line,
+  { words, current }: ShellLine,
 ): Promise<Candidate[]> {
-  const call = readCall(table, words);
+  const call = readTypedCommand(table, words);
   if (call === undefined) return [];
   const { source, prefix } = sourceFor(call, current);
   const typed = current.slice(prefix.length);
@@ -124,18 +124,21 @@ async function candidatesFor(
 }
 
 /** Returns the source of candidates, and the part of the word before them. */
-function sourceFor(call: Call, current: string): { readonly source: Source; readonly prefix: string } {
-  if (call.open !== undefined) return { source: sourceOf(call.open.completes), prefix: '' };
+function sourceFor(
+  call: TypedCommand,
+  current: string,
+): { readonly source: CandidateSource; readonly prefix: string } {
+  if (call.open !== undefined) return { source: candidateSource(call.open.completes), prefix: '' };
   if (isFlag(current) && !call.onlyOperands) {
     const carried = flagWithValue(current, call.flags);
     if (carried === undefined) return { source: flagNames, prefix: '' };
-    return { source: sourceOf(carried.flag.completes), prefix: carried.prefix };
+    return { source: candidateSource(carried.flag.completes), prefix: carried.prefix };
   }
-  return { source: anyOf(commandNames, sourceOf(argumentOf(call))), prefix: '' };
+  return { source: anyOf(commandNames, candidateSource(argumentOf(call))), prefix: '' };
 }
 
 /** Returns the kind of the next argument; a repeatable last one applies to all that follow. */
-function argumentOf({ command, operands }: Call): Completes | undefined {
+function argumentOf({ command, operands }: TypedCommand): Completes | undefined {
   const all = command?.arguments ?? [];
   const last = all.at(-1);
   const repeated = last?.[0].includes('...') === true ? last : undefined;
@@ -143,14 +146,14 @@ function argumentOf({ command, operands }: Call): Completes | undefined {
   return completesOf(usage, completes);
 }
 
-function sourceOf(completes: Completes | undefined): Source {
+function candidateSource(completes: Completes | undefined): CandidateSource {
   if (completes === undefined) return () => [];
   if (typeof completes === 'string') return SOURCES[completes];
   return () => completes.map(value => ({ value }));
 }
 
 /** Returns the context with the flags of the completed line, which choose the service. */
-function withFlags(ctx: Context, { flagValues }: Call): Context {
+function withFlags(ctx: Context, { flagValues }: TypedCommand): Context {
   const last = (flag: string): string | undefined => flagValues.get(flag)?.at(-1);
   const [profile, baseUrl] = [last('--profile'), last('--base-url')];
   return {

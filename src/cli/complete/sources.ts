@@ -6,7 +6,7 @@ import { describeConfig } from '../inputs/describe-config.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
 import type { Known, KnownPrompt } from './cached-facts.ts';
-import { type Call, verbOf } from './call.ts';
+import { type TypedCommand, verbOf } from './typed-command.ts';
 
 /** A completion of the word under the cursor. */
 export interface Candidate {
@@ -20,7 +20,7 @@ export interface Candidate {
 /** The input of a source. */
 export interface SourceRequest {
   readonly ctx: Context;
-  readonly call: Call;
+  readonly call: TypedCommand;
   readonly table: CommandTable;
   readonly known: Known;
   /** The typed part of the word, without its flag. */
@@ -28,19 +28,21 @@ export interface SourceRequest {
 }
 
 /** Returns candidates for a word; the caller removes those that don't begin with the typed part. */
-export type Source = (request: SourceRequest) => readonly Candidate[] | Promise<readonly Candidate[]>;
+export type CandidateSource = (
+  request: SourceRequest,
+) => readonly Candidate[] | Promise<readonly Candidate[]>;
 
-export const commandNames: Source = ({ call: { below } }) =>
+export const commandNames: CandidateSource = ({ call: { below } }) =>
   below.map(one => ({ value: commandName(one), description: one.summary }));
 
 /** Returns the names of flags, long if possible; a flag that is on the line already only if it is repeatable. */
-export const flagNames: Source = ({ call: { flags, flagValues } }) =>
+export const flagNames: CandidateSource = ({ call: { flags, flagValues } }) =>
   flags
     .filter(({ name, repeats }) => repeats || !flagValues.has(name))
     .map(({ name, description }) => ({ value: name, description }));
 
 const filesNamed =
-  (form: RegExp): Source =>
+  (form: RegExp): CandidateSource =>
   ({ ctx: { cwd, env }, typed }) =>
     pathsFrom(typed, { cwd, home: homeDirectory(env) }, name => form.test(name)).map(value => ({
       value,
@@ -51,24 +53,24 @@ const files = filesNamed(/./u);
 const promptFiles = filesNamed(/\.prompt(?:\.ya?ml)?$/u);
 const testFiles = filesNamed(/\.test\.yaml$/u);
 
-const profiles: Source = ({ ctx }) => [
+const profiles: CandidateSource = ({ ctx }) => [
   ...[...ctx.settings.profiles].map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
   { value: LOCAL_PROFILE, description: 'the built-in service' },
 ];
 
-const aliases: Source = ({ ctx }) =>
+const aliases: CandidateSource = ({ ctx }) =>
   [...ctx.settings.aliases].map(([value, target]) => ({ value, description: target }));
 
 /** Combines sources; one that can't be read contributes nothing. */
 export const anyOf =
-  (...sources: readonly Source[]): Source =>
+  (...sources: readonly CandidateSource[]): CandidateSource =>
   async request => {
     const answers = await Promise.allSettled(sources.map(async source => source(request)));
     return answers.flatMap(result => (result.status === 'fulfilled' ? result.value : []));
   };
 
 /** Returns ids of versions: of the prompt on the line, or of any prompt if it is unknown. */
-const versions: Source = async ({ call, known }) => {
+const versions: CandidateSource = async ({ call, known }) => {
   const prompt = await known.prompt(call.operands[0]);
   return (await known.prompts())
     .filter(({ promptId }) => prompt === undefined || promptId === prompt.promptId)
@@ -76,16 +78,16 @@ const versions: Source = async ({ call, known }) => {
 };
 
 /** Returns the slugs of prompts; their ids only if no slug is known. */
-const prompts: Source = request => named(request, ({ promptId }) => promptId);
+const prompts: CandidateSource = request => promptNames(request, ({ promptId }) => promptId);
 
 /** Returns the slugs of prompts to run; ids of versions if no slug is known. */
-const runnable: Source = request => named(request, ({ promptVersionId }) => promptVersionId);
+const runnable: CandidateSource = request => promptNames(request, ({ promptVersionId }) => promptVersionId);
 
 /** Aliases and prompt files don't depend on the service; prompts do. */
-const targets: Source = anyOf(aliases, promptFiles, runnable);
+const targets: CandidateSource = anyOf(aliases, promptFiles, runnable);
 
 /** Returns names of prompts; their labels after a slug and `@` are typed. */
-async function named(
+async function promptNames(
   { known, typed }: Pick<SourceRequest, 'known' | 'typed'>,
   idOf: (prompt: KnownPrompt) => string,
 ): Promise<Candidate[]> {
@@ -97,17 +99,17 @@ async function named(
   );
 }
 
-const runs: Source = async ({ ctx, known }) =>
+const runs: CandidateSource = async ({ ctx, known }) =>
   (await known.runs()).map(({ runId = '', runStatus = 'started', time }) => ({
     value: runId,
     description: `${runStatus}, ${ageText(time, ctx.clock.now())}`,
   }));
 
-const models: Source = async ({ known }) =>
+const models: CandidateSource = async ({ known }) =>
   (await known.models()).map(({ model, modality }) => ({ value: model, description: modality }));
 
 /** Returns `key=`, then `key=value` for the prompt's choices; files after `key=@`, and for named images. */
-const inputs: Source = async request => {
+const inputs: CandidateSource = async request => {
   const { call, known, typed } = request;
   const [key, value] = splitPair(typed);
   if (key !== undefined && value.startsWith('@')) {
@@ -131,7 +133,7 @@ const inputs: Source = async request => {
 };
 
 /** Returns `key=`, then `key=value`, for the model on the line or of the prompt; for any model if it is unknown. */
-const runOptions: Source = async ({ call, known, typed }) => {
+const runOptions: CandidateSource = async ({ call, known, typed }) => {
   const model = call.flagValues.get('--model')?.at(-1) ?? (await known.prompt(call.operands[0]))?.model;
   const models = (await known.models()).filter(one => model === undefined || one.model === model);
   const options = models.flatMap(one => one.availableRunOptions);
@@ -141,10 +143,10 @@ const runOptions: Source = async ({ call, known, typed }) => {
   return [...new Set(values)].map(value => ({ value: `${key}=${value}` }));
 };
 
-const settingKeys: Source = () =>
+const settingKeys: CandidateSource = () =>
   SETTING_KEYS.map(value => ({ value, description: SETTINGS[value].description }));
 
-const settingValues: Source = request => {
+const settingValues: CandidateSource = request => {
   const key = SETTING_KEYS.find(one => one === request.call.operands[0]);
   if (key === 'model' || key === 'judge') return models(request);
   return key !== undefined && typeof SETTINGS[key].default === 'boolean'
@@ -165,7 +167,7 @@ const TOPICS = [
   'tests',
 ];
 
-const helpTopics: Source = ({ call: { operands }, table }) => {
+const helpTopics: CandidateSource = ({ call: { operands }, table }) => {
   const [group] = operands;
   const path = group === undefined ? '' : verbOf(table, undefined, group)?.path;
   return [
@@ -177,7 +179,7 @@ const helpTopics: Source = ({ call: { operands }, table }) => {
   ];
 };
 
-export const SOURCES: Readonly<Record<Extract<Completes, string>, Source>> = {
+export const SOURCES: Readonly<Record<Extract<Completes, string>, CandidateSource>> = {
   aliases,
   files,
   helpTopics,
@@ -201,7 +203,11 @@ function splitPair(typed: string): readonly [key: string | undefined, value: str
 }
 
 /** Returns the keys that are not on the line yet, with their descriptions; a key with `=` can't be typed. */
-function keysLeft(call: Call, flag: string, keys: ReadonlyMap<string, string | undefined>): Candidate[] {
+function keysLeft(
+  call: TypedCommand,
+  flag: string,
+  keys: ReadonlyMap<string, string | undefined>,
+): Candidate[] {
   const taken = (call.flagValues.get(flag) ?? []).map(pair => splitPair(pair)[0]);
   return [...keys]
     .filter(([key]) => !key.includes('=') && !taken.includes(key))

@@ -103,7 +103,7 @@ export class Budget {
    */
   resume(connection: Connection, runs: Iterable<EarlierRun>, lost: Iterable<string>): void {
     for (const { promptVersionId = '', ...run } of runs) {
-      const kind = kindOf(connection, { promptVersionId });
+      const kind = costKey(connection, { promptVersionId });
       this.#spending.add({ ...run, connection, kind, isListed: this.#isCapped });
       this.#runsBefore.add(run.runId);
     }
@@ -147,7 +147,7 @@ export class Budget {
       if (this.#reached !== undefined) throw this.#reached;
       await this.#spending.readCosts();
       if (this.#caps.credits !== undefined) await this.#readCredits();
-      const dearest = this.#spending.dearest(kindOf(connection, request), expected?.model ?? '');
+      const dearest = this.#spending.dearest(costKey(connection, request), expected?.model ?? '');
       const estimate = {
         cost: expected === undefined ? 0 : costWithin(expected, dearest.cost),
         credits: this.#caps.credits === undefined ? 0 : (dearest.credits ?? listed),
@@ -201,7 +201,7 @@ export class Budget {
     };
     return {
       made: async run => {
-        await this.#count(connection, run, { kind: kindOf(connection, request), estimate });
+        await this.#count(connection, run, { kind: costKey(connection, request), estimate });
         close();
       },
       refused: close,
@@ -290,6 +290,6 @@ function costWithin(
 }
 
 /** Returns a key for runs that are expected to cost the same: those of one version with one model. */
-function kindOf({ service }: Connection, { promptVersionId, recorded }: Requested): string {
+function costKey({ service }: Connection, { promptVersionId, recorded }: Requested): string {
   return JSON.stringify([service, promptVersionId, recorded?.model ?? null]);
 }

@@ -7,10 +7,10 @@ import { providerFaultOf, warningsOf } from '../outputs/provider-fault.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import type { Budget, Reservation } from './budget.ts';
 import { createRun } from './create-run.ts';
-import { type Created, type CreateOptions, type CreationRequest, mayHaveRun } from './creation.ts';
-import { gaveUpWaiting } from './in-doubt.ts';
+import { type CreateRunOptions, type CreationRequest, type CreationResult, mayHaveRun } from './creation.ts';
+import { endedWaiting } from './in-doubt.ts';
 
-interface CreateAndWaitOptions extends CreateOptions {
+interface CreateAndWaitOptions extends CreateRunOptions {
   /** Reserves room for the run before it is created; nothing is counted by default. */
   readonly budget?: Budget | undefined;
   /** Room in the budget that is already reserved. */
@@ -40,12 +40,12 @@ export async function createAndWait(
   connection: Connection,
   request: CreationRequest,
   options: CreateAndWaitOptions = {},
-): Promise<Created> {
+): Promise<CreationResult> {
   const reservation = options.reservation ?? (await options.budget?.reserve(connection, request, options));
   let runId: string | undefined;
   try {
     let created = await createRun(ctx, connection, request, options);
-    if (created.kind === 'going') {
+    if (created.kind === 'running') {
       ({ runId } = created);
       await options.onRunId?.(runId, created.recovered);
       if (options.wait !== false) created = await waitForEnd(ctx, connection, created, options);
@@ -69,9 +69,9 @@ function noteWarnings({ io }: Context, run: Run): void {
 async function waitForEnd(
   ctx: Context,
   connection: Connection,
-  { runId, journalId, recovered }: Extract<Created, { kind: 'going' }>,
+  { runId, journalId, recovered }: Extract<CreationResult, { kind: 'running' }>,
   { onProgress, waitSignal }: CreateAndWaitOptions,
-): Promise<Created> {
+): Promise<CreationResult> {
   const signal = waitSignal === undefined ? ctx.signal : AbortSignal.any([ctx.signal, waitSignal]);
   const options = { delayFirst: !recovered, idFromService: true, onProgress };
   const run = await waitForKnownRun({ ...ctx, signal }, connection, runId, options);
@@ -91,7 +91,7 @@ interface WaitProgress {
 /** A poll of a service on this machine costs next to nothing, and the run may be another command's. */
 const EMBEDDED_INTERVAL_MS = 50;
 
-interface WaitOptions {
+interface RunWaitOptions {
   /** True to delay the first poll, because the service has just answered that the run takes longer. Default false. */
   readonly delayFirst?: boolean;
   /** True if the id came from the service: a 404 is then retried for a minute. */
@@ -108,7 +108,7 @@ export async function waitForKnownRun(
   ctx: Context,
   connection: Connection,
   runId: string,
-  { onProgress, ...options }: WaitOptions,
+  { onProgress, ...options }: RunWaitOptions,
 ): Promise<Run> {
   let status = 'running';
   const { client } = connection;
@@ -132,7 +132,7 @@ export async function waitForKnownRun(
   } catch (error) {
     const isLate = error instanceof WaitTimeoutError;
     if (!isLate && !signal.aborted) throw error;
-    throw gaveUpWaiting(isLate ? new TimeIsUp() : signal.reason, connection, runId);
+    throw endedWaiting(isLate ? new TimeIsUp() : signal.reason, connection, runId);
   }
 }
 

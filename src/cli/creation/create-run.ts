@@ -7,15 +7,20 @@ import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, stopperOf, TimeIsUp } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
-import { type Created, type CreateOptions, type CreationRequest, creationFault } from './creation.ts';
+import {
+  type CreateRunOptions,
+  type CreationRequest,
+  type CreationResult,
+  creationFault,
+} from './creation.ts';
 import { type SearchResult, searchRuns } from './find-run.ts';
 import {
   CreationInDoubt,
   doubtText,
-  gaveUpCreation,
-  gaveUpUnsent,
-  gaveUpWaiting,
-  stoppedHere,
+  endedBeforeAnswer,
+  endedUnsent,
+  endedWaiting,
+  endedWithRun,
 } from './in-doubt.ts';
 
 /** Maximum time of the search for a run after `--timeout`, in milliseconds. */
@@ -33,15 +38,15 @@ export async function createRun(
   ctx: Context,
   connection: Connection,
   request: CreationRequest,
-  options: CreateOptions,
-): Promise<Created> {
+  options: CreateRunOptions,
+): Promise<CreationResult> {
   ctx.signal.throwIfAborted();
   const { service, client } = connection;
   const { promptVersionId, digest: inputsDigest } = request;
   const { offsetMs: clockOffsetMs } = client.clock;
   const entry = options.entry ?? ctx.journal.entry({ service, promptVersionId, inputsDigest, clockOffsetMs });
   await Promise.all([begin(ctx, entry, options.entry !== undefined), options.onBegin?.(entry)]);
-  return new Creation({ ctx, connection, request, entry, options }).run();
+  return new RunCreation({ ctx, connection, request, entry, options }).run();
 }
 
 async function begin({ journal }: Context, entry: JournalEntry, again: boolean): Promise<void> {
@@ -60,11 +65,11 @@ interface CreationParts {
   readonly connection: Connection;
   readonly request: CreationRequest;
   readonly entry: JournalEntry;
-  readonly options: CreateOptions;
+  readonly options: CreateRunOptions;
 }
 
 /** One creation, from its first attempt until its fate is known. */
-class Creation {
+class RunCreation {
   readonly #parts: CreationParts;
   /** True if any of the current attempt may have reached the service. */
   #sent = false;
@@ -76,14 +81,14 @@ class Creation {
     this.#doubted = parts.options.entry !== undefined && mayHaveMadeRun(parts.entry);
   }
 
-  async run(): Promise<Created> {
+  async run(): Promise<CreationResult> {
     const { signal } = this.#parts.ctx;
     for (let attempt = 1; ; attempt++) {
       try {
         return this.#answered(await this.#send(signal));
       } catch (error) {
         if (error instanceof GatewayTimeoutError) return this.#running(error.runId);
-        if (signal.aborted) throw await this.#gaveUp();
+        if (signal.aborted) throw await this.#abortError();
         this.#refuseIfRefused(error);
         const waitMs = this.#keepsKeys ? this.#waitAfter(attempt) : undefined;
         if (waitMs === undefined) return this.#afterFault(error, attempt);
@@ -129,18 +134,18 @@ class Creation {
     return withoutSavedTo(run);
   }
 
-  #answered(run: Run): Created {
+  #answered(run: Run): CreationResult {
     const { runId, runStatus } = run;
     const journalId = this.#parts.entry.id;
     this.#note({ outcome: isOver(run) ? 'ended' : 'created', runId, runStatus });
     return isOver(run)
       ? { kind: 'ended', run, journalId }
-      : { kind: 'going', runId, journalId, recovered: false };
+      : { kind: 'running', runId, journalId, recovered: false };
   }
 
-  #running(runId: string, recovered = false): Created {
+  #running(runId: string, recovered = false): CreationResult {
     this.#note({ outcome: 'created', runId, ...(recovered && { recovered }) });
-    return { kind: 'going', runId, journalId: this.#parts.entry.id, recovered };
+    return { kind: 'running', runId, journalId: this.#parts.entry.id, recovered };
   }
 
   /** Throws an error which proves that no run exists. After a lost answer, only a refusal of the creation itself proves it. */
@@ -159,7 +164,7 @@ class Creation {
     return waitBeforeRetry(LOST_ANSWER_RETRIES, { attempt }, () => clock.random());
   }
 
-  async #afterFault(error: unknown, attempt: number): Promise<Created> {
+  async #afterFault(error: unknown, attempt: number): Promise<CreationResult> {
     if (creationFault(error) === 'failed' && attempt === 1) {
       this.#note({ outcome: 'failed' });
       throw error;
@@ -171,7 +176,7 @@ class Creation {
     io.note(`note: ${doubtText(error)}; searching for the run that it may have made`);
     const keptKeys = this.#keepsKeys;
     const { run, candidates } = await this.#search(signal);
-    if (signal.aborted) throw await this.#gaveUp();
+    if (signal.aborted) throw await this.#abortError();
     if (run !== undefined) {
       io.note(`note: continuing with run ${run.runId}, the only match: nobody else uses the key`);
       return this.#running(run.runId, true);
@@ -189,7 +194,7 @@ class Creation {
   }
 
   /** Returns the error to throw once the signal aborts. */
-  async #gaveUp(): Promise<unknown> {
+  async #abortError(): Promise<unknown> {
     const { ctx, connection, entry } = this.#parts;
     const reason: unknown = ctx.signal.reason;
     const stopper = stopperOf(reason);
@@ -199,31 +204,31 @@ class Creation {
     if (stopping !== undefined) {
       const { runId, stopped } = stopping;
       this.#note(stopped ? { outcome: 'ended', runId, runStatus: 'failed' } : { outcome: 'created', runId });
-      return stoppedHere(reason, connection, stopping);
+      return endedWithRun(reason, connection, stopping);
     }
     const isInDoubt = runsHere === undefined && (this.#sent || this.#doubted);
     this.#note({ outcome: isInDoubt ? 'interrupted' : 'refused' });
-    if (!isInDoubt) return gaveUpUnsent(reason);
+    if (!isInDoubt) return endedUnsent(reason);
     if (reason instanceof TimeIsUp) {
       return within(LAST_SEARCH_MS, undefined, limited => this.#timedOut(reason, limited));
     }
-    return gaveUpCreation(reason, connection, entry);
+    return endedBeforeAnswer(reason, connection, entry);
   }
 
   /** Searches once for the run after `--timeout`, as after a lost answer, and returns the error to throw. */
   async #timedOut(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
     const { connection, entry, options } = this.#parts;
     if (this.#keepsKeys) {
-      const runId = await this.#send(limit).then(run => run.runId, runIdOf);
-      if (runId === undefined) return gaveUpCreation(reason, connection, entry);
+      const runId = await this.#send(limit).then(run => run.runId, runIdOfTimeout);
+      if (runId === undefined) return endedBeforeAnswer(reason, connection, entry);
       this.#note({ outcome: 'created', runId });
-      return gaveUpWaiting(reason, connection, runId);
+      return endedWaiting(reason, connection, runId);
     }
-    if (options.search === false) return gaveUpCreation(reason, connection, entry);
+    if (options.search === false) return endedBeforeAnswer(reason, connection, entry);
     const { run, candidates } = await this.#search(limit);
-    if (run === undefined) return gaveUpCreation(reason, connection, entry, candidates);
+    if (run === undefined) return endedBeforeAnswer(reason, connection, entry, candidates);
     this.#note({ outcome: 'created', runId: run.runId, recovered: true });
-    return gaveUpWaiting(reason, connection, run.runId);
+    return endedWaiting(reason, connection, run.runId);
   }
 
   /** Writes an outcome to the journal. A failed write must not cost the result. Closing the journal awaits it. */
@@ -248,6 +253,6 @@ function isAboutCreation(error: unknown): boolean {
   return error instanceof ServiceError && [400, 404, 410, 413, 422].includes(error.httpStatus);
 }
 
-function runIdOf(error: unknown): string | undefined {
+function runIdOfTimeout(error: unknown): string | undefined {
   return error instanceof GatewayTimeoutError ? error.runId : undefined;
 }

@@ -28,17 +28,17 @@ export interface CreationRequest {
 export type CreatedRun = Run & { readonly recovered?: true };
 
 /** An existing run: with its outputs once it has ended, otherwise only its id. */
-export type Created =
+export type CreationResult =
   | { readonly kind: 'ended'; readonly run: CreatedRun; readonly journalId: string }
   | {
-      readonly kind: 'going';
+      readonly kind: 'running';
       readonly runId: string;
       readonly journalId: string;
       /** True if it was found in the list of runs, because the creation was not answered. */
       readonly recovered: boolean;
     };
 
-export interface CreateOptions {
+export interface CreateRunOptions {
   /** Number of retries after certain refusals; the client's default if undefined. */
   readonly retries?: number | undefined;
   /** A journal entry to send again under the same key; a new one by default. */

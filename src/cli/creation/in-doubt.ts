@@ -24,7 +24,7 @@ export class CreationInDoubt extends CliError {
   ) {
     const candidates = runs ?? [];
     super(`${doubtText(cause)}: ${messageOf(cause)}`, {
-      status: statusOf(cause),
+      status: causeStatus(cause),
       exitCode: EXIT.fault,
       hints: doubtHints(connection, entry, runs),
       data: {
@@ -85,7 +85,7 @@ function describeCandidates({ advise }: Pick<Advising, 'advise'>, candidates: re
   return left > 0 ? [...named, `… or one of ${left} more: ${advise('runs', 'list')}`] : named;
 }
 
-function statusOf(cause: unknown): string {
+function causeStatus(cause: unknown): string {
   return cause instanceof Error && 'status' in cause && typeof cause.status === 'string'
     ? cause.status
     : 'NETWORK_ERROR';
@@ -96,7 +96,7 @@ function statusOf(cause: unknown): string {
  *
  * @param reason the abort reason; any other reason is returned unchanged
  */
-function gaveUp(
+function endedEarly(
   reason: unknown,
   message: string,
   { hints, data }: { readonly hints: readonly string[]; readonly data?: unknown },
@@ -106,13 +106,13 @@ function gaveUp(
 }
 
 /** Returns the error if the command ended before it sent any of the creation. */
-export function gaveUpUnsent(reason: unknown): unknown {
+export function endedUnsent(reason: unknown): unknown {
   const hints = reason instanceof TimeIsUp ? reason.hints : [];
-  return gaveUp(reason, 'no run was started', { hints, data: { started: false } });
+  return endedEarly(reason, 'no run was started', { hints, data: { started: false } });
 }
 
 /** Returns the error if the command ended before the creation was answered, so that its run is unknown. */
-export function gaveUpCreation(
+export function endedBeforeAnswer(
   reason: unknown,
   connection: Connection,
   entry: JournalEntry,
@@ -123,17 +123,17 @@ export function gaveUpCreation(
       ? 'the creation has not been answered, and a run may go on'
       : 'a run may have been started and may go on';
   const hints = [...describeCandidates(connection, candidates), laterHint(connection, entry)];
-  return gaveUp(reason, message, { hints });
+  return endedEarly(reason, message, { hints });
 }
 
 /** Returns the error if the command ended while it waited for a run. */
-export function gaveUpWaiting(reason: unknown, { advise }: Connection, runId: string): unknown {
+export function endedWaiting(reason: unknown, { advise }: Connection, runId: string): unknown {
   const hints = [`Get it with: ${advise('runs', 'wait', runId)}`];
-  return gaveUp(reason, `run ${runId} goes on`, { hints, data: { runId } });
+  return endedEarly(reason, `run ${runId} goes on`, { hints, data: { runId } });
 }
 
 /** Returns the error if the command stopped a run of its own process, or that run had just ended by itself. */
-export function stoppedHere(
+export function endedWithRun(
   reason: unknown,
   { advise }: Connection,
   { runId, stopped }: { readonly runId: string; readonly stopped: boolean },
@@ -144,5 +144,5 @@ export function stoppedHere(
         `Run it again with: ${advise('runs', 'rerun', runId)}`,
       ]
     : [`run ${runId} has ended`, `Get it with: ${advise('runs', 'get', runId)}`];
-  return gaveUp(reason, message, { hints: [hint], data: { runId } });
+  return endedEarly(reason, message, { hints: [hint], data: { runId } });
 }

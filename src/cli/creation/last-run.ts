@@ -29,14 +29,14 @@ export async function lastRun(ctx: Context, connection: Connection): Promise<Las
   }
   const { runId } = entry;
   if (runId !== undefined) return { runId, entry, recovered: entry.recovered === true };
-  return (await runOfKey(ctx, connection, entry)) ?? findInList(ctx, connection, entry);
+  return (await findRunByKey(ctx, connection, entry)) ?? findInList(ctx, connection, entry);
 }
 
 /** How long a service keeps idempotency keys, in milliseconds. */
 const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 /** Finds a run by its idempotency key; undefined if the service keeps no keys, or no longer keeps this one. */
-async function runOfKey(
+async function findRunByKey(
   ctx: Context,
   { client, advise }: Connection,
   entry: JournalEntry,

@@ -28,11 +28,11 @@ export function spendingText(totals: Totals, withCredits = hasPaidCredits(totals
   ];
 }
 
-type Sums = Omit<Totals, 'models' | 'tokens' | 'tokensUnknown'>;
+type ShownTotals = Omit<Totals, 'models' | 'tokens' | 'tokensUnknown'>;
 
 /** @param isHere true if this machine's own service, which knows costs, made some of the runs */
 function sumsText(
-  { runs, credits: taken, creditsUnknown, cost, costUnknown, estimated }: Sums,
+  { runs, credits: taken, creditsUnknown, cost, costUnknown, estimated }: ShownTotals,
   { isHere, withCredits }: { readonly isHere: boolean; readonly withCredits: boolean },
 ): string[] {
   return [

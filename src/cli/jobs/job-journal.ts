@@ -9,7 +9,7 @@ import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
-import { FORGOTTEN, type JournalEvent, lineOf, type Verdict } from './journal-events.ts';
+import { type CaseVerdict, FORGOTTEN, type JournalEvent, journalLine } from './journal-events.ts';
 import {
   type ExtraCreation,
   type HandoverRecord,
@@ -70,7 +70,7 @@ export class BatchJournal implements JobJournal {
     if (!isDirectory(file.folder)) throw usageError(`--out: there is no directory ${file.folder}`);
     // Read it before opening it for writing, because the user may have named another file by mistake.
     const read = await readJournal(file);
-    return new BatchJournal(file, await openFile(file), read);
+    return new BatchJournal(file, await openJournalFile(file), read);
   }
 
   /** The jobs' states when the journal was opened, by job id. */
@@ -79,7 +79,7 @@ export class BatchJournal implements JobJournal {
   }
 
   /** The verdicts on cases when the journal was opened, by the ids of their first jobs. */
-  get verdicts(): ReadonlyMap<string, Verdict> {
+  get verdicts(): ReadonlyMap<string, CaseVerdict> {
     return this.#verdicts;
   }
 
@@ -142,17 +142,17 @@ export class BatchJournal implements JobJournal {
     ];
     const begun: JournalEvent = { kind: 'begun', facts: this.facts ?? {} };
     const all = events.length === 0 ? [] : [begun, ...events];
-    const text = all.map(event => `${JSON.stringify(lineOf(event))}\n`).join('');
+    const text = all.map(event => `${JSON.stringify(journalLine(event))}\n`).join('');
     await replaceFile(this.#place, text, 0o600);
-    this.#lines = AppendLog.on(await openFile(this.#place));
+    this.#lines = AppendLog.on(await openJournalFile(this.#place));
   }
 
   /** Writes an event. By default resolves once the event would survive a power cut. */
   async append(event: JournalEvent, options?: LineOptions): Promise<void> {
     try {
-      await this.#lines.append(lineOf(event), options);
+      await this.#lines.append(journalLine(event), options);
     } catch (error) {
-      throw unwritable(this.file, error);
+      throw fileUnwritable(this.file, error);
     }
   }
 
@@ -181,7 +181,7 @@ function stateEvents(id: string, { row, step, entry, runIds, ...state }: JobStat
 }
 
 /** Returns the error for a file of a batch that can't be written any more; it stops the batch. */
-export function unwritable(file: string, cause: unknown): Error {
+export function fileUnwritable(file: string, cause: unknown): Error {
   if (cause instanceof PathFault) return cause;
   return new CliError(`${file} can't be written: ${messageOf(cause)}`, {
     status: 'FILE_ERROR',
@@ -191,7 +191,7 @@ export function unwritable(file: string, cause: unknown): Error {
   });
 }
 
-async function openFile(file: FileBelow): Promise<FileHandle> {
+async function openJournalFile(file: FileBelow): Promise<FileHandle> {
   try {
     return await openForAppend(file);
   } catch (error) {

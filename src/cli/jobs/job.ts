@@ -92,9 +92,9 @@ export type JobOutcome =
     }
   | InDoubt
   /** Its run continues, or can't be polled at present. */
-  | { readonly kind: 'going on'; readonly runId: string; readonly error: unknown }
+  | { readonly kind: 'running'; readonly runId: string; readonly error: unknown }
   /** It has no run yet, for a reason that concerns other jobs too. */
-  | { readonly kind: 'put off'; readonly error: unknown; readonly isInJournal?: boolean }
+  | { readonly kind: 'postponed'; readonly error: unknown; readonly isInJournal?: boolean }
   /** The batch stopped before the job ended; `inDoubt` if its creation may have made a run of unknown id. */
   | { readonly kind: 'dropped'; readonly inDoubt: boolean };
 
@@ -122,7 +122,7 @@ export function isFatal(error: unknown): boolean {
 }
 
 /** Returns the run whose wait ended in this error, if the error names it. */
-export function runIdOf(error: unknown): string | undefined {
+export function runIdOfError(error: unknown): string | undefined {
   const runId = error instanceof CliError && isObject(error.data) ? error.data['runId'] : undefined;
   return typeof runId === 'string' ? runId : undefined;
 }

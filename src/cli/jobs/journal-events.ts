@@ -9,7 +9,7 @@ const VERDICTS = ['passed', 'failed', 'undecided', 'fault'] as const;
 /** The state of a job. */
 export type JobStep = (typeof STEPS)[number];
 /** The verdict of a test on its case. */
-export type Verdict = (typeof VERDICTS)[number];
+export type CaseVerdict = (typeof VERDICTS)[number];
 
 /** The prefix that replaces the ids of forgotten jobs in a handover, so that the other rows keep their places. */
 export const FORGOTTEN = 'forgotten ';
@@ -66,12 +66,12 @@ export type JournalEvent =
   /** The run that an extra creation made; null if it made none. */
   | { readonly kind: 'extra end'; readonly journalId: string; readonly runId: string | null }
   /** `id` is the id of the case's first job. */
-  | { readonly kind: 'verdict'; readonly id: string; readonly verdict: Verdict }
+  | { readonly kind: 'verdict'; readonly id: string; readonly verdict: CaseVerdict }
   | HandoverEvent
   | HandoverProgressEvent;
 
 /** Converts an event to a line of the journal. */
-export function lineOf(event: JournalEvent): JsonObject {
+export function journalLine(event: JournalEvent): JsonObject {
   if (event.kind === 'begun') return { batch: 1, ...event.facts };
   if (event.kind === 'step') return stepLine(event);
   if (event.kind === 'candidates') {

@@ -9,13 +9,13 @@ import { usageError } from '../errors.ts';
 import { textLines } from '../inputs/rows/text-lines.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import {
+  type CaseVerdict,
   eventOf,
   type HandoverEvent,
   type HandoverProgressEvent,
   type JobStep,
   type JournalEvent,
   type StepEvent,
-  type Verdict,
 } from './journal-events.ts';
 
 /** The state of a job by its last line in the journal. */
@@ -55,7 +55,7 @@ export interface HandoverRecord {
 export interface ReadJournal {
   readonly states: Map<string, JobState>;
   /** The latest verdicts on cases, by the ids of their first jobs. */
-  readonly verdicts: Map<string, Verdict>;
+  readonly verdicts: Map<string, CaseVerdict>;
   /** The handovers to a provider, by key. */
   readonly handovers: Map<string, HandoverRecord>;
   /** The jobs' extra creations, by their ids in the machine's journal. */
@@ -86,7 +86,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
   const text = handle.createReadStream({ encoding: 'utf8' });
   let torn: { readonly text: string; readonly line: number } | undefined;
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
-    if (torn !== undefined) refuse(file, torn.line);
+    if (torn !== undefined) refuseJournal(file, torn.line);
     const value = parseJson(source);
     if (!isObject(value)) {
       torn = { text: source, line };
@@ -100,10 +100,10 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
       );
     }
     if (event?.kind === 'begun') facts = event.facts;
-    else if (facts === undefined) refuse(file, line);
+    else if (facts === undefined) refuseJournal(file, line);
     else if (event) apply(content, event);
   }
-  if (torn?.line === 1 && !isBeginning(torn.text)) refuse(file, torn.line);
+  if (torn?.line === 1 && !isBeginning(torn.text)) refuseJournal(file, torn.line);
   return { ...content, facts };
 }
 
@@ -123,7 +123,7 @@ function isBeginning(text: string): boolean {
 
 const BEGINNING = '{"batch":1,';
 
-function refuse(file: string, line: number): never {
+function refuseJournal(file: string, line: number): never {
   throw usageError(
     `${file}:${line}: this is not the journal of a batch`,
     'Move the file away, or name another with --out.',

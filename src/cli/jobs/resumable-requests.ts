@@ -7,15 +7,15 @@ import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { EarlierRun } from '../creation/spending.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { PlannedJob } from './engine.ts';
 import { errorText, type Job, type JobOutcome, type JobPlan } from './job.ts';
+import type { PlannedJob } from './job-engine.ts';
 import type { BatchJournal } from './job-journal.ts';
 import { handedRows } from './provider-batch/handover.ts';
 import { throughProviders } from './provider-batch/through-provider.ts';
 import type { JobState } from './read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
-import type { Stop } from './stop.ts';
+import type { StopControl } from './stop-control.ts';
 
 /** Flags that decide what happens to the jobs of an earlier invocation of the same command. */
 export interface ResumeOptions {
@@ -34,7 +34,7 @@ export interface ResumableRequestsOptions extends ResumeOptions {
   readonly concurrency: number;
   readonly budget: Budget;
   readonly journal: BatchJournal;
-  readonly stop: Stop;
+  readonly stop: StopControl;
 }
 
 /** Runs requests and keeps their answers in a journal, so that a resumed command pays for none twice. */
@@ -83,7 +83,7 @@ export class ResumableRequests {
     if (resume) {
       const { runs, lost } = spentBefore(known);
       const names = handed.map(([, { customId }]) => customId);
-      budget.resume(connection, [...endedRuns(journal), ...runs], [...lost, ...names]);
+      budget.resume(connection, [...endedJobRuns(journal), ...runs], [...lost, ...names]);
     }
     const handsOver = options.providerBatch || handed.length > 0;
     return new ResumableRequests(ctx, connection, options, { known, handsOver });
@@ -102,7 +102,7 @@ export class ResumableRequests {
     const { concurrency, budget, journal, stop, retryUnknown } = this.#options;
     const planned: { readonly job: J; readonly plan: JobPlan }[] = [];
     for (const job of jobs) {
-      const plan = planOf(job, this.#known, this.#connection, retryUnknown);
+      const plan = planJob(job, this.#known, this.#connection, retryUnknown);
       if ('kind' in plan) planned.push({ job, plan });
       else await onResult(job, plan, plan.run !== undefined);
     }
@@ -164,7 +164,7 @@ async function byVersion(planned: readonly PlannedJob[]): Promise<Map<string, Pl
 }
 
 /** Returns the runs of ended jobs with their service tokens. */
-function endedRuns({ states }: BatchJournal): EarlierRun[] {
+function endedJobRuns({ states }: BatchJournal): EarlierRun[] {
   return [...states.values()].flatMap(({ entry, result }): EarlierRun[] => {
     const run = endedResult(result)?.run;
     if (run === undefined) return [];
@@ -203,7 +203,7 @@ function endedResult(value: unknown): RequestResult | undefined {
 }
 
 /** Returns the plan for a job, or its earlier result. Never runs a job again unasked if it was or may have been paid for. */
-function planOf(
+function planJob(
   { id }: Job,
   { states, settlements }: KnownJobs,
   connection: Connection,

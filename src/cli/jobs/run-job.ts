@@ -22,9 +22,9 @@ import {
   type JobPlan,
   maySendAgain,
   type RunDetails,
-  runIdOf,
+  runIdOfError,
 } from './job.ts';
-import { NoMoreWanted } from './stop.ts';
+import { NoMoreWanted } from './stop-control.ts';
 
 /** The context of a command's jobs. */
 export interface JobWork {
@@ -134,7 +134,7 @@ class RunningJob {
         this.#onCreated();
       },
     });
-    if (created.kind === 'going') throw new Error('the run is still running after the wait');
+    if (created.kind === 'running') throw new Error('the run is still running after the wait');
     return created.run;
   }
 
@@ -157,21 +157,21 @@ class RunningJob {
   async #afterFault(error: unknown): Promise<JobOutcome> {
     const { ctx } = this.#work;
     if (ctx.signal.aborted) return { kind: 'dropped', inDoubt: this.#isInDoubt(error) };
-    this.#runId ??= runIdOf(error);
+    this.#runId ??= runIdOfError(error);
     const runId = this.#runId;
     const entry = this.#entry;
-    if (this.#isPutOff(error)) return { kind: 'put off', error, isInJournal: entry !== undefined };
+    if (this.#isPostponed(error)) return { kind: 'postponed', error, isInJournal: entry !== undefined };
     const isLost = runId === undefined && isWaitTimeout(error) && wasStarted(error);
     const isInDoubt = error instanceof CreationInDoubt || isLost;
     if (isInDoubt && entry !== undefined) return { kind: 'in doubt', entry, candidates: [], error };
     if (isInDoubt || isFatal(error)) throw error;
-    if (runId !== undefined && !(error instanceof NotFoundError)) return { kind: 'going on', runId, error };
+    if (runId !== undefined && !(error instanceof NotFoundError)) return { kind: 'running', runId, error };
     const mayHaveRun = runId === undefined && error instanceof ServiceError && error.httpStatus >= 500;
     return { kind: 'failed', runId, facts: this.#facts(), error, mayHaveRun };
   }
 
   /** Returns true if the job has no run, but for a reason that concerns other jobs too. */
-  #isPutOff(error: unknown): boolean {
+  #isPostponed(error: unknown): boolean {
     if (error instanceof NoMoreWanted) return true;
     const isForAll = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);
     const isStopped = maySendAgain(error) && this.#work.isStopping();

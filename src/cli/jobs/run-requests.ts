@@ -4,9 +4,9 @@ import type { Budget } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { type PlannedJob, runJobs } from './engine.ts';
 import { isAtCap, type Job, type JobJournal, type JobOutcome, secondsOf } from './job.ts';
-import { Stop } from './stop.ts';
+import { type PlannedJob, runJobs } from './job-engine.ts';
+import { StopControl } from './stop-control.ts';
 
 /** The result of a request. */
 export interface RequestResult {
@@ -15,7 +15,7 @@ export interface RequestResult {
   readonly seconds: number;
   /** The fault, if no run has ended. */
   readonly fault: Failure | undefined;
-  /** True if the request was put off: its fault concerns every request, or it reached nobody. `--resume` sends it. */
+  /** True if the request was postponed: its fault concerns every request, or it reached nobody. `--resume` sends it. */
   readonly isLeft?: boolean;
   /** True if its creation may have made a run, so that it is not sent again unasked. */
   readonly isInDoubt?: boolean;
@@ -47,7 +47,7 @@ export interface RunRequestsOptions<J extends Job> {
    */
   readonly onResult: (job: J, result: RequestResult, outcome: JobOutcome) => Promise<void>;
   /** Stops once every further job would meet the same fault. */
-  readonly stop?: Stop;
+  readonly stop?: StopControl;
   /** Has a provider's batches answer jobs before they run; calls `settle` for the jobs that can't be answered. */
   readonly through?: (
     jobs: readonly PlannedJob[],
@@ -70,12 +70,19 @@ export async function runRequests<J extends Job>(
   ctx: Context,
   connection: Connection,
   jobs: readonly (PlannedJob & { readonly job: J })[],
-  { concurrency, budget, onResult, journal = NO_JOURNAL, stop = new Stop(), through }: RunRequestsOptions<J>,
+  {
+    concurrency,
+    budget,
+    onResult,
+    journal = NO_JOURNAL,
+    stop = new StopControl(),
+    through,
+  }: RunRequestsOptions<J>,
 ): Promise<void> {
   const ended = new Set<string>();
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
     ended.add(job.id);
-    if (!ctx.signal.aborted) await onResult(job as J, resultOf(outcome), outcome);
+    if (!ctx.signal.aborted) await onResult(job as J, requestResult(outcome), outcome);
     job.batched?.settled();
   };
   const onAbort = (): void => stop.drop(ctx.signal.reason as Error);
@@ -94,9 +101,9 @@ export async function runRequests<J extends Job>(
   ctx.signal.throwIfAborted();
   const error = stop.fault ?? (through && (budget.reached ?? leftAtProvider()));
   if (error === undefined) return;
-  const left = { kind: 'put off', error } as const;
+  const left = { kind: 'postponed', error } as const;
   for (const { job } of jobs) {
-    if (!ended.has(job.id) && (job.isWanted?.() ?? true)) await onResult(job, resultOf(left), left);
+    if (!ended.has(job.id) && (job.isWanted?.() ?? true)) await onResult(job, requestResult(left), left);
   }
 }
 
@@ -108,14 +115,14 @@ function leftAtProvider(): CliError {
   });
 }
 
-function resultOf(outcome: JobOutcome): RequestResult {
+function requestResult(outcome: JobOutcome): RequestResult {
   const seconds = 'facts' in outcome ? (secondsOf(outcome.facts) ?? 0) : 0;
   if (outcome.kind === 'ended') {
     const { run, isUnanswered = false } = outcome;
     return { run, seconds, fault: undefined, ...(isUnanswered && { isUnanswered }) };
   }
-  const error = errorOf(outcome);
-  const isLeft = outcome.kind === 'put off' && !isAtCap(error);
+  const error = outcomeError(outcome);
+  const isLeft = outcome.kind === 'postponed' && !isAtCap(error);
   const isInDoubt = outcome.kind === 'in doubt';
   return {
     run: undefined,
@@ -126,7 +133,7 @@ function resultOf(outcome: JobOutcome): RequestResult {
   };
 }
 
-function errorOf(outcome: Exclude<JobOutcome, { kind: 'ended' }>): unknown {
+function outcomeError(outcome: Exclude<JobOutcome, { kind: 'ended' }>): unknown {
   if (outcome.kind === 'dropped') return new Error('the job was dropped');
   return outcome.error ?? resultsGone();
 }

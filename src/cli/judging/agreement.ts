@@ -18,10 +18,10 @@ export interface Agreement {
   readonly passes: { readonly labels: number; readonly judge: number };
   /** The share of equal pairs among answers to the same row; undefined if each row was asked once. */
   readonly itself: number | undefined;
-  readonly differ: readonly Difference[];
+  readonly differ: readonly Disagreement[];
 }
 
-interface Difference extends LabelledRow {
+interface Disagreement extends LabelledRow {
   readonly judge: boolean;
   readonly reason: string;
 }

@@ -13,7 +13,7 @@ import { concurrencyFor, pacedConnection } from '../jobs/paced-connection.ts';
 import { ResumableRequests, type ResumeOptions } from '../jobs/resumable-requests.ts';
 import { withResumeJournal } from '../jobs/resume-journal.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
-import { Stop } from '../jobs/stop.ts';
+import { StopControl } from '../jobs/stop-control.ts';
 import { judgePrompt, rubricVerdict } from '../testing/expectations/judged-kinds.ts';
 import { answerIn, Judge } from '../testing/run/judge.ts';
 import type { JudgedRow } from './agreement.ts';
@@ -63,7 +63,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   const journalName = { kind: 'judges', names: [labels, options.judge ?? ''] } as const;
   const asking = withResumeJournal(ctx, journalName, connection, async journal => {
     const concurrency = concurrencyFor(connection, options.concurrency);
-    const more = { ...options, concurrency, budget, journal, stop: new Stop() };
+    const more = { ...options, concurrency, budget, journal, stop: new StopControl() };
     const kept = await ResumableRequests.open(ctx, connection, () => true, more);
     await kept.run(jobs, async ({ id }, result) => void results.set(id, result));
   });

@@ -5,20 +5,20 @@ import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import type { TextField } from '../inputs/input-fields.ts';
 import { definitionOfVersion } from '../targets/prompt-definition.ts';
-import type { Offer, OfferedPrompt } from './offered.ts';
+import type { OfferedPrompt, SessionPrompts } from './session-prompts.ts';
 
 /** Returns a prompt as the protocol lists it, with images as arguments after its texts. */
 export function listedPrompt({ name, title, description, config }: OfferedPrompt): Prompt {
   const { text, images } = describeConfig(config);
   const ofImages = images.map(({ description: what }, at) => ({
-    name: imageName(at, images.length),
+    name: imageArgument(at, images.length),
     description: `the URL of an image${what === undefined ? '' : `: ${what}`}`,
     required: true,
   }));
   const ofTexts = text.map(field => ({
     name: field.key,
     required: field.required,
-    ...(describedAs(field) !== '' && { description: describedAs(field) }),
+    ...(fieldDescription(field) !== '' && { description: fieldDescription(field) }),
   }));
   return {
     name,
@@ -29,7 +29,7 @@ export function listedPrompt({ name, title, description, config }: OfferedPrompt
 }
 
 /** Returns the description of a field, with its choices and its default. */
-function describedAs(field: TextField): string {
+function fieldDescription(field: TextField): string {
   return [
     ...(field.description === undefined ? [] : [field.description]),
     ...(field.choices === undefined ? [] : [`one of: ${field.choices.join(', ')}`]),
@@ -37,7 +37,7 @@ function describedAs(field: TextField): string {
   ].join('; ');
 }
 
-export function imageName(at: number, count: number): string {
+export function imageArgument(at: number, count: number): string {
   return count === 1 ? 'image' : `image${at + 1}`;
 }
 
@@ -48,7 +48,7 @@ export function imageName(at: number, count: number): string {
  */
 export async function renderedPrompt(
   ctx: Context,
-  offer: Offer,
+  offer: SessionPrompts,
   name: string,
   args: Readonly<Record<string, string>>,
 ): Promise<GetPromptResult> {
@@ -58,24 +58,24 @@ export async function renderedPrompt(
     throw usageError(`${name} can only be rendered by its service`, 'Run it with the tool run_prompt.');
   }
   const { images } = describeConfig(config);
-  const names = images.map((_, at) => imageName(at, images.length));
+  const names = images.map((_, at) => imageArgument(at, images.length));
   const texts = Object.fromEntries(Object.entries(args).filter(([key]) => !names.includes(key)));
   const urls = names.flatMap(image => args[image] ?? []);
   const { previewFromTexts } = await import('../../prompts/render/preview.ts');
   const definition = await definitionOfVersion(ctx, promptVersionId);
   const preview = definition && (await previewFromTexts(definition, { texts, images: urls }));
-  return { description: title, messages: (preview?.messages ?? []).flatMap(messagesOf) };
+  return { description: title, messages: (preview?.messages ?? []).flatMap(toProtocolMessages) };
 }
 
 /** Converts a message: the protocol has only users and assistants, and one part per message. */
-function messagesOf({ role, content }: TemplateMessage): PromptMessage[] {
+function toProtocolMessages({ role, content }: TemplateMessage): PromptMessage[] {
   return content.flatMap(part => {
-    const shown = partOf(part);
+    const shown = toProtocolContent(part);
     return shown === undefined ? [] : [{ role: role === 'model' ? 'assistant' : 'user', content: shown }];
   });
 }
 
-function partOf(part: TemplatePart): PromptMessage['content'] | undefined {
+function toProtocolContent(part: TemplatePart): PromptMessage['content'] | undefined {
   if ('text' in part) return { type: 'text', text: part.text };
   if (!('media' in part)) return undefined;
   const { url } = part.media;

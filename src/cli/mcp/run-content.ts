@@ -7,7 +7,7 @@ import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 
-type Content = CallToolResult['content'][number];
+type ToolContent = CallToolResult['content'][number];
 
 /** Maximum size of an embedded picture, in bytes; a larger one is named by its URL. */
 const MAX_PICTURE_BYTES = 20 * 1024 * 1024;
@@ -22,11 +22,11 @@ class NotAPicture extends Error {
  * a picture that is something else.
  */
 export async function runResult(ctx: Context, connection: Connection, run: Run): Promise<CallToolResult> {
-  const content: Content[] = [];
+  const content: ToolContent[] = [];
   let isError = run.runStatus === 'failed';
   for (const item of run.outputs) {
     try {
-      content.push(await contentOf(ctx, connection, item));
+      content.push(await toToolContent(ctx, connection, item));
     } catch (error) {
       if (!(error instanceof NotAPicture)) throw error;
       isError = true;
@@ -40,7 +40,7 @@ export async function runResult(ctx: Context, connection: Connection, run: Run):
   return { content, structuredContent: facts, ...(isError && { isError }) };
 }
 
-async function contentOf(ctx: Context, connection: Connection, item: OutputItem): Promise<Content> {
+async function toToolContent(ctx: Context, connection: Connection, item: OutputItem): Promise<ToolContent> {
   const { type, data } = item;
   if (type === 'text') return { type: 'text', text: data };
   if (type === 'error') return { type: 'text', text: `error: ${visible(data)}` };

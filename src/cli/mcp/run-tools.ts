@@ -16,11 +16,11 @@ import { checkedInputs, openGivenImages, takeNamedImages } from '../inputs/image
 import { inputText } from '../inputs/literal.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { resolveRun } from '../targets/run-name.ts';
-import type { Offer } from './offered.ts';
 import { runResult } from './run-content.ts';
+import type { SessionPrompts } from './session-prompts.ts';
 
 /** A call of a tool. */
-export interface Call {
+export interface ToolCall {
   /** Aborted if the client cancels the call. */
   readonly signal: AbortSignal;
   /** Returns true after the session has ended, and with it the runs of this machine's own service. */
@@ -36,26 +36,26 @@ const FIRST_PROGRESS_MS = 200;
 /** The state that all runs of a session share. */
 export interface RunSession {
   readonly ctx: Context;
-  readonly offer: Offer;
+  readonly offer: SessionPrompts;
   readonly budget: Budget;
 }
 
 /** Creates a run of a prompt and waits for it. If the call is cancelled, the run goes on. */
-export async function runPrompt(
+export async function runPromptTool(
   { ctx, offer, budget }: RunSession,
   args: Readonly<Record<string, unknown>>,
-  call: Call,
+  call: ToolCall,
 ): Promise<CallToolResult> {
   const { connection, version, estimatedCredits } = await offer.open(requiredText(args, 'prompt'));
   budget.check(connection);
   const fields = describeConfig(version.config);
   const finder = imagesBelow(ctx);
-  const images = await openGivenImages(finder, namesOf(args, 'images'));
-  const inputs = await takeNamedImages(fields, { text: textsOf(args, 'inputs'), images }, finder);
+  const images = await openGivenImages(finder, textsArgument(args, 'images'));
+  const inputs = await takeNamedImages(fields, { text: textMapArgument(args, 'inputs'), images }, finder);
   const request: RunRequest = {
     promptVersionId: version.promptVersionId,
     ...checkedInputs(fields, inputs),
-    options: textsOf(args, 'options'),
+    options: textMapArgument(args, 'options'),
   };
   await checkOptions(ctx, connection, request.promptVersionId, request.options);
   const body = buildRunBody(request);
@@ -82,7 +82,7 @@ async function takeRoom(room: Promise<Reservation>, signal: AbortSignal): Promis
 export async function getRun(
   ctx: Context,
   args: Readonly<Record<string, unknown>>,
-  call: Call,
+  call: ToolCall,
 ): Promise<CallToolResult> {
   const name = requiredText(args, 'run');
   const isOwn = (await ctx.journal.find('local', name)) !== undefined;
@@ -105,13 +105,13 @@ async function createAndFollow(
   ctx: Context,
   connection: Connection,
   request: CreationRequest,
-  call: Call & { readonly reservation: Reservation },
+  call: ToolCall & { readonly reservation: Reservation },
 ): Promise<Run> {
   const identity: RunIdentity = { runId: undefined, key: undefined };
   const adviseWay = async (): Promise<void> => {
     if (identity.key === undefined) return;
     const isStopped = call.isSessionOver() && connection.embedded;
-    identity.runId ??= await runOfKey(connection, identity.key, ctx.signal).catch(() => undefined);
+    identity.runId ??= await findRunIdByKey(connection, identity.key, ctx.signal).catch(() => undefined);
     ctx.io.error(isStopped ? wayToRerun(connection, identity.runId) : wayToRun(connection, identity.runId));
   };
   return await withProgress(ctx, connection, identity, call, async ended => {
@@ -153,7 +153,7 @@ async function withProgress<T>(
   ctx: Context,
   connection: Connection,
   identity: RunIdentity,
-  call: Call,
+  call: ToolCall,
   work: (ended: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const done = new AbortController();
@@ -170,14 +170,14 @@ async function reportProgress(
   ctx: Context,
   connection: Connection,
   identity: RunIdentity,
-  { signal, done, progress }: Call & { readonly done: AbortSignal },
+  { signal, done, progress }: ToolCall & { readonly done: AbortSignal },
 ): Promise<void> {
   const ended = AbortSignal.any([signal, done, ctx.signal]);
   const began = ctx.clock.now();
   for (let pause = FIRST_PROGRESS_MS; !ended.aborted; pause = PROGRESS_MS) {
     await ctx.clock.sleep(pause, ended).catch(() => {});
     if (ended.aborted) return;
-    identity.runId ??= await runOfKey(connection, identity.key, ended);
+    identity.runId ??= await findRunIdByKey(connection, identity.key, ended);
     const seconds = Math.round((ctx.clock.now() - began) / 1000);
     const { runId } = identity;
     const what = runId === undefined ? 'the run is being created' : `run ${runId} is running`;
@@ -186,7 +186,7 @@ async function reportProgress(
 }
 
 /** Returns the run of a creation, from a service that keeps creation keys. */
-async function runOfKey(
+async function findRunIdByKey(
   { client }: Connection,
   key: string | undefined,
   signal: AbortSignal,
@@ -215,13 +215,13 @@ function requiredText(args: Readonly<Record<string, unknown>>, key: string): str
   throw usageError(`${key} is missing`);
 }
 
-function namesOf(args: Readonly<Record<string, unknown>>, key: string): string[] {
+function textsArgument(args: Readonly<Record<string, unknown>>, key: string): string[] {
   const value = args[key] ?? [];
   if (Array.isArray(value) && value.every(one => typeof one === 'string')) return value;
   throw usageError(`${key} must be a list of texts`);
 }
 
-function textsOf(args: Readonly<Record<string, unknown>>, key: string): Map<string, string> {
+function textMapArgument(args: Readonly<Record<string, unknown>>, key: string): Map<string, string> {
   const value = args[key] ?? {};
   if (!isObject(value)) throw usageError(`${key} must be an object`);
   return new Map(

@@ -15,9 +15,9 @@ import { Budget } from '../creation/budget.ts';
 import type { Caps } from '../creation/caps.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import type { Offer, OfferedPrompt } from './offered.ts';
-import { imageName, listedPrompt, renderedPrompt } from './prompt-messages.ts';
-import { type Call, getRun, runPrompt } from './run-tools.ts';
+import { imageArgument, listedPrompt, renderedPrompt } from './prompt-messages.ts';
+import { getRun, runPromptTool, type ToolCall } from './run-tools.ts';
+import type { OfferedPrompt, SessionPrompts } from './session-prompts.ts';
 
 const PROMPT_NAME = { type: 'string', description: 'its name as search_prompts gives it' } as const;
 
@@ -83,7 +83,7 @@ const WAITING =
   'How a client starts it: promptrun mcp --help';
 
 /** Speaks the protocol on standard input and output until the input ends or `ctx.signal` is aborted. */
-export async function serveAgent(ctx: Context, offer: Offer, caps: Caps): Promise<void> {
+export async function serveAgent(ctx: Context, offer: SessionPrompts, caps: Caps): Promise<void> {
   const session = new AgentSession(ctx, offer, caps);
   const input = new PassThrough();
   const { stream } = ctx.io.stdin;
@@ -136,7 +136,7 @@ async function writeOut({ io }: Context, output: PassThrough): Promise<void> {
 /** The state that all requests of a client share. */
 class AgentSession {
   readonly #ctx: Context;
-  readonly #offer: Offer;
+  readonly #offer: SessionPrompts;
   readonly #budget: Budget;
   readonly #ended = new AbortController();
   /** The number of open requests that create nothing; they are answered even after the input has ended. */
@@ -144,7 +144,7 @@ class AgentSession {
   #isOver = false;
   readonly #calls = new Set<Promise<unknown>>();
 
-  constructor(ctx: Context, offer: Offer, caps: Caps) {
+  constructor(ctx: Context, offer: SessionPrompts, caps: Caps) {
     this.#ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#ended.signal]) };
     this.#offer = offer;
     this.#budget = new Budget(this.#ctx, caps, { continues: true });
@@ -168,7 +168,7 @@ class AgentSession {
       if (name === 'search_prompts') return this.#asResult(this.#quickly(() => this.#search(args, call)));
       if (name === 'run_prompt')
         return this.#asResult(
-          runPrompt({ ctx: this.#ctx, offer: this.#offer, budget: this.#budget }, args, call),
+          runPromptTool({ ctx: this.#ctx, offer: this.#offer, budget: this.#budget }, args, call),
         );
       if (name === 'get_run') return this.#asResult(getRun(this.#ctx, args, call));
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${JSON.stringify(name)}`);
@@ -195,9 +195,9 @@ class AgentSession {
     await Promise.allSettled(this.#calls);
   }
 
-  async #search(args: Readonly<Record<string, unknown>>, { signal }: Call): Promise<CallToolResult> {
+  async #search(args: Readonly<Record<string, unknown>>, { signal }: ToolCall): Promise<CallToolResult> {
     const words = typeof args['words'] === 'string' ? args['words'].trim() : '';
-    const prompts = (await this.#offer.search(words, signal)).map(foundPrompt);
+    const prompts = (await this.#offer.search(words, signal)).map(promptSummary);
     return {
       content: [{ type: 'text', text: JSON.stringify(prompts, null, 1) }],
       structuredContent: { prompts },
@@ -243,8 +243,8 @@ class AgentSession {
 
 function callOf(
   { signal, notify, _meta }: ServerContext['mcpReq'],
-  isSessionOver: Call['isSessionOver'],
-): Call {
+  isSessionOver: ToolCall['isSessionOver'],
+): ToolCall {
   const token = _meta?.progressToken;
   let progress = 0;
   return {
@@ -259,7 +259,7 @@ function callOf(
   };
 }
 
-function foundPrompt({ name, title, description, config }: OfferedPrompt): Record<string, unknown> {
+function promptSummary({ name, title, description, config }: OfferedPrompt): Record<string, unknown> {
   const { text, images } = describeConfig(config);
   return {
     prompt: name,
@@ -272,6 +272,6 @@ function foundPrompt({ name, title, description, config }: OfferedPrompt): Recor
       ...(choices !== undefined && { choices }),
       ...(value !== undefined && { default: value }),
     })),
-    images: images.map(({ description: what }, at) => what ?? imageName(at, images.length)),
+    images: images.map(({ description: what }, at) => what ?? imageArgument(at, images.length)),
   };
 }

@@ -74,7 +74,7 @@ import type { ExitCode } from '../exit-codes.ts';
 import { GLOBAL_FLAGS } from './parsing.ts';
 
 /** The code of a command; gets the context, each argument, the flags and commander's command. No exit code means success. */
-type Action<S extends CommandSpec> = (
+type CommandFunction<S extends CommandSpec> = (
   ctx: Context,
   ...input: [...InputOf<S>, command: Command]
 ) => Promise<ExitCode> | Promise<void>;
@@ -93,7 +93,7 @@ export interface ProgramTable extends CommandTable {
 /** Joins a declaration to code with matching parameters. Loads the code when the command is called. */
 export function command<const S extends CommandSpec>(
   spec: S,
-  load: () => Promise<Action<S>>,
+  load: () => Promise<CommandFunction<S>>,
 ): ProgramCommand {
   return {
     ...spec,
@@ -121,12 +121,12 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     command(JUDGE_CHECK, () => import('../commands/judge/check.ts').then(file => file.judgeCheck)),
     command(RUNS, () => import('../commands/runs/list.ts').then(file => file.runsList)),
     command(RUNS_LIST, () => import('../commands/runs/list.ts').then(file => file.runsList)),
-    command(RUNS_GET, () => import('../commands/runs/give.ts').then(file => file.runsGet)),
+    command(RUNS_GET, () => import('../commands/runs/print-runs.ts').then(file => file.runsGet)),
     command(RUNS_SHOW, () => import('../commands/runs/show.ts').then(file => file.runsShow)),
-    command(RUNS_WAIT, () => import('../commands/runs/give.ts').then(file => file.runsWait)),
+    command(RUNS_WAIT, () => import('../commands/runs/print-runs.ts').then(file => file.runsWait)),
     command(RUNS_CANCEL, () => import('../commands/runs/cancel.ts').then(file => file.runsCancel)),
     command(RUNS_RERUN, () => import('../commands/runs/rerun.ts').then(file => file.runsRerun)),
-    command(RUNS_SAVE, () => import('../commands/runs/give.ts').then(file => file.runsSave)),
+    command(RUNS_SAVE, () => import('../commands/runs/print-runs.ts').then(file => file.runsSave)),
     command(RUNS_JOURNAL, () => import('../commands/runs/journal.ts').then(file => file.runsJournal)),
   ],
   [EXPLORING]: [

@@ -27,8 +27,8 @@ export function refuseUnknownCommand(command: Command & { unknownCommand?: () =>
 }
 
 /** Returns the usage line of a command. */
-export function usageOf(command: Command): string {
-  return `${pathOf(command)} ${command.usage()}`;
+export function usageLine(command: Command): string {
+  return `${commandPath(command)} ${command.usage()}`;
 }
 
 function wrongUsage(command: Command, { code, message }: CommanderError): CliError {
@@ -44,8 +44,8 @@ function wrongUsage(command: Command, { code, message }: CommanderError): CliErr
   return usageError(
     what.replace(/\.$/, '') + suggestion,
     ...inputMeant(code, command),
-    `Usage: ${usageOf(command)}`,
-    `See: ${pathOf(command)} --help`,
+    `Usage: ${usageLine(command)}`,
+    `See: ${commandPath(command)} --help`,
     ...(isUnknownCommand && suggestion === ''
       ? [`If ${shellWord(word)} is a prompt: promptrun run ${shellWord(word)}`]
       : []),
@@ -96,8 +96,8 @@ export function rootOf(command: Command): Command {
   return command.parent === null ? command : rootOf(command.parent);
 }
 
-function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+function commandPath(command: Command): string {
+  return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
 }
 
 /** The flags of every command; declared on the root, they work anywhere on the line. */

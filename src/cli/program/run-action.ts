@@ -10,7 +10,7 @@ import { globalOptions } from './parsing.ts';
 const UNWINDING_MS = 1500;
 
 /** A command whose line has been parsed. */
-export interface Action {
+export interface ParsedCommand {
   readonly command: Command;
   readonly run: (ctx: Context) => Promise<ExitCode>;
   readonly surroundings: Surroundings;
@@ -20,9 +20,15 @@ export interface Action {
 }
 
 /** Runs a command in its own context. Prints the result or the error before deferred work begins. */
-export async function runAction({ command, run, surroundings, io, reportError }: Action): Promise<ExitCode> {
+export async function runAction({
+  command,
+  run,
+  surroundings,
+  io,
+  reportError,
+}: ParsedCommand): Promise<ExitCode> {
   const { ctx, close } = await createContext(surroundings, globalOptions(command), io);
-  const code = await codeOf(ctx, run, reportError);
+  const code = await runForExitCode(ctx, run, reportError);
   try {
     await close();
     return code;
@@ -32,10 +38,10 @@ export async function runAction({ command, run, surroundings, io, reportError }:
   }
 }
 
-async function codeOf(
+async function runForExitCode(
   ctx: Context,
-  run: Action['run'],
-  reportError: Action['reportError'],
+  run: ParsedCommand['run'],
+  reportError: ParsedCommand['reportError'],
 ): Promise<ExitCode> {
   try {
     await checkQueryOf(ctx);

@@ -5,7 +5,7 @@ import { type CommandSpec, commandName, commandsBelow, type FlagSpec } from '../
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { wrapCommand, wrapLines, wrappedRow } from '../terminal/wrap-lines.ts';
 import { COMMAND_TABLE, HEADINGS_OF_REQUESTS, type ProgramCommand } from './command-table.ts';
-import { refuseUnknownCommand, throwParsingEnd, usageOf } from './parsing.ts';
+import { refuseUnknownCommand, throwParsingEnd, usageLine } from './parsing.ts';
 
 export interface TreeOptions {
   /** Runs a command in the context of the parsed global flags, and records its exit code. */
@@ -51,7 +51,7 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
       visibleOptions: ownOptions,
       optionDescription: withoutEmptyDefault,
       subcommandTerm: command => command.name(),
-      commandUsage: usageOf,
+      commandUsage: usageLine,
       styleUsage: usage => wrapLines(usage, width - 'Usage: '.length),
       formatItem: rowOfHelp,
       minWidthToWrap: 1,
@@ -116,7 +116,7 @@ function declare(command: Command, spec: ProgramCommand, options: TreeOptions): 
     command.action((...input: unknown[]) =>
       options.runAction(
         command,
-        async ctx => (await run(ctx, [...input.slice(0, -2), flagsOf(command)], command)) ?? EXIT.ok,
+        async ctx => (await run(ctx, [...input.slice(0, -2), parsedFlags(command)], command)) ?? EXIT.ok,
       ),
     );
   }
@@ -127,7 +127,7 @@ function declare(command: Command, spec: ProgramCommand, options: TreeOptions): 
 }
 
 /** Returns the flags of a command, with those that commander assigned to its parent because both declare them. */
-function flagsOf(command: Command): object {
+function parsedFlags(command: Command): object {
   const { parent } = command;
   const above = Object.entries(parent?.parent ? parent.opts() : {});
   const typed = above.filter(([name]) => parent?.getOptionValueSource(name) === 'cli');

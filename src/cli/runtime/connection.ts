@@ -66,7 +66,7 @@ export function connectTo(
 ): Promise<OpenConnection> {
   const { baseUrl } = place;
   const scope = resourceScope(baseUrl, apiKey);
-  return connect(sources, {
+  return connectWith(sources, {
     ...place,
     service: baseUrl,
     embedded: false,
@@ -93,7 +93,7 @@ async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise
   const place = { profile: LOCAL_PROFILE, baseUrl: service.url, service: 'local', embedded: true, advise };
   const secrets = { keySource: undefined, apiKey: service.sessionKey, scope: LOCAL_SCOPE };
   try {
-    return await connect(sources, { ...place, ...secrets }, service);
+    return await connectWith(sources, { ...place, ...secrets }, service);
   } catch (error) {
     await service.close();
     throw error;
@@ -106,7 +106,7 @@ function openReplay(
   chosen: Pick<Connection, 'embedded' | 'advise'>,
 ): Promise<OpenConnection> {
   const place = { ...chosen, profile: undefined, baseUrl: 'http://localhost/v1', service: 'replay' };
-  return connect(sources, { ...place, keySource: undefined, apiKey: 'replay', scope: 'replay' });
+  return connectWith(sources, { ...place, keySource: undefined, apiKey: 'replay', scope: 'replay' });
 }
 
 function isEmpty(directory: string): boolean {
@@ -117,16 +117,16 @@ function isEmpty(directory: string): boolean {
   }
 }
 
-interface Place
+interface ServiceAccess
   extends Pick<Connection, 'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'> {
   readonly apiKey: string;
   /** The resource cache's name for base URL and key. */
   readonly scope: string;
 }
 
-async function connect(
+async function connectWith(
   sources: ConnectionSources,
-  { apiKey, scope, ...place }: Place,
+  { apiKey, scope, ...place }: ServiceAccess,
   service?: EmbeddedService,
 ): Promise<OpenConnection> {
   const { settings, clock, recordings, signal } = sources;

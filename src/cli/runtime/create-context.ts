@@ -89,7 +89,7 @@ export async function createContext(
   const ctx: Context = {
     ...base,
     onInterrupt: interrupts.onInterrupt,
-    interactive: io.stderr.isTerminal && globals.input && !isSet(env['CI']) && io.stdin.isTerminal,
+    interactive: io.stderr.isTerminal && globals.input && !isVariableSet(env['CI']) && io.stdin.isTerminal,
     connection: connections.configured,
     localConnection: connections.local,
     connectTo: connections.to,
@@ -193,7 +193,7 @@ function connectionsOf(sources: ConnectionSources) {
 }
 
 /** Returns true if a variable is set; some set `CI=false` to say no. */
-function isSet(variable: string | undefined): boolean {
+function isVariableSet(variable: string | undefined): boolean {
   return variable !== undefined && !['', '0', 'false'].includes(variable);
 }
 

@@ -13,14 +13,14 @@ export interface Directories {
   readonly state: string;
 }
 
-interface Kind {
+interface DirectoryKind {
   /** The variable of the XDG base directory on Linux, and the default in the home directory. */
   readonly linux: readonly [variable: string, inHome: string];
   readonly mac: string;
   readonly windows: readonly [variable: string, inHome: string, folder: string];
 }
 
-const KINDS: Readonly<Record<keyof Directories, Kind>> = {
+const KINDS: Readonly<Record<keyof Directories, DirectoryKind>> = {
   config: {
     linux: ['XDG_CONFIG_HOME', '.config'],
     mac: 'Library/Preferences',
@@ -48,13 +48,13 @@ export function directories(
     const directory = env[`PROMPTRUN_${kind.toUpperCase()}_DIR`];
     return directory
       ? path.resolve(cwd, directory)
-      : platformDirectory(KINDS[kind], env, homeOf(env), platform);
+      : platformDirectory(KINDS[kind], env, requiredHome(env), platform);
   };
   return { config: place('config'), data: place('data'), state: place('state') };
 }
 
 /** Returns the home directory. A user may have none, and needs none if the environment names every directory. */
-function homeOf(env: Env): string {
+function requiredHome(env: Env): string {
   try {
     return env['HOME'] || env['USERPROFILE'] || homedir();
   } catch {
@@ -65,7 +65,7 @@ function homeOf(env: Env): string {
   }
 }
 
-function platformDirectory(kind: Kind, env: Env, home: string, platform: NodeJS.Platform): string {
+function platformDirectory(kind: DirectoryKind, env: Env, home: string, platform: NodeJS.Platform): string {
   if (platform === 'darwin') return path.join(home, kind.mac, 'promptrun');
   if (platform === 'win32') {
     const [variable, inHome, folder] = kind.windows;

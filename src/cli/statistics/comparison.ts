@@ -29,7 +29,7 @@ export function compareRates(pairs: readonly CasePair[]): RateComparison | undef
  */
 export function verdictText(comparison: RateComparison, reference: string): string {
   const { verdict, before, after, difference, interval, pairs, p, smallest } = comparison;
-  const rates = `${rateText(after)} passed, ${rateText(before)} ${reference}`;
+  const rates = `${roundedPercent(after)} passed, ${roundedPercent(before)} ${reference}`;
   const range = `probably between ${pointsText(interval[0])} and ${pointsText(interval[1])} points`;
   const basis = `(p ${pText(p)}, ${pairs} ${pairs === 1 ? 'case' : 'cases'})`;
   const line = `${verdict}: ${rates}; the difference is ${pointsText(difference)} points, ${range} ${basis}`;
@@ -40,7 +40,7 @@ export function verdictText(comparison: RateComparison, reference: string): stri
   return `${line}; so many cases show one of ${pointsText(smallest).slice(1)} points four times out of five`;
 }
 
-function rateText(rate: number): string {
+function roundedPercent(rate: number): string {
   return percentText(Number(rate.toFixed(3)));
 }
 

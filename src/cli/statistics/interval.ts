@@ -35,6 +35,6 @@ export function intervalText([low, high]: Interval): string {
 }
 
 /** Formats passed runs with the interval of their rate, such as `7 of 10 (40–89 %)`. */
-export function rateText(passed: number, runs: number, interval: Interval): string {
+export function passRateText(passed: number, runs: number, interval: Interval): string {
   return `${passed} of ${runs} (${intervalText(interval)})`;
 }

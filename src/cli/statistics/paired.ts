@@ -4,7 +4,7 @@ import { meanInterval, meanOf, standardError, studentQuantile } from './mean.ts'
 import { areAllEqual, isAtLeast } from './nearly.ts';
 import { type CaseRuns, rateOf } from './rates.ts';
 
-export type Verdict = 'worse' | 'better' | 'no difference shown';
+export type PairedVerdict = 'worse' | 'better' | 'no difference shown';
 
 /** The rates of one case before and after a change. */
 export interface CasePair {
@@ -14,7 +14,7 @@ export interface CasePair {
 
 /** The change of the mean rate of the same cases, with its certainty. */
 export interface PairedDifference {
-  readonly verdict: Verdict;
+  readonly verdict: PairedVerdict;
   /** The two-sided p: the chance of a difference at least this large if nothing had changed. */
   readonly p: number;
   /** The mean rate after the change minus the one before. */

@@ -10,7 +10,7 @@ import { repeatCases } from './cases/repetitions.ts';
 import { checkOfTargets } from './cases/target-folders.ts';
 import type { TestFile } from './cases/test-case.ts';
 import { allExpectations, type Expectation } from './expectations/expectation.ts';
-import type { FileFault } from './result.ts';
+import type { FaultyTestFile } from './result.ts';
 import type { Judge } from './run/judge.ts';
 import type { TestOptions } from './test-options.ts';
 
@@ -20,9 +20,9 @@ export async function readFiles(
   found: FoundTests,
   judge: Judge,
   options: TestOptions,
-): Promise<{ files: TestFile[]; faults: FileFault[] }> {
+): Promise<{ files: TestFile[]; faults: FaultyTestFile[] }> {
   const files: TestFile[] = [];
-  const faults: FileFault[] = [];
+  const faults: FaultyTestFile[] = [];
   const { allowOutside, allowCommands, skipUnsupported, watch } = options;
   const mayTarget = allowOutside ? () => true : checkOfTargets(ctx.cwd, found);
   for (const file of found.files) {

@@ -7,10 +7,10 @@ import { failsGate, type Gate } from '../statistics/gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { BaselineComparison } from './baseline/compare-with-baseline.ts';
 import type { TestFile } from './cases/test-case.ts';
-import { type EntryResult, type FileFault, isNotDone } from './result.ts';
+import { type EntryResult, type FaultyTestFile, isNotDone } from './result.ts';
 
 /** Reports the fault of a test file or of the whole test. */
-export function reportFile(ctx: Context, fault: FileFault['fault']): void {
+export function reportFile(ctx: Context, fault: FaultyTestFile['fault']): void {
   reportFailure(ctx.io, fault, {
     json: wantsJson(ctx),
     debug: false,
@@ -79,7 +79,7 @@ function isNothingChecked(results: readonly EntryResult[]): boolean {
 }
 
 /** Returns the exit code of tests. A timeout outranks a cap, which outranks cases that could not be run, which outrank failed ones. */
-export function exitCodeOf(
+export function testsExitCode(
   results: readonly EntryResult[],
   gate: Gate,
   comparison: BaselineComparison | undefined,

@@ -5,7 +5,7 @@ import { isDecided } from '../statistics/confidence-sequence.ts';
 import type { CaseRuns } from '../statistics/rates.ts';
 import { ALL, meets } from './cases/pass-rule.ts';
 import type { TestCase, TestedModel, TestFile } from './cases/test-case.ts';
-import type { Mismatch } from './expectations/expectation.ts';
+import type { UnmetExpectation } from './expectations/expectation.ts';
 
 /** A case with one model: one entry in every report, with all its repetitions. */
 export interface Entry {
@@ -25,13 +25,13 @@ export function modelLabel({ model, tested }: Pick<Entry, 'model' | 'tested'>): 
 /** The result of a repetition; a fault may also come from its judge. */
 export interface Repetition extends RequestResult {
   /** The expectations that were not met; a failed run counts as one. */
-  readonly mismatches: readonly Mismatch[];
+  readonly mismatches: readonly UnmetExpectation[];
   /** True if its run had ended before the test was resumed. */
   readonly isEarlier?: boolean;
 }
 
 /** A test file that can't be run, with its fault. */
-export interface FileFault {
+export interface FaultyTestFile {
   /** The absolute path. */
   readonly file: string;
   /** The name in reports. */
@@ -40,7 +40,7 @@ export interface FileFault {
 }
 
 /** Returns the result of a file that could not be run, as one entry. */
-export function faultyFileResult({ file, name, fault }: FileFault): EntryResult {
+export function faultyFileResult({ file, name, fault }: FaultyTestFile): EntryResult {
   const [, line = '1'] = /:(\d+): /u.exec(fault.message) ?? [];
   const testCase: TestCase = {
     name: 'the whole file',
@@ -57,7 +57,7 @@ export function faultyFileResult({ file, name, fault }: FileFault): EntryResult 
     testCase,
     model: undefined,
   };
-  return resultOf(entry, [{ run: undefined, seconds: 0, mismatches: [], fault }]);
+  return entryResult(entry, [{ run: undefined, seconds: 0, mismatches: [], fault }]);
 }
 
 /**
@@ -79,7 +79,7 @@ export interface EntryResult {
 }
 
 /** Computes the result of an entry. Each case has its own threshold; nothing is averaged over cases. */
-export function resultOf(entry: Entry, all: readonly Repetition[]): EntryResult {
+export function entryResult(entry: Entry, all: readonly Repetition[]): EntryResult {
   const seconds = all.reduce((sum, repetition) => sum + repetition.seconds, 0);
   const { pass, untilDecided } = entry.testCase;
   const decision = untilDecided && pass.kind === 'rate' ? decide(pass.rate, all) : undefined;
@@ -135,7 +135,7 @@ export function entryName(entry: Entry): string {
 }
 
 /** Counts the entries by status. */
-export function totalsOf(results: readonly EntryResult[]) {
+export function statusTotals(results: readonly EntryResult[]) {
   const count = (status: EntryStatus): number => results.filter(result => result.status === status).length;
   return {
     passed: count('passed'),
@@ -149,11 +149,11 @@ export function totalsOf(results: readonly EntryResult[]) {
 /** Returns the totals as text, such as `2 passed, 1 failed` or, after `--resume`, `2 passed now, 3 before, 1 failed`. */
 export function totalsText(results: readonly EntryResult[]): string {
   const notDone = results.filter(isNotDone).length;
-  const { undecided, unchecked, faults: all } = totalsOf(results);
+  const { undecided, unchecked, faults: all } = statusTotals(results);
   const faults = all - notDone;
   return [
-    nowAndBefore(results, 'passed'),
-    nowAndBefore(results, 'failed'),
+    countsNowAndBefore(results, 'passed'),
+    countsNowAndBefore(results, 'failed'),
     ...(undecided > 0 ? [`${undecided} undecided`] : []),
     ...(unchecked > 0 ? [`${unchecked} unchecked`] : []),
     ...(faults > 0 ? [`${faults} could not be run`] : []),
@@ -161,7 +161,7 @@ export function totalsText(results: readonly EntryResult[]): string {
   ].join(', ');
 }
 
-function nowAndBefore(results: readonly EntryResult[], status: EntryStatus): string {
+function countsNowAndBefore(results: readonly EntryResult[], status: EntryStatus): string {
   const own = results.filter(result => result.status === status);
   const before = own.filter(({ repetitions }) => repetitions.every(({ isEarlier }) => isEarlier)).length;
   return before === 0 ? `${own.length} ${status}` : `${own.length - before} ${status} now, ${before} before`;

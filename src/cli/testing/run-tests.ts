@@ -9,7 +9,7 @@ import { buildRunBody } from '../inputs/request-body.ts';
 import { concurrencyFor, pacedConnections } from '../jobs/paced-connection.ts';
 import { withResumeJournal } from '../jobs/resume-journal.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
-import { Stop } from '../jobs/stop.ts';
+import { StopControl } from '../jobs/stop-control.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
@@ -22,11 +22,11 @@ import type { TestCase, TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { hasWords, needsJudge, readFiles } from './read-files.ts';
-import { exitCodeOf, reportCap, reportFile, reportLeft, reportLeftOut } from './report-end.ts';
+import { reportCap, reportFile, reportLeft, reportLeftOut, testsExitCode } from './report-end.ts';
 import { checkOutputs, reportTests } from './report-tests.ts';
 import {
   type EntryResult,
-  type FileFault,
+  type FaultyTestFile,
   faultyFileResult,
   isUnchecked,
   uncheckedResult,
@@ -129,7 +129,7 @@ export async function runRound(
   if (updated.faults.length > 0) throw updated.faults[0];
   const made = ordered.flatMap(({ repetitions }) => repetitions.filter(({ isEarlier }) => !isEarlier));
   if (areUnanswered(made)) throw nobodyAnswered();
-  return { files, code: exitCodeOf(ordered, options.gate, comparison) };
+  return { files, code: testsExitCode(ordered, options.gate, comparison) };
 }
 
 /** Reads the baseline without the cases that `--filter` leaves out, which must not count as gone. */
@@ -172,7 +172,7 @@ async function isFree(ctx: Context, entries: readonly PreparedEntry[], isJudged:
 async function dryRun(
   ctx: Context,
   entries: readonly PreparedEntry[],
-  faults: readonly FileFault[],
+  faults: readonly FaultyTestFile[],
   { judge, caps, providerBatch }: { readonly judge: Judge } & Pick<TestOptions, 'caps' | 'providerBatch'>,
 ): Promise<ExitCode> {
   const forecast = new Forecast();
@@ -205,7 +205,7 @@ interface Tests {
 /** Runs the entries of each service. */
 async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise<EntryResult[]> {
   const results: EntryResult[] = [];
-  const stop = new Stop();
+  const stop = new StopControl();
   for (const service of new Set(tests.entries.map(({ connection }) => connection.service))) {
     const own = tests.entries.filter(({ connection }) => connection.service === service);
     const [{ connection }] = own as [PreparedEntry];

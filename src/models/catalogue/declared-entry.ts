@@ -156,8 +156,9 @@ function addressFault(address: string): string | undefined {
   if (origin.includes('$')) return 'allows placeholders only after its scheme, host and port';
   if (!URL.canParse(origin) || /\s/u.test(address)) return 'is not the address of a server';
   const { protocol, hostname, username, password } = new URL(origin);
-  if (username !== '' || password !== '')
+  if (username !== '' || password !== '') {
     return "can't contain a user name or password: put them into a header";
+  }
   if (protocol === 'http:' && !isLoopbackHost(hostname)) {
     return `must begin with https://: ${hostname} is not this machine`;
   }

@@ -77,8 +77,9 @@ function buildRequest(
       : /[^\t\x20-\x7e\xa0-\xff]/u.test(value)
         ? 'a character'
         : '';
-    if (unfit !== '')
+    if (unfit !== '') {
       return { fault: `its header \`${name}\` would contain ${unfit} that headers can't contain` };
+    }
     headers[name] = value;
   }
   const body = filledBody(declared, values);

@@ -31,7 +31,7 @@ export async function convertForeign(
   if (kind === 'evaluation') {
     const findings = new Findings(file);
     const made = convertEvaluation({ file, text }, findings, options);
-    if (!made) throw invalid(findings);
+    if (!made) throw invalidPromptFile(findings);
     return { ...made, notes: notesOf(findings.list()) };
   }
   // A check without an equivalent is left out with a note.

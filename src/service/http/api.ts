@@ -3,7 +3,7 @@ import { notFound } from '../core/refusal.ts';
 import { ApiError, answerError, jsonAnswer } from './api-error.ts';
 import { type AuthOptions, admit, type Sender, senderOf } from './auth.ts';
 import type { ParseBody } from './parse-body.ts';
-import { readHandlerInput } from './read-call.ts';
+import { readHandlerInput } from './read-handler-input.ts';
 import { type ApiAnswer, type ApiRequest, isKeyed, type Route } from './route.ts';
 import { router } from './router.ts';
 

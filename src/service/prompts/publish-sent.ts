@@ -23,8 +23,9 @@ export async function publishSent(
 ): Promise<Published> {
   const name = `${slug}${PROMPT_FILE_EXTENSION}`;
   const tooLong = Object.entries(partials).find(([, text]) => Buffer.byteLength(text) > BOUNDS.fileBytes);
-  if (tooLong)
+  if (tooLong) {
     throw invalidRequest(`the partial ${tooLong[0]} is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+  }
   try {
     const definition = await readDefinition(file, name, { partials, tasks: context.tasks });
     const { echoes: _, ...published } = await publishPrompt(context, definition, name);

@@ -66,8 +66,9 @@ export async function ensureUnlistedVersion(
   checkModelExists(models, wanted.model);
   const published = file === undefined ? await storedVersion(store, wanted) : undefined;
   const { config } = wanted;
-  if (published && !config && (wanted.model ?? published.model) === published.model)
+  if (published && !config && (wanted.model ?? published.model) === published.model) {
     return unlistedVersion(published);
+  }
   const definition = published
     ? await createDefinitions(store, tasks).ofRun(published.id)
     : await readRunnable(context, wanted);

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { barText, progressText, rateText, startProgress } from '../../../src/cli/batch/progress/progress.ts';
+import {
+  barText,
+  progressText,
+  speedText,
+  startBatchProgress,
+} from '../../../src/cli/batch/progress/progress.ts';
 import { Tally } from '../../../src/cli/batch/progress/tally.ts';
 import { testContext } from '../../support/context.ts';
 import { HandClock, settled } from './support.ts';
@@ -30,7 +35,7 @@ describe('how far a batch is', () => {
   });
 
   test('rates and times in words', () => {
-    expect([rateText(25.4), rateText(1.24), rateText(0.5)]).toEqual(['25/s', '1.2/s', '30/min']);
+    expect([speedText(25.4), speedText(1.24), speedText(0.5)]).toEqual(['25/s', '1.2/s', '30/min']);
     const left = (ms: number): string => progressText(tallyOf(2, { succeeded: 1 }), ms);
     expect(left(125_000)).toMatch(/, 2 min 5 s left$/u);
     expect(left(11_400_000)).toMatch(/, 3 h 10 min left$/u);
@@ -51,7 +56,7 @@ describe('what is shown meanwhile', () => {
     const clock = new HandClock();
     const context = await testContext({ ...options, clock });
     const tally = tallyOf(4, { succeeded: 1 });
-    const stop = startProgress(context.ctx, tally, { hasLines: true });
+    const stop = startBatchProgress(context.ctx, tally, { hasLines: true });
     await during(clock, tally);
     await stop();
     return context.stderr();

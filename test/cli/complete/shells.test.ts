@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { completionLines } from '../../../src/cli/complete/complete.ts';
-import type { Line } from '../../../src/cli/complete/line.ts';
+import type { ShellLine } from '../../../src/cli/complete/shell-line.ts';
 import type { Candidate } from '../../../src/cli/complete/sources.ts';
 
 const BREAKS = ' \t\n"\'@><=;|&(:';
 
-interface Completed extends Line {
+interface Completed extends ShellLine {
   readonly lines: readonly string[];
 }
 
@@ -15,7 +15,7 @@ async function told(
   words: readonly string[],
   ...values: readonly (string | Candidate)[]
 ): Promise<Completed> {
-  let asked: Line = { words: [], current: '' };
+  let asked: ShellLine = { words: [], current: '' };
   const lines = await completionLines(shell, words, line => {
     asked = line;
     return Promise.resolve(values.map(value => (typeof value === 'string' ? { value } : value)));

@@ -3,12 +3,12 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Connection } from '../../../src/cli/context.ts';
 import { Budget } from '../../../src/cli/creation/budget.ts';
-import type { PlannedJob } from '../../../src/cli/jobs/engine.ts';
 import type { Job, JobOutcome } from '../../../src/cli/jobs/job.ts';
+import type { PlannedJob } from '../../../src/cli/jobs/job-engine.ts';
 import { BatchJournal } from '../../../src/cli/jobs/job-journal.ts';
 import { BatchSession } from '../../../src/cli/jobs/provider-batch/batch-session.ts';
 import { throughProvider } from '../../../src/cli/jobs/provider-batch/through-provider.ts';
-import { Stop } from '../../../src/cli/jobs/stop.ts';
+import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
 import { fileIn } from '../../../src/files/write-below.ts';
 import {
   BatchFault,
@@ -89,7 +89,7 @@ async function handOver(
     connection: connection as unknown as Connection,
     promptVersionId,
     journal,
-    stop: new Stop(),
+    stop: new StopControl(),
     budget: new Budget(ctx, { cost: undefined, credits: undefined }),
     estimatedCredits: undefined,
     cancel: false,
@@ -138,7 +138,7 @@ it.each(['look', 'collect'] as const)(
         yield await refuse();
       },
     };
-    const session = new BatchSession({ ctx, journal, stop: new Stop() }, refusing);
+    const session = new BatchSession({ ctx, journal, stop: new StopControl() }, refusing);
     const asking = asked === 'look' ? session.wait('batch_1', 1) : session.collect('batch_1').next();
     await expect(asking).rejects.toMatchObject({ exitCode: 1, hints: [expect.stringContaining('--resume')] });
     expect(times).toBeGreaterThan(5);

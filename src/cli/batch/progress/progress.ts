@@ -11,7 +11,7 @@ const LINE_EVERY_MS = 10_000;
  * @param hasLines false if a provider's batches report their own progress
  * @returns a function that resolves once nothing more is shown
  */
-export function startProgress(
+export function startBatchProgress(
   ctx: Context,
   tally: Tally,
   { hasLines }: { readonly hasLines: boolean },
@@ -44,13 +44,13 @@ export function progressText({ total, done, ended, unsuccessful }: Tally, elapse
   return [
     `${done}${total === undefined ? '' : ` of ${total}`} done`,
     `${unsuccessful} failed`,
-    ...(ended === 0 ? [] : [rateText(ended / (elapsedMs / 1000))]),
+    ...(ended === 0 ? [] : [speedText(ended / (elapsedMs / 1000))]),
     ...(ended === 0 || left === undefined ? [] : [`${elapsed(left)} left`]),
   ].join(', ');
 }
 
 /** Returns a rate as rows per second, or per minute if it is below one per second. */
-export function rateText(perSecond: number): string {
+export function speedText(perSecond: number): string {
   if (!Number.isFinite(perSecond)) return '0/s';
   return perSecond < 0.95 ? `${oneDigit(perSecond * 60)}/min` : `${oneDigit(perSecond)}/s`;
 }

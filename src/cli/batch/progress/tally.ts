@@ -1,20 +1,20 @@
 /** The outcome of a row. */
-export type RowEnd = 'succeeded' | 'failed' | 'in doubt' | 'going on';
+export type RowEnd = 'succeeded' | 'failed' | 'in doubt' | 'running';
 
 /** Counts the rows of a batch by their outcomes. */
 export class Tally {
   /** Number of rows; undefined until the input has been read to its end. */
   total: number | undefined;
   /** Rows that had ended before this invocation, by outcome. */
-  readonly before = { succeeded: 0, failed: 0, 'in doubt': 0, 'going on': 0 };
+  readonly before = { succeeded: 0, failed: 0, 'in doubt': 0, running: 0 };
   /** Rows that ended in this invocation, by outcome. */
-  readonly now = { succeeded: 0, failed: 0, 'in doubt': 0, 'going on': 0 };
+  readonly now = { succeeded: 0, failed: 0, 'in doubt': 0, running: 0 };
   /** Rows that failed in this invocation because they are invalid, so that a retry would fail too. */
   faulty = 0;
   /** Rows of this invocation whose model was asked and returned nothing. */
   unanswered = 0;
-  /** Rows that were started in this invocation and put off because of a fault that concerns other rows too. */
-  putOff = 0;
+  /** Rows that were started in this invocation and postponed because of a fault that concerns other rows too. */
+  postponed = 0;
   /** A link that kept an output from being saved. */
   link: string | undefined;
   #openRows = 0;

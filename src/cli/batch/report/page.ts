@@ -23,7 +23,7 @@ export async function reportPage(
 ): Promise<{ readonly html: string; readonly leftOut: readonly string[] }> {
   const gridRows: Grid['rows'][number][] = [];
   const saved = new SavedPictures(folder);
-  for (const row of rows) gridRows.push(await gridRow(row, saved));
+  for (const row of rows) gridRows.push(await resultGridRow(row, saved));
   const seconds = summary.seconds === undefined ? '–' : `${summary.seconds} s`;
   const withCredits = hasPaidCredits(summary);
   const html = gridPage({
@@ -41,7 +41,7 @@ export async function reportPage(
   return { html, leftOut: saved.leftOut };
 }
 
-async function gridRow(row: ResultsLine, saved: SavedPictures): Promise<Grid['rows'][number]> {
+async function resultGridRow(row: ResultsLine, saved: SavedPictures): Promise<Grid['rows'][number]> {
   const { inputs, error, outputs, seconds, tokens } = row;
   const state = hasSucceeded(row) ? 'succeeded' : 'failed';
   const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];

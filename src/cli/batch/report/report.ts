@@ -11,7 +11,7 @@ import { visible } from '../../terminal/sanitise.ts';
 import { plainRows, terminalTable } from '../../terminal/table.ts';
 import {
   type BatchSummary,
-  readResults,
+  readReportedRows,
   spendingOf,
   summaryOf,
   unfinishedOf,
@@ -24,7 +24,7 @@ export async function reportBatch(
   results: string,
   html: string | undefined,
 ): Promise<ExitCode> {
-  const rows = await readResults(results, ctx.cwd);
+  const rows = await readReportedRows(results, ctx.cwd);
   const unfinished = await unfinishedOf(results, ctx.cwd, rows);
   const summary = summaryOf(rows, await spendingOf(ctx, rows), unfinished);
   if (html !== undefined) {
@@ -36,7 +36,7 @@ export async function reportBatch(
   }
   await present(ctx, summary, {
     terminal: () => terminalReport(ctx, summary),
-    plain: () => plainRows(lines(summary)),
+    plain: () => plainRows(summaryLines(summary)),
   });
   return EXIT.ok;
 }
@@ -62,7 +62,7 @@ async function write(ctx: Context, file: string, page: string): Promise<void> {
 }
 
 /** Returns the summary as lines of text. */
-function lines({
+function summaryLines({
   unfinished,
   rows: count,
   succeeded,

@@ -16,7 +16,7 @@ import { parseResultsLine, type ResultsLine, resultState } from '../results/resu
  *
  * @throws {CliError} USAGE_ERROR if the file can't be read, or a line is not a result
  */
-export async function readResults(file: string, cwd: string): Promise<ResultsLine[]> {
+export async function readReportedRows(file: string, cwd: string): Promise<ResultsLine[]> {
   if (file.endsWith('.csv')) {
     throw usageError(
       `${file} is CSV, but a report needs results as JSONL`,
@@ -122,7 +122,7 @@ export function summaryOf(rows: readonly ResultsLine[], spent: Totals, unfinishe
 function failuresOf(rows: readonly ResultsLine[]): { reason: string; rows: number; ids: string[] }[] {
   const ids = new Map<string, string[]>();
   for (const row of rows.filter(one => !hasSucceeded(one))) {
-    const reason = reasonOf(row);
+    const reason = failureReason(row);
     ids.set(reason, [...(ids.get(reason) ?? []), row.id]);
   }
   return [...ids]
@@ -131,7 +131,7 @@ function failuresOf(rows: readonly ResultsLine[]): { reason: string; rows: numbe
 }
 
 /** Returns the error without the row's own line and run, so that equal failures group together. */
-function reasonOf({ error, runStatus, runId }: ResultsLine): string {
+function failureReason({ error, runStatus, runId }: ResultsLine): string {
   const reason = (error ?? `the run is ${runStatus}`).replace(/^line \d+: /u, '');
   return runId === null ? reason : reason.replaceAll(runId, '<run>');
 }

@@ -17,7 +17,7 @@ import type { Tally } from '../progress/tally.ts';
  * @throws {Interrupted}
  * @throws {LinkFault} if an output was not saved because of a link
  */
-export async function conclude(
+export async function concludeBatch(
   ctx: Context,
   running: RunningBatch,
   rows: number | undefined,
@@ -53,7 +53,7 @@ export async function conclude(
 function cutShort(
   { signal }: Context,
   { options: { out, stream }, stop, journal, tally }: RunningBatch,
-  { counts, isComplete }: { readonly counts: Counts; readonly isComplete: boolean },
+  { counts, isComplete }: { readonly counts: RowCounts; readonly isComplete: boolean },
 ): CliError | undefined {
   const hints = out === undefined ? [] : [resumeHint(out)];
   const message = summaryText(counts, tally.before);
@@ -73,8 +73,8 @@ function cutShort(
   );
 }
 
-/** Returns the error for rows that a fault put off, which `--resume` runs. */
-function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: Counts): CliError {
+/** Returns the error for rows that a fault postponed, which `--resume` runs. */
+function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: RowCounts): CliError {
   const { status, message, exitCode, data, hints } = failureOf(fault);
   const left = notDone === null ? 'the other rows are left' : `${counted(notDone, 'row')} left`;
   return new CliError(`${message}; ${left}`, {
@@ -86,7 +86,7 @@ function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: Co
   });
 }
 
-function stoppedAtCap(reached: CliError, out: string | undefined, { notDone }: Counts): CliError {
+function stoppedAtCap(reached: CliError, out: string | undefined, { notDone }: RowCounts): CliError {
   const { status, exitCode, data } = reached;
   const { flag } = data as { flag: string };
   return new CliError(`${reached.message}; ${counted(notDone ?? 'some', 'row')} not done`, {
@@ -100,7 +100,7 @@ function stoppedAtCap(reached: CliError, out: string | undefined, { notDone }: C
   });
 }
 
-type Counts = ReturnType<typeof countsOf>;
+type RowCounts = ReturnType<typeof countsOf>;
 
 function countsOf({ before, now, done }: Tally, rows: number | undefined) {
   return {
@@ -108,7 +108,7 @@ function countsOf({ before, now, done }: Tally, rows: number | undefined) {
     succeeded: before.succeeded + now.succeeded,
     failed: before.failed + now.failed,
     inDoubt: before['in doubt'] + now['in doubt'],
-    goingOn: before['going on'] + now['going on'],
+    goingOn: before.running + now.running,
     /** null if the number of rows is unknown. */
     notDone: rows === undefined ? null : rows - done,
   };
@@ -116,7 +116,7 @@ function countsOf({ before, now, done }: Tally, rows: number | undefined) {
 
 /** Returns the counts as text: first of this invocation, then of earlier ones. */
 function summaryText(
-  { rows, succeeded, failed, inDoubt, goingOn, notDone }: Counts,
+  { rows, succeeded, failed, inDoubt, goingOn, notDone }: RowCounts,
   before: Tally['before'],
 ): string {
   const of = rows === null ? '' : ` of ${rows}`;
@@ -136,7 +136,7 @@ function nowAndBefore(text: string, before: number): string {
   return before === 0 ? text : `${text} now, ${before} before`;
 }
 
-function reportCounts({ ctx, options, batch, tally, stop, budget }: RunningBatch, counts: Counts): void {
+function reportCounts({ ctx, options, batch, tally, stop, budget }: RunningBatch, counts: RowCounts): void {
   const { io } = ctx;
   const { out } = options;
   const { failed, inDoubt, goingOn, notDone } = counts;

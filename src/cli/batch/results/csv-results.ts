@@ -4,7 +4,7 @@ import { fileIn, flushHandle } from '../../../files/write-below.ts';
 import { replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
-import { unwritable } from '../../jobs/job-journal.ts';
+import { fileUnwritable } from '../../jobs/job-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import {
   type Columns,
@@ -103,7 +103,7 @@ export class CsvResults implements Results {
     const adding = this.#writing.then(() => this.#add(row.id, journalPart(line, row)));
     this.#writing = adding.catch(() => {});
     await adding.catch((error: unknown) => {
-      throw unwritable(this.#file, error);
+      throw fileUnwritable(this.#file, error);
     });
     return true;
   }
@@ -144,7 +144,7 @@ export class CsvResults implements Results {
     if (this.#isWhole && !sorted && !this.existed) return flushHandle(this.#handle);
     await replaceFile(fileIn(this.#file), target => this.#writeAll(target, sorted)).catch(
       (error: unknown) => {
-        throw unwritable(this.#file, error);
+        throw fileUnwritable(this.#file, error);
       },
     );
   }

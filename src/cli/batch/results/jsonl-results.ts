@@ -16,7 +16,7 @@ import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { textLines } from '../../inputs/rows/text-lines.ts';
-import { unwritable } from '../../jobs/job-journal.ts';
+import { fileUnwritable } from '../../jobs/job-journal.ts';
 import {
   isTornLine,
   parseResultsLine,
@@ -68,7 +68,7 @@ export class JsonlResults implements Results {
   async write(line: ResultsLine): Promise<boolean> {
     this.#hasTwins ||= this.states.has(line.id);
     await this.#lines.append(line).catch((error: unknown) => {
-      throw unwritable(this.#file, error);
+      throw fileUnwritable(this.#file, error);
     });
     return true;
   }
@@ -96,7 +96,7 @@ export class JsonlResults implements Results {
       await this.#lines.close();
     };
     await replaceFile(fileIn(this.#file), copyLines).catch((error: unknown) => {
-      throw unwritable(this.#file, error);
+      throw fileUnwritable(this.#file, error);
     });
   }
 

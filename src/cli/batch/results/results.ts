@@ -5,7 +5,7 @@ import { DYING_MS, type Release, waitForLock } from '../../../files/lock.ts';
 import { checkBelow, fileIn, makeDirectory } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { unwritable } from '../../jobs/job-journal.ts';
+import { fileUnwritable } from '../../jobs/job-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import { printRow } from '../../outputs/json.ts';
 import { checkDirectory, checkWritableFile } from '../../outputs/writable.ts';
@@ -73,7 +73,7 @@ export async function lockResults({ clock }: Context, file: string, name: string
     release = await waitForLock(fileIn(file), clock, DYING_MS);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw openFault(error, file, name);
-    throw unwritable(`${name}.lock`, error);
+    throw fileUnwritable(`${name}.lock`, error);
   }
   if (release === undefined) {
     throw usageError(

@@ -35,7 +35,7 @@ export async function apiCall(
 ): Promise<ApiCall> {
   const method = requireOneOf('method', target.method.toUpperCase(), METHODS);
   if (flags.paginate === true && method !== 'GET') throw usageError('--paginate is for GET only');
-  const [pathname = '', search = ''] = pathBelow(target.path, baseUrl).split(/\?(.*)/su);
+  const [pathname = '', search = ''] = pathOfTarget(target.path, baseUrl).split(/\?(.*)/su);
   const query = new URLSearchParams(search);
   const fields = flags.field.map(field => parseKeyValue(field, '--field'));
   if (WITHOUT_BODY.includes(method)) {
@@ -47,13 +47,13 @@ export async function apiCall(
     throw usageError('--input and --field exclude each other', 'put the fields into the body');
   }
   const request = { method, path: pathname, query };
-  if (flags.input !== undefined) return { ...request, body: await readBody(ctx, flags.input) };
+  if (flags.input !== undefined) return { ...request, body: await readBodySource(ctx, flags.input) };
   if (fields.length === 0) return request;
   return { ...request, body: Buffer.from(JSON.stringify(fieldsAsObject(fields))) };
 }
 
 /** Returns the path below the base URL, with its query. @throws {CliError} for another origin or a path outside the base URL */
-function pathBelow(target: string, baseUrl: string): string {
+function pathOfTarget(target: string, baseUrl: string): string {
   const local = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(target) ? belowBase(target, baseUrl) : target;
   // oxlint-disable-next-line no-control-regex -- a URL parser silently drops some of these
   if (/[\u0000-\u001f\u007f\\#]/u.test(local)) {
@@ -75,7 +75,7 @@ function belowBase(url: string, baseUrl: string): string {
   );
 }
 
-async function readBody(ctx: Context, source: string): Promise<Buffer> {
+async function readBodySource(ctx: Context, source: string): Promise<Buffer> {
   const body =
     source === '-'
       ? await readStandardInput(ctx, MAX_BODY_BYTES)
@@ -91,13 +91,13 @@ async function readBody(ctx: Context, source: string): Promise<Buffer> {
 }
 
 /** An object without a prototype, so that `__proto__` is an ordinary name. */
-interface Fields {
-  [name: string]: string | Fields;
+interface NestedFields {
+  [name: string]: string | NestedFields;
 }
 
 /** Returns the object that fields describe: `a=1` is a field, `a[b]=1` a field of an object. Every value is a string. */
-function fieldsAsObject(fields: readonly { readonly key: string; readonly value: string }[]): Fields {
-  const root = Object.create(null) as Fields;
+function fieldsAsObject(fields: readonly { readonly key: string; readonly value: string }[]): NestedFields {
+  const root = Object.create(null) as NestedFields;
   for (const { key, value } of fields) put(root, keyPath(key), value, key);
   return root;
 }
@@ -110,12 +110,12 @@ function keyPath(key: string): string[] {
   return [first, ...rest.split(/[[\]]+/u).filter(Boolean)];
 }
 
-function put(into: Fields, [first = '', ...rest]: readonly string[], value: string, key: string): void {
+function put(into: NestedFields, [first = '', ...rest]: readonly string[], value: string, key: string): void {
   const there = into[first];
   if (there !== undefined && (rest.length === 0 || typeof there === 'string')) {
     throw usageError(`--field: ${key} is given twice`);
   }
-  const inner = (there ?? Object.create(null)) as Fields;
+  const inner = (there ?? Object.create(null)) as NestedFields;
   into[first] = rest.length === 0 ? value : inner;
   if (rest.length > 0) put(inner, rest, value, key);
 }

@@ -19,10 +19,10 @@ export async function api(ctx: Context, method: string, path: string, flags: Api
   let call: ApiCall | undefined = await apiCall(ctx, { method, path }, flags, connection.baseUrl);
   const cursors = new Set<string>();
   while (call !== undefined) {
-    const creation = creationOf(call);
+    const creation = creationRequest(call);
     const answer: RawAnswer = creation
-      ? await create(ctx, connection, creation)
-      : await send(ctx, connection, call);
+      ? await createRawRun(ctx, connection, creation)
+      : await sendCall(ctx, connection, call);
     const reading = await print(ctx, answer, flags.include === true);
     if (answer.error instanceof GatewayTimeoutError) {
       ctx.io.note(`the run goes on: ${connection.advise('runs', 'wait', answer.error.runId)}`);
@@ -33,13 +33,13 @@ export async function api(ctx: Context, method: string, path: string, flags: Api
 }
 
 async function print(ctx: Context, answer: RawAnswer, include: boolean): Promise<boolean> {
-  if (include && !(await show(ctx, head(answer)))) return false;
-  if (ctx.globals.query === undefined) return show(ctx, answer.text);
+  if (include && !(await printText(ctx, head(answer)))) return false;
+  if (ctx.globals.query === undefined) return printText(ctx, answer.text);
   await printValue(ctx, answer.envelope);
   return ctx.io.out('');
 }
 
-function show(ctx: Context, text: string): Promise<boolean> {
+function printText(ctx: Context, text: string): Promise<boolean> {
   const whole = text.endsWith('\n') ? text : `${text}\n`;
   return ctx.io.out(ctx.io.stdout.isTerminal ? visible(whole) : whole);
 }
@@ -52,7 +52,7 @@ function head({ httpStatus, headers }: RawAnswer): string {
 }
 
 /** Returns the creation request of a call that creates a run; undefined for every other call. */
-function creationOf({ method, path, body, query }: ApiCall): CreationRequest | undefined {
+function creationRequest({ method, path, body, query }: ApiCall): CreationRequest | undefined {
   if (method !== 'POST' || withoutTrailingSlashes(path) !== '/runs' || body === undefined) return undefined;
   const promptVersionId = versionIn(body);
   if (promptVersionId === undefined) return undefined;
@@ -71,7 +71,11 @@ function versionIn(body: Buffer): string | undefined {
 }
 
 /** Creates a run like every creation: journal first, never paid twice. Returns the service's last answer unchanged. */
-async function create(ctx: Context, connection: Connection, creation: CreationRequest): Promise<RawAnswer> {
+async function createRawRun(
+  ctx: Context,
+  connection: Connection,
+  creation: CreationRequest,
+): Promise<RawAnswer> {
   let answer: RawAnswer | undefined;
   try {
     const created = await createAndWait(ctx, connection, creation, {
@@ -81,7 +85,7 @@ async function create(ctx: Context, connection: Connection, creation: CreationRe
       },
     });
     // A recovered creation has no answer of its own, so the run itself replaces it.
-    if (created.kind === 'going' && created.recovered) {
+    if (created.kind === 'running' && created.recovered) {
       return connection.client.raw('GET', `/runs/${encodeURIComponent(created.runId)}`, {
         signal: ctx.signal,
       });
@@ -93,7 +97,7 @@ async function create(ctx: Context, connection: Connection, creation: CreationRe
   return answer;
 }
 
-function send(
+function sendCall(
   ctx: Context,
   { client }: Connection,
   { method, path, query, body }: ApiCall,

@@ -37,7 +37,7 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
       'For example: --out results.csv --excel',
     );
   }
-  refuseSecondReader(flags);
+  refuseOtherReaders(flags);
   return {
     target,
     resume,
@@ -106,7 +106,7 @@ function parseCount(text: string): number {
 }
 
 /** Refuses a second reader of standard input, because the rows use all of it. */
-function refuseSecondReader({ from, input, image }: BatchFlags): void {
+function refuseOtherReaders({ from, input, image }: BatchFlags): void {
   const other = input.find(readsStandardInput) ?? image.find(source => source === '-');
   if (from === '-' && other !== undefined) {
     throw usageError(

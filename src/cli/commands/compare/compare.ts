@@ -31,11 +31,11 @@ import { openGivenImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { concurrencyFor, pacedConnections } from '../../jobs/paced-connection.ts';
-import { providerOf } from '../../jobs/provider-batch/batch-session.ts';
+import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
 import { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import { withResumeJournal } from '../../jobs/resume-journal.ts';
 import { areUnanswered, nobodyAnswered } from '../../jobs/run-requests.ts';
-import { Stop } from '../../jobs/stop.ts';
+import { StopControl } from '../../jobs/stop-control.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
 import { gridTable } from '../../outputs/pages/grid-terminal.ts';
@@ -69,7 +69,7 @@ export async function compare(
   }
   if (report !== undefined) checkWritableFile(ctx.cwd, report, '--report');
   refuseStrayFlags(flags);
-  const gate = gateOf(flags);
+  const gate = verdictGate(flags);
   const rate = flagOrSetting(ctx.settings, 'rate', flags.rate);
   const concurrency = flagOrSetting(ctx.settings, 'concurrency', flags.concurrency);
   const caps = parseCaps(flags);
@@ -93,7 +93,8 @@ export async function compare(
   const judged = expected ? judgedExpectations(expected) : [];
   const providerBatch = flags.providerBatch === true && !ctx.isReplay;
   if (providerBatch) {
-    for (const { connection, promptVersionId } of variants) await providerOf(connection, promptVersionId);
+    for (const { connection, promptVersionId } of variants)
+      await batchProviderOf(connection, promptVersionId);
     for (const one of judged) await judge.checkBatch(one);
   }
   if (flags.dryRun === true) {
@@ -161,7 +162,7 @@ export async function compare(
   const unjudged = judgements && judgingFault(judgements);
   if (unjudged) throw new CliError(`the answers could not all be judged: ${unjudged.message}`, unjudged);
   if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnswered();
-  const code = exitCodeOf(compared, flags.failOn);
+  const code = comparisonExitCode(compared, flags.failOn);
   const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
   return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
 }
@@ -181,14 +182,22 @@ async function withKept<T>(
   const names = [flags.from ?? '', ...variants.map(({ name }) => name)];
   return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
     const { resume = false, retryUnknown = false, cancel = false } = flags;
-    const more = { budget, journal, stop: new Stop(), resume, retryUnknown, cancel, providerBatch: true };
+    const more = {
+      budget,
+      journal,
+      stop: new StopControl(),
+      resume,
+      retryUnknown,
+      cancel,
+      providerBatch: true,
+    };
     const places = concurrencyFor(connection, concurrency);
     return work(await ResumableRequests.open(ctx, connection, () => true, { ...more, concurrency: places }));
   });
 }
 
 /** Returns the verdict that fails the command. @throws {CliError} USAGE_ERROR if the flags don't go together */
-function gateOf({ failOn, margin, expect }: CompareFlags): VerdictGate | undefined {
+function verdictGate({ failOn, margin, expect }: CompareFlags): VerdictGate | undefined {
   if (margin !== undefined && failOn !== 'unsure') throw usageError('--margin needs --fail-on unsure');
   if (failOn !== 'worse' && failOn !== 'unsure') return undefined;
   if (expect === undefined) {
@@ -255,7 +264,7 @@ function refuseLeft(rows: readonly ComparedRow[]): void {
 }
 
 /** Returns the exit code. If a row could not run, it is the code of that fault, even with `--fail-on`. */
-function exitCodeOf(rows: readonly ComparedRow[], failOn: CompareFlags['failOn']): ExitCode {
+function comparisonExitCode(rows: readonly ComparedRow[], failOn: CompareFlags['failOn']): ExitCode {
   const fault = rows.flatMap(({ results }) => results).find(one => one.fault !== undefined)?.fault;
   if (fault !== undefined) {
     return fault.exitCode;

@@ -22,7 +22,7 @@ export async function doctor(ctx: Context): Promise<ExitCode> {
     ctx,
     { ok: failed === undefined, checks: shown },
     {
-      terminal: () => checks.flatMap(check => linesOf(ctx, check)).join('\n'),
+      terminal: () => checks.flatMap(check => checkLines(ctx, check)).join('\n'),
       plain: () => plainRows(checks.map(({ name, ok, detail }) => [name, wordFor(ok), detail])),
     },
   );
@@ -31,14 +31,14 @@ export async function doctor(ctx: Context): Promise<ExitCode> {
 }
 
 /** Returns the hints that piped output lacks: those of the first failure, and all warnings. */
-function hintsToNote(checks: readonly Check[]): string[] {
+function hintsToNote(checks: readonly DoctorCheck[]): string[] {
   const failed = checks.find(({ ok }) => ok === false);
   return checks.flatMap(check => check.hints.filter(hint => check === failed || hint.startsWith(WARNING)));
 }
 
 const WARNING = 'warning: ';
 
-async function checksBeyondTerminal(ctx: Context): Promise<readonly Check[]> {
+async function checksBeyondTerminal(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { check, connection } = await checkConfiguration(ctx);
   if (connection !== undefined) {
     const service = await withSpinner(ctx, 'asking the service', checkService(ctx, connection));
@@ -48,7 +48,7 @@ async function checksBeyondTerminal(ctx: Context): Promise<readonly Check[]> {
   return [check, skipped('reachability'), skipped('key'), skipped('cache')];
 }
 
-function checkTerminal({ io, interactive }: Context): Check {
+function checkTerminal({ io, interactive }: Context): DoctorCheck {
   const { isTerminal, columns } = io.stdout;
   const colours = io.paint.level > 0 ? 'colours' : 'no colours';
   const questions = interactive ? 'questions are asked' : 'nothing is asked';
@@ -58,7 +58,7 @@ function checkTerminal({ io, interactive }: Context): Check {
   );
 }
 
-function linesOf({ io: { paint } }: Context, { name, ok, detail, hints }: Check): string[] {
+function checkLines({ io: { paint } }: Context, { name, ok, detail, hints }: DoctorCheck): string[] {
   const colour = ok === null ? paint.dim : ok ? paint.green : paint.red;
   const line = `${colour(wordFor(ok).padEnd(8))}${name.padEnd(14)}${oneLine(detail)}`;
   return [line, ...hints.map(hint => `${' '.repeat(22)}${oneLine(hint)}`)];
@@ -72,21 +72,21 @@ function wordFor(ok: boolean | null): string {
 /** Reads the configuration, and the local store if it is used; resolves the service and the key. */
 async function checkConfiguration(
   ctx: Context,
-): Promise<{ check: Check; connection: Connection | undefined }> {
+): Promise<{ check: DoctorCheck; connection: Connection | undefined }> {
   try {
     for (const key of SETTING_KEYS) ctx.settings.get(key);
     ctx.settings.credentials.find('');
     const address = resolveAddress(ctx);
     const key = address.embedded ? undefined : await resolveKey(ctx, address);
     const connection = await ctx.connection();
-    return { check: passed('configuration', described(address, key?.source)), connection };
+    return { check: passed('configuration', addressText(address, key?.source)), connection };
   } catch (error) {
     if (ctx.signal.aborted) throw error;
     return { check: failed('configuration', failureOf(error)), connection: undefined };
   }
 }
 
-function described(address: Address, keySource: string | undefined): string {
+function addressText(address: Address, keySource: string | undefined): string {
   if (address.embedded) return 'the built-in service (profile local)';
   const { value, source } = address.baseUrl;
   return `${value} from ${source}, key from ${keySource ?? 'nowhere'}`;
@@ -96,7 +96,7 @@ function described(address: Address, keySource: string | undefined): string {
 const PATIENCE_MS = 15_000;
 
 /** Requests the models once, which checks reachability and key, and fills the cache. */
-async function checkService(ctx: Context, connection: Connection): Promise<readonly Check[]> {
+async function checkService(ctx: Context, connection: Connection): Promise<readonly DoctorCheck[]> {
   const cached = connection.resources.cached();
   const startedAt = ctx.clock.now();
   try {
@@ -136,7 +136,7 @@ function cacheNews(
 
 const CHECK_THE_WAY = 'Check the address, the network, and HTTPS_PROXY if you need one.';
 
-function failedService({ baseUrl }: Connection, error: unknown): readonly Check[] {
+function failedService({ baseUrl }: Connection, error: unknown): readonly DoctorCheck[] {
   const { message, hints, exitCode } = failureOf(error);
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
     const refused = failed('key', { message, hints, exitCode });
@@ -151,7 +151,7 @@ function failedService({ baseUrl }: Connection, error: unknown): readonly Check[
 }
 
 /** The result of a check. */
-interface Check {
+interface DoctorCheck {
   readonly name: 'configuration' | 'reachability' | 'key' | 'cache' | 'models' | 'provider' | 'terminal';
   /** null if an earlier failure made the check impossible. */
   readonly ok: boolean | null;
@@ -162,31 +162,31 @@ interface Check {
   readonly exitCode?: ExitCode;
 }
 
-function passed(name: Check['name'], detail: string, hints: readonly string[] = []): Check {
+function passed(name: DoctorCheck['name'], detail: string, hints: readonly string[] = []): DoctorCheck {
   return { name, ok: true, detail, hints };
 }
 
-function skipped(name: Check['name']): Check {
+function skipped(name: DoctorCheck['name']): DoctorCheck {
   return { name, ok: null, detail: 'not checked', hints: [] };
 }
 
 function failed(
-  name: Check['name'],
+  name: DoctorCheck['name'],
   { message, hints = [], exitCode }: Pick<Failure, 'message' | 'exitCode'> & Partial<Failure>,
-): Check {
+): DoctorCheck {
   return { name, ok: false, detail: message, hints, exitCode };
 }
 
 /** Checks models.yaml and asks each provider of this machine's own service for its models; returns nothing if there is none. */
-async function checkModels(ctx: Context): Promise<readonly Check[]> {
+async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { dataDir, env, signal } = ctx;
   const { reportModels } = await import('../../../models/catalogue/report.ts');
   const report = await reportModels({ dataDir, env, signal, ask: true });
   if (!report.exists && report.providers.length === 0 && report.faults.length === 0) return [];
-  return [checkFile(report), ...report.providers.map(checkProvider)];
+  return [checkModelsFile(report), ...report.providers.map(checkProvider)];
 }
 
-function checkFile({ file, exists, faults, shutdowns }: ModelsReport): Check {
+function checkModelsFile({ file, exists, faults, shutdowns }: ModelsReport): DoctorCheck {
   const [first, ...others] = faults;
   const soon = shutdowns.map(
     ({ model, date, isPast }) => `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
@@ -205,7 +205,7 @@ function checkProvider({
   missingKey,
   fault,
   models,
-}: ModelsReport['providers'][number]): Check {
+}: ModelsReport['providers'][number]): DoctorCheck {
   const place = `${name} at ${baseUrl}`;
   if (missingKey !== undefined) {
     const hints = [`Set ${missingKey}, or take the provider out of models.yaml.`];

@@ -35,13 +35,13 @@ async function block(token: Token, layout: GuideLayout): Promise<string> {
     case 'heading':
       return wrapAnsi(paint.bold(inline(childrenOf(token), layout)), columns);
     case 'code':
-      return code(token as Tokens.Code, layout);
+      return codeBlock(token as Tokens.Code, layout);
     case 'list':
-      return list(token as Tokens.List, layout);
+      return listText(token as Tokens.List, layout);
     case 'table':
-      return table(token as Tokens.Table, layout);
+      return tableText(token as Tokens.Table, layout);
     case 'blockquote':
-      return indented(await blocks(childrenOf(token), within(layout, GAP), '\n\n'), ' '.repeat(GAP));
+      return indentItem(await blocks(childrenOf(token), narrowed(layout, GAP), '\n\n'), ' '.repeat(GAP));
     case 'space':
     case 'hr':
     case 'html':
@@ -55,11 +55,11 @@ function childrenOf(token: Token): readonly Token[] {
   return 'tokens' in token && token.tokens !== undefined ? token.tokens : [];
 }
 
-function within(layout: GuideLayout, indent: number): GuideLayout {
+function narrowed(layout: GuideLayout, indent: number): GuideLayout {
   return { ...layout, columns: layout.columns - indent };
 }
 
-function indented(text: string, first: string): string {
+function indentItem(text: string, first: string): string {
   const rest = ' '.repeat(first.length);
   return text
     .split('\n')
@@ -93,7 +93,7 @@ function inlineText(token: Token, layout: GuideLayout): string {
   }
 }
 
-function code({ text, lang }: Tokens.Code, { columns, paint }: GuideLayout): string {
+function codeBlock({ text, lang }: Tokens.Code, { columns, paint }: GuideLayout): string {
   const isShell = lang === 'sh' || lang === 'bash';
   return text
     .split('\n')
@@ -102,18 +102,18 @@ function code({ text, lang }: Tokens.Code, { columns, paint }: GuideLayout): str
     .join('\n');
 }
 
-async function list({ items, ordered, start, loose }: Tokens.List, layout: GuideLayout): Promise<string> {
+async function listText({ items, ordered, start, loose }: Tokens.List, layout: GuideLayout): Promise<string> {
   const texts = await Promise.all(
     items.map(async ({ tokens }, at) => {
       const marker = ordered ? `${Number(start) + at}. ` : '- ';
-      return indented(await blocks(tokens, within(layout, marker.length), loose ? '\n\n' : '\n'), marker);
+      return indentItem(await blocks(tokens, narrowed(layout, marker.length), loose ? '\n\n' : '\n'), marker);
     }),
   );
   return texts.join(loose ? '\n\n' : '\n');
 }
 
 /** Lays out a table in columns, or row by row if columns would break a word. */
-async function table({ header, rows }: Tokens.Table, layout: GuideLayout): Promise<string> {
+async function tableText({ header, rows }: Tokens.Table, layout: GuideLayout): Promise<string> {
   const titles = header.map(({ tokens }) => layout.paint.bold(inline(tokens, layout)));
   const cells = rows.map(row => row.map(({ tokens }) => inline(tokens, layout)));
   const widths = columnWidths([titles, ...cells], layout.columns);
@@ -153,7 +153,7 @@ function rowByRow(
       const facts = rest.map((cell, at) => {
         const title = titles[at + 1] ?? '';
         const text = stringWidth(title) === 0 ? cell : `${title}: ${cell}`;
-        return indented(wrapAnsi(text, columns - GAP), ' '.repeat(GAP));
+        return indentItem(wrapAnsi(text, columns - GAP), ' '.repeat(GAP));
       });
       return [wrapAnsi(paint.bold(first), columns), ...facts].join('\n');
     })

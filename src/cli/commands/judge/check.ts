@@ -16,8 +16,8 @@ type JudgeCheckFlags = FlagsOf<typeof JUDGE_CHECK.flags>;
 
 /** Measures how well a judging model agrees with labels. */
 export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheckFlags): Promise<ExitCode> {
-  const gate = gateOf(flags);
-  const options = optionsOf(ctx, labels, flags);
+  const gate = kappaGate(flags);
+  const options = judgeCheckOptions(ctx, labels, flags);
   const check = await checkJudge(ctx, options);
   const agreement = agreementOf(check.judged);
   if (wantsJson(ctx)) await printValue(ctx, agreementData(agreement));
@@ -48,7 +48,7 @@ function missesGate(kappa: Kappa | undefined, { least, sure }: KappaGate): boole
   return kappa.value < least || (sure && kappa.interval[0] < least);
 }
 
-function gateOf({ minKappa, sure = false }: JudgeCheckFlags): KappaGate | undefined {
+function kappaGate({ minKappa, sure = false }: JudgeCheckFlags): KappaGate | undefined {
   if (minKappa === undefined) {
     if (sure) throw usageError('--sure needs --min-kappa');
     return undefined;
@@ -58,7 +58,7 @@ function gateOf({ minKappa, sure = false }: JudgeCheckFlags): KappaGate | undefi
   throw usageError(`--min-kappa takes a number from -1 to 1, such as 0.6, not ${JSON.stringify(minKappa)}`);
 }
 
-function optionsOf(ctx: Context, labels: string, flags: JudgeCheckFlags): JudgeCheckOptions {
+function judgeCheckOptions(ctx: Context, labels: string, flags: JudgeCheckFlags): JudgeCheckOptions {
   const { resume = false, retryUnknown = false, cancel = false, providerBatch = false } = flags;
   if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
   if (cancel && !resume) throw usageError('--cancel needs --resume');
@@ -73,7 +73,7 @@ function optionsOf(ctx: Context, labels: string, flags: JudgeCheckFlags): JudgeC
     source: { from: labels, format: flags.format, delimiter: flags.delimiter },
     rubric: flags.rubric,
     judge,
-    repeat: repeatOf(flags.repeat),
+    repeat: parseRepeat(flags.repeat),
     caps: parseCaps(flags),
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
     rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
@@ -84,7 +84,7 @@ function optionsOf(ctx: Context, labels: string, flags: JudgeCheckFlags): JudgeC
   };
 }
 
-function repeatOf(text = '1'): number {
+function parseRepeat(text = '1'): number {
   const repeat = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
   if (repeat >= 1 && repeat <= MAX_REPEAT) return repeat;
   throw usageError(`--repeat takes a whole number from 1 to ${MAX_REPEAT}, not ${JSON.stringify(text)}`);

@@ -18,11 +18,11 @@ export async function mcp(ctx: Context, flags: McpFlags): Promise<void> {
   if (directory !== undefined && statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw usageError(`--prompts: ${flags.prompts} is not a directory`);
   }
-  const [{ Offer }, { serveAgent }] = await Promise.all([
-    import('../../mcp/offered.ts'),
+  const [{ SessionPrompts }, { serveAgent }] = await Promise.all([
+    import('../../mcp/session-prompts.ts'),
     import('../../mcp/serve-agent.ts'),
   ]);
-  const offer = await Offer.open(ctx, { directory, allow: flags.allow });
+  const offer = await SessionPrompts.open(ctx, { directory, allow: flags.allow });
   await serveAgent(ctx, offer, caps);
   ctx.signal.throwIfAborted();
 }

@@ -53,7 +53,7 @@ export async function modelsCheck(
   for (const { request } of requests) await budget.checkPrice(connection, request);
   const checked: CheckedModel[] = [];
   for (const { model, request } of requests) {
-    checked.push(await checkModel(ctx, connection, { model, request, budget }));
+    checked.push(await runModelCheck(ctx, connection, { model, request, budget }));
   }
   await presentList(ctx, checked, {
     columns: [
@@ -91,7 +91,7 @@ async function modelsToCheck(ctx: Context, names: readonly string[]): Promise<st
   return declared;
 }
 
-interface Check {
+interface ModelCheck {
   readonly model: string;
   readonly request: CreationRequest;
 }
@@ -100,12 +100,12 @@ async function requestsFor(
   ctx: Context,
   connection: Connection,
   models: readonly string[],
-): Promise<Check[]> {
+): Promise<ModelCheck[]> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-check-'));
   try {
     const file = path.join(directory, 'check.prompt');
     await writeFile(file, PROMPT);
-    const checks: Check[] = [];
+    const checks: ModelCheck[] = [];
     for (const model of models) {
       const { promptVersionId } = await resolveTarget(ctx, connection, file, { source: 'elsewhere', model });
       const inputs = { text: new Map<string, string>(), images: [], options: new Map<string, string>() };
@@ -117,10 +117,10 @@ async function requestsFor(
   }
 }
 
-async function checkModel(
+async function runModelCheck(
   ctx: Context,
   connection: Connection,
-  { model, request, budget }: Check & { readonly budget: Budget },
+  { model, request, budget }: ModelCheck & { readonly budget: Budget },
 ): Promise<CheckedModel> {
   const began = ctx.clock.now();
   const ended = (rest: Omit<CheckedModel, 'model' | 'seconds'>): CheckedModel => ({

@@ -22,17 +22,17 @@ export async function modelsDiscover(ctx: Context): Promise<void> {
     );
   }
   await present(ctx, discovery, {
-    terminal: () => `${[...endpoints.map(lineOf), `They are in ${oneLine(file)}`].join('\n')}\n`,
-    plain: () => plainRows(endpoints.map(rowOf)),
+    terminal: () => `${[...endpoints.map(endpointLine), `They are in ${oneLine(file)}`].join('\n')}\n`,
+    plain: () => plainRows(endpoints.map(endpointCells)),
   });
   noteUnpriced(ctx, endpoints);
   const faults = endpoints.filter(({ fault }) => fault !== undefined);
   if (faults.length < endpoints.length) {
-    if (!ctx.io.stdout.isTerminal) for (const one of faults) ctx.io.note(`note: ${lineOf(one)}`);
+    if (!ctx.io.stdout.isTerminal) for (const one of faults) ctx.io.note(`note: ${endpointLine(one)}`);
     return;
   }
   const [first] = faults;
-  const message = `no endpoint gave its models: ${first === undefined ? '' : lineOf(first)}`;
+  const message = `no endpoint gave its models: ${first === undefined ? '' : endpointLine(first)}`;
   const failure = faults.every(({ isRefused }) => isRefused)
     ? { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised }
     : { status: 'NETWORK_ERROR', exitCode: EXIT.fault };
@@ -52,7 +52,7 @@ function shownNames(names: readonly string[]): string {
   return `${names.slice(0, SHOWN).map(oneLine).join(', ')}${more}`;
 }
 
-function lineOf({ provider, baseUrl, fault, added, known, others }: DiscoveredEndpoint): string {
+function endpointLine({ provider, baseUrl, fault, added, known, others }: DiscoveredEndpoint): string {
   const place = `${oneLine(provider)} at ${oneLine(baseUrl)}`;
   if (fault !== undefined) return `${place} could not be asked: ${oneLine(fault)}`;
   const news = added.length === 0 ? 'nothing new' : `${added.length} new: ${shownNames(added)}`;
@@ -65,7 +65,7 @@ function lineOf({ provider, baseUrl, fault, added, known, others }: DiscoveredEn
 
 const SHOWN = 8;
 
-function rowOf({ provider, baseUrl, fault = '', added, known }: DiscoveredEndpoint): string[] {
+function endpointCells({ provider, baseUrl, fault = '', added, known }: DiscoveredEndpoint): string[] {
   return [provider, baseUrl, added.join(','), String(known), fault];
 }
 
@@ -79,17 +79,17 @@ export async function modelsProviders(ctx: Context): Promise<void> {
       { title: 'PROVIDER', cell: ({ name }) => name },
       { title: 'ADDRESS', min: 20, dropOrder: 1, cell: ({ baseUrl }) => baseUrl },
       { title: 'KEY IN', cell: ({ keyVariables }) => keyVariables.join(' or ') },
-      { title: 'KEY', cell: stateOf },
+      { title: 'KEY', cell: keyState },
     ],
   });
   for (const fault of faults) ctx.io.note(`note: ${oneLine(fault)}`);
 }
 
-function stateOf({ keySetBy, keyVariables, fault, keySet }: Provider): string {
+function keyState({ keySetBy, keyVariables, fault, keySet }: ListedProvider): string {
   if (keySetBy !== null && fault !== null) return fault;
   if (keySet) return `set (${keySetBy})`;
   if (keyVariables.length === 0) return 'not needed';
   return fault === null ? 'not set, not needed there' : 'not set';
 }
 
-type Provider = Awaited<ReturnType<typeof listProviders>>['providers'][number];
+type ListedProvider = Awaited<ReturnType<typeof listProviders>>['providers'][number];

@@ -27,9 +27,9 @@ export async function promptsCheck(
   }
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
   const findings = await findingsOf(ctx, files, models);
-  await present(ctx, findings, { plain: () => lines(ctx, findings) });
+  await present(ctx, findings, { plain: () => findingLines(ctx, findings) });
   const faults = findings.filter(({ severity }) => severity === 'fault');
-  if (faults.length > 0) throw faulty(faults);
+  if (faults.length > 0) throw faultsError(faults);
   if (findings.length === 0) ctx.io.note(`note: no fault in ${counted(files.length, 'file')}`);
 }
 
@@ -59,7 +59,7 @@ async function findingsOf(ctx: Context, files: readonly string[], needsModel: bo
   });
 }
 
-function lines({ io }: Context, findings: readonly Finding[]): string {
+function findingLines({ io }: Context, findings: readonly Finding[]): string {
   const colours = { fault: io.paint.red, note: io.paint.yellow };
   return findings
     .map(({ file, line, column, severity, message }) => {
@@ -69,7 +69,7 @@ function lines({ io }: Context, findings: readonly Finding[]): string {
     .join('');
 }
 
-function faulty(faults: readonly Finding[]): Error {
+function faultsError(faults: readonly Finding[]): Error {
   const files = new Set(faults.map(({ file }) => file));
   return usageError(`${counted(faults.length, 'fault')} in ${counted(files.size, 'prompt file')}`);
 }

@@ -20,7 +20,7 @@ type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
 /** Writes a prompt file to start from and its test file, or converts both from another format. */
 export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {
   const stem = stemOf(file);
-  const { prompt, test, models } = await textsOf(ctx, stem, flags);
+  const { prompt, test, models } = await newFileTexts(ctx, stem, flags);
   const written = {
     prompt: `${stem}.prompt`,
     ...(test !== undefined && { test: `${stem}.test.yaml` }),
@@ -46,7 +46,7 @@ export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFl
   ctx.io.note(`note: run it with: promptrun run ${shown}${named}`);
 }
 
-async function textsOf(
+async function newFileTexts(
   ctx: Context,
   stem: string,
   { from, image = false, items, prompt }: PromptsNewFlags,

@@ -21,12 +21,12 @@ import type { PROMPTS_PUBLISH } from './spec.ts';
 
 type PromptsPublishFlags = FlagsOf<typeof PROMPTS_PUBLISH.flags>;
 
-type Row = Pick<Published, 'slug' | 'promptVersionId' | 'title' | 'changed'> | Unpublished;
+type PublishRow = Pick<Published, 'slug' | 'promptVersionId' | 'title' | 'changed'> | Unpublished;
 type Unpublished = { readonly slug: string; readonly unpublished: true };
 
 /** A destination for published prompts. */
 interface Publisher {
-  publish(file: string): Promise<Row>;
+  publish(file: string): Promise<PublishRow>;
   unpublish(slug: string): Promise<Unpublished>;
 }
 
@@ -38,7 +38,7 @@ export async function promptsPublish(
 ): Promise<void> {
   if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
   const paths = files.map(file => promptFile(ctx, file));
-  const rows: Row[] = [];
+  const rows: PublishRow[] = [];
   const publishAll = async (publisher: Publisher): Promise<void> => {
     for (const file of paths) rows.push(await publisher.publish(file));
     for (const slug of unpublish) rows.push(await publisher.unpublish(slug));
@@ -47,7 +47,7 @@ export async function promptsPublish(
     if (resolveAddress(ctx).embedded) await inStore(ctx, databaseUrl(ctx, database), publishAll);
     else await publishAll(await overHttp(ctx, database));
   } finally {
-    if (rows.length > 0) await show(ctx, rows);
+    if (rows.length > 0) await presentRows(ctx, rows);
   }
 }
 
@@ -136,18 +136,18 @@ function promptFile({ cwd }: Context, name: string): string {
   return file;
 }
 
-function show(ctx: Context, rows: readonly Row[]): Promise<void> {
+function presentRows(ctx: Context, rows: readonly PublishRow[]): Promise<void> {
   return presentList(ctx, rows, {
     columns: [
       { title: 'SLUG', min: 8, cell: ({ slug }) => slug },
       { title: 'PROMPT VERSION', min: 8, cell: row => ('title' in row ? row.promptVersionId : '') },
       { title: 'TITLE', min: 8, dropOrder: 1, cell: row => ('title' in row ? row.title : '') },
-      { title: 'STATE', cell: stateOf },
+      { title: 'STATE', cell: publishState },
     ],
   });
 }
 
-function stateOf(row: Row): string {
+function publishState(row: PublishRow): string {
   if ('unpublished' in row) return 'unpublished';
   return row.changed ? 'published' : 'unchanged';
 }

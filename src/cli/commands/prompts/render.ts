@@ -82,13 +82,13 @@ function messagesText({ messages }: PromptPreview): string {
   return messages
     .map(message => {
       const parts = own(message, 'content');
-      const texts = Array.isArray(parts) ? parts.map(partText) : [];
+      const texts = Array.isArray(parts) ? parts.map(messagePartText) : [];
       return `${String(own(message, 'role'))}:\n${texts.join('').trim()}\n`;
     })
     .join('\n');
 }
 
-function partText(part: unknown): string {
+function messagePartText(part: unknown): string {
   const text = own(part, 'text');
   if (typeof text === 'string') return text;
   const media = own(part, 'media');
@@ -106,11 +106,11 @@ function shortUrl(url: string): string {
 function pictureUrls(ctx: Context): ImageFinder<string> {
   return {
     cwd: ctx.cwd,
-    open: async image => (isImageUrl(image) ? image : dataUrlOf(await openImage(ctx, image))),
+    open: async image => (isImageUrl(image) ? image : sourceDataUrl(await openImage(ctx, image))),
   };
 }
 
-async function dataUrlOf(image: ImageSource): Promise<string> {
+async function sourceDataUrl(image: ImageSource): Promise<string> {
   if (image.kind === 'url') return image.url;
   const bytes = await imageBytes(image);
   const { fileTypeFromBuffer } = await import('file-type');

@@ -25,7 +25,7 @@ export async function promptsSkill(
   prompts: readonly string[],
   { to, force = false }: SkillFlags,
 ): Promise<void> {
-  const { folder, name } = placeOf(ctx, to);
+  const { folder, name } = skillsFolder(ctx, to);
   checkBelow({ folder, name });
   const skills = [];
   for (const prompt of prompts) {
@@ -47,7 +47,7 @@ export async function promptsSkill(
 }
 
 /** Returns the folder for skills: the one that the user names, or else one below the working directory. */
-function placeOf({ cwd }: Context, to: string | undefined): FileBelow {
+function skillsFolder({ cwd }: Context, to: string | undefined): FileBelow {
   return to === undefined
     ? { folder: cwd, name: path.join('.claude', 'skills') }
     : { folder: path.resolve(cwd, to), name: '.' };
@@ -56,7 +56,7 @@ function placeOf({ cwd }: Context, to: string | undefined): FileBelow {
 async function skillOf(ctx: Context, prompt: string) {
   const connection = await connectionFor(ctx, prompt);
   const version = await readNamed(ctx, connection, prompt);
-  const row = await rowOf(connection, version, ctx.signal);
+  const row = await findSearchRow(connection, version, ctx.signal);
   const file = promptFileOf(ctx, prompt, 'command line');
   const slug =
     file === undefined
@@ -76,7 +76,7 @@ async function skillOf(ctx: Context, prompt: string) {
 }
 
 /** Returns a prompt's row in the service's list or search; undefined if it has none. */
-async function rowOf(
+async function findSearchRow(
   { client, embedded }: Connection,
   { promptId, title }: PromptVersion,
   signal: AbortSignal,
@@ -131,20 +131,20 @@ const LONGEST_DESCRIPTION = 1024;
 /** Returns the text of a SKILL.md. Texts from the service are data in it: each on one line, in quotes or in code. */
 function skillText({ name, title, description, config, options, command }: SkillSource): string {
   const { text, images } = describeConfig(config);
-  const inputs = text.filter(({ key }) => isTypeable(key));
+  const inputs = text.filter(({ key }) => isTypeableKey(key));
   const required = inputs.filter(field => field.required);
   const words = [
     ...required.flatMap(field => ['-i', `${field.key}=${literalValue(exampleOf(field))}`]),
     ...images.flatMap((_, at) => ['--image', `image${images.length === 1 ? '' : at + 1}.png`]),
   ];
-  const does = plain(description) || plain(title) || name;
-  const summary = `${does}. Runs the prompt "${plain(title) || name}" with the command line promptrun.`;
+  const does = plainLine(description) || plainLine(title) || name;
+  const summary = `${does}. Runs the prompt "${plainLine(title) || name}" with the command line promptrun.`;
   return `---
 name: ${scalar(name)}
-description: ${JSON.stringify(cut(summary, LONGEST_DESCRIPTION))}
+description: ${JSON.stringify(cutText(summary, LONGEST_DESCRIPTION))}
 ---
 
-# ${plain(title) || name}
+# ${plainLine(title) || name}
 
 Run it with a shell:
 
@@ -155,13 +155,15 @@ ${section('Inputs', [
   ...inputs.map(inputLine),
   ...images.map(
     (image, at) =>
-      `- \`--image <file or https URL>\` (required, image ${at + 1})${explained(image.description)}`,
+      `- \`--image <file or https URL>\` (required, image ${at + 1})${descriptionSuffix(image.description)}`,
   ),
 ])}${section(
   'Run options',
   options
-    .filter(({ key }) => isTypeable(key))
-    .map(({ key, options: values }) => `- ${code(`-o ${key}=<value>`)}: ${values.map(code).join(', ')}`),
+    .filter(({ key }) => isTypeableKey(key))
+    .map(
+      ({ key, options: values }) => `- ${codeSpan(`-o ${key}=<value>`)}: ${values.map(codeSpan).join(', ')}`,
+    ),
 )}
 ## What comes back
 
@@ -183,14 +185,14 @@ function inputLine(field: TextField): string {
   const { key, required, choices, description } = field;
   const facts = [
     required ? 'required' : 'optional',
-    ...(choices === undefined ? [] : [`one of ${choices.map(code).join(', ')}`]),
-    ...(field.default === undefined ? [] : [`default ${code(field.default)}`]),
+    ...(choices === undefined ? [] : [`one of ${choices.map(codeSpan).join(', ')}`]),
+    ...(field.default === undefined ? [] : [`default ${codeSpan(field.default)}`]),
   ];
-  return `- ${code(`-i ${key}=<value>`)} (${facts.join('; ')})${explained(description)}`;
+  return `- ${codeSpan(`-i ${key}=<value>`)} (${facts.join('; ')})${descriptionSuffix(description)}`;
 }
 
-function explained(description: string | undefined): string {
-  return description === undefined || plain(description) === '' ? '' : `: ${plain(description)}`;
+function descriptionSuffix(description: string | undefined): string {
+  return description === undefined || plainLine(description) === '' ? '' : `: ${plainLine(description)}`;
 }
 
 /** Returns an example value that is valid for the input. */
@@ -199,7 +201,7 @@ function exampleOf({ default: value, choices, key }: TextField): string {
 }
 
 /** Returns a service's text on one line, escaped for Markdown, HTML and terminals. */
-function plain(text: string): string {
+function plainLine(text: string): string {
   return visible(text.replace(/\s+/gu, ' '))
     .replace(/[<>`[\]*|\\]/gu, '')
     .replace(/\.$/u, '')
@@ -207,7 +209,7 @@ function plain(text: string): string {
 }
 
 /** Returns a service's text as a Markdown code span; its fence is longer than any in the text. */
-function code(text: string): string {
+function codeSpan(text: string): string {
   const line = visible(text.replace(/\s+/gu, ' '));
   const longest = Math.max(0, ...[...line.matchAll(/`+/gu)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
@@ -221,7 +223,7 @@ function scalar(name: string): string {
 }
 
 /** Cuts a text to at most `most` UTF-16 units, without splitting a character. */
-function cut(text: string, most: number): string {
+function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
   let end = 0;
   for (const { index, segment } of new Intl.Segmenter().segment(text)) {
@@ -232,6 +234,6 @@ function cut(text: string, most: number): string {
 }
 
 /** Returns true if a key can be typed on a command line: no control characters, no `=`. */
-function isTypeable(key: string): boolean {
+function isTypeableKey(key: string): boolean {
   return key !== '' && visible(key) === key && !/[\n\r\t=]/u.test(key);
 }

@@ -5,7 +5,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { unknownName } from '../../core/nearest.ts';
 import { usageError } from '../../errors.ts';
 import { confirm } from '../../outputs/present.ts';
-import { type StoredItem, storedItems } from '../../settings/places.ts';
+import { type StoredItem, storedItems } from '../../settings/stored-items.ts';
 import type { RESET } from './spec.ts';
 
 /** The parts that can be cleared, and their places. */

@@ -63,7 +63,7 @@ export async function prepareRun(
     flags,
     answers => reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers),
   );
-  const schema = connection.recorder && (await schemaOf(ctx, flags.schema));
+  const schema = connection.recorder && (await schemaFlagDigest(ctx, flags.schema));
   const request = {
     promptVersionId: resolved.promptVersionId,
     text: inputs.text,
@@ -155,7 +155,7 @@ function reportRepetition(
   if (command !== undefined) ctx.io.note(`To repeat it: ${command}`);
 }
 
-async function schemaOf(ctx: Context, file: string | undefined): Promise<string | undefined> {
+async function schemaFlagDigest(ctx: Context, file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const { schemaDigest } = await import('../../outputs/output-schema.ts');
   return schemaDigest(file, ctx.cwd, '--schema');

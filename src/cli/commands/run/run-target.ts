@@ -42,7 +42,7 @@ export async function runTarget(
     throw await withWayToInputs(error, prepared, target);
   });
   if (!flags.wait) return giveRunId(ctx, prepared.connection, started);
-  if (started.kind === 'going') throw new Error('a run that was waited for still goes on');
+  if (started.kind === 'running') throw new Error('a run that was waited for still goes on');
   const { run, request, printed } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
   return giveRun(ctx, prepared.connection, run.runId, out =>
@@ -140,7 +140,7 @@ export type Started =
       /** The text that was printed as it arrived. */
       readonly printed: string;
     }
-  | { readonly kind: 'going'; readonly runId: string };
+  | { readonly kind: 'running'; readonly runId: string };
 
 interface StartOptions {
   /** False to return at once while the run goes on. */
@@ -155,7 +155,7 @@ export async function startRun(ctx: Context, prepared: PreparedRun, options: Sta
   const { request, connection } = prepared;
   let exists = !prepared.mayBePrompt;
   try {
-    return await start(ctx, prepared, { ...options, onRunId: () => (exists = true) });
+    return await startOnce(ctx, prepared, { ...options, onRunId: () => (exists = true) });
   } catch (error) {
     if (exists || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
   }
@@ -164,10 +164,10 @@ export async function startRun(ctx: Context, prepared: PreparedRun, options: Sta
     checkInputs(describeConfig(config), request);
   }
   const latest = { ...prepared, request: { ...request, promptVersionId } };
-  return start(ctx, latest, { ...options, onRunId: () => {} });
+  return startOnce(ctx, latest, { ...options, onRunId: () => {} });
 }
 
-async function start(
+async function startOnce(
   ctx: Context,
   { connection, request, estimatedCredits }: PreparedRun,
   options: StartOptions & { readonly onRunId: () => void },

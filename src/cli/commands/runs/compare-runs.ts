@@ -46,9 +46,9 @@ export async function compareWithFormer(
       terminal: () => gridTable(ctx.io, grid, true),
       plain: () =>
         [
-          titleOf(former),
+          runTitle(former),
           before,
-          titleOf(run),
+          runTitle(run),
           after,
           result,
           ...(same ? [] : [marked(parts, ctx.io.paint)]),
@@ -58,7 +58,7 @@ export async function compareWithFormer(
   return exitCodeOfRun(connection, run);
 }
 
-function titleOf({ runId, runStatus }: Run): string {
+function runTitle({ runId, runStatus }: Run): string {
   return oneLine(`${runId} ${runStatus}`);
 }
 

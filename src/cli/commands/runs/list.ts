@@ -130,8 +130,8 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
   const rest = await presentPages(ctx, pages, {
     of: 'runs',
     ndjson: flags.ndjson,
-    columns: columnsFor(ctx),
-    cells: row => plainCells(ctx, row),
+    columns: runColumns(ctx),
+    cells: row => plainRunCells(ctx, row),
     nothing: 'no runs',
   });
   if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor, shellOf(ctx.env))}`);
@@ -151,7 +151,7 @@ async function versionsOf(ctx: Context, connection: Connection, name: string): P
 // On narrower terminals ages omit "ago".
 const ROOMY = 80;
 
-function columnsFor(ctx: Context): ListColumn<RunRow>[] {
+function runColumns(ctx: Context): ListColumn<RunRow>[] {
   const age = (row: RunRow): string => ageText(fieldText(row.createdAt), ctx.clock.now());
   const isNarrow = ctx.io.stdout.columns < ROOMY;
   return [
@@ -169,7 +169,7 @@ function creditsCell({ credits }: RunRow, free: string): string {
 }
 
 /** Returns the cells of a run for programs: id, status, time, credits (`-` if free), prompt version, name. */
-function plainCells(ctx: Context, row: RunRow): Cell[] {
+function plainRunCells(ctx: Context, row: RunRow): Cell[] {
   return [
     fieldText(row.runId),
     runStatusCell(ctx, fieldText(row.runStatus)),

@@ -48,9 +48,9 @@ export async function runsRerun(
   const former = name?.endsWith('.json')
     ? await requestFromManifest(ctx, connection, name)
     : await requestFromService(ctx, connection, await namedRun(ctx, connection, name));
-  const request = await changed(ctx, connection, former, flags);
+  const request = await changedRequest(ctx, connection, former, flags);
   const startedAt = ctx.clock.now();
-  const run = await create(ctx, connection, request, budget);
+  const run = await createRerun(ctx, connection, request, budget);
   if (flags.compare === true) {
     const { compareWithFormer } = await import('./compare-runs.ts');
     return await compareWithFormer(ctx, connection, former.runId, run);
@@ -58,7 +58,7 @@ export async function runsRerun(
   return presentRun(ctx, connection, run, planned({ request, startedAt, endedAt: ctx.clock.now() }));
 }
 
-async function changed(
+async function changedRequest(
   ctx: Context,
   connection: Connection,
   former: RequestOfRun,
@@ -83,13 +83,13 @@ async function changed(
   return {
     promptVersionId,
     text: new Map([...former.text, ...supplied.text]),
-    images: await imagesOf(ctx, former, placed.images, flags.otherImages === true),
+    images: await rerunImages(ctx, former, placed.images, flags.otherImages === true),
     options: new Map([...former.options, ...newOptions]),
   };
 }
 
 /** Returns the images for the new run. @throws {CliError} exit 2 if one is missing, or differs from the run's */
-async function imagesOf(
+async function rerunImages(
   ctx: Context,
   { images: former, runId }: RequestOfRun,
   supplied: readonly (ImageSource | undefined)[],
@@ -120,7 +120,7 @@ function checkSame(image: ImageSource, before: KeptImage, runId: string): void {
   );
 }
 
-async function create(
+async function createRerun(
   ctx: Context,
   connection: Connection,
   request: RunRequest,

@@ -29,29 +29,29 @@ export async function runsShow(
   const runId = await namedRun(ctx, connection, name);
   const asking = connection.client.runs.get(runId, { signal: ctx.signal });
   const run = await askOfRun(ctx, connection, { verb: 'show', runId }, asking);
-  const row = await rowOf(ctx, connection, run.runId);
-  const usage = usageOf((await connection.costs?.of([run.runId]))?.get(run.runId));
+  const row = await findRunRow(ctx, connection, run.runId);
+  const usage = shownUsage((await connection.costs?.of([run.runId]))?.get(run.runId));
   const { warnings: _, ...own } = run;
   const warnings = warningsOf(run);
   const facts = { ...row, ...own, ...(warnings.length > 0 && { warnings }), ...(usage && { usage }) };
   await present(ctx, facts, {
     terminal: () => terminalFacts(ctx, connection, facts),
-    plain: () => plainRows(factRows(facts)),
+    plain: () => plainRows(runRows(facts)),
   });
 }
 
 /** Returns the run's row in the list; undefined if it is not among the newest. */
-async function rowOf(ctx: Context, { client }: Connection, runId: string): Promise<RunRow | undefined> {
+async function findRunRow(ctx: Context, { client }: Connection, runId: string): Promise<RunRow | undefined> {
   const { rows } = await client.runs.list({ limit: MAX_LIST_LIMIT }, { signal: ctx.signal });
   return rows.find(row => row.runId === runId);
 }
 
 /** The usage of a run of this machine's own service, the cost in US dollars; null for unknown values. */
-type Usage = Omit<RunUsage, 'model'>;
-type Facts = Omit<Run, 'warnings'> &
-  Partial<Omit<RunRow, 'usage'>> & { readonly usage?: Usage; readonly warnings?: readonly string[] };
+type ShownUsage = Omit<RunUsage, 'model'>;
+type ShownRun = Omit<Run, 'warnings'> &
+  Partial<Omit<RunRow, 'usage'>> & { readonly usage?: ShownUsage; readonly warnings?: readonly string[] };
 
-function usageOf(run: RunCost | undefined): Usage | undefined {
+function shownUsage(run: RunCost | undefined): ShownUsage | undefined {
   if (run === undefined) return undefined;
   const { tokens, cost, estimated } = run;
   return { tokens, cost: cost === null ? null : dollars(cost), estimated };
@@ -61,11 +61,11 @@ function countsText({ input, output, cached }: NonNullable<RunCost['tokens']>): 
   return `${input} in (${cached} cached), ${output} out`;
 }
 
-function costWithSource({ cost, estimated }: Usage): string {
+function costWithSource({ cost, estimated }: ShownUsage): string {
   return `${costText(cost, false)}${cost !== null && estimated ? ' estimated' : ''}`;
 }
 
-function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): string {
+function terminalFacts(ctx: Context, { prompts }: Connection, facts: ShownRun): string {
   const { promptVersionId, usage } = facts;
   const createdAt = fieldText(facts.createdAt);
   const title = promptVersionId === undefined ? undefined : prompts.get(promptVersionId)?.title;
@@ -82,7 +82,7 @@ function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): str
     ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
     ['Cost', usage && costWithSource(usage)],
     ...(facts.warnings ?? []).map((warning): [string, string] => ['Warning', warning]),
-    ...facts.outputs.map((item, at): [string, string] => [`Output ${at + 1}`, inShort(item)]),
+    ...facts.outputs.map((item, at): [string, string] => [`Output ${at + 1}`, outputSummary(item)]),
   ];
   const shown = rows.filter(([, value]) => value !== undefined && value !== '');
   return shown
@@ -93,7 +93,7 @@ function terminalFacts(ctx: Context, { prompts }: Connection, facts: Facts): str
     .join('');
 }
 
-function factRows(facts: Facts): string[][] {
+function runRows(facts: ShownRun): string[][] {
   const { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens, outputs, usage } = facts;
   const identity = { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens };
   const counted = {
@@ -107,14 +107,14 @@ function factRows(facts: Facts): string[][] {
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => [key, fieldText(value)]),
     ...(facts.warnings ?? []).map(warning => ['warning', warning]),
-    ...outputs.map(item => ['output', fieldText(item.type), inShort(item)]),
+    ...outputs.map(item => ['output', fieldText(item.type), outputSummary(item)]),
   ];
 }
 
 /** Maximum length of a shown text, in characters. */
 const LONGEST_TEXT = 60;
 
-function inShort({ type, data }: OutputItem): string {
+function outputSummary({ type, data }: OutputItem): string {
   const text = fieldText(data);
   if (type !== 'text') return `${fieldText(type)}: ${text}`;
   const characters = Array.from(text.trim());

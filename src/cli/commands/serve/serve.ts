@@ -100,7 +100,7 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
   const rateLimit =
     flags.rateLimit === undefined
       ? undefined
-      : Number(matching(flags.rateLimit, ABOVE_ZERO, '--rate-limit', 'a number above 0'));
+      : Number(requireFormat(flags.rateLimit, ABOVE_ZERO, '--rate-limit', 'a number above 0'));
   return {
     database,
     media,
@@ -109,12 +109,12 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     hideTemplates,
     allowPrograms,
     rerun,
-    host: matching(flags.host, /^[\w.:-]+$/, '--host', 'a host name or address'),
+    host: requireFormat(flags.host, /^[\w.:-]+$/, '--host', 'a host name or address'),
     port: port(flags.port),
     syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
     graceMs: parseDuration(flags.grace, '--grace'),
     drainMs: parseDuration(flags.drain, '--drain'),
-    maxQueued: Number(matching(flags.maxQueued, /^\d{1,9}$/, '--max-queued', 'a whole number')),
+    maxQueued: Number(requireFormat(flags.maxQueued, /^\d{1,9}$/, '--max-queued', 'a whole number')),
     promptsDir: flags.prompts === undefined ? undefined : directory(flags.prompts, '--prompts', cwd),
     mediaDir: flags.mediaDir === undefined ? undefined : directory(flags.mediaDir, '--media-dir', cwd),
     rateLimit,
@@ -123,7 +123,7 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
   };
 }
 
-function matching(text: string, form: RegExp, flag: string, what: string): string {
+function requireFormat(text: string, form: RegExp, flag: string, what: string): string {
   if (form.test(text)) return text;
   throw usageError(`${flag}: '${text}' is not ${what}`);
 }

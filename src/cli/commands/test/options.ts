@@ -38,8 +38,8 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
     watch: flags.watch ?? false,
     dryRun: flags.dryRun ?? false,
     repeating: repeatingOf(flags),
-    baseline: baselineOf(flags),
-    gate: gateOf(flags),
+    baseline: baselineFile(flags),
+    gate: testGate(flags),
     caps: parseCaps(flags),
     outputs: pairOutputs(ctx.cwd, flags.reporter, flags.out),
     concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
@@ -60,7 +60,7 @@ function providerBatchOf({ providerBatch = false, watch = false, sure = false }:
 }
 
 /** Returns the baseline file. @throws {CliError} USAGE_ERROR for flags that select cases by their results */
-function baselineOf({ baseline, failed = false, watch = false }: TestFlags): string | undefined {
+function baselineFile({ baseline, failed = false, watch = false }: TestFlags): string | undefined {
   if (baseline === undefined) return undefined;
   if (failed) {
     throw usageError(
@@ -72,7 +72,7 @@ function baselineOf({ baseline, failed = false, watch = false }: TestFlags): str
   return baseline;
 }
 
-function gateOf({ failOn = 'failed', margin, baseline }: TestFlags): Gate {
+function testGate({ failOn = 'failed', margin, baseline }: TestFlags): Gate {
   if (margin !== undefined && failOn !== 'unsure') throw usageError('--margin needs --fail-on unsure');
   if (failOn === 'failed') return { failOn };
   if (baseline === undefined) {

@@ -54,16 +54,16 @@ export const CACHE_FOLDER: OwnFolder = {
 };
 
 /** Lists a folder without following links; empty if it is missing or itself a link. */
-export function contentOf(folder: string, { files, folders = {}, whole }: OwnFolder): FolderContent {
+export function listOwnFolder(folder: string, { files, folders = {}, whole }: OwnFolder): FolderContent {
   const content = { own: [] as string[], folders: [] as string[], others: [] as string[] };
   if (!isFolder(folder)) return content;
-  for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted(byName)) {
+  for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted(compareNames)) {
     const place = path.join(folder, entry.name);
     const below = Object.hasOwn(folders, entry.name) ? folders[entry.name] : undefined;
     if (entry.isFile() && files.test(entry.name)) {
       content.own.push(place);
     } else if (entry.isDirectory() && (below !== undefined || whole?.test(entry.name) === true)) {
-      const inner = contentOf(place, below ?? { files: /(?:)/u, whole: /(?:)/u });
+      const inner = listOwnFolder(place, below ?? { files: /(?:)/u, whole: /(?:)/u });
       content.own.push(...inner.own);
       content.folders.push(...inner.folders);
       content.others.push(...inner.others);
@@ -75,7 +75,7 @@ export function contentOf(folder: string, { files, folders = {}, whole }: OwnFol
   return content;
 }
 
-function byName(one: Dirent, other: Dirent): number {
+function compareNames(one: Dirent, other: Dirent): number {
   return one.name < other.name ? -1 : 1;
 }
 

@@ -16,9 +16,9 @@ import { type Shell, shellOf, shellWord } from '../../terminal/shell-word.ts';
 import {
   CACHE_FOLDER,
   CONFIG_FOLDER,
-  contentOf,
   DATA_FOLDER,
   type FolderContent,
+  listOwnFolder,
   STATE_FOLDER,
 } from './kept-files.ts';
 import type { UNINSTALL } from './spec.ts';
@@ -31,7 +31,7 @@ interface Item {
   remove(): void | Promise<void>;
 }
 
-interface Plan {
+interface RemovalPlan {
   readonly items: readonly Item[];
   /** The things that stay, with the reason. */
   readonly left: readonly string[];
@@ -42,8 +42,8 @@ export async function uninstall(
   ctx: Context,
   { yes = false, dryRun = false }: FlagsOf<typeof UNINSTALL.flags>,
 ): Promise<void> {
-  const plan = planOf(ctx);
-  await show(ctx, plan);
+  const plan = removalPlan(ctx);
+  await presentPlan(ctx, plan);
   if (!dryRun && plan.items.length > 0) {
     if (!yes && !(await isConfirmed(ctx))) {
       ctx.io.note('Nothing was removed.');
@@ -56,7 +56,7 @@ export async function uninstall(
   ctx.io.note(`To remove the package itself: ${packageRemoval(shellOf(ctx.env))}`);
 }
 
-async function show(ctx: Context, { items, left }: Plan): Promise<void> {
+async function presentPlan(ctx: Context, { items, left }: RemovalPlan): Promise<void> {
   const value = { items: items.map(({ place, holds }) => ({ place, holds })), left };
   await presentList(
     ctx,
@@ -98,7 +98,7 @@ async function removeAll(items: readonly Item[]): Promise<void> {
   });
 }
 
-function planOf(ctx: Context): Plan {
+function removalPlan(ctx: Context): RemovalPlan {
   const { settings, dataDir, stateDir, env } = ctx;
   const startup = startupFiles(env);
   const folders = [
@@ -110,7 +110,7 @@ function planOf(ctx: Context): Plan {
       own: CACHE_FOLDER,
       holds: 'unpacked parts of the program',
     })),
-  ].map(one => ({ ...one, content: contentOf(one.folder, one.own) }));
+  ].map(one => ({ ...one, content: listOwnFolder(one.folder, one.own) }));
   return {
     items: [
       ...keychainItems(ctx),

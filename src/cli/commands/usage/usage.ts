@@ -33,8 +33,12 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   const time = { since, ...(until !== undefined && { until }) };
   const groups = await withSpinner(ctx, 'asking for the runs', groupedRuns(ctx, connection, by, time));
   const rows = [...groups].map(([key, sum]) => sum.of(key));
-  const sorted = rows.toSorted(by === 'day' ? byKey : mostFirst);
-  await presentList(ctx, sorted, { columns: columnsFor(sorted, by), cells: plainCells, nothing: 'no runs' });
+  const sorted = rows.toSorted(by === 'day' ? compareKeys : mostFirst);
+  await presentList(ctx, sorted, {
+    columns: usageColumns(sorted, by),
+    cells: plainUsageCells,
+    nothing: 'no runs',
+  });
   if (sorted.some(({ estimated }) => estimated)) {
     ctx.io.note(`note: some costs are estimates, based on prices of ${connection.costs?.tableDate ?? ''}`);
   }
@@ -99,7 +103,7 @@ async function publishedSlugs(
   return slugs;
 }
 
-function byKey(one: GroupUsage, other: GroupUsage): number {
+function compareKeys(one: GroupUsage, other: GroupUsage): number {
   return one.key < other.key ? -1 : 1;
 }
 
@@ -108,14 +112,14 @@ function mostFirst(one: GroupUsage, other: GroupUsage): number {
 }
 
 /** Returns the cells for programs: key, runs, failed, credits, tokens in, out and cached, cost, estimated or not. */
-function plainCells({ key, runs, failed, credits, tokens, cost, estimated }: GroupUsage): string[] {
+function plainUsageCells({ key, runs, failed, credits, tokens, cost, estimated }: GroupUsage): string[] {
   const counts = [tokens?.input, tokens?.output, tokens?.cached].map(count => String(count ?? '-'));
   return [key, ...[runs, failed, credits].map(String), ...counts, String(cost ?? '-'), String(estimated)];
 }
 
 const BAR_WIDTH = 20;
 
-function columnsFor(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
+function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
   const measure = measureOf(rows);
   const weight = (row: GroupUsage): number => row[measure] ?? 0;
   const most = rows.reduce((most, row) => Math.max(most, weight(row)), 0);

@@ -36,7 +36,7 @@ type UsersSetFlags = FlagsOf<typeof USERS_SET.flags>;
 
 /** Changes the credits or the plan of a user of the local service. */
 export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags): Promise<void> {
-  const changes = changesOf(flags);
+  const changes = userChanges(flags);
   await withOperatorStore(ctx, 'users set', flags, async store => {
     const user = await store.changeUser(name, changes);
     if (user === undefined) throw noSuchUser(name);
@@ -48,7 +48,7 @@ export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags)
   });
 }
 
-function changesOf({ credits, plan }: UsersSetFlags): UserChanges {
+function userChanges({ credits, plan }: UsersSetFlags): UserChanges {
   if (credits === undefined && plan === undefined) {
     throw usageError('there is nothing to set', 'Give --credits or --plan.');
   }

@@ -35,9 +35,12 @@ export async function versionsDiff(ctx: Context, prompt: string, versions: reado
     pair.map(promptVersionId => readPrompt(connection, { promptId, promptVersionId }, ctx.signal)),
   );
   if (older === undefined || newer === undefined) throw new Error('two versions were chosen');
-  const [before, after] = [await sourceOf(ctx, connection, older), await sourceOf(ctx, connection, newer)];
-  const changes = await changesBetween({ ...older, text: before }, { ...newer, text: after });
-  const plain = () => differences(ctx, { older, newer }, changes);
+  const [before, after] = [
+    await versionSource(ctx, connection, older),
+    await versionSource(ctx, connection, newer),
+  ];
+  const changes = await versionChanges({ ...older, text: before }, { ...newer, text: after });
+  const plain = () => differencesText(ctx, { older, newer }, changes);
   await present(ctx, { older, newer, changes }, { plain, paged: true });
 }
 
@@ -49,7 +52,7 @@ function nothingToCompare(count: number): string {
 }
 
 /** Returns the whole file on the embedded service, otherwise the template if the service returns it. */
-async function sourceOf(
+async function versionSource(
   ctx: Context,
   { embedded }: Connection,
   version: PromptVersion,
@@ -91,10 +94,10 @@ function age(entries: readonly PromptVersionEntry[], id: string | undefined): nu
   return entries.findIndex(({ promptVersionId }) => promptVersionId === id);
 }
 
-function differences(
+function differencesText(
   ctx: Context,
   { older, newer }: { readonly older: PromptVersion; readonly newer: PromptVersion },
-  changes: readonly Change[],
+  changes: readonly VersionChange[],
 ): string {
   const { paint } = ctx.io;
   const head = [paint.red(`--- ${headline(ctx, older)}`), paint.green(`+++ ${headline(ctx, newer)}`)];
@@ -117,7 +120,7 @@ function headline(ctx: Context, version: PromptVersion): string {
 }
 
 /** A difference between two versions of a prompt. */
-interface Change {
+interface VersionChange {
   readonly what: 'title' | 'input' | 'image input' | 'config' | 'prompt';
   /** The name of the input or the field of the config. */
   readonly name?: string;
@@ -133,16 +136,16 @@ interface Change {
 type Version = PromptVersion & { readonly text: string | undefined };
 
 /** Returns the changes of the title, each input, other fields of the config, and the prompt's text if it is known. */
-async function changesBetween(older: Version, newer: Version): Promise<Change[]> {
+async function versionChanges(older: Version, newer: Version): Promise<VersionChange[]> {
   const [before, after] = [describeConfig(older.config), describeConfig(newer.config)];
   const inputs = (fields: typeof before) => new Map(fields.text.map(({ key, ...field }) => [key, field]));
   const images = (fields: typeof before) =>
     new Map(fields.images.map((image, at) => [String(at + 1), image]));
   return [
-    ...changed('title', new Map([['', older.title]]), new Map([['', newer.title]])),
-    ...changed('input', inputs(before), inputs(after)),
-    ...changed('image input', images(before), images(after)),
-    ...changed('config', otherFields(older.config), otherFields(newer.config)),
+    ...changedKeys('title', new Map([['', older.title]]), new Map([['', newer.title]])),
+    ...changedKeys('input', inputs(before), inputs(after)),
+    ...changedKeys('image input', images(before), images(after)),
+    ...changedKeys('config', otherFields(older.config), otherFields(newer.config)),
     ...(await changedFile(older.text, newer.text)),
   ];
 }
@@ -154,11 +157,11 @@ function otherFields(config: unknown): Map<string, unknown> {
   return new Map(Object.entries(config).filter(([key]) => !inputs.has(key)));
 }
 
-function changed(
-  what: Change['what'],
+function changedKeys(
+  what: VersionChange['what'],
   older: ReadonlyMap<string, unknown>,
   newer: ReadonlyMap<string, unknown>,
-): Change[] {
+): VersionChange[] {
   const keys = [...new Set([...older.keys(), ...newer.keys()])];
   return keys
     .filter(key => !isDeepStrictEqual(older.get(key), newer.get(key)))
@@ -174,7 +177,7 @@ function changed(
     }));
 }
 
-async function changedFile(before: string | undefined, after: string | undefined): Promise<Change[]> {
+async function changedFile(before: string | undefined, after: string | undefined): Promise<VersionChange[]> {
   if (before === undefined || after === undefined || before === after) return [];
   const { diffLines } = await import('diff');
   const lines = diffLines(before, after).flatMap(({ value, added, removed }) => {

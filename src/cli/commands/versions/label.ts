@@ -22,7 +22,7 @@ export async function versionsLabel(
   words: readonly string[],
   { remove }: FlagsOf<typeof VERSIONS_LABEL.flags>,
 ): Promise<void> {
-  const [version, label] = wordsOf(words, remove === true);
+  const [version, label] = versionAndLabel(words, remove === true);
   if (promptFileOf(ctx, prompt, 'command line') !== undefined) {
     throw usageError('a label belongs to a published prompt: give its slug, not a file');
   }
@@ -48,7 +48,10 @@ export async function versionsLabel(
   await present(ctx, moved, { plain: () => oneLine(sentence(moved)) });
 }
 
-function wordsOf(words: readonly string[], isRemoval: boolean): [version: string | undefined, label: string] {
+function versionAndLabel(
+  words: readonly string[],
+  isRemoval: boolean,
+): [version: string | undefined, label: string] {
   const [first = '', second, ...others] = words;
   const isComplete = (second === undefined) === isRemoval && others.length === 0;
   if (!isComplete) {

@@ -11,7 +11,7 @@ import { toCliError } from '../../core/failure.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import type { BatchJournal } from '../job-journal.ts';
-import type { Stop } from '../stop.ts';
+import type { StopControl } from '../stop-control.ts';
 import { type BatchHandover, journalProgress } from './handover.ts';
 
 const FIRST_POLL_MS = 1000;
@@ -35,11 +35,11 @@ const FAILURES: Readonly<Record<number, Pick<CliError, 'status' | 'exitCode'> | 
 export interface BatchSessionParts {
   readonly ctx: Context;
   readonly journal: BatchJournal;
-  readonly stop: Stop;
+  readonly stop: StopControl;
 }
 
 /** Returns the provider of a version's model. @throws {CliError} if it has no batches, or can't be reached */
-export async function providerOf(
+export async function batchProviderOf(
   { providerBatches }: Connection,
   promptVersionId: string,
 ): Promise<{ batches: ProviderBatches; provider: BatchProvider }> {
@@ -74,7 +74,7 @@ export class BatchSession {
       return undefined;
     } catch (error) {
       const fault = this.fault(error);
-      const isRefused = fault.exitCode === EXIT.fault && (statusOf(error) ?? 500) < 500;
+      const isRefused = fault.exitCode === EXIT.fault && (faultStatus(error) ?? 500) < 500;
       if (!isRefused) throw fault;
       return new CliError(fault.message, { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
     }
@@ -160,7 +160,7 @@ export class BatchSession {
         yield* this.#provider.collect(id, this.#parts.ctx.signal);
         return undefined;
       } catch (error) {
-        if (statusOf(error) === GONE) return 'gone';
+        if (faultStatus(error) === GONE) return 'gone';
         if (!missing.mayRetry(error, pause) || !(await this.#pause(pause))) throw this.fault(error);
       }
     }
@@ -181,9 +181,9 @@ export class BatchSession {
       return await this.#provider.look(id, stop.reading);
     } catch (error) {
       if (stop.isStopping()) return undefined;
-      if (statusOf(error) === GONE) return 'gone';
+      if (faultStatus(error) === GONE) return 'gone';
       const fault = this.fault(error);
-      if (fault.exitCode === EXIT.unauthorised || (statusOf(error) === MISSING && !mayPass(error)))
+      if (fault.exitCode === EXIT.unauthorised || (faultStatus(error) === MISSING && !mayPass(error)))
         throw fault;
       return undefined;
     }
@@ -221,13 +221,13 @@ class MissingTimeout {
 
   /** Returns true if the request may be retried after the pause. */
   mayRetry(error: unknown, pauseMs: number): boolean {
-    if (statusOf(error) !== MISSING || this.#waitedMs >= MAX_MISSING_MS) return false;
+    if (faultStatus(error) !== MISSING || this.#waitedMs >= MAX_MISSING_MS) return false;
     this.#waitedMs += pauseMs;
     return true;
   }
 }
 
-function statusOf(error: unknown): number | undefined {
+function faultStatus(error: unknown): number | undefined {
   return isBatchFault(error) ? error.status : undefined;
 }
 

@@ -23,14 +23,14 @@ export interface ProviderBatchParts extends BatchSessionParts {
 }
 
 /** A row with its request to the model. */
-export interface Draft extends Expected {
+export interface Draft extends AwaitedRow {
   readonly inputsDigest: string;
   /** The parameters of the request as JSON. */
   readonly parameters: Uint8Array;
 }
 
 /** A row that a batch answers. */
-export interface Expected {
+export interface AwaitedRow {
   readonly job: Job;
   /** undefined if it was handed over before. */
   readonly reservation: Reservation | undefined;
@@ -39,7 +39,7 @@ export interface Expected {
 /** The interval of progress notes while rows are prepared, in milliseconds. */
 const REPORT_EVERY_MS = 10_000;
 
-type Creation = Parameters<ProviderBatches['prepare']>[0];
+type BatchCreation = Parameters<ProviderBatches['prepare']>[0];
 
 /** Prepares rows for a provider and groups as many as fit into one of its batches. */
 export class Drafts {
@@ -100,7 +100,7 @@ export class Drafts {
       if (cancel) throw usageError('the row was not handed over before the batch was cancelled');
       const request = buildRunBody(await job.request());
       const parameters = await this.#batches.prepare(
-        JSON.parse(await textOfStream(request.body.chunks())) as Creation,
+        JSON.parse(await textOfStream(request.body.chunks())) as BatchCreation,
       );
       const room = { estimatedCredits: job.estimatedCredits ?? estimatedCredits, providerBatch: true };
       const reservation = isNew ? await budget.reserve(connection, request, room) : undefined;

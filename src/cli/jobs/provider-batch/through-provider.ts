@@ -6,10 +6,10 @@ import type {
 import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
 import { counted } from '../../core/counted.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import type { PlannedJob } from '../engine.ts';
 import { failedOutcome, type Job } from '../job.ts';
-import { BatchSession, providerOf } from './batch-session.ts';
-import { type Draft, Drafts, type Expected, type ProviderBatchParts } from './drafts.ts';
+import type { PlannedJob } from '../job-engine.ts';
+import { BatchSession, batchProviderOf } from './batch-session.ts';
+import { type AwaitedRow, type Draft, Drafts, type ProviderBatchParts } from './drafts.ts';
 import { type BatchHandover, journalHandover, newHandover, readHandovers } from './handover.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function* throughProviders(
   const handovers: { handover: VersionHandover; jobs: AsyncIterable<PlannedJob> | Iterable<PlannedJob> }[] =
     [];
   for (const [promptVersionId, jobs] of groups) {
-    const provider = await providerOf(parts.connection, promptVersionId);
+    const provider = await batchProviderOf(parts.connection, promptVersionId);
     handovers.push({ handover: new VersionHandover({ ...parts, promptVersionId }, provider), jobs });
   }
   try {
@@ -56,11 +56,11 @@ class VersionHandover {
   readonly #session: BatchSession;
   readonly #drafts: Drafts;
   readonly #handedBefore: readonly BatchHandover[];
-  readonly #expected = new Map<BatchHandover, Expected[]>();
+  readonly #expected = new Map<BatchHandover, AwaitedRow[]>();
   /** The handovers whose results have not been collected. */
   readonly #open = new Set<BatchHandover>();
 
-  constructor(parts: ProviderBatchParts, { batches, provider }: Awaited<ReturnType<typeof providerOf>>) {
+  constructor(parts: ProviderBatchParts, { batches, provider }: Awaited<ReturnType<typeof batchProviderOf>>) {
     this.#parts = parts;
     this.#batches = batches;
     this.#provider = provider;
@@ -95,7 +95,7 @@ class VersionHandover {
     for (const [handed, rows] of this.#expected) yield* this.#answers(handed, rows);
   }
 
-  #expect(handed: BatchHandover, row: Expected): void {
+  #expect(handed: BatchHandover, row: AwaitedRow): void {
     this.#open.add(handed);
     const rows = this.#expected.get(handed);
     if (rows) rows.push(row);
@@ -126,11 +126,11 @@ class VersionHandover {
 
   #handover(drafts: readonly Draft[]): BatchHandover {
     const options = { interface: this.#provider.interface };
-    return newHandover(this.#parts.promptVersionId, rowsOf(drafts), options);
+    return newHandover(this.#parts.promptVersionId, rowDigests(drafts), options);
   }
 
   /** Journals a batch, then hands it over. Returns the rows that it will answer; none if the provider refused it. */
-  async #handOver(handed: BatchHandover, drafts: readonly Draft[]): Promise<Expected[]> {
+  async #handOver(handed: BatchHandover, drafts: readonly Draft[]): Promise<AwaitedRow[]> {
     const { ctx, journal, settle } = this.#parts;
     await journalHandover(journal, handed);
     // A row that failed before counts as open again.
@@ -149,7 +149,7 @@ class VersionHandover {
     return [];
   }
 
-  async *#answers(handed: BatchHandover, rows: readonly Expected[]): AsyncGenerator<PlannedJob> {
+  async *#answers(handed: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
     if (rows.length === 0) return;
     this.#open.add(handed);
     if (this.#parts.stop.isStopping()) return;
@@ -165,7 +165,7 @@ class VersionHandover {
   }
 
   /** Hands over a batch that was journaled but never created; as a new batch if some of its rows are no longer wanted. */
-  async *#handOverAgain(handed: BatchHandover, rows: readonly Expected[]): AsyncGenerator<PlannedJob> {
+  async *#handOverAgain(handed: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
     const drafts: Draft[] = [];
     for (const { job } of rows) {
       const draft = await this.#drafts.draft(job, false);
@@ -180,7 +180,7 @@ class VersionHandover {
   async *#collect(
     handed: BatchHandover,
     { id, ended }: { id: string; ended: BatchState | 'gone' },
-    rows: readonly Expected[],
+    rows: readonly AwaitedRow[],
   ): AsyncGenerator<PlannedJob> {
     const open = new Map(rows.map(row => [handed.rows.get(row.job.id)?.customId ?? '', row]));
     if (ended === 'gone') {
@@ -208,7 +208,7 @@ class VersionHandover {
   async *#giveUp(
     handed: BatchHandover,
     id: string,
-    open: ReadonlyMap<string, Expected>,
+    open: ReadonlyMap<string, AwaitedRow>,
   ): AsyncGenerator<PlannedJob> {
     const { ctx, retryUnknown, settle } = this.#parts;
     const count = counted(open.size, 'row');
@@ -245,7 +245,7 @@ class VersionHandover {
 
   /** Yields a job whose creation, sent under the name of its request, takes the answer. */
   async *#answered(
-    { job, reservation: taken }: Expected,
+    { job, reservation: taken }: AwaitedRow,
     { handed, customId, answer }: { handed: BatchHandover; customId: string; answer: BatchAnswer },
   ): AsyncGenerator<PlannedJob> {
     const { ctx, connection, promptVersionId, budget } = this.#parts;
@@ -269,6 +269,6 @@ class VersionHandover {
   }
 }
 
-function rowsOf(drafts: readonly Draft[]): (readonly [id: string, inputsDigest: string])[] {
+function rowDigests(drafts: readonly Draft[]): (readonly [id: string, inputsDigest: string])[] {
   return drafts.map(({ job, inputsDigest }) => [job.id, inputsDigest]);
 }

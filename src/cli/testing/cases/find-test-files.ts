@@ -38,7 +38,7 @@ export async function findTestFiles(
   const named = new Set<string>();
   const directories: string[] = [];
   for (const name of paths.length === 0 ? ['.'] : paths) {
-    const { place, isDirectory } = await placeOf(ctx, name);
+    const { place, isDirectory } = await findNamed(ctx, name);
     if (isDirectory) directories.push(place);
     else named.add(place);
     const found = isDirectory ? await inDirectory(ctx, place, place, report) : [place];
@@ -51,7 +51,7 @@ export async function findTestFiles(
   );
 }
 
-async function placeOf(
+async function findNamed(
   ctx: Context,
   name: string,
 ): Promise<{ readonly place: string; readonly isDirectory: boolean }> {
@@ -63,7 +63,7 @@ async function placeOf(
   if (stats.isDirectory()) return { place, isDirectory: true };
   const beside = testFileBeside(name);
   const isThere = beside !== name && existsSync(path.resolve(ctx.cwd, beside));
-  if (name.endsWith('.prompt') || isThere) return placeOf(ctx, beside);
+  if (name.endsWith('.prompt') || isThere) return findNamed(ctx, beside);
   if (!stats.isFile()) throw usageError(`${name} is not a regular file`);
   return { place, isDirectory: false };
 }

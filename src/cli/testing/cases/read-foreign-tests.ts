@@ -35,7 +35,7 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
       text: new Map(Object.entries(inputs)),
       images: [],
       options: new Map(),
-      expect: expect.map(one => expectationOf(one.kind, valueOf(one, tests), one)),
+      expect: expect.map(one => expectationOf(one.kind, foreignExpectation(one, tests), one)),
       repeat: 1,
       pass: ALL,
       data: new Map(Object.entries(data)),
@@ -45,7 +45,7 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
   return { file, name, target: file, models: [{ model: undefined }], cases };
 }
 
-function valueOf(
+function foreignExpectation(
   one: ForeignTests['cases'][number]['expect'][number],
   { model }: ForeignTests,
 ): ReturnType<typeof KINDS.equals.of> {

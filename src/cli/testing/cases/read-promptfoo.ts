@@ -50,7 +50,7 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
   const { file, name, hasModels, allowCommands, skipUnsupported } = config;
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
-  const taken = ctx.declaredModels.flatMap(({ text }) => namesIn(text));
+  const taken = ctx.declaredModels.flatMap(({ text }) => modelNamesIn(text));
   const convert = (prompt: number): Promise<Converted> =>
     inTasks(ctx, 'convert', {
       text,
@@ -80,14 +80,14 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
   let leftOut = 0;
   for (const [at, converted] of all.entries()) {
     leftOut += converted.leftOut ?? 0;
-    prompts.push(...(await testsIn(ctx, converted, { file, name, number: at + 1 })));
+    prompts.push(...(await readConvertedTests(ctx, converted, { file, name, number: at + 1 })));
   }
   if (prompts.length === 0) throw usageError(`${name} has no tests: there is nothing to test`);
   const [variable] = await defaultJudge(ctx);
   return { prompts, judge: variable && { model: variable[1], rank: 'last' }, leftOut };
 }
 
-function namesIn(models: string): string[] {
+function modelNamesIn(models: string): string[] {
   return [...models.matchAll(/^ {2}- model: (.+)$/gmu)].map(([, name = '']) => name);
 }
 
@@ -96,7 +96,7 @@ async function defaultJudge({ env }: Context) {
   return DEFAULT_JUDGES.filter(([variable]) => Boolean(env[variable]?.trim()));
 }
 
-async function testsIn(
+async function readConvertedTests(
   ctx: Context,
   { prompt, test, cases = [], program, isPromptLeftOut = false }: Converted,
   place: { readonly file: string; readonly name: string; readonly number: number },

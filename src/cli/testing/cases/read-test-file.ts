@@ -23,7 +23,15 @@ import { readForeignTests } from './read-foreign-tests.ts';
 import { MAX_REPEAT } from './repetitions.ts';
 import type { TargetCheck } from './target-folders.ts';
 import { MAX_TEST_FILE_BYTES, type TestCase, type TestedModel, type TestFile } from './test-case.ts';
-import { faultIn, fieldsOf, inputTextIn, located, numberIn, textIn, type YamlFields } from './test-values.ts';
+import {
+  atValue,
+  faultIn,
+  fieldsOf,
+  inputTextIn,
+  numberIn,
+  textIn,
+  type YamlEntries,
+} from './test-values.ts';
 
 /** The endings of prompt files, in order of precedence: promptrun's own before those of other tools. */
 const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml', '.yaml', '.yml', '.md', '.txt'];
@@ -43,7 +51,7 @@ const CASE_KEYS = [
 ];
 
 /** The options for reading test files. */
-export interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
+export interface TestFileOptions extends Pick<NamingFolder, 'allowOutside'> {
   readonly mayTarget: TargetCheck;
   /** True if the command line names models. */
   readonly hasModels: boolean;
@@ -62,17 +70,21 @@ export interface ReadOptions extends Pick<NamingFolder, 'allowOutside'> {
  *
  * @throws {CliError} USAGE_ERROR with file and line if it is invalid
  */
-export async function readTestFile(ctx: Context, file: string, options: ReadOptions): Promise<TestFile[]> {
+export async function readTestFile(
+  ctx: Context,
+  file: string,
+  options: TestFileOptions,
+): Promise<TestFile[]> {
   if (isPromptfooFile(file)) return await readPromptfooTests(ctx, file, options);
   if (!isTestFile(file)) return [await readForeignTests(ctx, file)];
   const name = sharedPath(ctx.cwd, file);
   const source = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { judge: _, ...rest } = options;
-  return [{ file, name, ...(await parsed(ctx, source, { file, name, options: rest })) }];
+  return [{ file, name, ...(await parseTestFile(ctx, source, { file, name, options: rest })) }];
 }
 
 /** Reads the tests of a promptfoo configuration, for each of its prompts. */
-async function readPromptfooTests(ctx: Context, file: string, options: ReadOptions): Promise<TestFile[]> {
+async function readPromptfooTests(ctx: Context, file: string, options: TestFileOptions): Promise<TestFile[]> {
   const { readPromptfoo } = await import('./read-promptfoo.ts');
   const name = sharedPath(ctx.cwd, file);
   const { prompts, judge, leftOut } = await readPromptfoo(ctx, { ...options, file, name });
@@ -83,10 +95,10 @@ async function readPromptfooTests(ctx: Context, file: string, options: ReadOptio
     options: { ...options, judge, judgeRank: 'first' as const, isAsPromptfoo: true },
     target: file,
   };
-  const contents = new Map<string, Awaited<ReturnType<typeof parsed>>>();
+  const contents = new Map<string, Awaited<ReturnType<typeof parseTestFile>>>();
   const files: TestFile[] = [];
   for (const { prompt, test, cases, only, number } of prompts) {
-    const content = contents.get(test) ?? (await parsed(ctx, test, source));
+    const content = contents.get(test) ?? (await parseTestFile(ctx, test, source));
     contents.set(test, content);
     const own = content.cases.map((one, at) => {
       const { line = 1, leftOut = 0 } = cases[at] ?? {};
@@ -109,19 +121,19 @@ function noteDefaultJudge(ctx: Context, files: readonly TestFile[], judge: strin
   if (found) ctx.io.noteOnce(`note: judged by ${found.model}, promptfoo's default for the key that is set`);
 }
 
-interface Source {
+interface TestFileSource {
   readonly file: string;
   readonly name: string;
-  readonly options: Omit<ReadOptions, 'judge'> &
+  readonly options: Omit<TestFileOptions, 'judge'> &
     Pick<ExpectationsContext, 'judge' | 'judgeRank' | 'isAsPromptfoo'>;
   /** The target in place of the one that the text names. */
   readonly target?: string;
 }
 
-async function parsed(
+async function parseTestFile(
   ctx: Context,
   text: string,
-  { file, name, options, target }: Source,
+  { file, name, options, target }: TestFileSource,
 ): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
   const inFolder = {
     ...ctx,
@@ -132,19 +144,19 @@ async function parsed(
   };
   try {
     const root = yamlOf(await inTasks(ctx, 'readYaml', { text, file: name }), 1, name);
-    return await contentOf(inFolder, root, file, target);
+    return await readContent(inFolder, root, file, target);
   } catch (error) {
     throw error instanceof FileFault ? faultIn(error, error.what) : error;
   }
 }
 
 /** The context for reading a test file. */
-interface ReadingContext extends ExpectationsContext, Omit<ReadOptions, 'judge'> {
+interface ReadingContext extends ExpectationsContext, Omit<TestFileOptions, 'judge'> {
   /** The contents of files that inputs name, by path, because many cases may name the same one. */
   readonly texts: Map<string, string>;
 }
 
-async function contentOf(
+async function readContent(
   ctx: ReadingContext,
   root: YamlValue,
   file: string,
@@ -177,14 +189,18 @@ async function contentOf(
     });
   }
   if (cases.length === 0) throw faultIn(listed, 'cases is empty');
-  return { cases, target: target ?? targetOf(ctx, root, fields, file), models: await modelsOf(ctx, fields) };
+  return {
+    cases,
+    target: target ?? readTarget(ctx, root, fields, file),
+    models: await readModels(ctx, fields),
+  };
 }
 
 /** Returns the path of a prompt file, or else a name for a service or an alias to resolve. */
-function targetOf(
-  ctx: Context & Pick<ReadOptions, 'mayTarget'>,
+function readTarget(
+  ctx: Context & Pick<TestFileOptions, 'mayTarget'>,
   root: YamlValue,
-  fields: YamlFields,
+  fields: YamlEntries,
   file: string,
 ): string {
   const named = fields.get('target')?.value;
@@ -233,14 +249,14 @@ export function noteOnBackslashes(
   return `the target ${target} works on Windows only; write ${target.replaceAll('\\', '/')}`;
 }
 
-async function modelsOf(ctx: ReadingContext, fields: YamlFields): Promise<readonly TestedModel[]> {
+async function readModels(ctx: ReadingContext, fields: YamlEntries): Promise<readonly TestedModel[]> {
   const [one, several] = [fields.get('model'), fields.get('models')];
   if (one && several) throw faultIn(several, 'model and models are both set: keep one');
   if (one) return [{ model: textIn(one.value, 'model') }];
   if (several === undefined) return [{ model: undefined }];
   const models = new Map<string, TestedModel>();
   for (const value of several.value.items('models')) {
-    models.set(JSON.stringify(value.json()), await modelOf(ctx, value));
+    models.set(JSON.stringify(value.json()), await readModel(ctx, value));
   }
   if (models.size === 0) throw faultIn(several, 'models is empty');
   return numbered([...models.values()]);
@@ -248,7 +264,7 @@ async function modelsOf(ctx: ReadingContext, fields: YamlFields): Promise<readon
 
 const MODEL_KEYS = ['model', 'config', 'transform'];
 
-async function modelOf(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
+async function readModel(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
   if (!value.isMap) return { model: textIn(value, 'a model') };
   const fields = fieldsOf(value, 'a model', MODEL_KEYS);
   const [model, config] = [fields.get('model'), fields.get('config')];
@@ -272,14 +288,14 @@ function numbered(models: readonly TestedModel[]): TestedModel[] {
 
 /** Returns the judge that a file or case names, or else the inherited one. */
 function judgeOf(
-  fields: YamlFields,
+  fields: YamlEntries,
   { judge, judgeRank }: ExpectationsContext,
 ): ExpectationsContext['judge'] {
   const named = fields.get('judge');
   return named ? { model: textIn(named.value, 'judge'), rank: judgeRank } : judge;
 }
 
-function trimsAnswers(fields: YamlFields): boolean {
+function trimsAnswers(fields: YamlEntries): boolean {
   const trim = fields.get('trim');
   if (trim === undefined) return false;
   const value = trim.value.json();
@@ -287,7 +303,7 @@ function trimsAnswers(fields: YamlFields): boolean {
   throw faultIn(trim, 'trim must be true or false');
 }
 
-function passOf(fields: YamlFields): Pick<TestCase, 'pass' | 'passPlace'> | undefined {
+function passOf(fields: YamlEntries): Pick<TestCase, 'pass' | 'passPlace'> | undefined {
   const entry = fields.get('pass');
   return entry && { pass: passRuleIn(entry.value), passPlace: entry.value };
 }
@@ -302,8 +318,8 @@ async function readCase(ctx: ReadingContext, value: YamlValue, number: number): 
   const facts = {
     name: name ? textIn(name.value, 'name') : `case ${number}`,
     line: value.line,
-    options: optionsOf(fields),
-    repeat: repeatOf(fields),
+    options: readOptions(fields),
+    repeat: readRepeat(fields),
     ...passOf(fields),
   };
   const reads: string[] = [];
@@ -313,7 +329,7 @@ async function readCase(ctx: ReadingContext, value: YamlValue, number: number): 
     const expect = expected ? await readExpectations(expected.value, { ...noting, judge }) : [];
     const transform = await transformOf(noting, fields);
     const inputs = await caseInputs(noting, fields);
-    return { ...facts, ...inputs, ...varsOf(fields), ...transform, folder: noting, expect, reads };
+    return { ...facts, ...inputs, ...readVars(fields), ...transform, folder: noting, expect, reads };
   } catch (error) {
     if (!(error instanceof CaseFault)) throw error;
     return { ...facts, text: new Map(), images: [], expect: [], reads, fault: error };
@@ -322,14 +338,14 @@ async function readCase(ctx: ReadingContext, value: YamlValue, number: number): 
 
 async function transformOf(
   ctx: Context & NamingFolder,
-  fields: YamlFields,
+  fields: YamlEntries,
 ): Promise<Pick<TestCase, 'transform'>> {
   const value = fields.get('transform')?.value;
   return value ? { transform: await readScript(value, 'transform', ctx) } : {};
 }
 
 /** Reads the values that only expectations see; `llm` sees them as strings. */
-function varsOf(fields: YamlFields): Pick<TestCase, 'vars' | 'data'> {
+function readVars(fields: YamlEntries): Pick<TestCase, 'vars' | 'data'> {
   const entries = [...fieldsUnder(fields, 'vars')].map(([key, { value }]) => ({ key, value }));
   if (entries.length === 0) return {};
   return {
@@ -340,7 +356,7 @@ function varsOf(fields: YamlFields): Pick<TestCase, 'vars' | 'data'> {
   };
 }
 
-function repeatOf(fields: YamlFields): number {
+function readRepeat(fields: YamlEntries): number {
   const value = fields.get('repeat')?.value;
   if (value === undefined) return 1;
   const repeat = numberIn(value, 'repeat', 'a whole number of 1 or more');
@@ -351,13 +367,13 @@ function repeatOf(fields: YamlFields): number {
 /** Reads a case's inputs like those of `run`, with files relative to the test file. */
 async function caseInputs(
   ctx: ReadingContext,
-  fields: YamlFields,
+  fields: YamlEntries,
 ): Promise<Pick<TestCase, 'text' | 'images'>> {
   const text = new Map<string, string>();
   for (const [key, { value }] of fieldsUnder(fields, 'inputs')) {
     const written = inputTextIn(value, `the input ${JSON.stringify(key)}`);
-    const read = readValue(ctx, key, written).catch((error: unknown) => {
-      throw located(value, error, message => message.replace(/^--input /u, ''));
+    const read = readCaseValue(ctx, key, written).catch((error: unknown) => {
+      throw atValue(value, error, message => message.replace(/^--input /u, ''));
     });
     text.set(key, await read);
   }
@@ -366,7 +382,7 @@ async function caseInputs(
     const named = textIn(value, 'an image');
     if (named === '-') throw faultIn(value, NO_STANDARD_INPUT);
     const opened = openGivenImages(imagesNamedIn(ctx, ctx), [named]).catch((error: unknown) => {
-      throw located(value, error, String);
+      throw atValue(value, error, String);
     });
     images.push(...(await opened));
   }
@@ -375,7 +391,7 @@ async function caseInputs(
 
 const NO_STANDARD_INPUT = 'a test reads no standard input';
 
-async function readValue(ctx: ReadingContext, key: string, written: string): Promise<string> {
+async function readCaseValue(ctx: ReadingContext, key: string, written: string): Promise<string> {
   if (written === '@-') throw new Error(NO_STANDARD_INPUT);
   const named = /^@(?!@)/u.test(written) ? path.resolve(ctx.cwd, written.slice(1)) : undefined;
   if (named !== undefined) checkNamedFile(ctx, written.slice(1));
@@ -387,7 +403,7 @@ async function readValue(ctx: ReadingContext, key: string, written: string): Pro
   return value;
 }
 
-function optionsOf(fields: YamlFields): ReadonlyMap<string, string> {
+function readOptions(fields: YamlEntries): ReadonlyMap<string, string> {
   return new Map(
     [...fieldsUnder(fields, 'options')].map(([key, { value }]) => {
       const pair = parseKeyValue(`${key}=${inputTextIn(value, `the option ${key}`)}`, 'options');
@@ -396,7 +412,7 @@ function optionsOf(fields: YamlFields): ReadonlyMap<string, string> {
   );
 }
 
-function fieldsUnder(fields: YamlFields, key: string): YamlFields {
+function fieldsUnder(fields: YamlEntries, key: string): YamlEntries {
   const entry = fields.get(key);
   return entry ? fieldsOf(entry.value, key) : new Map();
 }

@@ -4,7 +4,7 @@ import type { YamlEntry, YamlValue } from '../../../files/yaml.ts';
 import { CaseFault, CliError, usageError } from '../../errors.ts';
 
 /** The entries of a YAML map by key. */
-export type YamlFields = ReadonlyMap<string, YamlEntry>;
+export type YamlEntries = ReadonlyMap<string, YamlEntry>;
 
 /** Returns the error for a fault in a test file, with file and line. */
 export function faultIn(place: FilePosition, message: string, ...hints: string[]): CliError {
@@ -16,7 +16,7 @@ export function textOfPlace({ file, line }: FilePosition): string {
 }
 
 /** Adds the place of a value to an error. The fault of a case is returned unchanged. */
-export function located(value: YamlValue, error: unknown, reworded: (message: string) => string): unknown {
+export function atValue(value: YamlValue, error: unknown, reworded: (message: string) => string): unknown {
   if (error instanceof CaseFault) return error.at(textOfPlace(value));
   if (error instanceof PastBound) return new CaseFault(reworded(error.message)).at(textOfPlace(value));
   if (!(error instanceof Error) || error.message.startsWith(value.file ?? '')) return error;
@@ -24,7 +24,7 @@ export function located(value: YamlValue, error: unknown, reworded: (message: st
 }
 
 /** Returns the entries of a map. @throws {CliError} if it has an unknown key */
-export function fieldsOf(value: YamlValue, what: string, known?: readonly string[]): YamlFields {
+export function fieldsOf(value: YamlValue, what: string, known?: readonly string[]): YamlEntries {
   const entries = value.entries(what);
   const strange = entries.find(({ key }) => known?.includes(key) === false);
   if (strange === undefined) return new Map(entries.map(entry => [entry.key, entry]));

@@ -14,10 +14,10 @@ import { fileIn } from '../../../files/write-below.ts';
 import { replaceFile } from '../../../files/write-file.ts';
 import { isObject } from '../../core/json-value.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import type { Answer, Mismatch, Unmet } from '../expectations/expectation.ts';
-import { jsonOf, onlyExpected } from '../expectations/json-match.ts';
+import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/expectation.ts';
+import { onlyExpected, parseAnswerJson } from '../expectations/json-match.ts';
 import { KINDS } from '../expectations/kinds.ts';
-import { type EntryResult, type Repetition, resultOf } from '../result.ts';
+import { type EntryResult, entryResult, type Repetition } from '../result.ts';
 import type { TestCase } from './test-case.ts';
 
 /** The result of updating a file. */
@@ -36,7 +36,7 @@ interface Updated {
 export async function updateTestFile(file: string, results: readonly EntryResult[]): Promise<Updated> {
   const before = await readFile(file, 'utf8');
   let source = before;
-  const expected = new Map<number, Expected>();
+  const expected = new Map<number, NewValue>();
   // From the end, so that a change does not move the places before it.
   for (const [at, text] of answersByPlace(results)) {
     const change = changeAt(source, at, text);
@@ -55,20 +55,20 @@ function answersByPlace(results: readonly EntryResult[]): [number, string][] {
   for (const { status, repetitions, entry } of results) {
     for (const repetition of status === 'passed' ? [] : repetitions) {
       for (const { at } of repetition.run?.runStatus === 'failed' ? [] : repetition.mismatches) {
-        if (!answers.has(at)) answers.set(at, answerText(repetition, entry.testCase));
+        if (!answers.has(at)) answers.set(at, trimmedAnswer(repetition, entry.testCase));
       }
     }
   }
   return [...answers].toSorted(([one], [other]) => other - one);
 }
 
-function answerText({ run }: Repetition, { trims }: TestCase): string {
+function trimmedAnswer({ run }: Repetition, { trims }: TestCase): string {
   const text = textOfOutputs(run?.outputs ?? []);
   return trims ? text.trim() : text;
 }
 
 /** The new value of an expectation. */
-interface Expected {
+interface NewValue {
   readonly kind: 'equals' | 'json';
   readonly value: unknown;
 }
@@ -78,16 +78,16 @@ function changeAt(
   source: string,
   at: number,
   text: string,
-): { readonly source: string; readonly expected: Expected } | undefined {
+): { readonly source: string; readonly expected: NewValue } | undefined {
   const document = parseDocument(source);
   const expectation = expectationAt(document, at);
   if (expectation === undefined) return undefined;
   const { kind, place } = expectation;
-  const json = jsonOf(text);
+  const json = parseAnswerJson(text);
   if (kind === 'json' && 'fault' in json) return undefined;
   const value =
     'value' in json && kind === 'json' ? onlyExpected(dataOf(document, place.node), json.value) : text;
-  const changed = changesOf(document, place, value).reduceRight(replaced, source);
+  const changed = valueChanges(document, place, value).reduceRight(replaced, source);
   return readsBackAs(changed, source, at, value) ? { source: changed, expected: { kind, value } } : undefined;
 }
 
@@ -104,7 +104,7 @@ interface ValuePlace {
 function expectationAt(
   document: Document,
   at: number,
-): { readonly kind: Expected['kind']; readonly pair: Pair; readonly place: ValuePlace } | undefined {
+): { readonly kind: NewValue['kind']; readonly pair: Pair; readonly place: ValuePlace } | undefined {
   let expectation: ReturnType<typeof expectationAt>;
   visit(document, {
     Map(_, map) {
@@ -112,7 +112,7 @@ function expectationAt(
       if (pair === undefined) return undefined;
       const kind = isScalar(pair.key) ? pair.key.value : undefined;
       if (kind === 'equals' || kind === 'json') {
-        expectation = { kind, pair, place: placeOf(pair, map.flow === true) };
+        expectation = { kind, pair, place: pairPlace(pair, map.flow === true) };
       }
       return visit.BREAK;
     },
@@ -120,7 +120,7 @@ function expectationAt(
   return expectation;
 }
 
-function placeOf({ key, value }: Pair, isInFlow: boolean): ValuePlace {
+function pairPlace({ key, value }: Pair, isInFlow: boolean): ValuePlace {
   return { key: key as Node, node: value as Node | null, isInFlow };
 }
 
@@ -145,30 +145,30 @@ function same(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-interface Change extends ValuePlace {
+interface ValueChange extends ValuePlace {
   readonly value: unknown;
 }
 
 /** Returns the changes that turn a value into another; in an object or list of the same size, only the differing parts. */
-function changesOf(document: Document, place: ValuePlace, value: unknown): Change[] {
+function valueChanges(document: Document, place: ValuePlace, value: unknown): ValueChange[] {
   const { node } = place;
   if (same(dataOf(document, node), value)) return [];
   if (isMap(node) && isObject(value) && node.items.length === Object.keys(value).length) {
     return node.items.flatMap(pair => {
       const name = isScalar(pair.key) ? String(pair.key.value) : '';
-      return changesOf(document, placeOf(pair, node.flow === true), value[name]);
+      return valueChanges(document, pairPlace(pair, node.flow === true), value[name]);
     });
   }
   if (isSeq(node) && Array.isArray(value) && node.items.length === value.length) {
     return node.items.flatMap((item, at) => {
       const inner = { key: undefined, node: item as Node | null, isInFlow: node.flow === true };
-      return changesOf(document, inner, value[at]);
+      return valueChanges(document, inner, value[at]);
     });
   }
   return [{ ...place, value }];
 }
 
-function replaced(source: string, change: Change): string {
+function replaced(source: string, change: ValueChange): string {
   const { key, node } = change;
   const afterKey = (key?.range?.[1] ?? 0) + 1;
   const [start, end] = node?.range ?? [afterKey, afterKey];
@@ -180,7 +180,7 @@ function replaced(source: string, change: Change): string {
 }
 
 /** Formats a value for its place: several lines as a block if that reads back unchanged. */
-function yamlText(source: string, { key, value, isInFlow }: Change): string {
+function yamlText(source: string, { key, value, isInFlow }: ValueChange): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   if (!value.includes('\n')) {
     const scalar = stringify(value, { lineWidth: 0 }).trimEnd();
@@ -196,11 +196,11 @@ function yamlText(source: string, { key, value, isInFlow }: Change): string {
 /** Checks the answers against the updated file. */
 async function checkAgain(
   { entry, repetitions }: EntryResult,
-  expected: ReadonlyMap<number, Expected>,
+  expected: ReadonlyMap<number, NewValue>,
 ): Promise<EntryResult> {
   const judge = async (repetition: Repetition): Promise<Repetition> => {
-    const text = answerText(repetition, entry.testCase);
-    const mismatches: Mismatch[] = [];
+    const text = trimmedAnswer(repetition, entry.testCase);
+    const mismatches: UnmetExpectation[] = [];
     for (const mismatch of repetition.mismatches) {
       const now = expected.get(mismatch.at);
       const unmet = now === undefined ? mismatch : await unmetBy(text, now);
@@ -208,11 +208,11 @@ async function checkAgain(
     }
     return { ...repetition, mismatches };
   };
-  return resultOf(entry, await Promise.all(repetitions.map(judge)));
+  return entryResult(entry, await Promise.all(repetitions.map(judge)));
 }
 
-function unmetBy(text: string, { kind, value }: Expected): Promise<Unmet | undefined> {
+function unmetBy(text: string, { kind, value }: NewValue): Promise<Unmet | undefined> {
   const { unmet } = kind === 'json' ? KINDS.json.of(value) : KINDS.equals.of({ text: String(value) });
   // `equals` and `json` need only the text.
-  return unmet({ text } as Answer);
+  return unmet({ text } as CheckedAnswer);
 }

@@ -14,7 +14,7 @@ export interface Expectation {
   /** The offset of its key, unique in the file. */
   readonly at: number;
   /** Returns the part that was not met; undefined if all was met. */
-  readonly unmet: (answer: Answer) => Promise<Unmet | undefined>;
+  readonly unmet: (answer: CheckedAnswer) => Promise<Unmet | undefined>;
   /** The expectations inside it. */
   readonly parts?: readonly Expectation[];
   /** The judge, unless another is named for all. */
@@ -43,8 +43,8 @@ export function* allExpectations(expectations: readonly Expectation[]): Generato
  */
 export async function checkExpectation(
   { line, at, text, unmet }: Expectation,
-  answer: Answer,
-): Promise<Mismatch | undefined> {
+  answer: CheckedAnswer,
+): Promise<UnmetExpectation | undefined> {
   try {
     const mismatch = await unmet(answer);
     return mismatch && { line, at, ...mismatch };
@@ -56,7 +56,7 @@ export async function checkExpectation(
 }
 
 /** An answer, with the tools that expectations check it with. */
-export interface Answer {
+export interface CheckedAnswer {
   /** All text outputs in order, separated by line breaks. */
   readonly text: string;
   /** The value that code sees: the text, or the result of a transform. */
@@ -70,7 +70,7 @@ export interface Answer {
   /** Runs checks of foreign rules on a foreign text, which may never end, in a process of their own. */
   readonly checks: Pick<Checks, 'perform'>;
   /** Returns the reply of the judge, or of the question's own model. */
-  readonly ask: (question: Question) => Promise<string>;
+  readonly ask: (question: ModelQuestion) => Promise<string>;
   /** Returns the context for code; contains the prompt only if requested. */
   readonly context: (wantsPrompt: boolean) => Promise<JavaScriptInput['context']>;
   /** Runs code on the answer, or on a transformed answer. */
@@ -93,10 +93,10 @@ export interface Unmet {
 }
 
 /** An expectation that was not met, with its place. */
-export type Mismatch = Unmet & Pick<Expectation, 'line' | 'at'>;
+export type UnmetExpectation = Unmet & Pick<Expectation, 'line' | 'at'>;
 
 /** A question to a model. */
-export interface Question {
+export interface ModelQuestion {
   readonly prompt: string;
   readonly system?: string | undefined;
   /** The model to ask if there is no `--judge`. */

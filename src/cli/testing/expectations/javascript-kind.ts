@@ -7,9 +7,9 @@ import type { NamingFolder } from '../../inputs/named-file.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import type { JavaScript, JavaScriptResult } from '../../outputs/checks/javascript.ts';
-import { faultIn, located, textIn } from '../cases/test-values.ts';
-import { type Answer, BrokenCheck, type Unmet } from './expectation.ts';
-import { kind, quoted, TEXT } from './kind.ts';
+import { atValue, faultIn, textIn } from '../cases/test-values.ts';
+import { BrokenCheck, type CheckedAnswer, type Unmet } from './expectation.ts';
+import { kind, quotedExcerpt, TEXT } from './kind.ts';
 
 /** Code that scores an answer. */
 interface Scoring {
@@ -34,7 +34,7 @@ export const javascript = kind<Scoring>({
     threshold,
     isAsPromptfoo,
   }),
-  text: ({ written }) => quoted(written.trim().replace(/\s+/gu, ' ')),
+  text: ({ written }) => quotedExcerpt(written.trim().replace(/\s+/gu, ' ')),
   unmet: async (scoring, answer) => {
     if (scoring.script.file !== undefined) return await unmetByNode(scoring, scoring.script.file, answer);
     const result = await answer.javascript(scoring.script, answer.value);
@@ -48,14 +48,14 @@ export const javascript = kind<Scoring>({
 async function unmetByNode(
   { script, written, threshold, isAsPromptfoo }: Scoring,
   file: string,
-  answer: Answer,
+  answer: CheckedAnswer,
 ): Promise<Unmet | undefined> {
   const context = await answer.context(true);
   const about = JSON.stringify({ output: answer.value, context, isAsPromptfoo, threshold });
   const argv = ['node', '-e', NODE_CHECK, file, script.exported ?? '', about] as const;
   const failure = await answer.command(argv, answer.text);
   if (failure === undefined) return undefined;
-  const message = `${quoted(written)}: ${failure.printed.trim() || failure.end}`;
+  const message = `${quotedExcerpt(written)}: ${failure.printed.trim() || failure.end}`;
   if (failure.end === 'ended with 1') return { message, actual: answer.text };
   throw new BrokenCheck(message);
 }
@@ -92,7 +92,7 @@ function resultFault(
   result: JavaScriptResult,
   { written, threshold, isAsPromptfoo }: Scoring,
 ): string | undefined {
-  const code = quoted(written.trim().replace(/\s+/gu, ' '));
+  const code = quotedExcerpt(written.trim().replace(/\s+/gu, ' '));
   if ('fault' in result) throw new BrokenCheck(`${code}: ${result.fault}`);
   const { value } = result;
   if (typeof value === 'boolean') return value ? undefined : `${code} gives false`;
@@ -100,7 +100,7 @@ function resultFault(
   const [pass, score, reason] = ['pass', 'score', 'reason'].map(key => ownValue(value ?? null, key));
   const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
   if (typeof pass !== 'boolean' || !isWhole) {
-    const shown = value === undefined ? 'nothing' : quoted(JSON.stringify(value));
+    const shown = value === undefined ? 'nothing' : quotedExcerpt(JSON.stringify(value));
     throw new BrokenCheck(
       `${code} gives ${shown}: it must give true or false, a score, or {pass, score, reason}`,
     );
@@ -140,7 +140,7 @@ export async function readScript(
     if (key !== 'transform') return { code, isFile: true, ...named, file: path.resolve(ctx.cwd, name) };
     throw faultIn(value, `${key}: ${name} imports something, which only a check may do`);
   } catch (error) {
-    throw located(value, error, text => `${key}: ${text}`);
+    throw atValue(value, error, text => `${key}: ${text}`);
   }
 }
 
@@ -148,19 +148,21 @@ const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
 
 /** Returns the transformed answer, or the reason that the transform failed. */
 export async function transformed(
-  answer: Answer,
+  answer: CheckedAnswer,
   script: JavaScript,
-): Promise<{ readonly answer: Answer } | { readonly unmet: Unmet }> {
+): Promise<{ readonly answer: CheckedAnswer } | { readonly unmet: Unmet }> {
   const result = await answer.javascript(script, answer.value);
   if ('fault' in result || result.value === undefined) {
     const why = 'fault' in result ? result.fault : 'it gives nothing';
-    return { unmet: { message: `transform ${quoted(script.code.trim())}: ${why}`, actual: answer.text } };
+    return {
+      unmet: { message: `transform ${quotedExcerpt(script.code.trim())}: ${why}`, actual: answer.text },
+    };
   }
   const { value } = result;
-  return { answer: { ...answer, value, text: answerText(value) } };
+  return { answer: { ...answer, value, text: valueText(value) } };
 }
 
-function answerText(value: JsonValue): string {
+function valueText(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value, undefined, isDeep(value) ? 2 : 0);
 }
 

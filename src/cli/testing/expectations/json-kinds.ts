@@ -5,9 +5,9 @@ import { CaseFault } from '../../errors.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
 import { readJsonFile, type SchemaCheck, SchemaLoop, schemaCheck } from '../../outputs/output-schema.ts';
 import { expressionFault, pointAt } from '../../outputs/query.ts';
-import { faultIn, located, textIn, textOfPlace } from '../cases/test-values.ts';
-import { firstDifference, jsonOf, onlyExpected } from './json-match.ts';
-import { kind, quoted, type Reading, TEXT } from './kind.ts';
+import { atValue, faultIn, textIn, textOfPlace } from '../cases/test-values.ts';
+import { firstDifference, onlyExpected, parseAnswerJson } from './json-match.ts';
+import { type ExpectationReading, kind, quotedExcerpt, TEXT } from './kind.ts';
 
 const SCHEMA = { type: ['string', 'object', 'boolean'] };
 
@@ -18,7 +18,7 @@ export const JSON_KINDS = {
     read: value => value.json(),
     text: value => JSON.stringify(value),
     unmet: (expected, { text }) => {
-      const json = jsonOf(text);
+      const json = parseAnswerJson(text);
       if ('fault' in json) return { message: json.fault, expected: pretty(expected), actual: text };
       const different = firstDifference(expected, json.value);
       return (
@@ -35,24 +35,24 @@ export const JSON_KINDS = {
     read: async (value, { ctx }) => {
       const expression = textIn(value, 'jmespath');
       const fault = await expressionFault(ctx, expression).catch((error: unknown) => {
-        throw located(value, error, text => `jmespath: ${text}`);
+        throw atValue(value, error, text => `jmespath: ${text}`);
       });
       if (fault !== undefined)
         throw faultIn(value, `jmespath: ${fault.message}`, ...pointAt(expression, fault));
       return expression;
     },
     unmet: async (expression, { text, checks }) => {
-      const json = jsonOf(text);
+      const json = parseAnswerJson(text);
       if ('fault' in json)
-        return { message: `${json.fault}, so ${quoted(expression)} can't be evaluated`, actual: text };
+        return { message: `${json.fault}, so ${quotedExcerpt(expression)} can't be evaluated`, actual: text };
       try {
         const { isTrue, json: selected } = await checks.perform('select', expression, json.value, 0);
         if (isTrue) return undefined;
-        return { message: `${quoted(expression)} gives ${selected}`, actual: pretty(json.value) };
+        return { message: `${quotedExcerpt(expression)} gives ${selected}`, actual: pretty(json.value) };
       } catch (error) {
         if (error instanceof PastBound)
-          throw new CaseFault(`jmespath ${quoted(expression)}: ${error.message}`);
-        return { message: `${quoted(expression)}: ${messageOf(error)}`, actual: text };
+          throw new CaseFault(`jmespath ${quotedExcerpt(expression)}: ${error.message}`);
+        return { message: `${quotedExcerpt(expression)}: ${messageOf(error)}`, actual: text };
       }
     },
   }),
@@ -61,10 +61,10 @@ export const JSON_KINDS = {
       ...SCHEMA,
       description: 'a JSON Schema that the answer must match, or the file that contains it',
     },
-    read: readSchema,
+    read: readExpectedSchema,
     text: ({ name }) => name,
     unmet: async ({ name, check }, { text }) => {
-      const json = jsonOf(text);
+      const json = parseAnswerJson(text);
       const mismatch = 'fault' in json ? { pointer: '', message: json.fault } : await check(json.value);
       return (
         mismatch && {
@@ -77,7 +77,7 @@ export const JSON_KINDS = {
   containsJson: kind<object | boolean>({
     schema: { ...SCHEMA, description: 'true, or the JSON Schema of a JSON value somewhere in the answer' },
     read: async (value, reading) =>
-      value.json() === true ? true : (await readSchema(value, reading)).schema,
+      value.json() === true ? true : (await readExpectedSchema(value, reading)).schema,
     text: () => '',
     unmet: async (schema, { text, checks }) => {
       if (await checks.perform('containsJson', text, schema)) return undefined;
@@ -97,7 +97,7 @@ interface NamedSchema {
 }
 
 /** Reads a schema, inline or from the file that the value names. */
-async function readSchema(value: YamlValue, { ctx, key }: Reading): Promise<NamedSchema> {
+async function readExpectedSchema(value: YamlValue, { ctx, key }: ExpectationReading): Promise<NamedSchema> {
   const written = value.json();
   const isFile = !value.isMap && typeof written !== 'boolean';
   const name = isFile ? textIn(value, key) : 'the schema';
@@ -108,7 +108,7 @@ async function readSchema(value: YamlValue, { ctx, key }: Reading): Promise<Name
     return { name, schema: schema as object | boolean, check };
   } catch (error) {
     if (error instanceof SchemaLoop && !isFile) throw error.at(textOfPlace(value.at(error.pointer)));
-    throw located(value, error, text => `${key}: ${text.replace(new RegExp(`^${key}:? `, 'u'), '')}`);
+    throw atValue(value, error, text => `${key}: ${text.replace(new RegExp(`^${key}:? `, 'u'), '')}`);
   }
 }
 

@@ -2,7 +2,7 @@ import { readJson } from '../../../files/json.ts';
 import { isObject } from '../../core/json-value.ts';
 
 /** Parses the JSON of an answer, bare or alone in a code fence. */
-export function jsonOf(text: string): ReturnType<typeof readJson> {
+export function parseAnswerJson(text: string): ReturnType<typeof readJson> {
   const trimmed = text.trim();
   const fence = /^```\w*[ \t]*\r?\n/u.exec(trimmed);
   const inside =
@@ -13,14 +13,18 @@ export function jsonOf(text: string): ReturnType<typeof readJson> {
   return 'fault' in json && inside !== undefined ? readJson(inside) : json;
 }
 
-export interface Difference {
+export interface JsonDifference {
   /** A JSON Pointer. */
   readonly pointer: string;
   readonly message: string;
 }
 
 /** Returns the first expected field that differs; ignores fields that are not expected. */
-export function firstDifference(expected: unknown, actual: unknown, pointer = ''): Difference | undefined {
+export function firstDifference(
+  expected: unknown,
+  actual: unknown,
+  pointer = '',
+): JsonDifference | undefined {
   if (isObject(expected) && isObject(actual)) {
     return firstDefined(Object.entries(expected), ([key, value]) => {
       const inner = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;

@@ -3,7 +3,7 @@ import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { faultIn, fieldsOf, textIn, wordIn } from '../cases/test-values.ts';
 import type { JudgeRank } from './expectation.ts';
-import { kind, quoted, TEXT, WORD } from './kind.ts';
+import { kind, quotedExcerpt, TEXT, WORD } from './kind.ts';
 
 interface Rubric {
   readonly text: string;
@@ -29,7 +29,7 @@ export const JUDGED_KINDS = {
   rubric: kind<Rubric>({
     schema: { ...TEXT, description: 'what the model named by --judge must find true of the answer' },
     read: (value, { key, judge, threshold }) => ({ text: textIn(value, key), ...judge, threshold }),
-    text: ({ text }) => quoted(text),
+    text: ({ text }) => quotedExcerpt(text),
     held: ({ model, rank }) => ({ model, rank }),
     unmet: async ({ text: rubric, model, rank, threshold }, { text, ask }) => {
       const prompt = judgePrompt(rubric, text, threshold !== undefined);
@@ -66,10 +66,10 @@ export const JUDGED_KINDS = {
       additionalProperties: false,
     },
     read: readLlm,
-    text: ({ prompt }) => quoted(prompt),
+    text: ({ prompt }) => quotedExcerpt(prompt),
     held: ({ model }) => ({ model }),
     unmet: async ({ prompt, systemPrompt, model, choices }, { text, ask, values }) => {
-      const fill = (template: string): string => filled(template, values, text);
+      const fill = (template: string): string => fillPlaceholders(template, values, text);
       const system = systemPrompt === undefined ? undefined : fill(systemPrompt);
       const reply = await ask({ prompt: fill(prompt), system, model });
       const choice = choices.find(one => reply.toLowerCase().includes(one.choice.toLowerCase()));
@@ -148,7 +148,7 @@ function readChoice(value: YamlValue): Llm['choices'][number] {
 }
 
 /** Fills in placeholders. The answer wins over an input named `completion`; unknown placeholders stay. */
-function filled(template: string, values: ReadonlyMap<string, string>, completion: string): string {
+function fillPlaceholders(template: string, values: ReadonlyMap<string, string>, completion: string): string {
   return template.replaceAll(/\{\{([\p{L}\p{N}_.-]+)\}\}/gu, (whole, name: string) =>
     name === 'completion' ? completion : (values.get(name) ?? whole),
   );

@@ -1,10 +1,10 @@
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
-import type { Answer, Expectation, JudgeRank, Unmet } from './expectation.ts';
+import type { CheckedAnswer, Expectation, JudgeRank, Unmet } from './expectation.ts';
 
 /** The context for reading an expectation. */
-export interface Reading {
+export interface ExpectationReading {
   readonly ctx: Context & NamingFolder;
   /** The key of the value. */
   readonly key: string;
@@ -33,23 +33,23 @@ interface KindParts<V> {
   /** The JSON Schema of the value, for editors. */
   readonly schema: object;
   /** Reads the value. @throws {CliError} USAGE_ERROR with file and line if it is invalid */
-  readonly read: (value: YamlValue, reading: Reading) => V | Promise<V>;
+  readonly read: (value: YamlValue, reading: ExpectationReading) => V | Promise<V>;
   /** Returns the value as the file has it; in quotes by default. */
   readonly text?: (value: V) => string;
   readonly held?: (value: V) => DerivedProperties;
   /** Returns the part that an answer does not meet; undefined if it meets all. */
-  readonly unmet: (value: V, answer: Answer) => Unmet | undefined | Promise<Unmet | undefined>;
+  readonly unmet: (value: V, answer: CheckedAnswer) => Unmet | undefined | Promise<Unmet | undefined>;
 }
 
-export interface Kind<V> {
+export interface ExpectationKind<V> {
   readonly schema: object;
   readonly of: (value: V) => Unplaced;
-  readonly read: (value: YamlValue, reading: Reading) => Promise<Unplaced>;
+  readonly read: (value: YamlValue, reading: ExpectationReading) => Promise<Unplaced>;
 }
 
-export function kind<V>({ schema, read, text, held, unmet }: KindParts<V>): Kind<V> {
+export function kind<V>({ schema, read, text, held, unmet }: KindParts<V>): ExpectationKind<V> {
   const of = (value: V): Unplaced => ({
-    text: text?.(value) ?? quoted(String(value)),
+    text: text?.(value) ?? quotedExcerpt(String(value)),
     unmet: async answer => unmet(value, answer),
     ...held?.(value),
   });
@@ -57,7 +57,7 @@ export function kind<V>({ schema, read, text, held, unmet }: KindParts<V>): Kind
 }
 
 /** Returns a text in quotes, shortened if long. */
-export function quoted(text: string): string {
+export function quotedExcerpt(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
 }
 

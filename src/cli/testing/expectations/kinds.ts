@@ -3,11 +3,11 @@ import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { JavaScript } from '../../outputs/checks/javascript.ts';
 import { faultIn, fieldsOf, inputTextIn, numberIn, textIn } from '../cases/test-values.ts';
-import { type Answer, checkExpectation, type Expectation, type JudgeRank } from './expectation.ts';
+import { type CheckedAnswer, checkExpectation, type Expectation, type JudgeRank } from './expectation.ts';
 import { javascript, readScript, transformed } from './javascript-kind.ts';
 import { JSON_KINDS } from './json-kinds.ts';
 import { JUDGED_KINDS } from './judged-kinds.ts';
-import { type Kind, kind, type NamedJudge, quoted, TEXT, WORD } from './kind.ts';
+import { type ExpectationKind, kind, type NamedJudge, quotedExcerpt, TEXT, WORD } from './kind.ts';
 import { TEXT_KINDS } from './text-kinds.ts';
 
 const ONE = { $ref: '#/$defs/expectation' };
@@ -99,8 +99,8 @@ export const KINDS = {
 
 function amountKind(
   description: string,
-  excess: (most: number, answer: Answer) => Promise<string | undefined>,
-): Kind<number> {
+  excess: (most: number, answer: CheckedAnswer) => Promise<string | undefined>,
+): ExpectationKind<number> {
   return kind({
     schema: { type: 'number', minimum: 0, description },
     read: (value, { key }) => numberIn(value, key, 'a number of 0 or more'),
@@ -119,7 +119,7 @@ function shellCommand(line: string, value: YamlValue): readonly [string, ...stri
 
 /** Returns a command as the test file has it. */
 function commandText(argv: readonly string[]): string {
-  return quoted(argv[0] === 'sh' && argv[1] === '-c' ? (argv[2] ?? '') : argv.join(' '));
+  return quotedExcerpt(argv[0] === 'sh' && argv[1] === '-c' ? (argv[2] ?? '') : argv.join(' '));
 }
 
 /** Reads an expectation of a kind. */

@@ -55,13 +55,13 @@ export async function runCommand(
     const caseFile = path.join(directory, 'case.json');
     await writeFile(caseFile, JSON.stringify(testCase), { mode: 0o600 });
     const env = { ...environmentWithoutKeys(options.env, options.secrets), [CASE_VARIABLE]: caseFile };
-    return await started(argv, testCase.output, { ...options, env });
+    return await runProgram(argv, testCase.output, { ...options, env });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-async function started(
+async function runProgram(
   argv: readonly [string, ...string[]],
   output: string,
   { directory, env, signal }: CommandOptions,

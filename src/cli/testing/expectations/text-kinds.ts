@@ -1,6 +1,6 @@
 import { messageOf } from '../../../files/error-utils.ts';
 import { faultIn, inputTextIn, textIn, wordIn } from '../cases/test-values.ts';
-import { type Kind, kind, quoted, TEXT, WORD } from './kind.ts';
+import { type ExpectationKind, kind, quotedExcerpt, TEXT, WORD } from './kind.ts';
 
 type Meets = (text: string, expected: string) => boolean;
 
@@ -27,7 +27,7 @@ export const TEXT_KINDS = {
   equals: kind<WholeText>({
     schema: { ...WORD, description: 'the whole answer' },
     read: (value, { key, isAsPromptfoo }) => ({ text: inputTextIn(value, key), isExact: isAsPromptfoo }),
-    text: ({ text }) => quoted(text),
+    text: ({ text }) => quotedExcerpt(text),
     // Files and YAML blocks end in a line break that the author did not mean.
     unmet: ({ text: expected, isExact }, { text }) =>
       (isExact ? text === expected : withoutLastBreak(text) === withoutLastBreak(expected))
@@ -52,12 +52,12 @@ export const TEXT_KINDS = {
   }),
 } as const;
 
-function textKind(description: string, fault: string, meets: Meets): Kind<string> {
+function textKind(description: string, fault: string, meets: Meets): ExpectationKind<string> {
   return kind({
     schema: { ...WORD, description },
     read: (value, { key }) => wordIn(value, key),
     unmet: (expected, { text }) =>
-      meets(text, expected) ? undefined : { message: `${fault} ${quoted(expected)}`, actual: text },
+      meets(text, expected) ? undefined : { message: `${fault} ${quotedExcerpt(expected)}`, actual: text },
   });
 }
 

@@ -3,7 +3,7 @@ import type { Totals } from '../../creation/spending.ts';
 import { type CaseRuns, intervalOf, isFlaky, type RateSummary, rateOf } from '../../statistics/rates.ts';
 import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';
 import { passData } from '../cases/pass-rule.ts';
-import { type EntryResult, modelLabel, type Repetition, totalsOf } from '../result.ts';
+import { type EntryResult, modelLabel, type Repetition, statusTotals } from '../result.ts';
 import type { TestSummary } from '../summary.ts';
 
 /** Returns the results as data: totals, spending, and each case with its repetitions. */
@@ -13,7 +13,7 @@ export function jsonReport(
   { all, models, sureMaxRepeat, baseline }: TestSummary,
 ): object {
   return {
-    ...totalsOf(results),
+    ...statusTotals(results),
     summary: rateData(all),
     ...(models.size > 0 && {
       models: Object.fromEntries([...models].map(([name, own]) => [name, rateData(own)])),

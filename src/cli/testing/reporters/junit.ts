@@ -2,7 +2,7 @@ import type { Totals } from '../../creation/spending.ts';
 import { spentProperties } from '../../creation/spending-text.ts';
 import { type Html, html } from '../../outputs/pages/html.ts';
 import { type BaselineComparison, baselineLines } from '../baseline/compare-with-baseline.ts';
-import { entryName, totalsOf } from '../result.ts';
+import { entryName, statusTotals } from '../result.ts';
 import type { TestSummary } from '../summary.ts';
 import type { ReportedResult } from './reasons.ts';
 import { detailsOf } from './text.ts';
@@ -56,7 +56,7 @@ function baselineProperties(baseline: BaselineComparison | undefined): (readonly
 }
 
 function counts(results: readonly ReportedResult[]): Html {
-  const { failed, undecided, unchecked, faults } = totalsOf(results);
+  const { failed, undecided, unchecked, faults } = statusTotals(results);
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   return html`tests="${results.length}" failures="${failed + undecided}" errors="${faults}" skipped="${unchecked}" time="${seconds.toFixed(3)}"`;
 }

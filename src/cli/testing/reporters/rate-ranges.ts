@@ -1,6 +1,6 @@
 import type { GridRange } from '../../outputs/pages/grid.ts';
 import { caseDifferenceInterval, pointsText, type RateComparison } from '../../statistics/comparison.ts';
-import { type Interval, intervalText, percentText, rateText } from '../../statistics/interval.ts';
+import { type Interval, intervalText, passRateText, percentText } from '../../statistics/interval.ts';
 import { type CaseRuns, intervalOf, isFlaky, type RateSummary, rateOf } from '../../statistics/rates.ts';
 import type { CaseChange } from '../baseline/compare-with-baseline.ts';
 import { neededText, requiredRate } from '../cases/pass-rule.ts';
@@ -33,7 +33,7 @@ export function caseRanges(
   const interval = intervalOf(counted);
   const rate: GridRange = {
     label: 'passed',
-    text: `${rateText(passed, runs, interval)}, ${neededText(pass, runs)}`,
+    text: `${passRateText(passed, runs, interval)}, ${neededText(pass, runs)}`,
     value: rateOf(counted),
     interval,
     least: 0,

@@ -2,12 +2,12 @@ import type { Context } from '../../context.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { GridPart } from '../../outputs/pages/grid.ts';
 import { furtherRunsNeeded } from '../../statistics/confidence-sequence.ts';
-import { rateText } from '../../statistics/interval.ts';
+import { passRateText } from '../../statistics/interval.ts';
 import { intervalOf, isFlaky } from '../../statistics/rates.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { changeText } from '../baseline/compare-with-baseline.ts';
 import { neededText } from '../cases/pass-rule.ts';
-import type { Mismatch } from '../expectations/expectation.ts';
+import type { UnmetExpectation } from '../expectations/expectation.ts';
 import { type EntryResult, hasPassed, type Repetition } from '../result.ts';
 import type { TestSummary } from '../summary.ts';
 
@@ -38,7 +38,7 @@ export async function withReasons(
       reasons.push(await reasonsOf(ctx, repetition, entry.file.name, isRepeated ? `run ${at + 1}: ` : ''));
     }
     const undecided = undecidedText(result);
-    const messages = [...undecided, ...messagesOf(repetitions)];
+    const messages = [...undecided, ...reasonTexts(repetitions)];
     const summary = [...rateSummary(result), ...undecided].join('; ');
     const change = changeText(baseline?.changes.get(result.entry));
     reported.push({ ...result, summary, change, reasons, messages });
@@ -54,7 +54,7 @@ function rateSummary({ counted, entry, status, repetitions }: EntryResult): stri
   }
   const { passed, runs } = counted;
   const needed = status === 'passed' ? '' : `, ${neededText(entry.testCase.pass, runs)}`;
-  return [`${rateText(passed, runs, intervalOf(counted))}${isFlaky(counted) ? ', flaky' : ''}${needed}`];
+  return [`${passRateText(passed, runs, intervalOf(counted))}${isFlaky(counted) ? ', flaky' : ''}${needed}`];
 }
 
 /** Returns a text on an undecided case with the runs that would probably decide it. */
@@ -100,24 +100,27 @@ async function reasonsOf(
     parts.push(
       expected === undefined
         ? { kind: 'text', text: actual }
-        : { kind: 'difference', parts: await differences(ctx, ended(expected), ended(actual), 'lines') },
+        : {
+            kind: 'difference',
+            parts: await differences(ctx, withFinalNewline(expected), withFinalNewline(actual), 'lines'),
+          },
     );
   }
   return parts;
 }
 
-function ended(text: string): string {
+function withFinalNewline(text: string): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-function messagesOf(repetitions: readonly Repetition[]): string[] {
+function reasonTexts(repetitions: readonly Repetition[]): string[] {
   const messages = repetitions.flatMap(({ fault, mismatches }) =>
-    fault === undefined ? mismatches.map(inShort) : [`${fault.message} (${fault.status})`],
+    fault === undefined ? mismatches.map(mismatchText) : [`${fault.message} (${fault.status})`],
   );
   return [...new Set(messages.map(visible))];
 }
 
-function inShort({ message, expected, actual }: Mismatch): string {
+function mismatchText({ message, expected, actual }: UnmetExpectation): string {
   const quoted = (text: string): string =>
     JSON.stringify(text.length > 200 ? `${text.slice(0, 199)}…` : text);
   const wanted = expected === undefined ? '' : `: expected ${quoted(expected)}`;

@@ -9,7 +9,7 @@ import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
 import { isFlaky } from '../../statistics/rates.ts';
 import type { TestCase } from '../cases/test-case.ts';
-import { entryName, modelLabel, type Repetition, totalsOf, totalsText } from '../result.ts';
+import { entryName, modelLabel, type Repetition, statusTotals, totalsText } from '../result.ts';
 import { OWN_MODEL, summaryLines, type TestSummary } from '../summary.ts';
 import { caseRanges, summaryRanges } from './rate-ranges.ts';
 import type { ReportedResult } from './reasons.ts';
@@ -56,12 +56,12 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
         material,
       ),
     })),
-    rows: [...byCase].map(([testCase, own]) => gridRow(testCase, own, models, material)),
+    rows: [...byCase].map(([testCase, own]) => caseGridRow(testCase, own, models, material)),
   };
 }
 
 function columnTotals(results: readonly ReportedResult[], { budget }: ReportMaterial): string[] {
-  const { passed, failed, faults } = totalsOf(results);
+  const { passed, failed, faults } = statusTotals(results);
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   const spent = budget.totalsOf(runIdsOf(results.flatMap(({ repetitions }) => repetitions)));
   return [
@@ -74,7 +74,7 @@ function runIdsOf(repetitions: readonly Repetition[]): string[] {
   return repetitions.flatMap(({ run }) => run?.runId ?? []);
 }
 
-function gridRow(
+function caseGridRow(
   testCase: TestCase,
   results: readonly ReportedResult[],
   models: readonly (string | undefined)[],

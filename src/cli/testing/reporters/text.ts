@@ -79,27 +79,27 @@ const MAX_LINES = 40;
 /** Returns the reasons that a result did not pass, line by line; nothing if it passed. */
 export function detailsOf({ status, summary, reasons }: ReportedResult): DetailLine[] {
   if (status === 'passed') return [];
-  return [...(summary === '' ? [] : linesOf(summary, '')), ...reasons.flat().flatMap(partLines)];
+  return [...(summary === '' ? [] : detailLines(summary, '')), ...reasons.flat().flatMap(partLines)];
 }
 
 const MARKS = { same: '  ', removed: '- ', added: '+ ', note: '' } as const;
 
 function partLines(part: GridPart): DetailLine[] {
   if (part.kind === 'difference') {
-    const lines = part.parts.flatMap(({ kind, text }) => linesOf(text, MARKS[kind]));
-    return part.parts[0]?.kind === 'note' ? lines : cut(lines);
+    const lines = part.parts.flatMap(({ kind, text }) => detailLines(text, MARKS[kind]));
+    return part.parts[0]?.kind === 'note' ? lines : firstLines(lines);
   }
-  if (part.kind === 'text') return cut(linesOf(part.text, '+ '));
-  return part.kind === 'media' ? [] : linesOf(part.text, '');
+  if (part.kind === 'text') return firstLines(detailLines(part.text, '+ '));
+  return part.kind === 'media' ? [] : detailLines(part.text, '');
 }
 
-function linesOf(text: string, mark: DetailLine['mark']): DetailLine[] {
+function detailLines(text: string, mark: DetailLine['mark']): DetailLine[] {
   return visible(text.replace(/\n$/u, ''))
     .split('\n')
     .map(line => ({ mark, text: line }));
 }
 
-function cut(lines: DetailLine[]): DetailLine[] {
+function firstLines(lines: DetailLine[]): DetailLine[] {
   const more = lines.length - MAX_LINES;
   return more <= 0 ? lines : [...lines.slice(0, MAX_LINES), { mark: '', text: `… ${more} more lines` }];
 }

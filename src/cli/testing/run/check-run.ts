@@ -10,7 +10,7 @@ import type { RequestResult } from '../../jobs/run-requests.ts';
 import type { JavaScriptInput } from '../../outputs/checks/javascript.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
-import { type Answer, checkExpectation, type Mismatch } from '../expectations/expectation.ts';
+import { type CheckedAnswer, checkExpectation, type UnmetExpectation } from '../expectations/expectation.ts';
 import { transformed } from '../expectations/javascript-kind.ts';
 import { runCommand } from '../expectations/run-command.ts';
 import type { Repetition } from '../result.ts';
@@ -39,12 +39,12 @@ export async function checkRun(
   tools: CheckTools,
 ): Promise<Repetition> {
   const { run } = result;
-  if (run === undefined) return { ...result, ...inDoubt(result), mismatches: [] };
+  if (run === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
   const { testCase } = prepared.entry;
   if (run.runStatus === 'failed') return { ...result, mismatches: [failedRun(run, testCase.line)] };
-  const mismatches: Mismatch[] = [];
+  const mismatches: UnmetExpectation[] = [];
   try {
-    const whole = await answerOf(ctx, prepared, { ...result, run }, tools);
+    const whole = await checkedAnswer(ctx, prepared, { ...result, run }, tools);
     let answer = whole;
     for (const script of [prepared.entry.tested?.transform, testCase.transform]) {
       if (script === undefined) continue;
@@ -68,28 +68,28 @@ export async function checkRun(
 }
 
 /** Adds the hint that creates a case in doubt again, which never happens unasked. */
-function inDoubt({ isInDoubt = false, fault }: RequestResult): Pick<RequestResult, 'fault'> {
+function withRetryHint({ isInDoubt = false, fault }: RequestResult): Pick<RequestResult, 'fault'> {
   if (!isInDoubt || fault === undefined) return { fault };
   const hint = 'To run it again, at its price: the same command with --resume --retry-unknown.';
   return { fault: { ...fault, hints: [...fault.hints, hint] } };
 }
 
 /** Returns a failed run as a mismatch, since the case itself could be run. */
-function failedRun({ outputs }: Run, line: number): Mismatch {
+function failedRun({ outputs }: Run, line: number): UnmetExpectation {
   const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => fieldText(data));
   return { line, at: -1, message: `the run failed${errors.length > 0 ? `: ${errors.join('; ')}` : ''}` };
 }
 
-async function answerOf(
+async function checkedAnswer(
   ctx: Context,
   { connection, request, entry: { file, testCase, model } }: CheckedEntry,
   { run, seconds }: { readonly run: Run; readonly seconds: number },
   { judge, budget, log, rounds }: CheckTools,
-): Promise<Answer> {
+): Promise<CheckedAnswer> {
   const output = textOfOutputs(run.outputs);
   const context = async (wantsPrompt: boolean): Promise<JavaScriptInput['context']> => {
     const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
-    const prompt = wantsPrompt ? await promptText(ctx, request) : undefined;
+    const prompt = wantsPrompt ? await modelRequestText(ctx, request) : undefined;
     return { vars, prompt: prompt ?? null, test: { description: testCase.name, vars } };
   };
   const text = testCase.trims ? output.trim() : output;
@@ -127,7 +127,7 @@ async function answerOf(
 }
 
 /** Returns the request to the model in promptfoo's form for code: one message as its text, several as JSON. */
-async function promptText(
+async function modelRequestText(
   ctx: Context,
   { promptVersionId, text }: PreparedEntry['request'],
 ): Promise<string | undefined> {

@@ -10,12 +10,12 @@ import type { Forecast } from '../../creation/forecast.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { providerOf } from '../../jobs/provider-batch/batch-session.ts';
+import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { providerFaultOf } from '../../outputs/provider-fault.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveTarget } from '../../targets/target.ts';
-import type { Question } from '../expectations/expectation.ts';
+import type { ModelQuestion } from '../expectations/expectation.ts';
 import type { JudgeQuestion, QuestionRounds } from './question-rounds.ts';
 
 const PROMPT = `---
@@ -57,7 +57,7 @@ interface PreparedQuestion extends Pick<JudgeQuestion, 'request' | 'estimatedCre
 }
 
 /** The model that a question names. */
-type RequestedModel = Pick<Question, 'model' | 'rank'>;
+type RequestedModel = Pick<ModelQuestion, 'model' | 'rank'>;
 
 /** Asks models of this machine's own service about answers, with ordinary runs. */
 export class Judge {
@@ -93,11 +93,11 @@ export class Judge {
   /** @throws {CliError} USAGE_ERROR if the model's provider has no batches */
   async checkBatch(named: RequestedModel): Promise<void> {
     const { promptVersionId } = await this.#version(this.#modelOf(named));
-    await providerOf(await this.#local(), promptVersionId);
+    await batchProviderOf(await this.#local(), promptVersionId);
   }
 
   /** Adds the estimate of a question to a forecast. */
-  async forecast(forecast: Forecast, question: Question, providerBatch: boolean): Promise<void> {
+  async forecast(forecast: Forecast, question: ModelQuestion, providerBatch: boolean): Promise<void> {
     const { estimatedCredits } = await this.#version(this.#modelOf(question));
     await forecast.add(await this.#local(), await this.#bodyOf(question), estimatedCredits, providerBatch);
   }
@@ -109,7 +109,7 @@ export class Judge {
    *
    * @throws {CliError} if the model does not exist, or the run failed
    */
-  async ask(question: Question, log: JudgeLog, rounds?: QuestionRounds): Promise<string> {
+  async ask(question: ModelQuestion, log: JudgeLog, rounds?: QuestionRounds): Promise<string> {
     const { connection, request, estimatedCredits } = await this.prepare(question);
     const body = buildRunBody(request);
     const earlier = log.take(body);
@@ -135,7 +135,7 @@ export class Judge {
       if (creation !== '' && !mayHaveRun(error)) await log.end(creation, null);
       throw error;
     });
-    if (created.kind === 'going') throw new Error('a run that was waited for still goes on');
+    if (created.kind === 'running') throw new Error('a run that was waited for still goes on');
     const { run } = created;
     const fault = providerFaultOf(connection, run);
     await log.end(creation, fault === undefined ? run.runId : null);
@@ -144,16 +144,16 @@ export class Judge {
   }
 
   /** Builds the request of a question with its connection. @throws {CliError} USAGE_ERROR if the model does not exist */
-  async prepare(question: Question): Promise<PreparedQuestion> {
+  async prepare(question: ModelQuestion): Promise<PreparedQuestion> {
     const { estimatedCredits } = await this.#version(this.#modelOf(question));
     return { connection: await this.#local(), request: await this.#requestOf(question), estimatedCredits };
   }
 
-  async #bodyOf(question: Question): Promise<CreationRequest> {
+  async #bodyOf(question: ModelQuestion): Promise<CreationRequest> {
     return buildRunBody(await this.#requestOf(question));
   }
 
-  async #requestOf({ prompt, system, ...named }: Question): Promise<RunRequest> {
+  async #requestOf({ prompt, system, ...named }: ModelQuestion): Promise<RunRequest> {
     const judge = this.#modelOf(named);
     const { promptVersionId } = await this.#version(judge);
     const text = new Map([

@@ -11,11 +11,11 @@ import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { checkedInputs, type PlacedInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { providerOf } from '../../jobs/provider-batch/batch-session.ts';
+import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
 import { type VersionWanted, withLocalStore } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
-import type { Entry, FileFault } from '../result.ts';
+import type { Entry, FaultyTestFile } from '../result.ts';
 
 /** An entry with its request. */
 export interface PreparedEntry {
@@ -39,14 +39,14 @@ export async function prepareEntries(
   ctx: Context,
   connectionOf: (target: string) => Promise<Connection>,
   files: readonly TestFile[],
-): Promise<{ readonly entries: readonly PreparedEntry[]; readonly faults: readonly FileFault[] }> {
+): Promise<{ readonly entries: readonly PreparedEntry[]; readonly faults: readonly FaultyTestFile[] }> {
   const entries: PreparedEntry[] = [];
-  const faults: FileFault[] = [];
+  const faults: FaultyTestFile[] = [];
   const counts = new Map<string, number>();
   for (const file of files) {
     try {
       const connection = await connectionOf(file.target);
-      for (const entry of await entriesOf(ctx, connection, file)) {
+      for (const entry of await prepareFile(ctx, connection, file)) {
         const key = entryKey(entry);
         const firstRepetition = counts.get(key) ?? 1;
         counts.set(key, firstRepetition + entry.entry.testCase.repeat);
@@ -72,13 +72,13 @@ export async function checkPrices(budget: Budget, entries: readonly PreparedEntr
 export async function checkBatches(entries: readonly PreparedEntry[]): Promise<void> {
   const oneOfEach = new Map(entries.map(entry => [entry.request.promptVersionId, entry]));
   for (const { connection, request } of oneOfEach.values()) {
-    await providerOf(connection, request.promptVersionId);
+    await batchProviderOf(connection, request.promptVersionId);
   }
 }
 
 type EntryRequest = Pick<PreparedEntry, 'entry' | 'request' | 'estimatedCredits'>;
 
-async function entriesOf(ctx: Context, connection: Connection, file: TestFile): Promise<EntryRequest[]> {
+async function prepareFile(ctx: Context, connection: Connection, file: TestFile): Promise<EntryRequest[]> {
   const entries: EntryRequest[] = [];
   const versions = new Map<TestedModel | undefined, TestedVersion>();
   for (const testCase of file.cases) {
@@ -91,7 +91,7 @@ async function entriesOf(ctx: Context, connection: Connection, file: TestFile): 
 }
 
 /** A version with its inputs, if they are known. */
-type TestedVersion = Awaited<ReturnType<typeof versionOf>>;
+type TestedVersion = Awaited<ReturnType<typeof resolveVersion>>;
 
 /** @throws {CliError} that names the case, for a fault of the whole file */
 async function prepare(
@@ -103,7 +103,8 @@ async function prepare(
   const { file, testCase, model, tested } = entry;
   const { options } = testCase;
   try {
-    const version = versions.get(tested) ?? (await versionOf(ctx, connection, file, { ...tested, model }));
+    const version =
+      versions.get(tested) ?? (await resolveVersion(ctx, connection, file, { ...tested, model }));
     versions.set(tested, version);
     const { promptVersionId, estimatedCredits, config } = version;
     const inputs = await placedInputs(ctx, testCase, config);
@@ -111,14 +112,14 @@ async function prepare(
     const request = { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) };
     return { entry, request, estimatedCredits };
   } catch (error) {
-    const fault = located(entry, error);
+    const fault = atCase(entry, error);
     if (!(error instanceof CaseFault)) throw fault;
     return prepare(ctx, connection, versions, { ...entry, testCase: { ...testCase, fault } });
   }
 }
 
 /** Resolves a version. In a replay, an unrecorded version is reported later, with the nearest recording. */
-async function versionOf(
+async function resolveVersion(
   ctx: Context,
   connection: Connection,
   { target, prompt }: TestFile,
@@ -162,7 +163,7 @@ async function resolveText(
   return { promptVersionId, mayBePrompt: false };
 }
 
-function located({ file, testCase }: Entry, error: unknown): CliError {
+function atCase({ file, testCase }: Entry, error: unknown): CliError {
   const { message, status, exitCode, hints, data } = failureOf(error);
   const where = `${file.name}:${testCase.line}: ${message}`;
   return new CliError(where, { status, exitCode, hints, data, cause: error });

@@ -12,13 +12,13 @@ export interface JudgeQuestion {
   readonly estimatedCredits: unknown;
 }
 
-interface OpenQuestion extends JudgeQuestion {
+interface PendingQuestion extends JudgeQuestion {
   readonly settle: (result: RequestResult) => void;
 }
 
 /** A question whose check waits for the answer. */
 interface WaitingQuestion {
-  readonly question: OpenQuestion;
+  readonly question: PendingQuestion;
   readonly fail: (error: Error) => void;
 }
 
@@ -30,7 +30,7 @@ const MAX_PROGRAMS = 4;
  * provider's batch takes minutes or hours even for a few questions.
  */
 export class QuestionRounds {
-  readonly #askAll: (questions: readonly OpenQuestion[]) => Promise<void>;
+  readonly #askAll: (questions: readonly PendingQuestion[]) => Promise<void>;
   readonly #programs = new PQueue({ concurrency: MAX_PROGRAMS });
   /** Number of parts of checks that don't wait for an answer. */
   #working = 0;
@@ -38,7 +38,7 @@ export class QuestionRounds {
   #fault: Error | undefined;
 
   /** @param askAll settles each question, or throws an error that ends all questions */
-  constructor(askAll: (questions: readonly OpenQuestion[]) => Promise<void>) {
+  constructor(askAll: (questions: readonly PendingQuestion[]) => Promise<void>) {
     this.#askAll = askAll;
   }
 

@@ -3,7 +3,7 @@ import type { Job } from '../../jobs/job.ts';
 import type { BatchJournal } from '../../jobs/job-journal.ts';
 import { notRun, ResumableRequests, type ResumableRequestsOptions } from '../../jobs/resumable-requests.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
-import { decide, type EntryResult, type Repetition, resultOf } from '../result.ts';
+import { decide, type EntryResult, entryResult, type Repetition } from '../result.ts';
 import { type CheckTools, checkRun } from './check-run.ts';
 import { JudgeJournal } from './judge-journal.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
@@ -29,7 +29,7 @@ export async function runEntries(
 ): Promise<EntryResult[]> {
   const { journal, stop } = options;
   const repetitions = new Map<string, Repetition>();
-  const isOpen = (prepared: PreparedEntry): boolean => !isDecided(prepared, repetitions);
+  const isOpen = (prepared: PreparedEntry): boolean => !isCaseDecided(prepared, repetitions);
   const jobs = entries
     .flatMap(prepared => repetitionJobs(prepared, isOpen))
     .map((job, at) => ({ ...job, row: at + 1 }));
@@ -43,10 +43,10 @@ export async function runEntries(
     repetitions.set(job.id, isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition);
     // A refusal of the judge would repeat, so nothing more is started.
     if (result.run !== undefined && repetition.isLeft)
-      stop.register({ kind: 'put off', error: repetition.fault });
+      stop.register({ kind: 'postponed', error: repetition.fault });
   };
   const held: Answered[] = [];
-  const [faulty, runnable] = [jobs.filter(isFaulty), jobs.filter(job => !isFaulty(job))];
+  const [faulty, runnable] = [jobs.filter(hasFaultyCase), jobs.filter(job => !hasFaultyCase(job))];
   for (const job of faulty) {
     await check({ job, result: notRun(job.prepared.entry.testCase.fault), isEarlier: false });
   }
@@ -57,7 +57,7 @@ export async function runEntries(
   if (kept.handsOver) await checkTogether(ctx, kept, held, check);
   const results = entries.map(prepared => {
     const own = repetitionIds(prepared).flatMap(id => repetitions.get(id) ?? []);
-    return resultOf(prepared.entry, own);
+    return entryResult(prepared.entry, own);
   });
   // Concurrent writes share one flush.
   await Promise.all(
@@ -77,7 +77,7 @@ interface Answered {
   readonly isEarlier: boolean;
 }
 
-function isFaulty({ prepared }: RepetitionJob): boolean {
+function hasFaultyCase({ prepared }: RepetitionJob): boolean {
   return prepared.entry.testCase.fault !== undefined;
 }
 
@@ -123,7 +123,7 @@ function repetitionJobs(
 }
 
 /** Returns true if a case that runs until decided is decided. */
-function isDecided(prepared: PreparedEntry, repetitions: ReadonlyMap<string, Repetition>): boolean {
+function isCaseDecided(prepared: PreparedEntry, repetitions: ReadonlyMap<string, Repetition>): boolean {
   const { pass, untilDecided } = prepared.entry.testCase;
   if (!untilDecided || pass.kind !== 'rate') return false;
   const own = repetitionIds(prepared).map(id => repetitions.get(id));

@@ -47,7 +47,7 @@ async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
   const partials = new Set<string>();
   const left = prompt.endsWith('.prompt') ? [prompt] : [];
   for (let file = left.pop(); file !== undefined; file = left.pop()) {
-    const text = await promptText(file, path.dirname(prompt)).catch(() => '');
+    const text = await readPromptOrEmpty(file, path.dirname(prompt)).catch(() => '');
     for (const [, name = ''] of text.matchAll(/\{\{~?#?>\s*["'[]?([\p{L}\p{M}\p{N}._/-]+)/gu)) {
       const partial = path.join(path.dirname(prompt), path.dirname(name), `_${path.basename(name)}.prompt`);
       if (!partials.has(partial)) left.push(partial);
@@ -58,7 +58,7 @@ async function partialsOf(prompt: string): Promise<ReadonlySet<string>> {
 }
 
 /** Reads a prompt or partial; returns an empty string for a file that is refused as one. */
-async function promptText(file: string, folder: string): Promise<string> {
+async function readPromptOrEmpty(file: string, folder: string): Promise<string> {
   const { real, fault } = inspectNamedFile(file, folder, MAX_PROMPT_BYTES);
   return fault === undefined ? await readFile(real, 'utf8') : '';
 }
@@ -67,7 +67,7 @@ async function promptText(file: string, folder: string): Promise<string> {
 const MAX_PROMPT_BYTES = 128 * 1024;
 
 /** Returns the new, removed and changed files, except files that were not tracked before. */
-export function changesBetween({ files: before }: Snapshot, { files: after }: Snapshot): Set<string> {
+export function changedFiles({ files: before }: Snapshot, { files: after }: Snapshot): Set<string> {
   const isOther = ([file, form]: readonly [string, string]): boolean =>
     after.has(file) ? after.get(file) !== form : !existsSync(file);
   const isNew = (file: string): boolean => !before.has(file) && isYaml(file);
@@ -77,7 +77,7 @@ export function changesBetween({ files: before }: Snapshot, { files: after }: Sn
 /** The texts of the cases that have run, by test file. */
 export type RunCases = ReadonlyMap<string, ReadonlySet<string>>;
 
-export function casesOf(files: readonly TestFile[]): RunCases {
+export function casesByFile(files: readonly TestFile[]): RunCases {
   return new Map(
     files.map(({ file, cases }) => [file, new Set(cases.flatMap(({ written }) => written ?? []))]),
   );

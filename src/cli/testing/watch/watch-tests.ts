@@ -14,8 +14,8 @@ import { runRound } from '../run-tests.ts';
 import type { TestOptions } from '../test-options.ts';
 import { Events, type NextRound } from './events.ts';
 import {
-  casesOf,
-  changesBetween,
+  casesByFile,
+  changedFiles,
   concerns,
   isYaml,
   presentTests,
@@ -79,7 +79,7 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
         });
         files = withFormer(read, files);
         // A round of failed cases does not run the changed ones.
-        if (!failed) run = casesOf(read);
+        if (!failed) run = casesByFile(read);
         if (options.update) seen = await snapshotOf(ctx, options, files);
         end.code = code;
       } catch (error) {
@@ -102,7 +102,7 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
       const changed = new Set<string>();
       for (;;) {
         const now = await snapshotOf(ctx, options, files);
-        const more = changesBetween(seen, now);
+        const more = changedFiles(seen, now);
         seen = now;
         events.watch(now.files);
         if (more.size === 0) break;
@@ -127,7 +127,7 @@ function withFormer(read: readonly TestFile[], former: readonly TestFile[]): Tes
   return [...read, ...former.filter(isLost)];
 }
 
-interface Change {
+interface WatchedChange {
   readonly files: readonly TestFile[];
   /** Returns true for a test file that can't be read now. */
   readonly unread: (file: string) => boolean;
@@ -137,7 +137,7 @@ interface Change {
 }
 
 /** Notes the changes and the number of cases they concern. Returns true if there is any, or an unreadable test file. */
-function isConcerned(ctx: Context, { files, unread, changed, seen, run }: Change): boolean {
+function isConcerned(ctx: Context, { files, unread, changed, seen, run }: WatchedChange): boolean {
   const isOne = concerns(changed, seen, run);
   const count = files.reduce((sum, file) => sum + file.cases.filter(one => isOne(file, one)).length, 0);
   const names = [...changed].map(file => path.relative(ctx.cwd, file)).join(', ');

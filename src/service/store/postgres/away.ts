@@ -22,8 +22,9 @@ export function isAway(error: unknown): boolean {
 
 /** Returns the reason of a fault in a few words. Node's error for a name with several addresses has only a code. */
 export function databaseFaultReason(error: unknown): string {
-  if (error instanceof DatabaseUnavailableError && error.cause !== undefined)
+  if (error instanceof DatabaseUnavailableError && error.cause !== undefined) {
     return databaseFaultReason(error.cause);
+  }
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
   const reason = messageOf(error) || (typeof code === 'string' ? code : 'no answer');
   return isAboutCertificate(error)

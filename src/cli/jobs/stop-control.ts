@@ -12,7 +12,7 @@ export class NoMoreWanted extends Error {
 const MAX_UNREACHED = 10;
 
 /** Decides when a batch starts no more rows, and when it drops the running ones. */
-export class Stop {
+export class StopControl {
   readonly #reading = new AbortController();
   readonly #dropping = new AbortController();
   /** Aborts once no more rows may start. */
@@ -34,7 +34,7 @@ export class Stop {
     return this.#reason;
   }
 
-  /** The fault that put jobs off; undefined if there is none. */
+  /** The fault that postponed jobs; undefined if there is none. */
   get fault(): unknown {
     return this.#fault;
   }
@@ -47,10 +47,10 @@ export class Stop {
 
   /** Registers a job's outcome. Starts no more rows if every further one would meet the same fault. */
   register(outcome: JobOutcome): void {
-    if ((outcome.kind === 'put off' || outcome.kind === 'going on') && isRefusalOfAll(outcome.error)) {
+    if ((outcome.kind === 'postponed' || outcome.kind === 'running') && isRefusalOfAll(outcome.error)) {
       if (!isRefusalOfAll(this.#fault)) this.#fault = outcome.error;
       this.noMoreRows();
-    } else if (outcome.kind === 'put off' && hasReachedNobody(outcome.error)) {
+    } else if (outcome.kind === 'postponed' && hasReachedNobody(outcome.error)) {
       this.#fault ??= outcome.error;
       this.#unreached += 1;
       if (this.#unreached >= MAX_UNREACHED) this.noMoreRows();
@@ -110,6 +110,6 @@ export class Stop {
 /** Returns false if nobody answered the job, or its fault was found before anything was sent. */
 function isAnswered({ kind, ...outcome }: JobOutcome): boolean {
   if ('isUnanswered' in outcome && outcome.isUnanswered) return false;
-  if (kind === 'dropped' || kind === 'put off') return false;
+  if (kind === 'dropped' || kind === 'postponed') return false;
   return kind !== 'failed' || !('error' in outcome) || !(outcome.error instanceof CliError);
 }

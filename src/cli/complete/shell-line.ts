@@ -1,5 +1,5 @@
 /** The words before the cursor, as the shell would pass them to the program. */
-export interface Line {
+export interface ShellLine {
   /** The finished words after the program's name. */
   readonly words: readonly string[];
   /** The word under the cursor, up to the cursor; empty after a space. */
@@ -9,7 +9,7 @@ export interface Line {
 export type Quote = '' | "'" | '"';
 
 /** A line of bash, with the part of the word that bash replaces. */
-export interface BashLine extends Line {
+export interface BashLine extends ShellLine {
   /** The length of `current` before the replaced part. */
   readonly kept: number;
   /** The open quote. */

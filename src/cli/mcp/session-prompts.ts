@@ -39,7 +39,7 @@ interface OfferOptions {
 const EXTENSION = /\.prompt(?:\.ya?ml)?$/u;
 
 /** The prompts of a session: the allowed ones of the service and of a directory. */
-export class Offer {
+export class SessionPrompts {
   readonly #ctx: Context;
   readonly #options: OfferOptions;
   /** The allowed ids of prompts, ids of versions and paths of files; all if undefined. */
@@ -53,8 +53,8 @@ export class Offer {
   }
 
   /** Opens the offer. @throws {CliError} if an allowed prompt does not exist, or the directory can't be read */
-  static async open(ctx: Context, options: OfferOptions): Promise<Offer> {
-    const offer = new Offer(ctx, options);
+  static async open(ctx: Context, options: OfferOptions): Promise<SessionPrompts> {
+    const offer = new SessionPrompts(ctx, options);
     await offer.#fromDirectory();
     if (options.allow.length === 0) return offer;
     const allowed = new Set<string>();
@@ -74,10 +74,10 @@ export class Offer {
 
   /** Returns the prompts that match words, in the service's order, best first. */
   async search(words: string, signal: AbortSignal): Promise<OfferedPrompt[]> {
-    if (words === '' || this.#allowed !== undefined) return fitting(await this.list(signal), words);
+    if (words === '' || this.#allowed !== undefined) return matchingPrompts(await this.list(signal), words);
     const { client } = await this.#ctx.connection();
     const { rows } = await client.prompts.search(words, { signal });
-    return [...fitting(await this.#fromDirectory(), words), ...rows.map(offeredRow)];
+    return [...matchingPrompts(await this.#fromDirectory(), words), ...rows.map(offeredRow)];
   }
 
   /**
@@ -206,7 +206,7 @@ function offeredRow({ slug, title, description, configs }: PromptSearchRow): Off
   return { name: slug, title, description, config: configs };
 }
 
-function fitting(prompts: readonly OfferedPrompt[], words: string): OfferedPrompt[] {
+function matchingPrompts(prompts: readonly OfferedPrompt[], words: string): OfferedPrompt[] {
   const wanted = words.toLowerCase().split(/\s+/u);
   return prompts.filter(({ name, title, description }) => {
     const text = `${name} ${title} ${description}`.toLowerCase();

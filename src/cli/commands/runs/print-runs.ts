@@ -29,7 +29,8 @@ export async function runsGet(
   const run = await readRun(ctx, connection, await namedRun(ctx, connection, name), 'get');
   const { runId, runStatus } = run;
   if (isOver(run)) {
-    const facts = flags.save === undefined ? {} : factsOf(await ctx.journal.find(connection.service, runId));
+    const facts =
+      flags.save === undefined ? {} : journalFacts(await ctx.journal.find(connection.service, runId));
     return presentRun(ctx, connection, run, planned(facts));
   }
   if (wantsJson(ctx)) await printValue(ctx, run);
@@ -46,7 +47,7 @@ async function readRun(ctx: Context, connection: Connection, runId: string, verb
 }
 
 /** Returns the journal's facts about a run; empty if it was started elsewhere. */
-function factsOf(entry: JournalEntry | undefined): RunFacts {
+function journalFacts(entry: JournalEntry | undefined): RunFacts {
   if (entry === undefined) return {};
   return { promptVersionId: entry.promptVersionId, startedAt: Date.parse(entry.time) };
 }
@@ -68,11 +69,11 @@ export async function runsSave(
   const connection = await ctx.connection();
   const ended =
     seconds === undefined
-      ? await endedRuns(ctx, connection, names)
+      ? await readEndedRuns(ctx, connection, names)
       : await runsSince(ctx, connection, seconds);
   const runs = [];
   for (const run of ended) {
-    runs.push({ run, options: planned(factsOf(await ctx.journal.find(connection.service, run.runId))) });
+    runs.push({ run, options: planned(journalFacts(await ctx.journal.find(connection.service, run.runId))) });
   }
   const [only, ...others] = runs;
   if (seconds === undefined && only !== undefined && others.length === 0) {
@@ -83,7 +84,7 @@ export async function runsSave(
 }
 
 /** Returns the named runs that have ended, each once. */
-async function endedRuns(ctx: Context, connection: Connection, names: readonly string[]): Promise<Run[]> {
+async function readEndedRuns(ctx: Context, connection: Connection, names: readonly string[]): Promise<Run[]> {
   const ids = new Set<string>();
   for (const name of names.length === 0 ? [undefined] : names) ids.add(await namedRun(ctx, connection, name));
   const runs: Run[] = [];
@@ -128,7 +129,7 @@ export async function runsWait(
       ? [{ ...(await lastRun(ctx, connection)), idFromService: true }]
       : await Promise.all(names.map(name => awaitedRun(ctx, connection, name)));
   const runs = await waitForAll(ctx, connection, awaited);
-  const plans = runs.map((run, at) => ({ run, options: planned(factsOf(awaited[at]?.entry)) }));
+  const plans = runs.map((run, at) => ({ run, options: planned(journalFacts(awaited[at]?.entry)) }));
   const [only, ...others] = plans;
   return only !== undefined && others.length === 0
     ? presentRun(ctx, connection, only.run, only.options)

@@ -8,7 +8,7 @@ import {
 } from '../core/command-spec.ts';
 
 /** A command line, as far as its finished words go. */
-export interface Call {
+export interface TypedCommand {
   /** The command, or the group without its verb; undefined for the root. */
   readonly command: CommandSpec | undefined;
   /** The commands that the next word may name. */
@@ -36,11 +36,11 @@ export interface Flag {
 }
 
 /** Reads the finished words as the parser does; undefined if they name no command. */
-export function readCall(table: CommandTable, words: readonly string[]): Call | undefined {
+export function readTypedCommand(table: CommandTable, words: readonly string[]): TypedCommand | undefined {
   const flagValues = new Map<string, string[]>();
   const operands: string[] = [];
   let command: CommandSpec | undefined;
-  let flags = flagsOf(table, command);
+  let flags = acceptedFlags(table, command);
   let open: Flag | undefined;
   let onlyOperands = false;
   for (const word of words) {
@@ -59,7 +59,7 @@ export function readCall(table: CommandTable, words: readonly string[]): Call | 
         continue;
       }
       command = next;
-      flags = flagsOf(table, command);
+      flags = acceptedFlags(table, command);
     }
   }
   const below = operands.length === 0 ? commandsBelow(table, command?.path ?? '') : [];
@@ -117,7 +117,7 @@ function note(flagValues: Map<string, string[]>, { name }: Flag, value: string):
 const HELP: FlagSpec = ['-h, --help', 'explain the command'];
 const VERSION: FlagSpec = ['-V, --version', 'print the version'];
 
-function flagsOf({ globalFlags }: CommandTable, command: CommandSpec | undefined): Flag[] {
+function acceptedFlags({ globalFlags }: CommandTable, command: CommandSpec | undefined): Flag[] {
   return [...(command?.flags ?? []), ...globalFlags, VERSION, HELP].map(flagOf);
 }
 

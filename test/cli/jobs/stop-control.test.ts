@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { TimeIsUp } from '../../../src/cli/errors.ts';
-import { Stop } from '../../../src/cli/jobs/stop.ts';
+import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
 import { testContext } from '../../support/context.ts';
 
 it('drops everything if the time was over before anybody listened', async () => {
   const { ctx } = await testContext();
-  const stop = new Stop();
+  const stop = new StopControl();
   const release = stop.listen({ ...ctx, signal: AbortSignal.abort(new TimeIsUp()) }, { openRows: 0 });
   release();
   expect(stop.isStopping()).toBe(true);

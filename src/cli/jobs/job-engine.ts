@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import { failedOutcome, type InDoubt, type Job, type JobOutcome, type JobPlan, noRunFault } from './job.ts';
 import { type JobWork, runJob } from './run-job.ts';
 import { recordSettlement, type Settlement, settleDoubts, withCandidates } from './settle-doubts.ts';
-import type { Stop } from './stop.ts';
+import type { StopControl } from './stop-control.ts';
 
 /** Maximum number of jobs in progress, including those that are only polled. */
 const MAX_OPEN_JOBS = 1000;
@@ -19,7 +19,7 @@ export interface EngineParts {
   readonly work: JobWork;
   /** Maximum number of open creations. */
   readonly concurrency: number;
-  readonly stop: Stop;
+  readonly stop: StopControl;
   /** Called when a job starts; returns a function to call when the job has ended. */
   readonly onOpen?: () => () => void;
   /** Called once with the outcome of each job that started; awaited. */
@@ -36,7 +36,7 @@ export async function runJobs(
   jobs: Iterable<PlannedJob> | AsyncIterable<PlannedJob>,
   parts: EngineParts,
 ): Promise<void> {
-  const engine = new Engine(parts);
+  const engine = new JobEngine(parts);
   try {
     for await (const planned of jobs) {
       if (parts.stop.isStopping()) break;
@@ -49,7 +49,7 @@ export async function runJobs(
   await engine.ended();
 }
 
-class Engine {
+class JobEngine {
   readonly #parts: EngineParts;
   readonly #creations: PQueue;
   readonly #open = new Set<Promise<void>>();
@@ -119,7 +119,7 @@ class Engine {
       const outcome = await runJob(this.#parts.work, job, plan, free);
       // Stop before anything is written, so that nothing is created meanwhile.
       this.#parts.stop.register(outcome);
-      if (outcome.kind === 'put off' && outcome.isInJournal) await this.#parts.work.journal.waiting(job);
+      if (outcome.kind === 'postponed' && outcome.isInJournal) await this.#parts.work.journal.waiting(job);
       // Settling a success needs no creation. A failure may end the batch before the next job, and the outcome of a job
       // with `isWanted` may make the next one superfluous.
       if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded' && !job.isWanted) free();
