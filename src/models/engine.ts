@@ -3,6 +3,12 @@ import type { SchemaName } from '../prompts/definition.ts';
 import type { MessagePart, RenderedPrompt } from '../prompts/render/render-prompt.ts';
 import type { ModelEntry } from './entry.ts';
 
+/**
+ * Maximum size of the texts of one answer. Many times what any model writes; a larger text would be held by the store, the
+ * service and the client in more memory than one answer may take.
+ */
+export const MAX_TEXT_MIB = 8;
+
 /** An output item of an engine. */
 export type EngineOutput =
   | { readonly type: 'text'; readonly text: string }

@@ -3,13 +3,14 @@ import type { Env } from '../../files/programs.ts';
 import { type DeclaredAddress, uses, variablesOf } from '../declared.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
 import { type HttpAnswer, readBody, TooLong, USER_AGENT } from '../outgoing/request.ts';
-import { networkFault, retryWhileBusy, withoutKeys } from '../providers/fault.ts';
+import { networkFault, retryWhileBusy } from '../providers/fault.ts';
 import { ProviderFault } from '../providers/refusal.ts';
 import { MAX_ANSWER_BYTES, type ProviderRequest, sendOnce } from '../providers/send.ts';
 import { filledText, filledValue } from './placeholders.ts';
 import { timeText } from './program-engine.ts';
 import { readResult } from './read-answer.ts';
 import { imageDataUrl, placeholderValues, promptImages, type RunValues } from './values.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** Returns the engine that sends prompts to addresses in models.yaml. */
 export function addressEngine({ env }: { readonly env: Env }): Engine {
@@ -24,17 +25,18 @@ export function addressEngine({ env }: { readonly env: Env }): Engine {
       const values = placeholderValues(job, declared, { env, images: pictures.map(imageDataUrl) });
       const request = buildRequest(declared, values, job);
       if ('fault' in request) return refusedWith(`${model} can't be called: ${request.fault}`, 'unfit');
+      const secrets = variablesOf(declared).flatMap(name => env[name]?.trim() || []);
       const timeout = AbortSignal.timeout(declared.timeoutMs);
       const signal = AbortSignal.any([job.signal, timeout]);
       try {
         const answer = await ask(request, { job, env, signal });
+        refuseEncoded(answer);
         const text = (await readBody(answer, MAX_ANSWER_BYTES)).toString('utf8');
-        return await readResult(job, declared, text);
+        return withoutSecrets(await readResult(job, declared, text), secrets);
       } catch (error) {
         job.signal.throwIfAborted();
         if (timeout.aborted) return failedWith(`${model} took longer than ${timeText(declared.timeoutMs)}`);
-        const secrets = variablesOf(declared).flatMap(name => env[name]?.trim() ?? []);
-        return failedResult(job, { error, request, secrets });
+        return withoutSecrets(failedResult(job, error, request), secrets);
       }
     },
   };
@@ -56,6 +58,16 @@ async function ask(
   const outcome = await retryWhileBusy({ sleep: job.sleep.bind(job), signal }, once);
   if ('error' in outcome) throw outcome.error;
   return outcome.answer;
+}
+
+/** @throws {ProviderFault} if the answer is compressed, although no request asks for that */
+function refuseEncoded(answer: HttpAnswer): void {
+  const { 'content-encoding': encoding = 'identity' } = answer.headers;
+  if (encoding.trim().toLowerCase() === 'identity') return;
+  answer.discard();
+  throw new ProviderFault(`answered in the encoding ${encoding}, which it was not asked for`, {
+    mayHaveCost: true,
+  });
 }
 
 /** Returns the request of a run, or why there can't be one. */
@@ -114,17 +126,16 @@ function filledBody(
   return { text: JSON.stringify(filled), type: 'application/json' };
 }
 
-/** Returns the result for a fault, without values from the environment. */
 function failedResult(
   { model: { model } }: EngineJob,
-  { error, request, secrets }: { error: unknown; request: ProviderRequest; secrets: readonly string[] },
+  error: unknown,
+  request: ProviderRequest,
 ): EngineResult {
   const { what, more } = requestFault(error, request);
-  const shown = withoutKeys(secrets.reduce((text, secret) => withoutKeys(text, secret), what));
   const cost = more.mayHaveCost ? '; it may have been paid for' : '';
   const fault = more.fault === undefined ? {} : { fault: more.fault };
   const { isRefused = false, isUnanswered = false } = more;
-  return { ...failedWith(`${model} ${shown}${cost}`), isRefused, isUnanswered, ...fault };
+  return { ...failedWith(`${model} ${what}${cost}`), isRefused, isUnanswered, ...fault };
 }
 
 function requestFault(error: unknown, { url }: ProviderRequest): ProviderFault {

@@ -10,9 +10,10 @@ import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith
 import { programRecords } from './left-programs.ts';
 import { filledText, splitAtPlaceholders } from './placeholders.ts';
 import { OutputCollector, type ProgramOutput } from './program-output.ts';
-import { readCost, readResult } from './read-answer.ts';
+import { readFailed, readResult } from './read-answer.ts';
 import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
 import { placeholderValues, promptImages, type RunValues } from './values.ts';
+import { secretsIn, withoutSecrets } from './without-secrets.ts';
 
 export interface ProgramOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,8 +23,8 @@ export interface ProgramOptions {
   readonly directory: string;
 }
 
-/** Maximum time to wait for the rest of the output after the program has ended, in milliseconds. */
-const OUTPUT_GRACE_MS = 1000;
+/** Maximum time to wait for the rest of the output after the program has ended. */
+const OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
 
 /** Returns the engine that runs programs in models.yaml. */
 export function programEngine(options: ProgramOptions): Engine {
@@ -39,7 +40,7 @@ export function programEngine(options: ProgramOptions): Engine {
       const about = { runId, model, inputs: inputs.texts, options: runOptions };
       const folder = await makeRunFolder(programRecords(options.dataDir), about);
       try {
-        return await runInFolder(folder, { job, declared, options });
+        return withoutSecrets(await runInFolder(folder, { job, declared, options }), secretsIn(options.env));
       } finally {
         await folder.remove();
       }
@@ -142,11 +143,19 @@ async function collectOutput(
     const end = await Promise.race([tree.ended, isStopped]);
     await tree.end();
     signal.throwIfAborted();
-    await Promise.race([closed, delay(OUTPUT_GRACE_MS, undefined, { ref: false })]);
+    await waitForOutput(closed);
     return { ...printed.take(), end };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Waits for the output in several steps, so that a process that was suspended meanwhile still reads what is there. */
+async function waitForOutput(closed: Promise<void>): Promise<void> {
+  const isClosed = closed.then(() => true);
+  for (let waits = 0; waits < OUTPUT_GRACE.waits; waits += 1) {
+    if (await Promise.race([isClosed, delay(OUTPUT_GRACE.ms, false, { ref: false })])) return;
   }
 }
 
@@ -155,19 +164,21 @@ async function endedWith(
   declared: DeclaredProgram,
   { answer, complaint, isTooLong, end }: ProgramOutput,
 ): Promise<EngineResult> {
-  const fault = isTooLong
-    ? `printed more than ${OutputCollector.mostMiB} MiB`
-    : end === undefined
-      ? `took longer than ${timeText(declared.timeoutMs)}`
-      : end.signal !== null
-        ? `was ended by ${end.signal}`
-        : end.code !== 0
-          ? `ended with exit code ${end.code}`
-          : undefined;
-  if (fault === undefined) return await readResult(job, declared, answer);
-  const said = complaint.trim() === '' ? '' : `: ${complaint.trim()}`;
-  const facts = isTooLong ? {} : await readCost(job, declared, answer);
-  return { ...failedWith(`${job.model.model} ${fault}${said}`), ...facts };
+  const { model } = job.model;
+  if (isTooLong) {
+    return failedWith(`${model} printed more than ${OutputCollector.mostMiB} MiB${after(complaint)}`);
+  }
+  if (end?.code === 0) return await readResult(job, declared, answer);
+  const { reason, ...facts } = await readFailed(job, declared, { answer, complaint });
+  const how =
+    end === undefined
+      ? `took longer than ${timeText(declared.timeoutMs)}${after(complaint)}`
+      : `${end.signal === null ? `ended with exit code ${end.code}` : `was ended by ${end.signal}`}${after(reason)}`;
+  return { ...failedWith(`${model} ${how}`), ...facts };
+}
+
+function after(reason: string): string {
+  return reason.trim() === '' ? '' : `: ${reason.trim()}`;
 }
 
 /** Error codes of an operating system for a command line that is too long. */

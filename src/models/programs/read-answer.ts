@@ -2,7 +2,14 @@ import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { type JsonValue, textOrJson } from '../../files/json.ts';
 import type { AnswerFields } from '../declared.ts';
-import { type EngineJob, type EngineResult, failedWith, type ProviderUsage, roughTokens } from '../engine.ts';
+import {
+  type EngineJob,
+  type EngineResult,
+  failedWith,
+  MAX_TEXT_MIB,
+  type ProviderUsage,
+  roughTokens,
+} from '../engine.ts';
 
 /** The usage and cost in an answer. */
 type AnswerCost = Pick<EngineResult, 'usage' | 'dollars'>;
@@ -15,6 +22,9 @@ export async function readResult(
 ): Promise<EngineResult> {
   const { text, fault, ...facts } = await readFields(job, fields, answer);
   if (fault !== undefined) return { ...failedWith(`${job.model.model} ${fault}`), ...facts };
+  if (Buffer.byteLength(text) > MAX_TEXT_MIB * 1024 * 1024) {
+    return { ...failedWith(`${job.model.model} gave more than ${MAX_TEXT_MIB} MiB of text`), ...facts };
+  }
   return {
     outputs: [{ type: 'text', text }],
     tokens: tokensOf(facts) ?? roughTokens(job.prompt.text + text),
@@ -23,15 +33,21 @@ export async function readResult(
   };
 }
 
-/** Reads the cost of a failed run, as far as its output has it. */
-export async function readCost(job: EngineJob, fields: AnswerFields, answer: string): Promise<AnswerCost> {
-  const { cost, tokens } = fields;
-  const { usage, dollars } = await readFields(
-    job,
-    { ...(cost && { cost }), ...(tokens && { tokens }) },
-    answer,
-  );
-  return { ...(usage && { usage }), ...(dollars !== undefined && { dollars }) };
+/**
+ * Reads the cost of a failed run and its reason, as far as its output has them. Agents that print JSON give the reason
+ * there, and nothing on standard error.
+ *
+ * @param complaint the beginning of standard error
+ */
+export async function readFailed(
+  job: EngineJob,
+  fields: AnswerFields,
+  { answer, complaint }: { readonly answer: string; readonly complaint: string },
+): Promise<AnswerCost & { readonly reason: string }> {
+  const { usage, dollars, text = '' } = await readFields(job, fields, answer);
+  const found = fields.output === undefined ? '' : beginningOf(text);
+  const reason = [complaint.trim(), found].filter(words => words !== '').join('; ') || beginningOf(answer);
+  return { reason, ...(usage && { usage }), ...(dollars !== undefined && { dollars }) };
 }
 
 function tokensOf({ usage }: AnswerCost): number | undefined {
@@ -74,9 +90,13 @@ async function selectFields(job: EngineJob, answer: string, expressions: Readonl
 const SHOWN = 300;
 
 function unreadableAnswer(why: string, answer: string): string {
-  const start = answer.trim().slice(0, SHOWN);
-  const rest = answer.trim().length > SHOWN ? '…' : '';
-  return `gave an answer that can't be read: ${why}; ${start === '' ? 'it is empty' : `it begins with ${start}${rest}`}`;
+  const start = beginningOf(answer);
+  return `gave an answer that can't be read: ${why}; ${start === '' ? 'it is empty' : `it begins with ${start}`}`;
+}
+
+function beginningOf(text: string): string {
+  const trimmed = text.trim();
+  return trimmed.length > SHOWN ? `${trimmed.slice(0, SHOWN)}…` : trimmed;
 }
 
 function usageFromCounts({ input, tokensOut, cached }: Readonly<Record<string, JsonValue>>): {

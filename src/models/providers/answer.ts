@@ -1,5 +1,5 @@
 import { valueAt } from '../../wire/bounded-json.ts';
-import type { ProviderUsage } from '../engine.ts';
+import { MAX_TEXT_MIB, type ProviderUsage } from '../engine.ts';
 import type { PictureSource } from './pictures.ts';
 import { ProviderFault } from './refusal.ts';
 
@@ -28,12 +28,6 @@ export interface AnswerFormat {
 }
 
 export type ReportedCounts = Readonly<Record<string, unknown>>;
-
-/**
- * Maximum size of the texts of one answer. Many times what any model writes; a larger text would be held by the store, the
- * service and the client in more memory than one answer may take.
- */
-const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 
 /** A model's answer, collected from one body or from the events of a stream. */
 export class ModelAnswer {
@@ -158,9 +152,8 @@ export class ModelAnswer {
 
   #countText(text: string): void {
     this.#textBytes += Buffer.byteLength(text);
-    if (this.#textBytes <= MAX_TEXT_BYTES) return;
-    const bound = `${MAX_TEXT_BYTES / 1024 / 1024} MiB`;
-    throw fault(`gave more than ${bound} of text`, 'ask for a shorter answer');
+    if (this.#textBytes <= MAX_TEXT_MIB * 1024 * 1024) return;
+    throw fault(`gave more than ${MAX_TEXT_MIB} MiB of text`, 'ask for a shorter answer');
   }
 
   #meaning(reason: string): StopMeaning | undefined {

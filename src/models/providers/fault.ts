@@ -43,7 +43,9 @@ export async function explainFault(
 }> {
   const { provider, key } = access;
   const fault = providerFaultIn(thrown) ?? networkFault(thrown, provider);
-  const whole = withoutKeys(fault.what, key).replace(/\s+/g, ' ').trim();
+  const whole = withoutKeys(fault.what, key ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
   const short = whole.length > MAX_LENGTH ? `${whole.slice(0, MAX_LENGTH)}…` : whole;
   const has = isUnknownModel(fault) ? await nearestModels(model, access, signal) : undefined;
   const advice = [operatorAdvice(fault, access), has].filter(text => text !== undefined).join('; ');
@@ -149,8 +151,9 @@ function hostOf(baseUrl: string): string {
 const SHORTEST_SECRET = 8;
 
 /** Masks keys and passwords: providers repeat parts of a wrong key, and URLs may hold passwords. */
-export function withoutKeys(text: string, key = ''): string {
-  return withoutKey(text, key)
+export function withoutKeys(text: string, ...keys: readonly string[]): string {
+  return keys
+    .reduce((shown, key) => withoutKey(shown, key), text)
     .replace(/[\w*.-]+/g, withoutSecret)
     .replace(/\bBearer\s+\S{6,}/gi, bearer => (/\d/.test(bearer) ? 'Bearer ***' : bearer))
     .replace(/\/\/[^/@\s]+@/g, '//***@');

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { addressEngine } from '../../../src/models/programs/address-engine.ts';
@@ -122,6 +123,38 @@ describe('an address', () => {
       isRefused: false,
     });
     expect(asked).toHaveLength(1);
+  });
+
+  it('fails without what the environment gave if its answer can not be read', async () => {
+    answer = response => response.end(`{"headers": {"key": "${KEY}"}}`);
+    expect(await ask({ address: `${base}/`, headers: { key: '${env.BOT_KEY}' }, output: 'a' })).toMatchObject(
+      {
+        outputs: [
+          { message: expect.stringMatching(/it begins with \{"headers": \{"key": "\*{3}"\}/) as string },
+        ],
+      },
+    );
+  });
+
+  it.each([
+    ['of 8 MiB of text', 8 * 1024 * 1024, false],
+    ['of more', 8 * 1024 * 1024 + 1, true],
+  ])('may give an answer %s', async (_, length, isTooLong) => {
+    answer = response => response.end('x'.repeat(length));
+    const { outputs, failed } = await ask({ address: base });
+    expect(failed).toBe(isTooLong);
+    const [output] = outputs;
+    expect(output?.type === 'error' ? output.message : '').toBe(
+      isTooLong ? 'thing gave more than 8 MiB of text' : '',
+    );
+  });
+
+  it('may not compress its answer', async () => {
+    answer = response => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('Hi'));
+    expect(await ask({ address: base })).toMatchObject({
+      outputs: [{ message: expect.stringMatching(/^thing answered in the encoding gzip, which/) as string }],
+      failed: true,
+    });
   });
 
   it('is not asked where it redirects to', async () => {

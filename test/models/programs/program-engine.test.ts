@@ -134,6 +134,35 @@ describe('a program', () => {
     expect(message).toMatch(/^thing ended with exit code 3: x{2000}$/);
   });
 
+  it('fails with the reason in its output if standard error does not give it', async () => {
+    const fails = (printed: string, complaint = ''): string[] =>
+      node(
+        `process.stdout.write(${JSON.stringify(printed)}); process.stderr.write(${JSON.stringify(complaint)}); process.exitCode = 1`,
+      );
+    const answer = '{"result": "Invalid API key", "is_error": true}';
+    expect(await errorOf({ program: fails(answer), output: 'result' })).toBe(
+      'thing ended with exit code 1: Invalid API key',
+    );
+    expect(await errorOf({ program: fails(answer, 'warned\n'), output: 'result' })).toBe(
+      'thing ended with exit code 1: warned; Invalid API key',
+    );
+    expect(await errorOf({ program: fails(`no ${'x'.repeat(400)}`) })).toBe(
+      `thing ended with exit code 1: no ${'x'.repeat(297)}…`,
+    );
+    expect(await errorOf({ program: fails('half an answer', 'warned') })).toBe(
+      'thing ended with exit code 1: warned',
+    );
+  });
+
+  it('fails without the keys that it has', async () => {
+    const script =
+      'console.error(process.env.MY_API_KEY, process.env.MY_MODE, "sk-ab12cd34ef"); process.exitCode = 1';
+    const env = { MY_API_KEY: 'key-of-mine-0123', MY_MODE: 'mode-of-mine-0123' };
+    expect(await errorOf({ program: node(script) }, {}, env)).toBe(
+      'thing ended with exit code 1: *** mode-of-mine-0123 ***',
+    );
+  });
+
   it('fails if it takes too long, or prints too much, and is ended with what it started', async () => {
     const pidFile = path.join(folder, 'pid');
     const parent = `const c = child_process.spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {detached: true, stdio: "inherit"}); fs.writeFileSync(${JSON.stringify(pidFile)}, String(c.pid));`;

@@ -1,0 +1,23 @@
+import type { Env } from '../../files/programs.ts';
+import type { EngineResult } from '../engine.ts';
+import { withoutKeys } from '../providers/fault.ts';
+
+/** Masks secrets, and all that looks like a key, in the messages of a failed result. Returns any other result unchanged. */
+export function withoutSecrets(result: EngineResult, secrets: readonly string[]): EngineResult {
+  if (!result.failed) return result;
+  const forms = secrets.flatMap(secret => [secret, encodeURIComponent(secret)]);
+  return {
+    ...result,
+    outputs: result.outputs.map(output =>
+      output.type === 'error' ? { ...output, message: withoutKeys(output.message, ...forms) } : output,
+    ),
+  };
+}
+
+/** Returns the values of variables whose names say that they hold a secret. */
+export function secretsIn(env: Env): string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    const secret = /(?:KEY|TOKEN|SECRET|PASSWORD)$/iu.test(name) ? value?.trim() : undefined;
+    return secret === undefined || secret === '' ? [] : [secret];
+  });
+}
