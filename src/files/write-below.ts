@@ -151,7 +151,8 @@ export function makeDirectory(directory: string, mode = 0o777): void {
     mkdirSync(directory, { mode });
   } catch (error) {
     if (isDirectory(directory)) return;
-    if (codeOf(error) !== 'ENOENT') throw error;
+    // Nothing is above the root of a drive that is not there.
+    if (codeOf(error) !== 'ENOENT' || above === directory) throw error;
     if (existsSync(above)) throw isDirectory(above) ? error : notDirectory(above);
     makeDirectory(above, mode);
     return makeDirectory(directory, mode);

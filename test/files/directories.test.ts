@@ -56,4 +56,9 @@ describe('making a directory', () => {
   it.runIf(process.platform === 'linux')('fails where the system allows none', () => {
     expect(() => makeDirectory('/proc/x/y')).toThrow('ENOENT');
   });
+
+  it.runIf(process.platform === 'win32')('fails on a drive that is not there', () => {
+    const drive = [...'ZYXWVUTSRQPONMLKJIHGFED'].find(letter => !fs.existsSync(`${letter}:\\`));
+    expect(() => makeDirectory(`${drive}:\\x\\y`)).toThrow('ENOENT');
+  });
 });
