@@ -55,7 +55,7 @@ async function openDownload(
   signal: AbortSignal | undefined,
 ): Promise<Download> {
   const { redaction } = session;
-  const { response, target } = await follow(url, session, signal);
+  const { response, target } = await followRedirects(url, session, signal);
   const shown = redaction.text(shownUrl(target));
   if (response.status === 200) {
     return downloadOf({ ...response, headers: redaction.value(response.headers) }, shown);
@@ -64,7 +64,7 @@ async function openDownload(
   throw downloadError(response, shown, session.now());
 }
 
-async function follow(
+async function followRedirects(
   url: string,
   session: HttpSession,
   signal: AbortSignal | undefined,

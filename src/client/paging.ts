@@ -75,7 +75,7 @@ export function checkPageCount(noun: string, count: number): void {
  * Yields every row, newest first, and holds one page at a time. With `endingBefore` the service sends the newest rows
  * last, so all rows are collected first.
  */
-export async function* rowsOf<R>(pages: AsyncIterable<Page<R>>, query: PagedQuery): AsyncGenerator<R> {
+export async function* eachRow<R>(pages: AsyncIterable<Page<R>>, query: PagedQuery): AsyncGenerator<R> {
   if (query.endingBefore === undefined) {
     for await (const { rows } of pages) yield* rows;
     return;

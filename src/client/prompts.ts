@@ -1,3 +1,4 @@
+import type { UncheckedObject } from '../wire/bounded-json.ts';
 import {
   MAX_QUERY_LENGTH,
   type PromptListQuery,
@@ -8,10 +9,10 @@ import {
   type PromptVersionList,
 } from '../wire/index.ts';
 import { InvalidRequestError } from './errors.ts';
-import { pagesOf, rowsOf } from './paging.ts';
+import { eachRow, pagesOf } from './paging.ts';
 import { path } from './path.ts';
 import type { ReadOptions } from './request.ts';
-import { Endpoints, listFault, optionalStrings, strings, type UncheckedFields } from './shape.ts';
+import { Endpoints, listFault, optionalStrings, strings } from './shape.ts';
 
 /** A prompt file to publish. */
 export interface PromptFile {
@@ -118,19 +119,19 @@ export class Prompts extends Endpoints {
 
   /** Yields every published prompt, newest first, and holds one page at a time; `limit` counts the prompts of all pages. */
   all(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptSearchRow> {
-    return rowsOf(this.pages(query, options), query);
+    return eachRow(this.pages(query, options), query);
   }
 }
 
-function labelFaultIn(data: UncheckedFields): string | undefined {
+function labelFaultIn(data: UncheckedObject): string | undefined {
   return strings(data, 'slug', 'label');
 }
 
-function versionFault(data: UncheckedFields): string | undefined {
+function versionFault(data: UncheckedObject): string | undefined {
   return strings(data, 'promptVersionId', 'promptId');
 }
 
-function rowsFault(data: UncheckedFields): string | undefined {
+function rowsFault(data: UncheckedObject): string | undefined {
   return listFault(
     data,
     'rows',

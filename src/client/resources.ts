@@ -1,7 +1,8 @@
+import type { UncheckedObject } from '../wire/bounded-json.ts';
 import { isJsonObject } from '../wire/bounded-json.ts';
 import type { Resources } from '../wire/index.ts';
 import type { ReadOptions } from './request.ts';
-import { Endpoints, strings, type UncheckedFields } from './shape.ts';
+import { Endpoints, strings } from './shape.ts';
 
 /** The endpoint for models and the run options that they accept. */
 export class ResourcesApi extends Endpoints {
@@ -15,7 +16,7 @@ export class ResourcesApi extends Endpoints {
   }
 }
 
-function resourcesFault(data: UncheckedFields): string | undefined {
+function resourcesFault(data: UncheckedObject): string | undefined {
   const { resources } = data;
   if (!isJsonObject(resources)) return 'resources is not an object';
   return strings(data, 'hash') ?? (Array.isArray(resources['models']) ? undefined : 'models is not a list');

@@ -1,8 +1,9 @@
+import type { UncheckedObject } from '../wire/bounded-json.ts';
 import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../wire/index.ts';
-import { pagesOf, rowsOf } from './paging.ts';
+import { eachRow, pagesOf } from './paging.ts';
 import { path } from './path.ts';
 import type { ReadOptions, RequestOptions } from './request.ts';
-import { Endpoints, listFault, strings, type UncheckedFields, withoutSavedTo } from './shape.ts';
+import { Endpoints, listFault, strings, withoutSavedTo } from './shape.ts';
 import type { RequestBody } from './transport.ts';
 
 /** A creation whose JSON is produced while it is sent. */
@@ -66,7 +67,7 @@ export class Runs extends Endpoints {
    * newest runs last, so all runs are collected first.
    */
   all(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunRow> {
-    return rowsOf(this.pages(query, options), query);
+    return eachRow(this.pages(query, options), query);
   }
 }
 
@@ -76,6 +77,6 @@ function timeRelation({ createdAt }: RunRow, { since, until }: RunPagesQuery): '
   return until !== undefined && seconds >= until ? 'after' : 'within';
 }
 
-function runFault(data: UncheckedFields): string | undefined {
+function runFault(data: UncheckedObject): string | undefined {
   return strings(data, 'runId', 'runStatus') ?? listFault(data, 'outputs', output => strings(output, 'type'));
 }

@@ -1,10 +1,7 @@
-import { isJsonObject } from '../wire/bounded-json.ts';
+import { isJsonObject, type UncheckedObject } from '../wire/bounded-json.ts';
 import type { Run } from '../wire/index.ts';
 import { ProtocolError } from './errors.ts';
 import type { Answer, Requester, RequestOptions } from './request.ts';
-
-/** An object in an answer, whose fields may have any type. */
-export type UncheckedFields = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the data of an answer after `check` has accepted it. Unknown fields are kept.
@@ -14,7 +11,7 @@ export type UncheckedFields = Readonly<Record<string, unknown>>;
 export function payload<T>(
   answer: Answer<T>,
   what: string,
-  check: (data: UncheckedFields) => string | undefined,
+  check: (data: UncheckedObject) => string | undefined,
 ): T {
   const fault = isJsonObject(answer.data) ? check(answer.data) : 'it is not an object';
   if (fault === undefined) return answer.data;
@@ -46,28 +43,28 @@ export abstract class Endpoints {
     [method, path]: readonly [method: string, path: string],
     options: RequestOptions,
     what: string,
-    check: (data: UncheckedFields) => string | undefined = () => undefined,
+    check: (data: UncheckedObject) => string | undefined = () => undefined,
   ): Promise<T> {
     return payload(await this.service.request<T>(method, path, options), what, check);
   }
 }
 
 /** Explains which of these fields is not a string; undefined if all are. */
-export function strings(data: UncheckedFields, ...names: readonly string[]): string | undefined {
+export function strings(data: UncheckedObject, ...names: readonly string[]): string | undefined {
   const wrong = names.find(name => typeof data[name] !== 'string');
   return wrong === undefined ? undefined : `${wrong} is not text`;
 }
 
 /** Explains which of these fields is present and not a string; undefined if none is. */
-export function optionalStrings(data: UncheckedFields, ...names: readonly string[]): string | undefined {
+export function optionalStrings(data: UncheckedObject, ...names: readonly string[]): string | undefined {
   return strings(data, ...names.filter(name => data[name] !== undefined && data[name] !== null));
 }
 
 /** Explains why a field is not a list of objects that all pass `check`; undefined if it is. */
 export function listFault(
-  data: UncheckedFields,
+  data: UncheckedObject,
   name: string,
-  check: (entry: UncheckedFields) => string | undefined = () => undefined,
+  check: (entry: UncheckedObject) => string | undefined = () => undefined,
 ): string | undefined {
   const list = data[name];
   if (!Array.isArray(list)) return `${name} is not a list`;

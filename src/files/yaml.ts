@@ -24,6 +24,9 @@ export interface YamlEntry extends FilePosition {
   readonly value: YamlValue;
 }
 
+/** The entries of a map by key. */
+export type YamlEntries = ReadonlyMap<string, YamlEntry>;
+
 /** Maximum number of values within one value with its aliases expanded, and in total for one document. */
 const MAX_VALUES = 50_000;
 const MAX_VALUES_READ = 2_000_000;

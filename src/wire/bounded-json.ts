@@ -72,8 +72,11 @@ function endOfString(json: string, start: number): number {
   return json.length;
 }
 
+/** A JSON object whose fields may have any type; only its own properties count. */
+export type UncheckedObject = Readonly<Record<string, unknown>>;
+
 /** Returns true if a parsed JSON value is an object, not a list or null. */
-export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isJsonObject(value: unknown): value is UncheckedObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

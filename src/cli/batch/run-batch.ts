@@ -42,7 +42,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   const rows = options.resume ? await repeatableSource(source, ctx.signal) : source;
   const files = await openFiles(ctx, options, rows, batch);
   try {
-    return await runRows(ctx, { options, source: rows, batch, ...files });
+    return await runBatchRows(ctx, { options, source: rows, batch, ...files });
   } finally {
     await files.journal.close();
     await files.results.close();
@@ -52,7 +52,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
 
 type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;
 
-async function runRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
+async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   const { options, batch, results, journal, survey } = open;
   const { connection, promptVersionId, runOptions, estimatedCredits } = batch;
   const known = await recallJobs(ctx, connection, journal, {

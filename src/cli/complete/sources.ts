@@ -78,16 +78,17 @@ const versions: CandidateSource = async ({ call, known }) => {
 };
 
 /** Returns the slugs of prompts; their ids only if no slug is known. */
-const prompts: CandidateSource = request => promptNames(request, ({ promptId }) => promptId);
+const prompts: CandidateSource = request => promptCandidates(request, ({ promptId }) => promptId);
 
 /** Returns the slugs of prompts to run; ids of versions if no slug is known. */
-const runnable: CandidateSource = request => promptNames(request, ({ promptVersionId }) => promptVersionId);
+const runnable: CandidateSource = request =>
+  promptCandidates(request, ({ promptVersionId }) => promptVersionId);
 
 /** Aliases and prompt files don't depend on the service; prompts do. */
 const targets: CandidateSource = anyOf(aliases, promptFiles, runnable);
 
 /** Returns names of prompts; their labels after a slug and `@` are typed. */
-async function promptNames(
+async function promptCandidates(
   { known, typed }: Pick<SourceRequest, 'known' | 'typed'>,
   idOf: (prompt: KnownPrompt) => string,
 ): Promise<Candidate[]> {

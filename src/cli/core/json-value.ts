@@ -1,13 +1,11 @@
-import { isJsonObject as isObject } from '../../wire/bounded-json.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
 
-/** A JSON object; only its own properties count. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export { isObject };
+export type { UncheckedObject } from '../../wire/bounded-json.ts';
+export { isJsonObject };
 
 /** Returns an own property, so that an inherited `constructor` doesn't count. */
 export function own(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 /** Returns the non-empty text under the first key that has one. */

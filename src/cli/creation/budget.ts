@@ -120,7 +120,8 @@ export class Budget {
     request: CreationRequest,
     options: ReserveOptions = {},
   ): Promise<Reservation> {
-    if (!this.#isCapped || connection.recorder?.mode === 'replay') return this.paid(connection, request);
+    if (!this.#isCapped || connection.recorder?.mode === 'replay')
+      return this.reservePaid(connection, request);
     const turn = this.#turn.then(() => this.#estimateWithin(connection, request, options));
     this.#turn = turn.catch(() => {});
     const estimate = await turn;
@@ -129,7 +130,7 @@ export class Budget {
   }
 
   /** Counts a creation that is already paid for. Never refuses it. */
-  paid(connection: Connection, request: Requested): Reservation {
+  reservePaid(connection: Connection, request: Requested): Reservation {
     return this.#reservation(connection, request, UNKNOWN_ESTIMATE);
   }
 
@@ -213,7 +214,7 @@ export class Budget {
   }
 
   /** Counts a run that the command waited for, whoever created it. */
-  waited(connection: Connection, run: Run): Promise<void> {
+  countWaited(connection: Connection, run: Run): Promise<void> {
     return this.#count(connection, run);
   }
 

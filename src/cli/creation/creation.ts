@@ -4,7 +4,7 @@ import type { RawAnswer } from '../../client/request.ts';
 import type { RequestBody } from '../../client/transport.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { isObject } from '../core/json-value.ts';
+import { isJsonObject } from '../core/json-value.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -93,5 +93,5 @@ export function mayHaveRun(error: unknown): boolean {
 
 /** Returns true if a timeout or signal ended a creation after some of it had been sent. */
 export function wasStarted(error: unknown): boolean {
-  return !(error instanceof CliError && isObject(error.data) && error.data['started'] === false);
+  return !(error instanceof CliError && isJsonObject(error.data) && error.data['started'] === false);
 }

@@ -1,6 +1,6 @@
 import { parseJson } from '../../files/json.ts';
 import type { Context } from '../context.ts';
-import { isObject } from '../core/json-value.ts';
+import { isJsonObject } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { countWanted } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/types.ts';
@@ -134,7 +134,7 @@ async function unlessEmpty(
 }
 
 function jsonProblem(answer: string): string | undefined {
-  const isRight = answer === '' || isObject(parseJson(answer));
+  const isRight = answer === '' || isJsonObject(parseJson(answer));
   return isRight ? undefined : 'This takes a JSON object: {"key": "value"}.';
 }
 

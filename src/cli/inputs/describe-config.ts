@@ -1,11 +1,11 @@
 import {
   countOf,
-  isObject,
-  type JsonObject,
+  isJsonObject,
   listOf,
   own,
   scalarText,
   textUnder,
+  type UncheckedObject,
 } from '../core/json-value.ts';
 import {
   defaultText,
@@ -63,7 +63,7 @@ function describeOne(config: unknown): InputFields {
 function textFieldsIn(config: unknown): TextField[] | undefined {
   const texts = own(config, 'textInputs');
   const variables = [own(config, 'variables'), own(texts, 'variables')].find(
-    value => isObject(value) && Object.values(value).every(isObject),
+    value => isJsonObject(value) && Object.values(value).every(isJsonObject),
   );
   if (variables !== undefined) {
     return Object.entries(part(variables)).map(([key, variable]) => describeVariable(key, part(variable)));
@@ -73,7 +73,7 @@ function textFieldsIn(config: unknown): TextField[] | undefined {
 }
 
 /** Reads shape (a): `{type, description, required, default, enum}`. */
-function describeKeyed(key: string, input: JsonObject): TextField {
+function describeKeyed(key: string, input: UncheckedObject): TextField {
   const type = readOptional(own(input, 'type'), scalarText);
   const listed = own(input, 'enum') ?? own(input, 'options') ?? own(own(input, 'items'), 'enum');
   const isRequired = readOptional(own(input, 'required'), flag) !== false;
@@ -91,10 +91,10 @@ function describeKeyed(key: string, input: JsonObject): TextField {
 const IDENTIFIER = /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /** Reads shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with `options` it is a choice. */
-function describeVariable(key: string, variable: JsonObject): TextField {
+function describeVariable(key: string, variable: UncheckedObject): TextField {
   readOptional(own(variable, 'type'), scalarText);
   const several = own(variable, 'multiple');
-  const isMultiple = isObject(several) || several === true;
+  const isMultiple = isJsonObject(several) || several === true;
   const defaults = texts(own(variable, 'defaultValues')).filter(text => text !== '');
   const name = IDENTIFIER.test(key) ? (textUnder(variable, 'name', 'key') ?? key) : key;
   return field(name, own(variable, 'allowEmpty') !== true, own(variable, 'options'), {
@@ -115,20 +115,20 @@ const JTD_KEYWORDS = ['properties', 'optionalProperties', 'additionalProperties'
 const MOST_REFERENCES = 10;
 
 /** Returns the JSON Type Definition of the inputs, but not an input that happens to have that name. */
-function jtdIn(config: unknown): JsonObject | undefined {
+function jtdIn(config: unknown): UncheckedObject | undefined {
   const texts = own(config, 'textInputs');
   const hasForm = (value: unknown): boolean =>
-    ['properties', 'optionalProperties'].some(form => isObject(own(value, form)));
+    ['properties', 'optionalProperties'].some(form => isJsonObject(own(value, form)));
   const named = [own(config, 'inputsJTD'), own(texts, 'inputsJTD')].find(
     value => hasForm(value) || own(own(value, 'metadata'), 'imageCount') !== undefined,
   );
   const bare = [config, texts].find(
     value =>
-      isObject(value) &&
+      isJsonObject(value) &&
       hasForm(value) &&
       Object.keys(value).every(key => JTD_KEYWORDS.includes(key)) &&
       ['properties', 'optionalProperties'].every(form =>
-        Object.values(own(value, form) ?? {}).every(isObject),
+        Object.values(own(value, form) ?? {}).every(isJsonObject),
       ),
   );
   const jtd = named ?? bare;
@@ -136,7 +136,7 @@ function jtdIn(config: unknown): JsonObject | undefined {
 }
 
 /** Reads shape (b): RFC 8927, with `description` and `default` in the metadata. */
-function describeJtd(schema: JsonObject): TextField[] {
+function describeJtd(schema: UncheckedObject): TextField[] {
   const definitions = own(schema, 'definitions');
   const describe = (form: string, required: boolean): TextField[] =>
     Object.entries(own(schema, form) ?? {}).map(([key, property]) =>
@@ -148,7 +148,7 @@ function describeJtd(schema: JsonObject): TextField[] {
 function describeProperty(
   key: string,
   required: boolean,
-  property: JsonObject,
+  property: UncheckedObject,
   definitions: unknown,
 ): TextField {
   const metadata = own(property, 'metadata');
@@ -168,7 +168,7 @@ function describeProperty(
 }
 
 /** Follows `{ref: name}` into the definitions. @throws {UnknownShape} if it leads nowhere */
-function resolve(form: unknown, definitions: unknown): JsonObject {
+function resolve(form: unknown, definitions: unknown): UncheckedObject {
   let target = form;
   for (let step = 0; step < MOST_REFERENCES; step += 1) {
     const name = own(target, 'ref');
@@ -190,13 +190,13 @@ function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefi
     .map(place => own(own(place, 'metadata'), 'imageCount'))
     .filter(count => count !== undefined);
   const isOther = inputs !== undefined && !Array.isArray(inputs) && places.length + counts.length === 0;
-  if (isOther && !(isObject(inputs) && Object.keys(inputs).length === 0)) throw new UnknownShape();
+  if (isOther && !(isJsonObject(inputs) && Object.keys(inputs).length === 0)) throw new UnknownShape();
   const lists = [...places, ...counts.map(unnamedImages)].map(list => listOf(list).map(imageField));
   if (lists.some(images => images.length > MOST_IMAGES)) throw new UnknownShape();
   return lists.find(images => images.length > 0) ?? lists[0] ?? (inputs === undefined ? undefined : []);
 }
 
-function unnamedImages(count: unknown): readonly JsonObject[] {
+function unnamedImages(count: unknown): readonly UncheckedObject[] {
   const length = countOf(count);
   if (length === undefined || length > MOST_IMAGES) throw new UnknownShape();
   return Array.from({ length }, () => ({}));

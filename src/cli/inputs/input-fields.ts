@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, listOf, scalarText, textUnder } from '../core/json-value.ts';
+import { isJsonObject, listOf, scalarText, textUnder, type UncheckedObject } from '../core/json-value.ts';
 
 /** A text input of a prompt; on the wire every value is text. */
 export interface TextField {
@@ -38,8 +38,8 @@ export interface InputFields {
 export class UnknownShape extends Error {}
 
 /** Returns a part that must be an object. @throws {UnknownShape} if it is not */
-export function part(value: unknown): JsonObject {
-  if (isObject(value)) return value;
+export function part(value: unknown): UncheckedObject {
+  if (isJsonObject(value)) return value;
   throw new UnknownShape();
 }
 
@@ -76,9 +76,9 @@ type TextFieldFacts = {
   [K in 'description' | 'default' | 'type' | 'items' | 'multiple']?: TextField[K] | undefined;
 };
 
-/** Returns a field without the properties that the config omits; `listed` are its choices in a form for `readChoices`. */
+/** Returns a field without the properties that the config omits; `listed` are its choices in a form for `readFieldChoices`. */
 export function field(key: string, required: boolean, listed: unknown, facts: TextFieldFacts): TextField {
-  const { choices = [], labels } = readOptional(listed, readChoices) ?? {};
+  const { choices = [], labels } = readOptional(listed, readFieldChoices) ?? {};
   // A choice is asked as a choice, whatever type it represents.
   const isChoice = choices.length > 0;
   const all = {
@@ -94,9 +94,9 @@ export function field(key: string, required: boolean, listed: unknown, facts: Te
 }
 
 /** Reads choices: `["a", "b"]`, a list of objects, or an object from values to labels. */
-function readChoices(listed: unknown): Pick<TextField, 'choices' | 'labels'> | undefined {
-  if (!isObject(listed) && !Array.isArray(listed)) return undefined;
-  const pairs = isObject(listed)
+function readFieldChoices(listed: unknown): Pick<TextField, 'choices' | 'labels'> | undefined {
+  if (!isJsonObject(listed) && !Array.isArray(listed)) return undefined;
+  const pairs = isJsonObject(listed)
     ? Object.entries(listed).map(
         ([key, label]) => [key, scalarText(label) ?? optionLabel(label) ?? key] as const,
       )

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isObject } from '../core/json-value.ts';
+import { isJsonObject } from '../core/json-value.ts';
 
 /** A number or boolean of JSON or YAML as written: `1.50` is not `1.5`, and no digit is lost. */
 export class Literal {
@@ -26,7 +26,7 @@ const MOST_VALUES = 100_000;
 export function inputText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (value instanceof Literal) return value.source;
-  if (!isObject(value) && !Array.isArray(value)) return undefined;
+  if (!isJsonObject(value) && !Array.isArray(value)) return undefined;
   return jsonText(value, { left: MOST_VALUES });
 }
 
@@ -38,7 +38,7 @@ function jsonText(value: unknown, values: { left: number }): string | undefined 
     const parts = value.map(item => jsonText(item, values));
     return parts.includes(undefined) ? undefined : `[${parts.join(',')}]`;
   }
-  if (!isObject(value)) return JSON.stringify(value ?? null);
+  if (!isJsonObject(value)) return JSON.stringify(value ?? null);
   const parts: string[] = [];
   for (const [key, field] of Object.entries(value)) {
     const text = jsonText(field, values);

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../files/json.ts';
 import type { Context } from '../context.ts';
-import { isObject, type JsonObject } from '../core/json-value.ts';
+import { isJsonObject, type UncheckedObject } from '../core/json-value.ts';
 import { usageError } from '../errors.ts';
 import { parseKeyValue, parseValueSource, readsStandardInput } from './flags.ts';
 import { inputText, Literal, parseJsonAsWritten } from './literal.ts';
@@ -98,7 +98,7 @@ export function jsonInputs(value: unknown, where: string): CollectedInputs {
 
 interface InputsDocument extends Pick<CollectedInputs, 'images'> {
   /** The values with their types, numbers and booleans as `Literal`s. */
-  readonly values: JsonObject;
+  readonly values: UncheckedObject;
 }
 
 function documentOf(value: unknown, where: string): InputsDocument {
@@ -114,19 +114,19 @@ function documentOf(value: unknown, where: string): InputsDocument {
   }
   if (!isMap(textInputs)) throw usageError(`${where}textInputs must be a map of keys to values`);
   if (!Array.isArray(imageInputs)) throw usageError(`${where}imageInputs must be a list`);
-  return { values: textInputs, images: imageInputs.map((image, at) => imageArgument(image, at, where)) };
+  return { values: textInputs, images: imageInputs.map((image, at) => readImageArgument(image, at, where)) };
 }
 
 /** Returns true for the nested form. A flat map may have an input called `textInputs`, so the value's type decides. */
-export function isNested({ textInputs, imageInputs }: JsonObject): boolean {
+export function isNested({ textInputs, imageInputs }: UncheckedObject): boolean {
   return isMap(textInputs) || Array.isArray(imageInputs);
 }
 
-function isMap(value: unknown): value is JsonObject {
-  return isObject(value) && !(value instanceof Literal);
+function isMap(value: unknown): value is UncheckedObject {
+  return isJsonObject(value) && !(value instanceof Literal);
 }
 
-function readTextMap(map: JsonObject, where: string): Map<string, string> {
+function readTextMap(map: UncheckedObject, where: string): Map<string, string> {
   return new Map(
     Object.entries(map).map(([key, value]) => {
       const text = inputText(value);
@@ -139,9 +139,9 @@ function readTextMap(map: JsonObject, where: string): Map<string, string> {
   );
 }
 
-function imageArgument(value: unknown, at: number, where: string): string {
+function readImageArgument(value: unknown, at: number, where: string): string {
   if (typeof value === 'string' && value !== '' && value !== '-') return value;
-  if (isObject(value)) {
+  if (isJsonObject(value)) {
     if (value['type'] === 'url' && typeof value['url'] === 'string') return value['url'];
     if (value['type'] === 'base64' && typeof value['base64'] === 'string') {
       return value['base64'].startsWith('data:') ? value['base64'] : `data:;base64,${value['base64']}`;
@@ -150,13 +150,13 @@ function imageArgument(value: unknown, at: number, where: string): string {
   throw usageError(`${where}imageInputs[${at}] is neither {type: url, url} nor {type: base64, base64}`);
 }
 
-function typedFields(values: JsonObject): Record<string, JsonValue> {
+function typedFields(values: UncheckedObject): Record<string, JsonValue> {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, typedValue(value)]));
 }
 
 function typedValue(value: unknown): JsonValue {
   if (value instanceof Literal) return value.value;
   if (Array.isArray(value)) return value.map(typedValue);
-  if (isObject(value)) return typedFields(value);
+  if (isJsonObject(value)) return typedFields(value);
   return typeof value === 'string' ? value : null;
 }

@@ -70,7 +70,7 @@ export class BatchJournal implements JobJournal {
     if (!isDirectory(file.folder)) throw usageError(`--out: there is no directory ${file.folder}`);
     // Read it before opening it for writing, because the user may have named another file by mistake.
     const read = await readJournal(file);
-    return new BatchJournal(file, await openJournalFile(file), read);
+    return new BatchJournal(file, await openForLines(file), read);
   }
 
   /** The jobs' states when the journal was opened, by job id. */
@@ -144,7 +144,7 @@ export class BatchJournal implements JobJournal {
     const all = events.length === 0 ? [] : [begun, ...events];
     const text = all.map(event => `${JSON.stringify(journalLine(event))}\n`).join('');
     await replaceFile(this.#place, text, 0o600);
-    this.#lines = AppendLog.on(await openJournalFile(this.#place));
+    this.#lines = AppendLog.on(await openForLines(this.#place));
   }
 
   /** Writes an event. By default resolves once the event would survive a power cut. */
@@ -191,7 +191,7 @@ export function fileUnwritable(file: string, cause: unknown): Error {
   });
 }
 
-async function openJournalFile(file: FileBelow): Promise<FileHandle> {
+async function openForLines(file: FileBelow): Promise<FileHandle> {
   try {
     return await openForAppend(file);
   } catch (error) {

@@ -9,7 +9,7 @@ import { MAX_RETRY_AFTER_MS } from '../../net/retry.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
-import { isObject } from '../core/json-value.ts';
+import { isJsonObject } from '../core/json-value.ts';
 import type { Reservation } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation.ts';
 import { CliError, notFoundError } from '../errors.ts';
@@ -123,7 +123,7 @@ export function isFatal(error: unknown): boolean {
 
 /** Returns the run whose wait ended in this error, if the error names it. */
 export function runIdOfError(error: unknown): string | undefined {
-  const runId = error instanceof CliError && isObject(error.data) ? error.data['runId'] : undefined;
+  const runId = error instanceof CliError && isJsonObject(error.data) ? error.data['runId'] : undefined;
   return typeof runId === 'string' ? runId : undefined;
 }
 

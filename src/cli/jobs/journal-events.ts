@@ -1,5 +1,5 @@
 import { parseJson } from '../../files/json.ts';
-import { isObject, type JsonObject } from '../core/json-value.ts';
+import { isJsonObject, type UncheckedObject } from '../core/json-value.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobName } from './job.ts';
 
@@ -58,7 +58,7 @@ interface ExtraCreationEvent {
 
 /** One line of the journal of a batch or a test. */
 export type JournalEvent =
-  | { readonly kind: 'begun'; readonly facts: JsonObject }
+  | { readonly kind: 'begun'; readonly facts: UncheckedObject }
   | StepEvent
   /** The runs that a creation in doubt may have made. */
   | { readonly kind: 'candidates'; readonly job: JobName; readonly runIds: readonly string[] }
@@ -71,7 +71,7 @@ export type JournalEvent =
   | HandoverProgressEvent;
 
 /** Converts an event to a line of the journal. */
-export function journalLine(event: JournalEvent): JsonObject {
+export function journalLine(event: JournalEvent): UncheckedObject {
   if (event.kind === 'begun') return { batch: 1, ...event.facts };
   if (event.kind === 'step') return stepLine(event);
   if (event.kind === 'candidates') {
@@ -87,7 +87,7 @@ export function journalLine(event: JournalEvent): JsonObject {
   return { providerBatch: key, ...handover };
 }
 
-function stepLine(event: StepEvent): JsonObject {
+function stepLine(event: StepEvent): UncheckedObject {
   const { job, step, entry, runId, error, result, recovered, mayHaveRun } = event;
   return {
     row: job.row,
@@ -102,7 +102,7 @@ function stepLine(event: StepEvent): JsonObject {
   };
 }
 
-function creationFields(entry: JournalEntry): JsonObject {
+function creationFields(entry: JournalEntry): UncheckedObject {
   const { id: journalId, inputsDigest: digest, promptVersionId, time, clockOffsetMs } = entry;
   return { digest, journalId, promptVersionId, time, ...(clockOffsetMs !== undefined && { clockOffsetMs }) };
 }
@@ -114,7 +114,7 @@ function creationFields(entry: JournalEntry): JsonObject {
  * @param service the base URL of the batch, which its creations don't repeat
  */
 export function eventOf(
-  line: JsonObject,
+  line: UncheckedObject,
   service: string,
 ): JournalEvent | { readonly kind: 'damaged' } | undefined {
   if (line['batch'] === 1) return { kind: 'begun', facts: line };
@@ -132,7 +132,7 @@ export function eventOf(
   return Array.isArray(candidates) ? { kind: 'candidates', job, runIds: candidates.map(String) } : undefined;
 }
 
-function stepEvent(step: JobStep, job: JobName, line: JsonObject, service: string): StepEvent {
+function stepEvent(step: JobStep, job: JobName, line: UncheckedObject, service: string): StepEvent {
   return {
     kind: 'step',
     job,
@@ -146,14 +146,14 @@ function stepEvent(step: JobStep, job: JobName, line: JsonObject, service: strin
   };
 }
 
-function extraEvent(journalId: string, line: JsonObject, service: string): JournalEvent {
+function extraEvent(journalId: string, line: UncheckedObject, service: string): JournalEvent {
   const { runId, job } = line;
   return runId === undefined
     ? { kind: 'extra creation', journalId, job: asString(job), entry: entryIn(line, service) }
     : { kind: 'extra end', journalId, runId: asString(runId) ?? null };
 }
 
-function entryIn(line: JsonObject, service: string): JournalEntry | undefined {
+function entryIn(line: UncheckedObject, service: string): JournalEntry | undefined {
   const { journalId, time, promptVersionId, digest, clockOffsetMs } = line;
   if (typeof journalId !== 'string' || typeof time !== 'string' || Number.isNaN(Date.parse(time))) {
     return undefined;
@@ -170,7 +170,7 @@ function entryIn(line: JsonObject, service: string): JournalEntry | undefined {
 
 function handoverEvent(
   key: string,
-  line: JsonObject,
+  line: UncheckedObject,
 ): HandoverEvent | HandoverProgressEvent | { readonly kind: 'damaged' } {
   const { promptVersionId, interface: providerInterface, rows, file, batch } = line;
   if (rows === undefined) {
@@ -197,7 +197,7 @@ function markedEvent(id: string, mark: string): ReturnType<typeof eventOf> {
     return verdict && { kind: 'verdict', id, verdict };
   }
   const line = parseJson(mark);
-  return isObject(line) ? handoverEvent(key, line) : { kind: 'damaged' };
+  return isJsonObject(line) ? handoverEvent(key, line) : { kind: 'damaged' };
 }
 
 function asString(value: unknown): string | undefined {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { codeOf } from '../../files/error-utils.ts';
 import { parseJson } from '../../files/json.ts';
 import { type FileBelow, openBelow } from '../../files/write-below.ts';
-import { isObject, type JsonObject } from '../core/json-value.ts';
+import { isJsonObject, type UncheckedObject } from '../core/json-value.ts';
 import { usageError } from '../errors.ts';
 import { textLines } from '../inputs/rows/text-lines.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
@@ -61,7 +61,7 @@ export interface ReadJournal {
   /** The jobs' extra creations, by their ids in the machine's journal. */
   readonly extras: Map<string, ExtraCreation>;
   /** The facts that all jobs share; undefined if the journal is new. */
-  readonly facts: JsonObject | undefined;
+  readonly facts: UncheckedObject | undefined;
 }
 
 type JournalContent = Omit<ReadJournal, 'facts'>;
@@ -80,7 +80,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
     handovers: new Map(),
     extras: new Map(),
   };
-  let facts: JsonObject | undefined;
+  let facts: UncheckedObject | undefined;
   const handle = await openIfThere(place);
   if (handle === undefined) return { ...content, facts };
   const text = handle.createReadStream({ encoding: 'utf8' });
@@ -88,7 +88,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
   for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
     if (torn !== undefined) refuseJournal(file, torn.line);
     const value = parseJson(source);
-    if (!isObject(value)) {
+    if (!isJsonObject(value)) {
       torn = { text: source, line };
       continue;
     }

@@ -1,7 +1,7 @@
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
-import { countOf, isObject } from '../core/json-value.ts';
+import { countOf, isJsonObject } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { EarlierRun } from '../creation/spending.ts';
@@ -198,7 +198,8 @@ async function journalEnd(
 
 /** Returns the result in the journal of a job that ended with a run. */
 function endedResult(value: unknown): RequestResult | undefined {
-  if (!isObject(value) || !isObject(value['run']) || typeof value['seconds'] !== 'number') return undefined;
+  if (!isJsonObject(value) || !isJsonObject(value['run']) || typeof value['seconds'] !== 'number')
+    return undefined;
   return { run: value['run'] as unknown as Run, seconds: value['seconds'], fault: undefined };
 }
 

@@ -90,7 +90,7 @@ class RunningJob {
     this.#runId = runId;
     this.#onCreated();
     const run = await waitForKnownRun(ctx, connection, runId, { idFromService: true });
-    await this.#work.budget.waited(connection, run);
+    await this.#work.budget.countWaited(connection, run);
     return recovered ? { ...run, recovered } : run;
   }
 

@@ -11,7 +11,7 @@ import type { OfferedPrompt, SessionPrompts } from './session-prompts.ts';
 export function listedPrompt({ name, title, description, config }: OfferedPrompt): Prompt {
   const { text, images } = describeConfig(config);
   const ofImages = images.map(({ description: what }, at) => ({
-    name: imageArgument(at, images.length),
+    name: imageArgumentName(at, images.length),
     description: `the URL of an image${what === undefined ? '' : `: ${what}`}`,
     required: true,
   }));
@@ -37,7 +37,7 @@ function fieldDescription(field: TextField): string {
   ].join('; ');
 }
 
-export function imageArgument(at: number, count: number): string {
+export function imageArgumentName(at: number, count: number): string {
   return count === 1 ? 'image' : `image${at + 1}`;
 }
 
@@ -58,7 +58,7 @@ export async function renderedPrompt(
     throw usageError(`${name} can only be rendered by its service`, 'Run it with the tool run_prompt.');
   }
   const { images } = describeConfig(config);
-  const names = images.map((_, at) => imageArgument(at, images.length));
+  const names = images.map((_, at) => imageArgumentName(at, images.length));
   const texts = Object.fromEntries(Object.entries(args).filter(([key]) => !names.includes(key)));
   const urls = names.flatMap(image => args[image] ?? []);
   const { previewFromTexts } = await import('../../prompts/render/preview.ts');

@@ -4,7 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { isBelow } from '../../files/named-file.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { isObject } from '../core/json-value.ts';
+import { isJsonObject } from '../core/json-value.ts';
 import type { Budget, Reservation } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
 import type { CreationRequest } from '../creation/creation.ts';
@@ -223,7 +223,7 @@ function textsArgument(args: Readonly<Record<string, unknown>>, key: string): st
 
 function textMapArgument(args: Readonly<Record<string, unknown>>, key: string): Map<string, string> {
   const value = args[key] ?? {};
-  if (!isObject(value)) throw usageError(`${key} must be an object`);
+  if (!isJsonObject(value)) throw usageError(`${key} must be an object`);
   return new Map(
     Object.entries(value).map(([name, one]) => {
       const text = typeof one === 'number' || typeof one === 'boolean' ? String(one) : inputText(one);

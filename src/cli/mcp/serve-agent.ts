@@ -15,7 +15,7 @@ import { Budget } from '../creation/budget.ts';
 import type { Caps } from '../creation/caps.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { imageArgument, listedPrompt, renderedPrompt } from './prompt-messages.ts';
+import { imageArgumentName, listedPrompt, renderedPrompt } from './prompt-messages.ts';
 import { getRun, runPromptTool, type ToolCall } from './run-tools.ts';
 import type { OfferedPrompt, SessionPrompts } from './session-prompts.ts';
 
@@ -272,6 +272,6 @@ function promptSummary({ name, title, description, config }: OfferedPrompt): Rec
       ...(choices !== undefined && { choices }),
       ...(value !== undefined && { default: value }),
     })),
-    images: images.map(({ description: what }, at) => what ?? imageArgument(at, images.length)),
+    images: images.map(({ description: what }, at) => what ?? imageArgumentName(at, images.length)),
   };
 }

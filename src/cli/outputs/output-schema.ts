@@ -6,7 +6,7 @@ import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
 import { JsonPastBound, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { fieldText, isObject } from '../core/json-value.ts';
+import { fieldText, isJsonObject } from '../core/json-value.ts';
 import { CaseFault, usageError } from '../errors.ts';
 import { readTextFile } from '../inputs/read-text.ts';
 
@@ -76,7 +76,7 @@ export async function schemaCheck(
   schema: unknown,
   where: string,
 ): Promise<SchemaCheck> {
-  if (typeof schema !== 'boolean' && !isObject(schema)) {
+  if (typeof schema !== 'boolean' && !isJsonObject(schema)) {
     throw usageError(`${where} is not a JSON Schema: it must be an object, true or false`);
   }
   const checks = await ctx.checks();

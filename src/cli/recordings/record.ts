@@ -8,7 +8,7 @@ import type { EngineFault } from '../../models/engine.ts';
 import { LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { toCliError } from '../core/failure.ts';
-import { fieldText, isObject, type JsonObject, listOf, own } from '../core/json-value.ts';
+import { fieldText, isJsonObject, listOf, own, type UncheckedObject } from '../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../core/recorder.ts';
 import {
   MOST_MEDIA,
@@ -154,10 +154,10 @@ async function sendAndKeep(
   }
 }
 
-function jsonEnvelope(bytes: Buffer): JsonObject | undefined {
+function jsonEnvelope(bytes: Buffer): UncheckedObject | undefined {
   try {
     const json = parseBoundedJson(bytes.toString('utf8'), LARGEST_JSON);
-    return isObject(json) && typeof json['status'] === 'string' ? json : undefined;
+    return isJsonObject(json) && typeof json['status'] === 'string' ? json : undefined;
   } catch {
     return undefined;
   }
@@ -202,7 +202,7 @@ async function recordingOf(
 
 /** Returns a run with the types of the interface, because a replay refuses others. */
 function typedRun(data: unknown): unknown {
-  if (!isObject(data)) return data;
+  if (!isJsonObject(data)) return data;
   return {
     ...data,
     tokens: Number.isSafeInteger(data['tokens']) && Number(data['tokens']) >= 0 ? data['tokens'] : null,
@@ -210,14 +210,14 @@ function typedRun(data: unknown): unknown {
       warnings: listOf(data['warnings']).filter(warning => typeof warning === 'string'),
     }),
     outputs: listOf(data['outputs'])
-      .filter(isObject)
+      .filter(isJsonObject)
       .map(item => ({ ...item, type: fieldText(item['type']), data: fieldText(item['data']) })),
   };
 }
 
 async function keepMedia(
   kept: RecordingDirectory,
-  { data }: JsonObject,
+  { data }: UncheckedObject,
   { download, note, signal }: RecordOptions,
 ): Promise<{ media: RecordedMedia[]; notKept: string[] }> {
   const media: RecordedMedia[] = [];
@@ -241,8 +241,8 @@ async function keepMedia(
 }
 
 function mediaUrls(data: unknown): string[] {
-  return listOf(isObject(data) ? data['outputs'] : undefined).flatMap(item => {
-    const { type, data: url } = isObject(item) ? item : {};
+  return listOf(isJsonObject(data) ? data['outputs'] : undefined).flatMap(item => {
+    const { type, data: url } = isJsonObject(item) ? item : {};
     return (type === 'image' || type === 'video') && typeof url === 'string' ? [url] : [];
   });
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../core/json-value.ts';
+import { isJsonObject } from '../core/json-value.ts';
 import { PROVIDER_FAULTS } from '../exit-codes.ts';
 
 /** Explains the fault of a field's value; undefined if there is none. */
@@ -46,14 +46,14 @@ function list(check: FieldCheck): FieldCheck {
 
 function map(check: FieldCheck): FieldCheck {
   return (value, name) => {
-    if (!isObject(value)) return `${name} is not an object`;
+    if (!isJsonObject(value)) return `${name} is not an object`;
     return first(Object.entries(value), ([key, item]) => check(item, `${name}.${key}`));
   };
 }
 
 function fields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return (value, name) => {
-    if (!isObject(value)) return `${name} is not an object`;
+    if (!isJsonObject(value)) return `${name} is not an object`;
     return first(Object.entries(checks), ([key, check]) =>
       check(Object.hasOwn(value, key) ? value[key] : undefined, name === 'it' ? key : `${name}.${key}`),
     );
@@ -78,7 +78,7 @@ const RUN = fields({
 
 const ENVELOPE: FieldCheck = (value, name) =>
   fields({ status: text, message: optional(text) })(value, name) ??
-  (isObject(value) && !('data' in value) && value['status'] === 'SUCCESS'
+  (isJsonObject(value) && !('data' in value) && value['status'] === 'SUCCESS'
     ? `${name}.data is missing`
     : undefined);
 
@@ -134,13 +134,13 @@ const DATA = known({
 const OTHER_ANSWER: FieldCheck = (value, name) =>
   fields({ request: optional(text) })(value, name) ??
   ANSWER(value, name) ??
-  (isObject(value) && value['httpStatus'] === 200 && isObject(value['body'])
+  (isJsonObject(value) && value['httpStatus'] === 200 && isJsonObject(value['body'])
     ? orNull(DATA)(value['body']['data'], 'body.data')
     : undefined);
 
 const CREATION: FieldCheck = (value, name) =>
   ANSWER(value, name) ??
-  (isObject(value) && value['httpStatus'] === 200 && isObject(value['body'])
+  (isJsonObject(value) && value['httpStatus'] === 200 && isJsonObject(value['body'])
     ? RUN(value['body']['data'], `${name}.body.data`)
     : undefined);
 

@@ -7,7 +7,7 @@ import { checkBelow } from '../../files/write-below.ts';
 import { replaceFile, writeUnderFreeName } from '../../files/write-file.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { LARGEST_JSON } from '../../wire/bounded-json.ts';
-import type { JsonObject } from '../core/json-value.ts';
+import type { UncheckedObject } from '../core/json-value.ts';
 import { byKey } from '../core/json-value.ts';
 import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
 import { type CliError, configError } from '../errors.ts';
@@ -17,7 +17,7 @@ import { answerFault, recordingFault } from './recording-fault.ts';
 export interface RecordedAnswer {
   readonly httpStatus: number;
   /** The envelope. */
-  readonly body: JsonObject;
+  readonly body: UncheckedObject;
 }
 
 /** A picture or video output of a run. */

@@ -4,7 +4,7 @@ import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { type Release, waitForLock } from '../../files/lock.ts';
 import { fileIn, makeDirectory } from '../../files/write-below.ts';
 import { replaceFileSync } from '../../files/write-file.ts';
-import { isObject, type JsonObject } from '../core/json-value.ts';
+import { isJsonObject, type UncheckedObject } from '../core/json-value.ts';
 import type { Clock } from '../core/types.ts';
 import { configError } from '../errors.ts';
 
@@ -61,7 +61,7 @@ export class JsonFile<T extends JsonDocument> {
     if (text === undefined) return {};
     try {
       const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-      if (isObject(value)) return value;
+      if (isJsonObject(value)) return value;
     } catch {
       // The parser's own message would quote the file, which may contain a key.
     }
@@ -130,17 +130,17 @@ async function loadConf() {
 }
 
 /** Reads a cache file; empty if it is missing or damaged, because a cache is simply filled again. */
-export function readCacheFile(file: string): JsonObject {
+export function readCacheFile(file: string): UncheckedObject {
   try {
     const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    return isObject(stored) ? stored : {};
+    return isJsonObject(stored) ? stored : {};
   } catch {
     return {};
   }
 }
 
 /** Replaces a cache file with mode 0600. @throws errors of the file system */
-export function writeCacheFile(file: string, content: JsonObject): void {
+export function writeCacheFile(file: string, content: UncheckedObject): void {
   makeDirectory(path.dirname(file), 0o700);
   replaceFileSync(file, JSON.stringify(content), 0o600);
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isObject } from '../core/json-value.ts';
+import { isJsonObject } from '../core/json-value.ts';
 import type { Clock } from '../core/types.ts';
 import { configError } from '../errors.ts';
 import { SETTINGS, type SettingKey, type SettingValues, settingValue } from './config/setting-keys.ts';
@@ -89,18 +89,18 @@ function asConfigDocument(document: JsonDocument): ConfigDocument | string {
   const { activeProfile, profiles = {}, aliases = {}, settings = {} } = document;
   if (activeProfile !== undefined && typeof activeProfile !== 'string')
     return '`activeProfile` is not a string';
-  if (!isObject(profiles)) return '`profiles` is not an object';
+  if (!isJsonObject(profiles)) return '`profiles` is not an object';
   const strayProfile = Object.keys(profiles).find(name => !isProfile(profiles[name]));
   if (strayProfile !== undefined) return `the profile \`${strayProfile}\` has no \`baseUrl\``;
-  if (!isObject(aliases)) return '`aliases` is not an object';
+  if (!isJsonObject(aliases)) return '`aliases` is not an object';
   const strayAlias = Object.keys(aliases).find(name => typeof aliases[name] !== 'string');
   if (strayAlias !== undefined) return `the alias \`${strayAlias}\` is not a string`;
-  if (!isObject(settings)) return '`settings` is not an object';
+  if (!isJsonObject(settings)) return '`settings` is not an object';
   return { ...document, profiles, aliases, settings } as ConfigDocument;
 }
 
 function isProfile(value: unknown): boolean {
-  return isObject(value) && typeof value['baseUrl'] === 'string';
+  return isJsonObject(value) && typeof value['baseUrl'] === 'string';
 }
 
 /** Returns the value of a flag, else that of its setting, if any. @throws {CliError} USAGE_ERROR */

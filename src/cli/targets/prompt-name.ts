@@ -10,7 +10,7 @@ import {
   type PromptVersionEntry,
 } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { fieldText, isObject, listOf } from '../core/json-value.ts';
+import { fieldText, isJsonObject, listOf } from '../core/json-value.ts';
 import { type CliError, notFoundError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { aliasOrName, promptFileOf, versionOfFile } from './prompt-file.ts';
@@ -227,7 +227,7 @@ export function howToFind({ embedded, advise }: Connection): string {
 /** Returns true for a valid label; other services may send anything. */
 function isLabel(value: unknown): value is PromptLabel {
   return (
-    isObject(value) && typeof value['label'] === 'string' && typeof value['promptVersionId'] === 'string'
+    isJsonObject(value) && typeof value['label'] === 'string' && typeof value['promptVersionId'] === 'string'
   );
 }
 

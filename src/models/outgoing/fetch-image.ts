@@ -39,7 +39,7 @@ export async function fetchImage(url: string, options: FetchImageOptions): Promi
   const limit = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
   const signal = AbortSignal.any([options.signal, limit]);
   try {
-    return await follow(url, { ...options, signal });
+    return await followRedirects(url, { ...options, signal });
   } catch (error) {
     options.signal.throwIfAborted();
     if (limit.aborted) throw new Error('the image did not arrive in time', { cause: error });
@@ -47,7 +47,7 @@ export async function fetchImage(url: string, options: FetchImageOptions): Promi
   }
 }
 
-async function follow(start: string, options: FetchImageOptions): Promise<Buffer> {
+async function followRedirects(start: string, options: FetchImageOptions): Promise<Buffer> {
   let url = start;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     const answer = await openChecked(url, options);

@@ -23,7 +23,7 @@ export function addressEngine({ env }: { readonly env: Env }): Engine {
         return refusedWith(`${model} takes no pictures: its \`body\` has no \${images}`, 'unfit');
       }
       const values = placeholderValues(job, declared, { env, images: pictures.map(imageDataUrl) });
-      const request = buildRequest(declared, values, job);
+      const request = filledRequest(declared, values, job);
       if ('fault' in request) return refusedWith(`${model} can't be called: ${request.fault}`, 'unfit');
       const secrets = variablesOf(declared).flatMap(name => env[name]?.trim() || []);
       const timeout = AbortSignal.timeout(declared.timeoutMs);
@@ -71,7 +71,7 @@ function refuseEncoded(answer: HttpAnswer): void {
 }
 
 /** Returns the request of a run, or why there can't be one. */
-function buildRequest(
+function filledRequest(
   declared: DeclaredAddress,
   values: RunValues,
   { traceparent }: Pick<EngineJob, 'traceparent'>,

@@ -20,7 +20,7 @@ export async function readResult(
   fields: AnswerFields,
   answer: string,
 ): Promise<EngineResult> {
-  const { text, fault, ...facts } = await readFields(job, fields, answer);
+  const { text, fault, ...facts } = await readAnswerFields(job, fields, answer);
   if (fault !== undefined) return { ...failedWith(`${job.model.model} ${fault}`), ...facts };
   if (Buffer.byteLength(text) > MAX_TEXT_MIB * 1024 * 1024) {
     return { ...failedWith(`${job.model.model} gave more than ${MAX_TEXT_MIB} MiB of text`), ...facts };
@@ -44,7 +44,7 @@ export async function readFailed(
   fields: AnswerFields,
   { answer, complaint }: { readonly answer: string; readonly complaint: string },
 ): Promise<AnswerCost & { readonly reason: string }> {
-  const { usage, dollars, text = '' } = await readFields(job, fields, answer);
+  const { usage, dollars, text = '' } = await readAnswerFields(job, fields, answer);
   const found = fields.output === undefined ? '' : beginningOf(text);
   const reason = [complaint.trim(), found].filter(words => words !== '').join('; ') || beginningOf(answer);
   return { reason, ...(usage && { usage }), ...(dollars !== undefined && { dollars }) };
@@ -54,7 +54,7 @@ function tokensOf({ usage }: AnswerCost): number | undefined {
   return usage && usage.input + usage.output;
 }
 
-async function readFields(
+async function readAnswerFields(
   job: EngineJob,
   { output, cost, tokens }: AnswerFields,
   answer: string,

@@ -1,4 +1,4 @@
-import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
+import { isJsonObject, listAt, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { countAt } from '../providers/answer.ts';
 import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
@@ -15,8 +15,6 @@ import {
 } from './batch-provider.ts';
 
 type RequestResults = ReturnType<typeof resultsIn>;
-type Json = Readonly<Record<string, unknown>>;
-
 const BATCHES = '/v1/messages/batches';
 
 /** Anthropic's Message Batches. They have no metadata: only the ids of their requests identify them. */
@@ -25,16 +23,16 @@ export function anthropicBatches(access: Access): BatchProvider {
     'anthropic-version': '2023-06-01',
     ...(access.key !== undefined && { 'x-api-key': access.key }),
   };
-  const ask = (path: string, signal: AbortSignal, body?: object): Promise<Json> =>
+  const ask = (path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> =>
     exchangeJson({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
-  const look = (id: string, signal: AbortSignal): Promise<Json> => ask(batchPath(id), signal);
+  const look = (id: string, signal: AbortSignal): Promise<UncheckedObject> => ask(batchPath(id), signal);
   async function* results(id: string, signal: AbortSignal): RequestResults {
     const batch = await look(id, signal);
     const url = textAt(batch, 'results_url');
     if (url === undefined) throw noResults(batch);
     yield* resultsIn(await exchange({ path: url, headers }, access, signal).catch(rethrowExpired));
   }
-  async function* all(signal: AbortSignal): AsyncGenerator<Json, void> {
+  async function* all(signal: AbortSignal): AsyncGenerator<UncheckedObject, void> {
     for (let after = ''; ; ) {
       const page = await ask(`${BATCHES}?limit=100${after}`, signal);
       yield* listAt(page, 'data').filter(isJsonObject);
@@ -90,14 +88,14 @@ function batchBody(requests: readonly BatchRequest[]): TypedBody {
 }
 
 /** @throws {ProviderFault} if the batch has no id */
-function requiredId(batch: Json): string {
+function requiredId(batch: UncheckedObject): string {
   const id = textAt(batch, 'id');
   if (id === undefined) throw new ProviderFault('returned no batch id', { mayHaveCost: true });
   return id;
 }
 
 /** Returns the fault of a batch without results: an archived one has lost them, any other may get them later. */
-function noResults(batch: Json): ProviderFault {
+function noResults(batch: UncheckedObject): ProviderFault {
   const archived = textAt(batch, 'archived_at') !== undefined;
   const what = `${archived ? 'no longer has' : 'does not return'} the results of the batch ${requiredId(batch)}`;
   return new ProviderFault(what, { status: archived ? 410 : 404 });
@@ -115,16 +113,16 @@ async function beginsWith(results: RequestResults, key: string): Promise<boolean
 
 const COUNTS = ['processing', 'succeeded', 'errored', 'canceled', 'expired'] as const;
 
-function requestCount(batch: Json, ...names: (typeof COUNTS)[number][]): number {
+function requestCount(batch: UncheckedObject, ...names: (typeof COUNTS)[number][]): number {
   const counts = names.map(name => countAt(valueAt(batch, 'request_counts'), name) ?? 0);
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function requestTotal(batch: Json): number {
+function requestTotal(batch: UncheckedObject): number {
   return requestCount(batch, ...COUNTS);
 }
 
-function batchState(batch: Json): BatchState {
+function batchState(batch: UncheckedObject): BatchState {
   const state = textAt(batch, 'processing_status') ?? 'unknown';
   return {
     state,

@@ -114,7 +114,7 @@ export async function* resultsIn(
   response: HttpAnswer,
 ): AsyncGenerator<{ customId: string; result: Record<string, unknown> }> {
   for await (const line of readLines(response)) {
-    const result = parseLine(line);
+    const result = parseResultLine(line);
     if (isJsonObject(result) && typeof result['custom_id'] === 'string') {
       yield { customId: result['custom_id'], result };
     }
@@ -140,7 +140,7 @@ function appended(line: string | undefined, piece: string): string | undefined {
   return line === undefined || line.length + piece.length > MAX_ANSWER_BYTES ? undefined : line + piece;
 }
 
-function parseLine(line: string): unknown {
+function parseResultLine(line: string): unknown {
   try {
     return parseBoundedJson(line, BOUNDS);
   } catch {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
+import { isJsonObject, listAt, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { countAt } from '../providers/answer.ts';
 import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
@@ -14,8 +14,6 @@ import {
   streamedBody,
 } from './batch-provider.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** The metadata field that holds the key of a batch. */
 const MARK = 'promptrun';
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
@@ -24,9 +22,9 @@ const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'c
 export function openAiBatches(access: Access): BatchProvider {
   const endpoint = access.provider.engine === 'openai-responses' ? '/v1/responses' : '/v1/chat/completions';
   const headers = access.key === undefined ? {} : { authorization: `Bearer ${access.key}` };
-  const ask = (path: string, signal: AbortSignal, body?: object): Promise<Json> =>
+  const ask = (path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> =>
     exchangeJson({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
-  async function* all(signal: AbortSignal): AsyncGenerator<Json, void> {
+  async function* all(signal: AbortSignal): AsyncGenerator<UncheckedObject, void> {
     for (let after = ''; ; ) {
       const page = await ask(`/batches?limit=100${after}`, signal);
       const batches = listAt(page, 'data').filter(isJsonObject);
@@ -86,7 +84,7 @@ function batchPath(id: string): string {
 }
 
 /** @throws {ProviderFault} if the object has no id */
-function requiredId(made: Json): string {
+function requiredId(made: UncheckedObject): string {
   const id = textAt(made, 'id');
   if (id === undefined) throw new ProviderFault('returned no id', { mayHaveCost: true });
   return id;
@@ -108,7 +106,7 @@ function uploadForm(requests: readonly BatchRequest[], url: string): TypedBody {
   });
 }
 
-function batchState(batch: Json): BatchState {
+function batchState(batch: UncheckedObject): BatchState {
   const state = textAt(batch, 'status') ?? 'unknown';
   const errors = valueAt(batch, 'errors', 'data');
   const fault = state === 'failed' ? (reasonInBody(errors) ?? 'it gave no reason') : undefined;

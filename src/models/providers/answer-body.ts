@@ -143,13 +143,13 @@ function brokenOff(): ProviderFault {
 
 /** Returns the objects of a body. Gemini sends a list of pieces if it is not asked for events. */
 function parseObjects(text: string): Readonly<Record<string, unknown>>[] {
-  const value = parseBody(text);
+  const value = parseProviderJson(text);
   const objects: unknown[] = Array.isArray(value) ? value : [value];
   if (objects.length === 0 || !objects.every(isJsonObject)) throw unreadableBody(text);
   return objects;
 }
 
-function parseBody(text: string): unknown {
+function parseProviderJson(text: string): unknown {
   try {
     return parseBoundedJson(text, BOUNDS);
   } catch (error) {

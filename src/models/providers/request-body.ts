@@ -1,6 +1,4 @@
-import { isJsonObject } from '../../wire/bounded-json.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 
 /** Fields that no option of the same name may replace. */
 const OWN: ReadonlySet<string> = new Set([
@@ -21,7 +19,7 @@ const OWN: ReadonlySet<string> = new Set([
 const FORM: ReadonlySet<string> = new Set(['response_format', 'tools', 'tool_choice', 'toolConfig']);
 
 /** Returns keys of `config` in snake case, as fields of a request's body. */
-export function snakeCased(config: Json): Json {
+export function snakeCased(config: UncheckedObject): UncheckedObject {
   return Object.fromEntries(
     Object.entries(config).map(([key, value]) => [
       key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
@@ -34,7 +32,7 @@ export function snakeCased(config: Json): Json {
 const GEMINI_FIELDS: ReadonlySet<string> = new Set(['safetySettings', 'cachedContent', 'labels']);
 
 /** Returns keys of `config` as fields of a Gemini request. */
-export function geminiFields(config: Json): Json {
+export function geminiFields(config: UncheckedObject): UncheckedObject {
   const entries = Object.entries(config);
   const own = entries.filter(([key]) => GEMINI_FIELDS.has(key));
   const others = entries.filter(([key]) => !GEMINI_FIELDS.has(key));
@@ -45,7 +43,7 @@ export function geminiFields(config: Json): Json {
 }
 
 /** Returns a body with added fields. Merges objects that both have; there the body's own fields win. */
-export function mergeFields(body: Json, fields: Json): Json {
+export function mergeFields(body: UncheckedObject, fields: UncheckedObject): UncheckedObject {
   const result: Record<string, unknown> = { ...body };
   for (const [key, value] of Object.entries(fields)) {
     const own = body[key];

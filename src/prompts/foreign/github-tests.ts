@@ -1,11 +1,9 @@
 import { type FilePosition, faultAt } from '../../files/file-fault.ts';
-import type { YamlEntry, YamlValue } from '../../files/yaml.ts';
+import type { YamlEntries, YamlEntry, YamlValue } from '../../files/yaml.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { filled } from './as-template.ts';
 import { caseName, type ForeignCase, type ForeignExpectation, type ForeignTests } from './foreign-tests.ts';
-
-type Entries = ReadonlyMap<string, YamlEntry>;
 
 /** Returns the expectation of an evaluator for a row. */
 type Evaluator = (row: Row) => ForeignExpectation;
@@ -39,7 +37,7 @@ const BUILT_IN: { readonly [name: string]: { readonly asks: string; readonly abo
 
 /** Reads `testData` and `evaluators` as cases; undefined without test data. Faults become findings. */
 export function readGithubTests(
-  entries: Entries,
+  entries: YamlEntries,
   findings: Findings,
   inputs: readonly string[],
 ): ForeignTests | undefined {

@@ -1,6 +1,6 @@
 import { lineAndColumn } from '../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, textOrNothing } from '../../files/json.ts';
-import { parseYaml, type YamlEntry } from '../../files/yaml.ts';
+import { parseYaml, type YamlEntries, type YamlEntry } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';
@@ -37,9 +37,7 @@ export const LLM_TEMPLATE: ForeignForm = {
     }),
 };
 
-type Entries = ReadonlyMap<string, YamlEntry>;
-
-function readTemplate(entries: Entries, findings: Findings): ForeignPrompt {
+function readTemplate(entries: YamlEntries, findings: Findings): ForeignPrompt {
   for (const entry of entries.values()) {
     const refused = Object.hasOwn(REFUSED, entry.key) ? REFUSED[entry.key] : undefined;
     const isEmpty = isJsonList(entry.value.json()) && entry.value.items(entry.key).length === 0;
@@ -111,12 +109,12 @@ function joined(pieces: readonly Piece[]): Piece[] {
   return result;
 }
 
-function scalarIn(entries: Entries, key: string): string | undefined {
+function scalarIn(entries: YamlEntries, key: string): string | undefined {
   const entry = entries.get(key);
   return entry && !entry.value.isEmpty ? entry.value.text(key) : undefined;
 }
 
-function defaultsIn(entries: Entries): Record<string, string> {
+function defaultsIn(entries: YamlEntries): Record<string, string> {
   const values = entries.get('defaults')?.value.entries('defaults') ?? [];
   return Object.fromEntries(
     values.map(({ key, value }) => [key, textOrNothing(value.scalar ?? value.json())]),
@@ -141,7 +139,7 @@ interface Option {
   readonly place: YamlEntry;
 }
 
-function optionsIn(entries: Entries, findings: Findings): Option[] {
+function optionsIn(entries: YamlEntries, findings: Findings): Option[] {
   const written = entries.get('options')?.value.entries('options') ?? [];
   const options = written
     .filter(({ key }) => key !== 'json_object')
@@ -153,7 +151,7 @@ function optionsIn(entries: Entries, findings: Findings): Option[] {
   return options;
 }
 
-function outputOf(entries: Entries, findings: Findings): JsonObject {
+function outputOf(entries: YamlEntries, findings: Findings): JsonObject {
   const [first, last] = EXTRACTS.map(key => entries.get(key)?.value.json() === true);
   const extract = last ? 'last' : first ? 'first' : undefined;
   const entry = entries.get('schema_object');

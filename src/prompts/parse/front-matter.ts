@@ -1,7 +1,7 @@
 import type { FilePosition } from '../../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../../files/json.ts';
 import { didYouMean } from '../../files/nearest.ts';
-import { parseYaml, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
+import { parseYaml, type YamlEntries, type YamlEntry, type YamlValue } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { PromptOutput } from '../definition.ts';
 import type { Findings } from '../findings.ts';
@@ -21,8 +21,6 @@ const READ = ['model', 'config', 'input', 'output', 'title', 'description'];
 const OUTPUT_KEYS = ['format', 'schema', 'named', 'extract'];
 const FORMATS = ['json', 'text'];
 const TOP: FilePosition = { line: 1, column: 1 };
-
-type Entries = ReadonlyMap<string, YamlEntry>;
 
 /** Parses front matter that begins at line `firstLine` of its file. Faults become findings. */
 export function readFrontMatter(
@@ -109,7 +107,7 @@ function knownEntries(
   name: string,
   findings: Findings,
   known?: readonly string[],
-): Entries {
+): YamlEntries {
   const entries = (value && findings.attempt(() => value.entries(name))) ?? [];
   for (const entry of entries) {
     if (!known || known.includes(entry.key)) continue;
@@ -126,7 +124,7 @@ function listInWords(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-function placedValues(entries: Entries, findings: Findings): Map<string, Placed<JsonValue>> {
+function placedValues(entries: YamlEntries, findings: Findings): Map<string, Placed<JsonValue>> {
   const values = [...entries].map(([key, place]) => {
     const value = findings.attempt(() => place.value.json());
     return value === undefined ? undefined : ([key, { value, place }] as const);

@@ -6,7 +6,7 @@ import { type AddedHelpers, instrument } from './instrument.ts';
 import { Marks, type TemplateMessage } from './messages.ts';
 import { shellWords } from './shell-words.ts';
 import { HELPERS, roleNamed } from './syntax.ts';
-import { fieldOf, isFilled, Picture, templateText, toJson, type Value } from './values.ts';
+import { isFilled, jsonText, ownField, Picture, templateText, type Value } from './values.ts';
 
 export interface TemplateInputs {
   readonly inputs: { readonly [key: string]: Value };
@@ -94,12 +94,12 @@ function languageHelpers(budget: RenderBudget, marks: Marks): Helpers {
     unlessEquals(this: unknown, a: Value, b: Value, { fn, inverse }: Block): string {
       return a === b ? inverse(this) : fn(this);
     },
-    lookup: (object: Value, key: Value) => (object ? fieldOf(object, written(key)) : object),
+    lookup: (object: Value, key: Value) => (object ? ownField(object, written(key)) : object),
     word: (text: Value, number: Value) =>
       shellWords(chargeText(templateText(text), budget))[Number(number)] ?? '',
     json(value: Value, { hash }: Block): string {
       const { indent } = hash as { indent?: Value };
-      return chargeText(toJson(value, indent), budget);
+      return chargeText(jsonText(value, indent), budget);
     },
     role(name: string): string {
       const role = roleNamed(name);

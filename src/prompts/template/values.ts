@@ -37,7 +37,7 @@ export function templateText(value: Value): string {
 }
 
 /** @throws {PastBound} for a value that is nested too deeply */
-export function toJson(value: Value, indent: Value): string {
+export function jsonText(value: Value, indent: Value): string {
   const width = typeof indent === 'number' || typeof indent === 'string' ? indent : 0;
   try {
     return JSON.stringify(value ?? null, null, width);
@@ -48,7 +48,7 @@ export function toJson(value: Value, indent: Value): string {
 }
 
 /** Returns a field of a value; inherited properties don't count. */
-export function fieldOf(value: Value, name: string): Value {
+export function ownField(value: Value, name: string): Value {
   const object = Object(value) as { readonly [key: string]: Value };
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

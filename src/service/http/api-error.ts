@@ -59,13 +59,13 @@ export function jsonAnswer(httpStatus: number, body: string): ApiAnswer {
 
 /** Returns the error envelope for any fault; an unexpected fault is reported and answered 500. */
 export function answerError(error: unknown, onFault: (error: unknown) => void): ApiAnswer {
-  const { status, message, data, retryAfterSeconds } = refusalOf(error, onFault);
+  const { status, message, data, retryAfterSeconds } = toApiError(error, onFault);
   const answer = jsonAnswer(ERROR_HTTP_STATUS[status], JSON.stringify({ status, message, data }));
   if (retryAfterSeconds === undefined) return answer;
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(Math.ceil(retryAfterSeconds)) } };
 }
 
-function refusalOf(error: unknown, onFault: (error: unknown) => void): ApiError {
+function toApiError(error: unknown, onFault: (error: unknown) => void): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof Refusal) {
     return new ApiError(STATUS_OF[error.code], error.message, error.data, error.retryAfterSeconds);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { inTasks } from '../../../src/cli/testing/cases/in-tasks.ts';
+import { runFileTask } from '../../../src/cli/testing/cases/run-file-task.ts';
 import { localService } from '../../../src/main.ts';
 import { startInProcess } from '../../support/context.ts';
 import { ECHO, Project, projectOf } from './support.ts';
@@ -72,7 +72,7 @@ describe('the YAML of a test file', () => {
   it('is read in a process of its own if it is large, which ends with the command', async () => {
     const text = `cases:\n${'- name: a\n'.repeat(100_000)}`;
     const stop = new AbortController();
-    const reading = inTasks({ signal: stop.signal }, 'readYaml', { text, file: 'a.test.yaml' });
+    const reading = runFileTask({ signal: stop.signal }, 'readYaml', { text, file: 'a.test.yaml' });
     stop.abort(new Error('stopped'));
     await expect(reading).rejects.toThrow('stopped');
   });
@@ -103,7 +103,7 @@ describe('a configuration of promptfoo', () => {
     const stop = new AbortController();
     const options = { settings: [], directory: '/' };
     const work = { text: CONFIG, file: 'config.yaml', options };
-    const converting = inTasks({ signal: stop.signal }, 'convert', work);
+    const converting = runFileTask({ signal: stop.signal }, 'convert', work);
     stop.abort(new Error('stopped'));
     await expect(converting).rejects.toThrow('stopped');
   });

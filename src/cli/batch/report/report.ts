@@ -36,7 +36,7 @@ export async function reportBatch(
   }
   await present(ctx, summary, {
     terminal: () => terminalReport(ctx, summary),
-    plain: () => plainRows(summaryLines(summary)),
+    plain: () => plainRows(batchSummaryLines(summary)),
   });
   return EXIT.ok;
 }
@@ -62,7 +62,7 @@ async function write(ctx: Context, file: string, page: string): Promise<void> {
 }
 
 /** Returns the summary as lines of text. */
-function summaryLines({
+function batchSummaryLines({
   unfinished,
   rows: count,
   succeeded,

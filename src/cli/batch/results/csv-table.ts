@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { isObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json-value.ts';
 import { usageError } from '../../errors.ts';
 import { readTable } from '../../inputs/rows/csv.ts';
 import type { ResultsLine } from './results-line.ts';
@@ -32,7 +32,7 @@ export function journalPart(
 }
 
 export function isTableRow(value: unknown): value is TableRow {
-  return isObject(value) && isObject(value['cells']) && Array.isArray(value['values']);
+  return isJsonObject(value) && isJsonObject(value['cells']) && Array.isArray(value['values']);
 }
 
 /** Reads the results in a table that a batch has written. @throws {CliError} if it is another table */

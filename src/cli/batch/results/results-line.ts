@@ -1,7 +1,7 @@
 import { parseJson } from '../../../files/json.ts';
 import type { OutputItem } from '../../../wire/index.ts';
 import { dollars, type Money, money } from '../../../wire/money.ts';
-import { countOf, isObject, listOf } from '../../core/json-value.ts';
+import { countOf, isJsonObject, listOf } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { creditsIn, inCredits } from '../../creation/caps.ts';
 import type { EarlierRun } from '../../creation/spending.ts';
@@ -103,7 +103,7 @@ export type ResultState = ReturnType<typeof resultState>;
 /** Parses a line of a results file; undefined if it is not a result. */
 export function parseResultsLine(text: string): ResultsLine | undefined {
   const value = parseJson(text);
-  if (!isObject(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const { row, id, runId, runStatus, tokens, credits, cost, seconds, error, inputs } = value;
   const isLine = Number.isSafeInteger(row) && typeof id === 'string' && typeof runStatus === 'string';
   if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) return undefined;
@@ -113,14 +113,14 @@ export function parseResultsLine(text: string): ResultsLine | undefined {
     id,
     runId: runId ?? null,
     runStatus,
-    outputs: listOf(value['outputs']).filter(isObject) as unknown as OutputItem[],
+    outputs: listOf(value['outputs']).filter(isJsonObject) as unknown as OutputItem[],
     tokens: numberOf(tokens),
     credits: numberOf(credits),
     cost: numberOf(cost),
     seconds: numberOf(seconds),
     error: typeof error === 'string' ? error : null,
     ...(earlier.length > 0 && { earlierRunIds: earlier }),
-    ...(isObject(inputs) && { inputs: inputs as unknown as LineInputs }),
+    ...(isJsonObject(inputs) && { inputs: inputs as unknown as LineInputs }),
   };
 }
 

@@ -33,13 +33,13 @@ export async function api(ctx: Context, method: string, path: string, flags: Api
 }
 
 async function print(ctx: Context, answer: RawAnswer, include: boolean): Promise<boolean> {
-  if (include && !(await printText(ctx, head(answer)))) return false;
-  if (ctx.globals.query === undefined) return printText(ctx, answer.text);
+  if (include && !(await printBody(ctx, head(answer)))) return false;
+  if (ctx.globals.query === undefined) return printBody(ctx, answer.text);
   await printValue(ctx, answer.envelope);
   return ctx.io.out('');
 }
 
-function printText(ctx: Context, text: string): Promise<boolean> {
+function printBody(ctx: Context, text: string): Promise<boolean> {
   const whole = text.endsWith('\n') ? text : `${text}\n`;
   return ctx.io.out(ctx.io.stdout.isTerminal ? visible(whole) : whole);
 }

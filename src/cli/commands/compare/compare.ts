@@ -115,7 +115,7 @@ export async function compare(
   }
   for (const one of judged) await judge.checkPrice(one);
   const keepMedia = report !== undefined;
-  const running = withKept(ctx, variants, flags, { concurrency, budget }, async kept => {
+  const running = withResumableRequests(ctx, variants, flags, { concurrency, budget }, async kept => {
     const ran = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia, kept });
     const judgements = expected && (await judgeRows(ctx, ran, expected, variants, { judge, budget, kept }));
     return { compared: ran, judgements };
@@ -170,7 +170,7 @@ export async function compare(
 type Prepared = Pick<ComparisonOptions, 'concurrency' | 'budget'>;
 
 /** Runs `work` with a store for the answers of a provider's batches, which `--resume` reads; without one if there is no batch. */
-async function withKept<T>(
+async function withResumableRequests<T>(
   ctx: Context,
   variants: readonly Variant[],
   flags: CompareFlags,

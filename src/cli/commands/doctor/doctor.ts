@@ -183,10 +183,10 @@ async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { reportModels } = await import('../../../models/catalogue/report.ts');
   const report = await reportModels({ dataDir, env, signal, ask: true });
   if (!report.exists && report.providers.length === 0 && report.faults.length === 0) return [];
-  return [checkModelsFile(report), ...report.providers.map(checkProvider)];
+  return [modelsFileCheck(report), ...report.providers.map(checkProvider)];
 }
 
-function checkModelsFile({ file, exists, faults, shutdowns }: ModelsReport): DoctorCheck {
+function modelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport): DoctorCheck {
   const [first, ...others] = faults;
   const soon = shutdowns.map(
     ({ model, date, isPast }) => `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,

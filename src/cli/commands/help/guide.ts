@@ -35,13 +35,16 @@ async function block(token: Token, layout: GuideLayout): Promise<string> {
     case 'heading':
       return wrapAnsi(paint.bold(inline(childrenOf(token), layout)), columns);
     case 'code':
-      return codeBlock(token as Tokens.Code, layout);
+      return indentedCode(token as Tokens.Code, layout);
     case 'list':
       return listText(token as Tokens.List, layout);
     case 'table':
       return tableText(token as Tokens.Table, layout);
     case 'blockquote':
-      return indentItem(await blocks(childrenOf(token), narrowed(layout, GAP), '\n\n'), ' '.repeat(GAP));
+      return indentItem(
+        await blocks(childrenOf(token), indentedLayout(layout, GAP), '\n\n'),
+        ' '.repeat(GAP),
+      );
     case 'space':
     case 'hr':
     case 'html':
@@ -55,7 +58,7 @@ function childrenOf(token: Token): readonly Token[] {
   return 'tokens' in token && token.tokens !== undefined ? token.tokens : [];
 }
 
-function narrowed(layout: GuideLayout, indent: number): GuideLayout {
+function indentedLayout(layout: GuideLayout, indent: number): GuideLayout {
   return { ...layout, columns: layout.columns - indent };
 }
 
@@ -93,7 +96,7 @@ function inlineText(token: Token, layout: GuideLayout): string {
   }
 }
 
-function codeBlock({ text, lang }: Tokens.Code, { columns, paint }: GuideLayout): string {
+function indentedCode({ text, lang }: Tokens.Code, { columns, paint }: GuideLayout): string {
   const isShell = lang === 'sh' || lang === 'bash';
   return text
     .split('\n')
@@ -106,7 +109,10 @@ async function listText({ items, ordered, start, loose }: Tokens.List, layout: G
   const texts = await Promise.all(
     items.map(async ({ tokens }, at) => {
       const marker = ordered ? `${Number(start) + at}. ` : '- ';
-      return indentItem(await blocks(tokens, narrowed(layout, marker.length), loose ? '\n\n' : '\n'), marker);
+      return indentItem(
+        await blocks(tokens, indentedLayout(layout, marker.length), loose ? '\n\n' : '\n'),
+        marker,
+      );
     }),
   );
   return texts.join(loose ? '\n\n' : '\n');

@@ -11,7 +11,7 @@ import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
-import { inTasks } from '../../testing/cases/in-tasks.ts';
+import { runFileTask } from '../../testing/cases/run-file-task.ts';
 import { MAX_TEST_FILE_BYTES } from '../../testing/cases/test-case.ts';
 import type { PROMPTS_NEW } from './spec.ts';
 
@@ -67,7 +67,7 @@ async function newFileTexts(
       items: { file: items, text: await readTextFile(items, ctx.cwd, '--items', MAX_TEST_FILE_BYTES) },
     }),
   };
-  const converted = await inTasks(ctx, 'convert', { text: source, file: from, options });
+  const converted = await runFileTask(ctx, 'convert', { text: source, file: from, options });
   for (const { file, line, message } of converted.notes) {
     ctx.io.note(`note: ${oneLine(file)}:${line}: ${oneLine(message)}`);
   }

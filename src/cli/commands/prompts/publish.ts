@@ -7,7 +7,7 @@ import type { LocalStore } from '../../../service/local-store.ts';
 import type { Published } from '../../../service/prompts/publish.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { fieldText, isObject } from '../../core/json-value.ts';
+import { fieldText, isJsonObject } from '../../core/json-value.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
@@ -107,7 +107,8 @@ async function overHttp(ctx: Context, database: string | undefined): Promise<Pub
 
 /** Returns the error for a file that the service refused, each fault with its place. */
 function refusedFile({ message, data, status }: ValidationError, file: string): Error {
-  const faults = isObject(data) && Array.isArray(data['faults']) ? data['faults'].filter(isObject) : [];
+  const faults =
+    isJsonObject(data) && Array.isArray(data['faults']) ? data['faults'].filter(isJsonObject) : [];
   const lines = faults.map(fault => {
     const { line, column, message: what, partial } = fault;
     const where = typeof partial === 'string' ? `partial ${partial}` : file;

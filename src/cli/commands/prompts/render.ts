@@ -2,7 +2,7 @@ import type { PromptDefinition } from '../../../prompts/definition.ts';
 import type { PromptPreview } from '../../../prompts/render/preview.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { isObject, own } from '../../core/json-value.ts';
+import { isJsonObject, own } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import {
@@ -92,7 +92,7 @@ function messagePartText(part: unknown): string {
   const text = own(part, 'text');
   if (typeof text === 'string') return text;
   const media = own(part, 'media');
-  if (!isObject(media)) return `${JSON.stringify(part)}\n`;
+  if (!isJsonObject(media)) return `${JSON.stringify(part)}\n`;
   const type = typeof media['contentType'] === 'string' ? ` ${media['contentType']}` : '';
   return `[media${type}: ${shortUrl(String(media['url']))}]\n`;
 }

@@ -18,7 +18,7 @@ export type ResourcesListOptions = FlagsOf<typeof RESOURCES_LIST.flags>;
 /** Lists the models and their run options. */
 export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<void> {
   if (options.modality !== undefined) requireOneOf('modality', options.modality, MODALITIES);
-  const chosen = (await readModels(ctx, options)).filter(model => isChosen(model, options));
+  const chosen = (await cachedOrFetchedModels(ctx, options)).filter(model => isChosen(model, options));
   const form: ListForm<Model> = {
     columns: [
       { title: 'MODEL', min: 12, cell: ({ model }) => model },
@@ -30,7 +30,10 @@ export async function resourcesList(ctx: Context, options: ResourcesListOptions)
   await presentList(ctx, wellFormedModels(chosen), form, chosen);
 }
 
-async function readModels(ctx: Context, { cached }: ResourcesListOptions): Promise<readonly unknown[]> {
+async function cachedOrFetchedModels(
+  ctx: Context,
+  { cached }: ResourcesListOptions,
+): Promise<readonly unknown[]> {
   if (cached !== true) {
     const { resources } = await ctx.connection();
     const answer = await withSpinner(ctx, 'asking for the models', resources.refresh({ signal: ctx.signal }));

@@ -2,7 +2,7 @@ import { NotFoundError } from '../../../client/errors.ts';
 import { parseJson } from '../../../files/json.ts';
 import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { isObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json-value.ts';
 import { configError, notFoundError, usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -41,7 +41,7 @@ export async function requestFromService(
       runId,
       promptVersionId: kept.promptVersionId,
       ...keptInputs(kept.inputs, where),
-      options: textMap(kept.runOptions ?? {}, where),
+      options: textEntries(kept.runOptions ?? {}, where),
     };
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
@@ -53,25 +53,25 @@ export async function requestFromService(
 }
 
 function keptInputs(inputs: unknown, where: string): Pick<RequestOfRun, 'text' | 'images'> {
-  const { textInputs = {}, imageInputs = [] } = isObject(inputs) ? inputs : {};
+  const { textInputs = {}, imageInputs = [] } = isJsonObject(inputs) ? inputs : {};
   if (!Array.isArray(imageInputs)) throw damaged(where);
   return {
-    text: textMap(textInputs, where),
+    text: textEntries(textInputs, where),
     images: imageInputs.map((image: unknown) => ({ image: imageText(image, where) })),
   };
 }
 
 /** Returns an image, never as a file name: a service must not choose which files are read here. */
 function imageText(image: unknown, where: string): string {
-  const { type, url, base64 } = isObject(image) ? image : {};
+  const { type, url, base64 } = isJsonObject(image) ? image : {};
   if (type === 'url' && typeof url === 'string' && /^https:/iu.test(url)) return url;
   if (type === 'base64' && typeof base64 === 'string') return `data:;base64,${base64}`;
   throw damaged(where);
 }
 
-function textMap(value: unknown, where: string): Map<string, string> {
-  const entries = isObject(value) ? Object.entries(value) : [];
-  if (!isObject(value) || entries.some(([, text]) => typeof text !== 'string')) throw damaged(where);
+function textEntries(value: unknown, where: string): Map<string, string> {
+  const entries = isJsonObject(value) ? Object.entries(value) : [];
+  if (!isJsonObject(value) || entries.some(([, text]) => typeof text !== 'string')) throw damaged(where);
   return new Map(entries as [string, string][]);
 }
 
@@ -109,14 +109,14 @@ export async function requestFromManifest(
   return {
     runId,
     promptVersionId,
-    text: textMap(textInputs, file),
-    images: imageInputs.map(image => manifestImage(image, file)),
-    options: textMap(runOptions, file),
+    text: textEntries(textInputs, file),
+    images: imageInputs.map(image => readKeptImage(image, file)),
+    options: textEntries(runOptions, file),
   };
 }
 
-function manifestImage(image: unknown, file: string): KeptImage {
-  if (!isObject(image)) throw damaged(file);
+function readKeptImage(image: unknown, file: string): KeptImage {
+  if (!isJsonObject(image)) throw damaged(file);
   const { url, sha256, name } = image;
   if (typeof url === 'string' && /^https:/iu.test(url)) return { image: url };
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/u.test(sha256)) throw damaged(file);
@@ -127,7 +127,7 @@ async function readManifest(ctx: Context, file: string): Promise<Readonly<Record
   const text = await readTextFile(file, ctx.cwd, 'runs rerun');
   if (text.length > MOST_CHARACTERS) throw damaged(file);
   const value = parseJson(text);
-  if (!isObject(value)) throw damaged(file);
+  if (!isJsonObject(value)) throw damaged(file);
   return value;
 }
 

@@ -35,8 +35,8 @@ export async function runsShow(
   const warnings = warningsOf(run);
   const facts = { ...row, ...own, ...(warnings.length > 0 && { warnings }), ...(usage && { usage }) };
   await present(ctx, facts, {
-    terminal: () => terminalFacts(ctx, connection, facts),
-    plain: () => plainRows(runRows(facts)),
+    terminal: () => terminalDetails(ctx, connection, facts),
+    plain: () => plainRows(detailRows(facts)),
   });
 }
 
@@ -65,7 +65,7 @@ function costWithSource({ cost, estimated }: ShownUsage): string {
   return `${costText(cost, false)}${cost !== null && estimated ? ' estimated' : ''}`;
 }
 
-function terminalFacts(ctx: Context, { prompts }: Connection, facts: ShownRun): string {
+function terminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun): string {
   const { promptVersionId, usage } = facts;
   const createdAt = fieldText(facts.createdAt);
   const title = promptVersionId === undefined ? undefined : prompts.get(promptVersionId)?.title;
@@ -93,7 +93,7 @@ function terminalFacts(ctx: Context, { prompts }: Connection, facts: ShownRun): 
     .join('');
 }
 
-function runRows(facts: ShownRun): string[][] {
+function detailRows(facts: ShownRun): string[][] {
   const { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens, outputs, usage } = facts;
   const identity = { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens };
   const counted = {

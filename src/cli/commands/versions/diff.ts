@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { fieldText, isObject, textUnder } from '../../core/json-value.ts';
+import { fieldText, isJsonObject, textUnder } from '../../core/json-value.ts';
 import { ageText } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
@@ -152,7 +152,7 @@ async function versionChanges(older: Version, newer: Version): Promise<VersionCh
 
 /** Returns the fields of the config other than inputs, such as options. */
 function otherFields(config: unknown): Map<string, unknown> {
-  if (!isObject(config)) return new Map();
+  if (!isJsonObject(config)) return new Map();
   const inputs = new Set(['textInputs', 'imageInputs', 'inputsJTD', 'variables', 'images']);
   return new Map(Object.entries(config).filter(([key]) => !inputs.has(key)));
 }

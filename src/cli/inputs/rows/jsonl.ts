@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../core/json-value.ts';
+import { isJsonObject, type UncheckedObject } from '../../core/json-value.ts';
 import { CliError } from '../../errors.ts';
 import { Literal, parseJsonAsWritten } from '../literal.ts';
 import { type CollectedInputs, isNested, jsonInputs } from '../text-inputs.ts';
@@ -24,7 +24,7 @@ function readObject(source: string, place: { row: number; line: number }, unwrap
   const read = parseJsonAsWritten(source);
   const value = unwraps ? unwrapped(read) : read;
   if (value === undefined) return faultyRow(place, 'it is not valid JSON');
-  if (!isObject(value)) return faultyRow(place, 'it is not a JSON object');
+  if (!isJsonObject(value)) return faultyRow(place, 'it is not a JSON object');
   const { [ID_COLUMN]: rowId, ...fields } = value;
   const id = rowId instanceof Literal ? rowId.source : rowId;
   if (id !== undefined && (typeof id !== 'string' || id === '')) {
@@ -41,7 +41,7 @@ function readObject(source: string, place: { row: number; line: number }, unwrap
 
 /** Returns the item of a row of OpenAI's Evals, which may have a recorded answer (`sample`) and an id beside it. */
 function unwrapped(value: unknown): unknown {
-  if (!isObject(value) || !isObject(value['item']) || value['item'] instanceof Literal) return value;
+  if (!isJsonObject(value) || !isJsonObject(value['item']) || value['item'] instanceof Literal) return value;
   const { item, sample: _, id, ...others } = value;
   if (Object.keys(others).length > 0) return value;
   return id === undefined ? item : { id, ...item };
@@ -56,7 +56,7 @@ function inputCells(id: string | undefined, { text, images }: CollectedInputs): 
 }
 
 /** Moves `image`, `image1` and so on of a flat map to the images, as in a CSV file. */
-function imagesApart(fields: JsonObject, inputs: CollectedInputs): CollectedInputs {
+function imagesApart(fields: UncheckedObject, inputs: CollectedInputs): CollectedInputs {
   if (isNested(fields)) return inputs;
   const images = [...inputs.text]
     .flatMap(([key, image]) => {

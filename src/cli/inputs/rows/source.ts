@@ -7,7 +7,7 @@ import type { InputFields } from '../input-fields.ts';
 import type { NamingFolder } from '../named-file.ts';
 import { fileFault } from '../read-text.ts';
 import { readJsonl } from './jsonl.ts';
-import { isFaulty, type ReadableRow, RowIds, type SourceRow } from './row.ts';
+import { faultyRow, isFaulty, type ReadableRow, RowIds, type SourceRow } from './row.ts';
 import { decodeUtf8Stream } from './text-lines.ts';
 
 export const FORMATS = ['csv', 'jsonl'] as const;
@@ -149,24 +149,19 @@ async function csvRows(
   return readCsv(text, delimiter);
 }
 
-function imageFault(row: ReadableRow): SourceRow | undefined {
-  return row.inputs.images.includes('-')
-    ? faultyRow(row, row.id, "an image of a row can't come from standard input")
-    : undefined;
+function imageFault({ row, line, id, inputs }: ReadableRow): SourceRow | undefined {
+  if (!inputs.images.includes('-')) return undefined;
+  return faultyRow({ row, line }, "an image of a row can't come from standard input", id);
 }
 
 /** Gives the second of two rows with the same id another one, so that its result isn't taken for the first one's. */
-function twinFault(row: ReadableRow, ids: RowIds): SourceRow | undefined {
-  const holder = ids.take(row);
-  return holder === undefined
-    ? undefined
-    : faultyRow(
-        row,
-        `${row.id} (row ${row.row})`,
-        `its id ${JSON.stringify(row.id)} is that of row ${holder}`,
-      );
-}
-
-function faultyRow({ row, line }: ReadableRow, id: string, fault: string): SourceRow {
-  return { row, line, id, fault };
+function twinFault(twin: ReadableRow, ids: RowIds): SourceRow | undefined {
+  const holder = ids.take(twin);
+  if (holder === undefined) return undefined;
+  const { row, line, id } = twin;
+  return faultyRow(
+    { row, line },
+    `its id ${JSON.stringify(id)} is that of row ${holder}`,
+    `${id} (row ${row})`,
+  );
 }

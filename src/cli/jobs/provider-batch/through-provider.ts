@@ -260,7 +260,7 @@ class VersionHandover {
     const { digest: inputsDigest } = buildRunBody(request);
     const time = new Date(ctx.clock.now()).toISOString();
     const entry = { id: customId, time, baseUrl: connection.service, promptVersionId, inputsDigest };
-    const reservation = taken ?? budget.paid(connection, { promptVersionId });
+    const reservation = taken ?? budget.reservePaid(connection, { promptVersionId });
     const batched = { settled: () => this.#batches.withdraw(customId) };
     yield {
       job: { ...job, reservation, batched, request: () => Promise.resolve(request) },

@@ -70,7 +70,7 @@ function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): Ja
   const prepared = vm.evalCode('given = JSON.parse(given); undefined');
   if (prepared.error) return scriptFault(vm, prepared.error);
   prepared.value.dispose();
-  const callable = script.isFile ? exportedBy(vm, script) : compile(vm, script.code);
+  const callable = script.isFile ? exportedBy(vm, script) : compileCode(vm, script.code);
   if ('fault' in callable) return callable;
   vm.setProp(vm.global, 'called', callable.handle);
   callable.handle.dispose();
@@ -82,7 +82,7 @@ function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): Ja
 type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
 
 /** Compiles code: several lines are a function's body; one line is an expression, perhaps after declarations. */
-function compile(vm: QuickJSContext, code: string): Callable {
+function compileCode(vm: QuickJSContext, code: string): Callable {
   const line = code.trim();
   const declares = !code.includes('\n') && /^(?:const|let|var)\s/u.test(line);
   const body = code.includes('\n')

@@ -26,7 +26,7 @@ export function gridMarkdown(grid: Grid, most: number): string {
   const head = grid.columns.length > 1 ? `<tr><th></th><th></th>${columns}</tr>` : '';
   const lines = rows.map(
     ({ name, place = '', cells }) =>
-      `<tr><td>${escapeForMarkdown(place)}</td><td>${escapeForMarkdown(name)}</td>${cells.map(cellHtml).join('')}</tr>`,
+      `<tr><td>${escapeForMarkdown(place)}</td><td>${escapeForMarkdown(name)}</td>${cells.map(cellMarkup).join('')}</tr>`,
   );
   const details = rows
     .filter(({ state }) => isBad(state) || state === 'changed')
@@ -48,7 +48,7 @@ function leftOut(rows: number, reasons: number): string {
   return `\nLeft out, since this can be no longer: ${rows} rows of the table and the details of ${reasons}.\n`;
 }
 
-function cellHtml(cell: GridCell | undefined): string {
+function cellMarkup(cell: GridCell | undefined): string {
   return cell === undefined
     ? '<td></td>'
     : `<td>${ICONS[cell.state]} ${cell.facts.map(escapeForMarkdown).join(', ')}</td>`;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { PromptVersion } from '../../../wire/index.ts';
-import { isObject, listOf } from '../../core/json-value.ts';
+import { isJsonObject, listOf } from '../../core/json-value.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { readCacheFile, writeCacheFile } from '../json-file.ts';
 
@@ -96,13 +96,13 @@ export class PromptCache {
 
 function isCachedVersion(entry: unknown): entry is CachedVersion {
   return (
-    isObject(entry) &&
+    isJsonObject(entry) &&
     typeof entry['service'] === 'string' &&
-    isObject(entry['version']) &&
+    isJsonObject(entry['version']) &&
     typeof entry['version']['promptVersionId'] === 'string'
   );
 }
 
 function isCachedSlug(entry: unknown): entry is CachedSlug {
-  return isObject(entry) && ['service', 'promptId', 'slug'].every(key => typeof entry[key] === 'string');
+  return isJsonObject(entry) && ['service', 'promptId', 'slug'].every(key => typeof entry[key] === 'string');
 }

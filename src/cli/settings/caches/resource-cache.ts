@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { within } from '../../../client/signals.ts';
 import type { Model, Resources, RunOption } from '../../../wire/index.ts';
-import { isObject, type JsonObject, listOf } from '../../core/json-value.ts';
+import { isJsonObject, listOf, type UncheckedObject } from '../../core/json-value.ts';
 import type { Clock } from '../../core/types.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { type AddressSources, resolveAddress, resolveKey, serviceOf } from '../config/address.ts';
@@ -180,13 +180,13 @@ function readEntries(file: string): ResourceEntry[] {
   return entriesIn(readCacheFile(file));
 }
 
-function entriesIn(document: JsonObject): ResourceEntry[] {
+function entriesIn(document: UncheckedObject): ResourceEntry[] {
   return listOf(document['services']).filter(isEntry);
 }
 
 function isEntry(entry: unknown): entry is ResourceEntry {
   return (
-    isObject(entry) &&
+    isJsonObject(entry) &&
     ['scope', 'hash', 'fetchedAt'].every(field => typeof entry[field] === 'string') &&
     Array.isArray(entry['models'])
   );
@@ -211,7 +211,7 @@ export async function cachedResources(sources: AddressSources, askKeychain = tru
 /** Returns only the models that have the interface's form, so that a hostile answer does no harm. */
 export function wellFormedModels(models: readonly unknown[]): Model[] {
   return models
-    .filter(isObject)
+    .filter(isJsonObject)
     .filter(model => typeof model['model'] === 'string')
     .map(
       model => ({ ...model, availableRunOptions: wellFormedOptions(model['availableRunOptions']) }) as Model,
@@ -220,7 +220,7 @@ export function wellFormedModels(models: readonly unknown[]): Model[] {
 
 function wellFormedOptions(options: unknown): RunOption[] {
   return listOf(options).flatMap(option => {
-    const { key, options: values } = isObject(option) ? option : {};
+    const { key, options: values } = isJsonObject(option) ? option : {};
     if (typeof key !== 'string' || !Array.isArray(values)) return [];
     return [{ key, options: listOf(values).filter(value => typeof value === 'string') }];
   });

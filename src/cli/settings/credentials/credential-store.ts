@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { AsyncEntry } from '@napi-rs/keyring';
-import { isObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json-value.ts';
 import type { Clock } from '../../core/types.ts';
 import { type JsonDocument, JsonFile } from '../json-file.ts';
 
@@ -73,7 +73,7 @@ export class CredentialStore {
 }
 
 function credentialsIn({ keys = {} }: JsonDocument): Credentials | string {
-  if (!isObject(keys)) return '`keys` is not an object';
+  if (!isJsonObject(keys)) return '`keys` is not an object';
   const stray = Object.keys(keys).find(profile => !isCredential(keys[profile]));
   if (stray !== undefined) return `the entry of the profile \`${stray}\` is not understood`;
   return { keys: keys as Credentials['keys'] };
@@ -81,7 +81,7 @@ function credentialsIn({ keys = {} }: JsonDocument): Credentials | string {
 
 function isCredential(value: unknown): boolean {
   return (
-    isObject(value) &&
+    isJsonObject(value) &&
     typeof value['origin'] === 'string' &&
     (typeof value['key'] === 'string' || value['keychain'] === true)
   );

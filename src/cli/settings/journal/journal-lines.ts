@@ -1,5 +1,5 @@
 import { parseJson } from '../../../files/json.ts';
-import { isObject, type JsonObject } from '../../core/json-value.ts';
+import { isJsonObject, type UncheckedObject } from '../../core/json-value.ts';
 
 /**
  * The outcome of a creation. `refused` (by the service's answer) and `none` (by its list) made no run; `lost`,
@@ -74,11 +74,11 @@ export class JournalFold {
   }
 }
 
-type JournalLine = JsonObject & { readonly id: string };
+type JournalLine = UncheckedObject & { readonly id: string };
 
 function parseLine(text: string): JournalLine | undefined {
   const line = parseJson(text);
-  return isObject(line) && typeof line['id'] === 'string' ? (line as JournalLine) : undefined;
+  return isJsonObject(line) && typeof line['id'] === 'string' ? (line as JournalLine) : undefined;
 }
 
 function isStart(line: JournalLine): line is JournalLine & JournalEntry {

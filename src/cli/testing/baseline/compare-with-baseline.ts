@@ -50,7 +50,7 @@ export function compareWithBaseline(baseline: Baseline, results: readonly EntryR
     if (byEntry.get(entry)?.counted !== undefined) changes.set(entry, { kind: 'new', before: undefined });
   }
   const named = (kind: CaseChange['kind']): CaseName[] =>
-    [...changes].filter(([, change]) => change.kind === kind).map(([entry]) => caseName(entry));
+    [...changes].filter(([, change]) => change.kind === kind).map(([entry]) => caseIdentity(entry));
   return {
     rates: compareRates(compared),
     changes,
@@ -68,7 +68,7 @@ function changeOf(before: CaseRuns, after: CaseRuns): 'better' | 'worse' | 'same
   return now > old ? 'better' : 'worse';
 }
 
-function caseName(entry: Entry): CaseName {
+function caseIdentity(entry: Entry): CaseName {
   const { file, testCase } = entry;
   return { file: file.name, name: testCase.name, model: modelLabel(entry) ?? null };
 }
@@ -91,7 +91,7 @@ function pairUp({ cases }: Baseline, entries: readonly Entry[]): Pairing {
   const pairs: { entry: Entry; before: BaselineCase }[] = [];
   const added: Entry[] = [];
   for (const entry of entries) {
-    const before = open.get(keyOf(caseName(entry)))?.shift();
+    const before = open.get(keyOf(caseIdentity(entry)))?.shift();
     if (before) pairs.push({ entry, before });
     else added.push(entry);
   }

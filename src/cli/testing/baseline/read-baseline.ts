@@ -1,7 +1,7 @@
 import { readJson } from '../../../files/json.ts';
 import { LARGEST_JSON } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
-import { isObject, type JsonObject } from '../../core/json-value.ts';
+import { isJsonObject, type UncheckedObject } from '../../core/json-value.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import type { CaseRuns } from '../../statistics/rates.ts';
@@ -40,14 +40,14 @@ export async function readBaseline(ctx: Context, file: string, repeating: Repeat
   const json = readJson(text.replace(/^\uFEFF/u, ''), BASELINE_LIMITS);
   if ('fault' in json) throw notReport(file, `it ${json.fault}`);
   const report = json.value;
-  if (!isObject(report) || !Array.isArray(report['cases'])) throw notReport(file, 'it holds no cases');
+  if (!isJsonObject(report) || !Array.isArray(report['cases'])) throw notReport(file, 'it holds no cases');
   refuseOtherStops(file, report['sure'], repeating);
   return { cases: report['cases'].map((value, at) => caseIn(value, `cases[${at}]`, file)) };
 }
 
 /** Refuses a report with other stopping rules, because stopping early biases rates by an amount that depends on the rule. */
 function refuseOtherStops(file: string, sure: unknown, repeating: Repeating): void {
-  const then = isObject(sure) ? Number(sure['maxRepeat']) : undefined;
+  const then = isJsonObject(sure) ? Number(sure['maxRepeat']) : undefined;
   const now = repeating.sure ? repeating.maxRepeat : undefined;
   if (then === now) return;
   const flags = (most: number | undefined) =>
@@ -59,7 +59,7 @@ function refuseOtherStops(file: string, sure: unknown, repeating: Repeating): vo
 }
 
 function caseIn(value: unknown, place: string, file: string): BaselineCase {
-  if (!isObject(value)) throw notReport(file, `${place} is not a case`);
+  if (!isJsonObject(value)) throw notReport(file, `${place} is not a case`);
   const { file: testFile, name, model = null } = value;
   if (typeof testFile !== 'string' || typeof name !== 'string') {
     throw notReport(file, `${place} has no file or no name`);
@@ -68,7 +68,7 @@ function caseIn(value: unknown, place: string, file: string): BaselineCase {
   return { file: testFile, name, model, counted: countedIn(value, place, file) };
 }
 
-function countedIn({ passed, runs }: JsonObject, place: string, file: string): CaseRuns | undefined {
+function countedIn({ passed, runs }: UncheckedObject, place: string, file: string): CaseRuns | undefined {
   if (passed === null && runs === null) return undefined;
   const isCounted = isCount(passed) && isCount(runs) && runs >= 1 && passed <= runs;
   if (isCounted) return { passed, runs };

@@ -5,8 +5,8 @@ import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { expectationOf, KINDS } from '../expectations/kinds.ts';
-import { inTasks } from './in-tasks.ts';
 import { ALL } from './pass-rule.ts';
+import { runFileTask } from './run-file-task.ts';
 import type { TestCase, TestFile } from './test-case.ts';
 import { MAX_TEST_FILE_BYTES } from './test-case.ts';
 
@@ -19,7 +19,7 @@ import { MAX_TEST_FILE_BYTES } from './test-case.ts';
 export async function readForeignTests(ctx: Context, file: string): Promise<TestFile> {
   const name = sharedPath(ctx.cwd, file);
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
-  const tests = await inTasks(ctx, 'foreignTests', { text, file: name });
+  const tests = await runFileTask(ctx, 'foreignTests', { text, file: name });
   if (!tests || tests.cases.length === 0) {
     throw usageError(
       `${name} has no testData: there is nothing to test`,
@@ -60,7 +60,7 @@ export async function hasForeignTests(ctx: Context, file: string): Promise<boole
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   if (!['testData', 'evaluators'].every(key => text.includes(key))) return false;
   try {
-    const tests = await inTasks(ctx, 'foreignTests', { text, file });
+    const tests = await runFileTask(ctx, 'foreignTests', { text, file });
     return tests?.cases.some(({ expect }) => expect.length > 0) ?? false;
   } catch {
     ctx.signal.throwIfAborted();

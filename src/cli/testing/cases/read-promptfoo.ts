@@ -6,8 +6,8 @@ import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { NamedJudge } from '../expectations/kind.ts';
-import { inTasks } from './in-tasks.ts';
 import { promptsByProgram } from './prompts-by-program.ts';
+import { runFileTask } from './run-file-task.ts';
 import { MAX_TEST_FILE_BYTES } from './test-case.ts';
 
 /** A prompt of a promptfoo configuration with its tests, converted to a prompt file and a test file. */
@@ -52,7 +52,7 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
   const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
   const taken = ctx.declaredModels.flatMap(({ text }) => modelNamesIn(text));
   const convert = (prompt: number): Promise<Converted> =>
-    inTasks(ctx, 'convert', {
+    runFileTask(ctx, 'convert', {
       text,
       file: name,
       options: {

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { FileFault } from '../../../files/file-fault.ts';
 import { NamedFiles, namesOtherComputer } from '../../../files/named-file.ts';
-import { type YamlValue, yamlOf } from '../../../files/yaml.ts';
+import { type YamlEntries, type YamlValue, yamlOf } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import { sharedPath } from '../../core/paths.ts';
@@ -17,21 +17,13 @@ import { allExpectations } from '../expectations/expectation.ts';
 import { readScript } from '../expectations/javascript-kind.ts';
 import { type ExpectationsContext, readExpectations } from '../expectations/kinds.ts';
 import { isPromptfooFile, isTestFile } from './find-test-files.ts';
-import { inTasks } from './in-tasks.ts';
 import { ALL, passRuleIn } from './pass-rule.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
 import { MAX_REPEAT } from './repetitions.ts';
+import { runFileTask } from './run-file-task.ts';
 import type { TargetCheck } from './target-folders.ts';
 import { MAX_TEST_FILE_BYTES, type TestCase, type TestedModel, type TestFile } from './test-case.ts';
-import {
-  atValue,
-  faultIn,
-  fieldsOf,
-  inputTextIn,
-  numberIn,
-  textIn,
-  type YamlEntries,
-} from './test-values.ts';
+import { atValue, faultIn, fieldsOf, inputTextIn, numberIn, textIn } from './test-values.ts';
 
 /** The endings of prompt files, in order of precedence: promptrun's own before those of other tools. */
 const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml', '.yaml', '.yml', '.md', '.txt'];
@@ -143,7 +135,7 @@ async function parseTestFile(
     texts: new Map(),
   };
   try {
-    const root = yamlOf(await inTasks(ctx, 'readYaml', { text, file: name }), 1, name);
+    const root = yamlOf(await runFileTask(ctx, 'readYaml', { text, file: name }), 1, name);
     return await readContent(inFolder, root, file, target);
   } catch (error) {
     throw error instanceof FileFault ? faultIn(error, error.what) : error;
@@ -192,7 +184,7 @@ async function readContent(
   return {
     cases,
     target: target ?? readTarget(ctx, root, fields, file),
-    models: await readModels(ctx, fields),
+    models: await readTestedModels(ctx, fields),
   };
 }
 
@@ -249,14 +241,14 @@ export function noteOnBackslashes(
   return `the target ${target} works on Windows only; write ${target.replaceAll('\\', '/')}`;
 }
 
-async function readModels(ctx: ReadingContext, fields: YamlEntries): Promise<readonly TestedModel[]> {
+async function readTestedModels(ctx: ReadingContext, fields: YamlEntries): Promise<readonly TestedModel[]> {
   const [one, several] = [fields.get('model'), fields.get('models')];
   if (one && several) throw faultIn(several, 'model and models are both set: keep one');
   if (one) return [{ model: textIn(one.value, 'model') }];
   if (several === undefined) return [{ model: undefined }];
   const models = new Map<string, TestedModel>();
   for (const value of several.value.items('models')) {
-    models.set(JSON.stringify(value.json()), await readModel(ctx, value));
+    models.set(JSON.stringify(value.json()), await readTestedModel(ctx, value));
   }
   if (models.size === 0) throw faultIn(several, 'models is empty');
   return numbered([...models.values()]);
@@ -264,7 +256,7 @@ async function readModels(ctx: ReadingContext, fields: YamlEntries): Promise<rea
 
 const MODEL_KEYS = ['model', 'config', 'transform'];
 
-async function readModel(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
+async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
   if (!value.isMap) return { model: textIn(value, 'a model') };
   const fields = fieldsOf(value, 'a model', MODEL_KEYS);
   const [model, config] = [fields.get('model'), fields.get('config')];

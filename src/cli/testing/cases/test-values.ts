@@ -1,10 +1,7 @@
 import { PastBound } from '../../../files/bounds/past-bound.ts';
 import type { FilePosition } from '../../../files/file-fault.ts';
-import type { YamlEntry, YamlValue } from '../../../files/yaml.ts';
+import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
 import { CaseFault, CliError, usageError } from '../../errors.ts';
-
-/** The entries of a YAML map by key. */
-export type YamlEntries = ReadonlyMap<string, YamlEntry>;
 
 /** Returns the error for a fault in a test file, with file and line. */
 export function faultIn(place: FilePosition, message: string, ...hints: string[]): CliError {

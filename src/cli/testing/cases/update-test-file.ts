@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 import { fileIn } from '../../../files/write-below.ts';
 import { replaceFile } from '../../../files/write-file.ts';
-import { isObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json-value.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/expectation.ts';
 import { onlyExpected, parseAnswerJson } from '../expectations/json-match.ts';
@@ -153,7 +153,7 @@ interface ValueChange extends ValuePlace {
 function valueChanges(document: Document, place: ValuePlace, value: unknown): ValueChange[] {
   const { node } = place;
   if (same(dataOf(document, node), value)) return [];
-  if (isMap(node) && isObject(value) && node.items.length === Object.keys(value).length) {
+  if (isMap(node) && isJsonObject(value) && node.items.length === Object.keys(value).length) {
     return node.items.flatMap(pair => {
       const name = isScalar(pair.key) ? String(pair.key.value) : '';
       return valueChanges(document, pairPlace(pair, node.flow === true), value[name]);

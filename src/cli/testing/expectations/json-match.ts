@@ -1,5 +1,5 @@
 import { readJson } from '../../../files/json.ts';
-import { isObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json-value.ts';
 
 /** Parses the JSON of an answer, bare or alone in a code fence. */
 export function parseAnswerJson(text: string): ReturnType<typeof readJson> {
@@ -25,7 +25,7 @@ export function firstDifference(
   actual: unknown,
   pointer = '',
 ): JsonDifference | undefined {
-  if (isObject(expected) && isObject(actual)) {
+  if (isJsonObject(expected) && isJsonObject(actual)) {
     return firstDefined(Object.entries(expected), ([key, value]) => {
       const inner = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
       return Object.hasOwn(actual, key)
@@ -55,7 +55,7 @@ function firstDefined<T, R>(items: readonly T[], find: (item: T) => R | undefine
 
 /** Returns the expected fields with their actual values; leaves out missing fields. */
 export function onlyExpected(expected: unknown, actual: unknown): unknown {
-  if (!isObject(expected) || !isObject(actual)) {
+  if (!isJsonObject(expected) || !isJsonObject(actual)) {
     return actual;
   }
   const keys = Object.keys(expected).filter(key => Object.hasOwn(actual, key));

@@ -115,12 +115,12 @@ function withFinalNewline(text: string): string {
 
 function reasonTexts(repetitions: readonly Repetition[]): string[] {
   const messages = repetitions.flatMap(({ fault, mismatches }) =>
-    fault === undefined ? mismatches.map(mismatchText) : [`${fault.message} (${fault.status})`],
+    fault === undefined ? mismatches.map(unmetText) : [`${fault.message} (${fault.status})`],
   );
   return [...new Set(messages.map(visible))];
 }
 
-function mismatchText({ message, expected, actual }: UnmetExpectation): string {
+function unmetText({ message, expected, actual }: UnmetExpectation): string {
   const quoted = (text: string): string =>
     JSON.stringify(text.length > 200 ? `${text.slice(0, 199)}…` : text);
   const wanted = expected === undefined ? '' : `: expected ${quoted(expected)}`;

@@ -100,7 +100,7 @@ async function checkedAnswer(
     tokens: run.tokens,
     dollars: async () => {
       if (connection.recorder?.costOf) return connection.recorder.costOf(run.runId);
-      await budget.waited(connection, run);
+      await budget.countWaited(connection, run);
       const { cost } = budget.spentOn(run.runId);
       return cost === undefined ? undefined : dollars(cost);
     },

@@ -142,7 +142,7 @@ export class Bucket {
   /** Returns an error with the store's own message, without secrets and the address. */
   #refusal(status: number, text: string): MediaUnavailableError {
     const { bucketUrl, accessKeyId, secretAccessKey, sessionToken } = this.#place;
-    const reasons = [errorCodeIn(text), xmlText(text, 'Message')].filter(reason => reason !== undefined);
+    const reasons = [errorCodeIn(text), elementText(text, 'Message')].filter(reason => reason !== undefined);
     const secret = [secretAccessKey, accessKeyId, sessionToken, new URL(bucketUrl).host];
     const message = secret.reduce<string>(
       (all, hidden) => (hidden === undefined ? all : all.replaceAll(hidden, '***')),
@@ -157,16 +157,16 @@ export class Bucket {
 }
 
 function errorCodeIn(xml: string): string | undefined {
-  return xmlText(xml, 'Code');
+  return elementText(xml, 'Code');
 }
 
 /** Returns the text of the first element with this name; undefined if there is none. */
-export function xmlText(xml: string, name: string): string | undefined {
-  return xmlTexts(xml, name)[0];
+export function elementText(xml: string, name: string): string | undefined {
+  return elementTexts(xml, name)[0];
 }
 
 /** Returns the texts of all elements with this name. */
-export function xmlTexts(xml: string, name: string): string[] {
+export function elementTexts(xml: string, name: string): string[] {
   const pieces = xml.split(`<${name}>`).slice(1);
   return pieces.map(piece => unescapeXml(piece.split('<', 1)[0] ?? ''));
 }

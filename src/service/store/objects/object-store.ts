@@ -4,7 +4,7 @@ import { causeWithoutAddress } from '../../../net/fault.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Blobs, ByteRange } from '../blobs.ts';
 import { MediaUnavailableError } from '../errors.ts';
-import { Bucket, type BucketRequest, sha256, xmlText, xmlTexts } from './bucket.ts';
+import { Bucket, type BucketRequest, elementText, elementTexts, sha256 } from './bucket.ts';
 import type { ObjectPlace } from './media-url.ts';
 
 /** Size of the parts of a multipart upload, in bytes, which larger objects use. */
@@ -108,7 +108,7 @@ export class ObjectStore {
   async #writeParts(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
     const headers = { 'content-type': mediaType, 'x-amz-checksum-algorithm': 'SHA256' };
     const begun = await this.#bucket.read({ method: 'POST', key, query: { uploads: '' }, headers });
-    const uploadId = xmlText(begun, 'UploadId') ?? '';
+    const uploadId = elementText(begun, 'UploadId') ?? '';
     try {
       const parts: string[] = [];
       for (let from = 0; from < bytes.byteLength; from += PART_BYTES) {
@@ -158,7 +158,8 @@ export class ObjectStore {
       const page = { ...(token !== undefined && { 'continuation-token': token }) };
       const xml = await this.#bucket.read({ method: 'GET', query: { 'list-type': '2', prefix, ...page } });
       found.push(...listedObjects(xml));
-      token = xmlText(xml, 'IsTruncated') === 'true' ? xmlText(xml, 'NextContinuationToken') : undefined;
+      token =
+        elementText(xml, 'IsTruncated') === 'true' ? elementText(xml, 'NextContinuationToken') : undefined;
     } while (token !== undefined);
     return found;
   }
@@ -193,8 +194,8 @@ interface ListedObject {
 }
 
 function listedObjects(xml: string): ListedObject[] {
-  const times = xmlTexts(xml, 'LastModified');
-  return xmlTexts(xml, 'Key').map((key, at) => ({ key, writtenAt: Date.parse(times[at] ?? '') }));
+  const times = elementTexts(xml, 'LastModified');
+  return elementTexts(xml, 'Key').map((key, at) => ({ key, writtenAt: Date.parse(times[at] ?? '') }));
 }
 
 async function checksum(bytes: Uint8Array): Promise<string> {

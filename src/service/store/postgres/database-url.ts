@@ -51,7 +51,7 @@ export function readDatabaseUrl(text: string): DatabaseAddress {
   if (!first) throw notPostgres();
   const parameters = first.searchParams;
   if (urls.length > 1) checkAttributes(parameters.get('target_session_attrs'));
-  const hosts = urls.map(url => ({ place: hostAndPort(url), config: poolConfig(url) }));
+  const hosts = urls.map(url => ({ place: hostName(url), config: poolConfig(url) }));
   return {
     hosts,
     place: `${hosts.map(({ place }) => place).join(',')}${first.pathname}`,
@@ -93,7 +93,7 @@ function connectTimeout(text: string | null): number {
   );
 }
 
-function hostAndPort({ hostname, port }: URL): string {
+function hostName({ hostname, port }: URL): string {
   return `${hostname || 'localhost'}:${port || 5432}`;
 }
 

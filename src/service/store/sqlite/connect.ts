@@ -23,7 +23,7 @@ const MAX_CHECKED_SIZE = 2 * 1024 * 1024;
  *
  * @throws {DataDirectoryError} if the file is empty, damaged or another program's
  */
-export async function openDatabase(file: string) {
+export async function connectDatabase(file: string) {
   const size = (await fileSize(file)) ?? (await createDatabase(file));
   if (size === 0) throw damagedStore(file, 'it is empty');
   try {

@@ -3,7 +3,7 @@ import { Kysely } from 'kysely';
 import { blobFiles } from '../blob-files.ts';
 import { MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
-import { openDatabase, putStoreAside } from './connect.ts';
+import { connectDatabase, putStoreAside } from './connect.ts';
 import { storeDialect } from './dialect.ts';
 import { workerLocks } from './worker-locks.ts';
 
@@ -17,7 +17,7 @@ export async function openSqliteStore(
     const aside = await putStoreAside(file, workers, clock);
     if (aside !== undefined) onNotice?.(`the former store is kept as ${aside}`);
   }
-  const { database, migrated } = await openDatabase(file);
+  const { database, migrated } = await connectDatabase(file);
   if (migrated) onNotice?.(MIGRATED);
   const db = new Kysely<Tables>({
     dialect: storeDialect(database),

@@ -10,7 +10,7 @@ import { usageError } from '../../errors.ts';
  * @throws the task's errors, and the signal's reason
  * @throws {CliError} USAGE_ERROR that names the file if it takes too much time or memory
  */
-export async function inTasks<N extends TaskName>(
+export async function runFileTask<N extends TaskName>(
   { signal }: Pick<Context, 'signal'>,
   name: N,
   work: Work<N> & { readonly file: string },
