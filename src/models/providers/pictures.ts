@@ -78,14 +78,31 @@ async function pictureBytes(
   signal: AbortSignal,
 ): Promise<Buffer> {
   if (bytes !== undefined) return bytes;
-  if (base64 !== undefined) return Buffer.from(base64, 'base64');
+  if (base64 !== undefined) return decodedBase64(base64);
   const inline = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
-  if (inline !== undefined) return Buffer.from(url.slice(inline.length), 'base64');
+  if (inline !== undefined) return decodedBase64(url.slice(inline.length));
   const { provider, env, privateRules } = access;
   const isOwn = URL.canParse(url) && new URL(url).origin === new URL(provider.baseUrl).origin;
   return isOwn
     ? await fetchOwn(new URL(url), env, signal)
     : await fetchImage(url, { signal, env, ...privateRules });
+}
+
+/** Number of characters to decode at a time; a multiple of four. */
+const PIECE_LENGTH = 1024 * 1024;
+
+/** Decodes Base64 piece by piece, because Node copies a text before it decodes it. */
+function decodedBase64(text: string): Buffer {
+  const bytes = Buffer.allocUnsafe(Math.ceil((text.length / 4) * 3));
+  let length = 0;
+  for (let start = 0; start < text.length; start += PIECE_LENGTH) {
+    const piece = text.slice(start, start + PIECE_LENGTH);
+    const isLast = start + PIECE_LENGTH >= text.length;
+    // Characters that are skipped, such as line breaks, would end each piece within a group of four.
+    if (!isLast && !/^[\w+/-]*$/.test(piece)) return Buffer.from(text, 'base64');
+    length += bytes.write(piece, length, 'base64');
+  }
+  return bytes.subarray(0, length);
 }
 
 /** Fetches a picture from the provider itself: the guard for public pictures would refuse a local server. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
@@ -114,6 +115,21 @@ it('models draw whose names say so', () => {
   for (const name of [...draws, 'amazon.nova-canvas-v1:0']) expect(guessedModality(name)).toBe('image');
   expect(guessedModality('gpt-5.6')).toBe('text');
 });
+
+it.each(['base64', 'base64url'] as const)(
+  'decodes a large picture in %s, with and without line breaks',
+  async form => {
+    const bytes = Buffer.concat([PICTURE, randomBytes(3_000_000)]);
+    const text = bytes.toString(form);
+    for (const base64 of [text, text.replace(/.{76}/g, '$&\r\n')]) {
+      const { outputs } = await draw('xai-images', 'grok-imagine-image', [
+        { body: { data: [{ b64_json: base64 }] } },
+      ]);
+      const [output] = outputs;
+      expect(output?.type === 'image' && bytes.equals(output.bytes)).toBe(true);
+    }
+  },
+);
 
 it('says that a picture was withheld, and what it cost', async () => {
   const cost = { usage: { cost_in_usd_ticks: 200_000_000 } };
