@@ -126,6 +126,27 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     await Promise.all([one.close(), two.close()]);
   });
 
+  test('grant a key together what one of them would', async () => {
+    const database = await makeDatabase(cluster.url, 'granted');
+    const perSecond = 10;
+    const both = [
+      await start(database, { rateLimit: perSecond }),
+      await start(database, { rateLimit: perSecond }),
+    ];
+    const [{ key }] = both as [TestService];
+    const statuses = new Map(both.map(service => [service, [] as number[]]));
+    const granted = () => [...statuses.values()].flat().filter(status => status === 200).length;
+    const since = performance.now();
+    while (granted() < 3 * perSecond) {
+      for (const [service, answers] of statuses) answers.push((await service.get('/me', { key })).http);
+    }
+    // A burst is what a second grants.
+    const seconds = (performance.now() - since) / 1000 + 1;
+    expect(granted()).toBeLessThanOrEqual(1.2 * perSecond * seconds);
+    for (const answers of statuses.values()) expect(new Set(answers)).toEqual(new Set([200, 429]));
+    await Promise.all(both.map(service => service.close()));
+  });
+
   test('one that is killed has its runs carried out by another, once, and paid for once', async () => {
     const database = await makeDatabase(cluster.url, 'killed');
     const doomed = await serveInProcess(temporaryDataDir(), '--database', database, '--sync-window', '0s');
