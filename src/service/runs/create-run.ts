@@ -5,6 +5,7 @@ import { type Caller, SESSION_KEY_ID } from '../core/caller.ts';
 import { type Clock, resultWithin } from '../core/clock.ts';
 import { invalidRequest, notFound, Refusal, tooMany } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
+import { DatabaseUnavailableError } from '../store/errors.ts';
 import { CreationRefused, type Idempotency, type RunOutcome, type UserLimits } from '../store/run-records.ts';
 import { findRun } from './current-runs.ts';
 import type { InputFiles } from './input-files.ts';
@@ -67,6 +68,7 @@ export async function createRun(
   const former = (body.inputs.imageInputs ?? []).length > 0 ? await repeatedRun() : undefined;
   if (former) return former;
   const checked = await checkedRun(services, caller, body, memory).catch(async (error: unknown) => {
+    if (error instanceof DatabaseUnavailableError) throw error;
     const former = await repeatedRun();
     if (former) return former;
     services.definitions.forgetRunnable(body.promptVersionId);

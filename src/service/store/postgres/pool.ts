@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import { codeOf } from '../../../files/error-utils.ts';
+import { resultWithin, systemClock } from '../../core/clock.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
 import { databaseFaultReason, isAway } from './away.ts';
 import { DatabaseHost } from './database-host.ts';
@@ -56,6 +57,7 @@ class Primary {
   }
 
   async connect(): Promise<PooledConnection> {
+    const since = performance.now();
     const current = this.#current;
     if (current) {
       try {
@@ -69,7 +71,8 @@ class Primary {
     this.#search ??= this.#find().finally(() => {
       this.#search = undefined;
     });
-    const host = await this.#search;
+    const host = await resultWithin(since + MAX_WAIT_MS - performance.now(), systemClock, this.#search);
+    if (host === undefined) throw new DatabaseUnavailableError('no host of the database answers');
     return { host, client: await host.connect() };
   }
 
@@ -82,37 +85,47 @@ class Primary {
     if (this.#current === host && this.#hosts.length > 1) this.#current = undefined;
   }
 
-  /** Asks all servers at once. Retries those that refuse until all have answered, because a standby may be promoted. */
-  async #find(): Promise<DatabaseHost> {
+  /**
+   * Asks all servers at once. Retries those that refuse until all have answered once, because a standby may be promoted
+   * while a silent server is waited for.
+   */
+  #find(): Promise<DatabaseHost> {
     const reasons = new Map<DatabaseHost, string>();
-    const over = new AbortController();
-    const attempts = this.#hosts.map(async host => {
-      for (;;) {
-        try {
-          const client = await host.connect();
-          client.release();
-          return host;
-        } catch (error) {
-          reasons.set(host, databaseFaultReason(error));
-          if (over.signal.aborted || reasons.size === this.#hosts.length) throw error;
-          await sleep(RETRY_EVERY_MS);
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      const ask = async (host: DatabaseHost): Promise<void> => {
+        while (!isOver) {
+          try {
+            (await host.connect()).release();
+            if (isOver) return;
+            isOver = true;
+            this.#use(host);
+            resolve(host);
+          } catch (error) {
+            reasons.set(host, databaseFaultReason(error));
+            isOver ||= reasons.size === this.#hosts.length;
+            if (isOver) reject(noPrimary(reasons));
+            else await sleep(RETRY_EVERY_MS);
+          }
         }
-      }
+      };
+      for (const host of this.#hosts) void ask(host);
     });
-    try {
-      const found = await Promise.any(attempts);
-      this.#current = found;
-      for (const host of this.#hosts) if (host !== found) host.drop('another server is the primary');
-      return found;
-    } catch {
-      const each = this.#hosts.map(host => `${host.place}: ${reasons.get(host) ?? 'no answer'}`);
-      throw new DatabaseUnavailableError(`no host of the database accepts writes (${each.join('; ')})`);
-    } finally {
-      over.abort();
-    }
+  }
+
+  #use(host: DatabaseHost): void {
+    this.#current = host;
+    for (const other of this.#hosts) if (other !== host) other.drop('another server is the primary');
   }
 }
 
+function noPrimary(reasons: ReadonlyMap<DatabaseHost, string>): DatabaseUnavailableError {
+  const each = [...reasons].map(([{ place }, reason]) => `${place}: ${reason}`);
+  return new DatabaseUnavailableError(`no host of the database accepts writes (${each.join('; ')})`);
+}
+
+/** Maximum time to look for a server that accepts writes, before the request is refused. */
+const MAX_WAIT_MS = 8000;
 /** Interval of attempts at a server that accepts no writes. */
 const RETRY_EVERY_MS = 250;
 
