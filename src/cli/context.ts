@@ -40,9 +40,9 @@ export interface Connection {
   faultOf(runId: string): EngineFault | undefined;
   /** The runs of the embedded service in this process. */
   readonly runsHere?: RunsHere;
-  /** The costs of runs in tokens and money; only of this machine's own service. */
+  /** The costs of runs in tokens and money; only of the embedded service. */
   readonly costs?: Costs;
-  /** Loads the providers' batch APIs; only of this machine's own service. */
+  /** Loads the providers' batch APIs; only of the embedded service. */
   readonly providerBatches?: () => Promise<ProviderBatches>;
 }
 
@@ -57,7 +57,7 @@ export interface Context extends TerminalContext {
   readonly settings: Settings;
   /** Resolves base URL and key; starts the embedded service if it is the default. Returns the same connection each time. */
   connection(): Promise<Connection>;
-  /** Connects to this machine's own service, whatever is configured. Returns the same connection each time. */
+  /** Connects to the embedded service, whatever is configured. Returns the same connection each time. */
   localConnection(): Promise<Connection>;
   /** Connects to a service other than the configured one, with a key that need not be stored. */
   connectTo(peer: { profile: string; baseUrl: string; apiKey: string }): Promise<Connection>;

@@ -120,7 +120,7 @@ describe('what the built command loads', () => {
       .toBeLessThanOrEqual(106);
   });
 
-  it('for one run on the built-in service', async () => {
+  it('for one run on the embedded service', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
     const builtins = COSTLY.filter(name => name !== 'http2' && name !== 'worker_threads');
     expectWithin(loaded, { files: 11, kilobytes: 915, builtins });

@@ -39,7 +39,7 @@ describe('the command', () => {
     expect([quiet.stdout, quiet.stderr]).toEqual([stdout, '']);
   });
 
-  it('reaches the built-in service whatever the proxy', async () => {
+  it('reaches the embedded service whatever the proxy', async () => {
     const env = { HTTP_PROXY: 'http://127.0.0.1:9', http_proxy: 'http://127.0.0.1:9' };
     const { code } = await runCommand(['account'], { env });
     expect(code).toBe(0);

@@ -222,7 +222,7 @@ it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, rea
   );
   expect(left.toSorted()).toEqual([...leftOut].toSorted());
   // Nothing that a client's library writes reaches the terminal.
-  expect(stderr).toMatch(/^(?:(?:note: |Using the built-in service ).*\n)*$/);
+  expect(stderr).toMatch(/^(?:(?:note: |Using the embedded service ).*\n)*$/);
   const { text = '' } = provider.asked[0] ?? {};
   const missing = Object.entries(SENT_AS).filter(([, field]) => !field.test(text));
   expect(missing.map(([option]) => option).toSorted()).toEqual([...leftOut].toSorted());

@@ -76,7 +76,7 @@ const HOSTED_RUN = 'run ask -i who=Ada';
 
 const cases: {
   name: string;
-  /** What the environment is; this machine's own service by default. */
+  /** What the environment is; the embedded service by default. */
   where?: () => unknown;
   bring: () => Promise<CommandOutcome>;
   code: number;

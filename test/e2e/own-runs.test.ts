@@ -120,7 +120,9 @@ describe('with --no-wait the run', () => {
       command: path.join(copy, 'bin/promptrun.js'),
     });
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain('error: no run was made: the process for the run ended before it began (exit code 3)');
+    expect(stderr).toContain(
+      'error: no run was made: the process for the run ended before it began (exit code 3)',
+    );
     expect(stderr).not.toContain('answer');
     expect(stderr).not.toMatch(/^ {4}at /mu);
   });

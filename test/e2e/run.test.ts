@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../support/context.ts';
 import { scriptedService, success } from '../support/scripted-service.ts';
 import { isPosix } from '../support/system.ts';
 
-describe('a run on the built-in service', () => {
+describe('a run on the embedded service', () => {
   it('of a prompt file is of what the file says now', async () => {
     const home = temporaryDirectory();
     const prompt = (words: string): void =>

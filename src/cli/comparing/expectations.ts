@@ -180,7 +180,7 @@ export function unjudgedText({ unjudged }: ExpectedCases): string[] {
   if (unjudged.length === 0) return [];
   const shown = unjudged.slice(0, MOST_IDS).join(', ');
   const more = unjudged.length - MOST_IDS;
-  return [`without a case, and in no figure: ${more > 0 ? `${shown} and ${more} more` : shown}`];
+  return [`without a case, so not counted: ${more > 0 ? `${shown} and ${more} more` : shown}`];
 }
 
 const MOST_IDS = 5;

@@ -55,7 +55,7 @@ export class Known {
   async names(idOf: (prompt: KnownPrompt) => string): Promise<ReadonlyMap<string, string>> {
     const service = this.#service();
     const local = service === 'local' ? (await this.#localFacts()).prompts : [];
-    // The other cached versions of this machine's own service are prompt files, which are offered as files.
+    // The other cached versions of the embedded service are prompt files, which are offered as files.
     const prompts = local.length > 0 ? local : await this.prompts();
     const slugs = new PromptCache(this.#ctx.settings.directory, service).slugs();
     const names = new Map<string, { readonly name: string; readonly title: string }>();

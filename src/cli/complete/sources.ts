@@ -55,7 +55,7 @@ const testFiles = filesNamed(/\.test\.yaml$/u);
 
 const profiles: CandidateSource = ({ ctx }) => [
   ...[...ctx.settings.profiles].map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
-  { value: LOCAL_PROFILE, description: 'the built-in service' },
+  { value: LOCAL_PROFILE, description: 'the embedded service' },
 ];
 
 const aliases: CandidateSource = ({ ctx }) =>

@@ -33,7 +33,7 @@ export const ROW_INPUT_FLAGS = [
 
 /** The flags of every command that creates runs. */
 export const CAP_FLAGS = [
-  ['--max-cost <dollars>', 'create nothing that could exceed this total cost; built-in service only'],
+  ['--max-cost <dollars>', 'create nothing that could exceed this total cost; embedded service only'],
   ['--max-credits <n>', 'create nothing that could exceed this total of credits'],
 ] as const satisfies readonly FlagSpec[];
 
@@ -45,7 +45,7 @@ export const MODELS_FLAG = [
 
 /** The flags of every command that creates many runs. */
 export const PACE_FLAGS = [
-  ['--concurrency <n>', 'maximum number of open creations (default: 4; built-in service: 16)'],
+  ['--concurrency <n>', 'maximum number of open creations (default: 4; embedded service: 16)'],
   ['--rate <n>', "maximum requests per second, 0 for no limit (default: the service's limit, or 5)"],
 ] as const satisfies readonly FlagSpec[];
 

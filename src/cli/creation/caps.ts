@@ -53,7 +53,7 @@ export function creditsText(amount: Credits): string {
 /** Returns the error for `--max-cost` on a service that does not report costs. */
 export function maxCostUnsupported(): CliError {
   return usageError(
-    "--max-cost works only with this machine's own service, because other services don't report what a run costs",
+    "--max-cost works only on the embedded service, because other services don't report what a run costs",
     'Limit the credits instead, with --max-credits <n>.',
   );
 }

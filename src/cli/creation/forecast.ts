@@ -65,7 +65,7 @@ export class Forecast {
     this.#count(connection, estimate, listed);
   }
 
-  /** Counts a creation. @throws {CliError} if this machine's own service would refuse it */
+  /** Counts a creation. @throws {CliError} if the embedded service would refuse it */
   async addChecked(
     connection: Connection,
     request: CreationRequest,
@@ -98,7 +98,7 @@ export class Forecast {
   /**
    * Returns the forecast as one line of text.
    *
-   * @param caps a cap on credits includes those of this machine's own service, which cost nothing
+   * @param caps a cap on credits includes those of the embedded service, which cost nothing
    */
   text(caps: Caps): string {
     const { cost, tableDate } = this.#sums();

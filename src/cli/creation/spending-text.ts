@@ -3,7 +3,7 @@ import { counted } from '../core/counted.ts';
 import { credits, creditsText } from './caps.ts';
 import type { Totals } from './spending.ts';
 
-/** Returns false if this machine's own service made all runs, because its credits cost nothing. */
+/** Returns false if the embedded service made all runs, because its credits cost nothing. */
 export function hasPaidCredits({ runs, models }: Totals): boolean {
   return models.reduce((sum, own) => sum + own.runs, 0) < runs;
 }
@@ -30,7 +30,7 @@ export function spendingText(totals: Totals, withCredits = hasPaidCredits(totals
 
 type ShownTotals = Omit<Totals, 'models' | 'tokens' | 'tokensUnknown'>;
 
-/** @param isHere true if this machine's own service, which knows costs, made some of the runs */
+/** @param isHere true if the embedded service, which knows costs, made some of the runs */
 function sumsText(
   { runs, credits: taken, creditsUnknown, cost, costUnknown, estimated }: ShownTotals,
   { isHere, withCredits }: { readonly isHere: boolean; readonly withCredits: boolean },

@@ -17,7 +17,7 @@ export type Unit = keyof Estimate;
 /** The actual cost and credits of a run; undefined while unknown. */
 export interface RunSpend {
   readonly credits?: Credits | undefined;
-  /** Set only by this machine's own service. */
+  /** Set only by the embedded service. */
   readonly cost?: Money | undefined;
 }
 
@@ -51,7 +51,7 @@ interface SpentRun extends Pick<MadeRun, 'runId' | 'connection'> {
   tokens: number | undefined;
   credits: Credits | undefined;
   cost: Money | undefined;
-  /** The cost as this machine's own service counts it. */
+  /** The cost as the embedded service counts it. */
   counted: RunCost | undefined;
 }
 
@@ -83,10 +83,10 @@ interface ModelTotals extends Sums {
   readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
 }
 
-/** The spending of a command's runs: credits from the list of runs, credits and money from this machine's own service. */
+/** The spending of a command's runs: credits from the list of runs, credits and money from the embedded service. */
 export class Spending {
   readonly #runs = new Map<string, SpentRun>();
-  /** Runs that this machine's own service has not counted yet. */
+  /** Runs that the embedded service has not counted yet. */
   readonly #uncounted = new Set<SpentRun>();
   /** The sums of the known amounts. */
   readonly #sums = { cost: 0, credits: 0 };
@@ -147,7 +147,7 @@ export class Spending {
     return addUp([this.#sums[unit], ...[...this.#unknown[unit]].map(run => run.estimate[unit] ?? usual)]);
   }
 
-  /** Reads the costs of runs that ended on this machine's own service. */
+  /** Reads the costs of runs that ended on the embedded service. */
   async readCosts(): Promise<void> {
     for (const [{ costs }, runs] of byConnection(this.#uncounted)) {
       const known = await costs?.of(runs.map(({ runId }) => runId));
@@ -186,7 +186,7 @@ export class Spending {
     if (amount === undefined) return;
     const dearest = this.#dearest[unit];
     const { kind, counted } = run;
-    // The cost per answer is known once this machine's own service has counted the run.
+    // The cost per answer is known once the embedded service has counted the run.
     const each = unit === 'credits' ? amount : counted && amount / counted.answers;
     if (each !== undefined) {
       for (const name of counted === undefined ? [kind] : [kind, counted.model]) {

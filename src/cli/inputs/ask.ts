@@ -174,8 +174,8 @@ async function askFreely(ctx: Context): Promise<[key: string, value: string][]> 
   for (;;) {
     const description =
       text.size === 0
-        ? 'This prompt does not tell which inputs it takes: enter them as key=value; an empty line goes on.'
-        : 'One more as key=value; an empty line goes on.';
+        ? 'This prompt does not say which inputs it takes: enter them as key=value; an empty line continues.'
+        : 'One more as key=value; an empty line continues.';
     const check = (pair: string): Promise<string | undefined> => pairProblem(ctx, pair);
     const answer = await prompter.text(
       { message: 'input', lines: 'several items', description, check },

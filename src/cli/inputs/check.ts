@@ -45,7 +45,7 @@ function unknownInput(fields: InputFields, text: ReadonlyMap<string, string>): C
   );
 }
 
-const UNCHECKED = '--no-validate sends it all the same.';
+const UNCHECKED = 'To send it anyway, add --no-validate.';
 
 function wrongChoice(fields: InputFields, text: ReadonlyMap<string, string>): CliError | undefined {
   for (const { key, choices, multiple } of fields.text) {

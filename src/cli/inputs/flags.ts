@@ -97,7 +97,7 @@ export function acceptedOptions(models: readonly Model[]): Map<string, Set<strin
   return accepted;
 }
 
-const UNCHECKED = '--no-validate sends it all the same.';
+const UNCHECKED = 'To send it anyway, add --no-validate.';
 
 function unknownOption(key: string, keys: readonly string[]): CliError {
   const accepted = keys.toSorted();

@@ -41,7 +41,7 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
   onNamed?.(whole);
   const fault = namedFileFault(whole, allowOutside ? undefined : cwd, counted);
   if (fault === 'outside') {
-    throw new CaseFault(`${file} lies outside of the folder of the file that names it`, [
+    throw new CaseFault(`${file} lies outside the folder of the file that names it`, [
       'If you trust that file, add --allow-outside.',
     ]);
   }

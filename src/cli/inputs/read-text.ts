@@ -45,7 +45,8 @@ export function fileFault(error: unknown, file: string, flag: string): CliError 
   const code = codeOf(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: there is no file ${file}`);
   if (code === 'EISDIR') return usageError(`${flag}: ${file} is a directory`);
-  if (code === 'EACCES' || code === 'EPERM') return usageError(`${flag}: ${file} may not be read`);
+  if (code === 'EACCES' || code === 'EPERM')
+    return usageError(`${flag}: ${file} can't be read: permission denied`);
   if (code === undefined) throw error;
   return usageError(`${flag}: ${file} can't be read (${code})`);
 }

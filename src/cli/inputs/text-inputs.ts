@@ -84,7 +84,7 @@ function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
   ];
   if (readers.length > 1) {
     throw usageError(
-      `standard input can be read once only, not by ${readers.join(' and ')}`,
+      `standard input can be read only once, not by ${readers.join(' and ')}`,
       'Give all but one of them from a file.',
     );
   }
@@ -102,13 +102,13 @@ interface InputsDocument extends Pick<CollectedInputs, 'images'> {
 }
 
 function documentOf(value: unknown, where: string): InputsDocument {
-  if (!isMap(value)) throw usageError(`${where}a map of keys to values is needed`);
+  if (!isMap(value)) throw usageError(`${where}this must be a map of keys to values`);
   if (!isNested(value)) return { values: value, images: [] };
   const { textInputs = {}, imageInputs = [], ...others } = value;
   const [stray] = Object.keys(others);
   if (stray !== undefined) {
     throw usageError(
-      `${where}${JSON.stringify(stray)} stands beside textInputs and imageInputs`,
+      `${where}${JSON.stringify(stray)} is not allowed next to textInputs and imageInputs`,
       'Give either {textInputs, imageInputs} or a flat map of keys to values.',
     );
   }

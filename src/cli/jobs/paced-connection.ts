@@ -2,7 +2,7 @@ import type { Connection, Context } from '../context.ts';
 import { connectionFor } from '../targets/prompt-file.ts';
 import { RequestPace } from './request-pace.ts';
 
-/** Default numbers of open creations; more on this machine's own service, which needs no connections for them. */
+/** Default numbers of open creations; more on the embedded service, which needs no connections for them. */
 const DEFAULT_CONCURRENCY = { elsewhere: 4, here: 16 };
 /** Shorter pauses are not reported. */
 const MIN_REPORTED_PAUSE_MS = 5000;
@@ -10,7 +10,7 @@ const MIN_REPORTED_PAUSE_MS = 5000;
 /**
  * Returns a connection that limits the rate of its requests.
  *
- * @param rate requests per second, 0 for no limit; by default the service's own limit, and none on this machine's service
+ * @param rate requests per second, 0 for no limit; by default the service's own limit, and none on the embedded service
  */
 export function pacedConnection(ctx: Context, connection: Connection, rate: number | undefined): Connection {
   const isUnlimited = connection.recorder?.mode === 'replay' || (rate === undefined && connection.embedded);

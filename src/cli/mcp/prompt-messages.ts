@@ -44,7 +44,7 @@ export function imageArgumentName(at: number, count: number): string {
 /**
  * Renders a prompt, which is free.
  *
- * @throws {CliError} USAGE_ERROR for a prompt that this machine's own service doesn't have
+ * @throws {CliError} USAGE_ERROR for a prompt that the embedded service doesn't have
  */
 export async function renderedPrompt(
   ctx: Context,

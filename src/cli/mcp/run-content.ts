@@ -72,7 +72,7 @@ async function toToolContent(ctx: Context, connection: Connection, item: OutputI
 interface RunCosts {
   /** null if the run was free; undefined if unknown. */
   readonly credits?: number | null;
-  /** The cost in US dollars; only of this machine's own service. */
+  /** The cost in US dollars; only of the embedded service. */
   readonly cost?: number;
 }
 

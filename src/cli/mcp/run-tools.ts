@@ -23,7 +23,7 @@ import type { SessionPrompts } from './session-prompts.ts';
 export interface ToolCall {
   /** Aborted if the client cancels the call. */
   readonly signal: AbortSignal;
-  /** Returns true after the session has ended, and with it the runs of this machine's own service. */
+  /** Returns true after the session has ended, and with it the runs of the embedded service. */
   readonly isSessionOver: () => boolean;
   /** Reports progress to the client, if it asked for it. */
   readonly progress: (message: string) => void;
@@ -218,7 +218,7 @@ function requiredText(args: Readonly<Record<string, unknown>>, key: string): str
 function textsArgument(args: Readonly<Record<string, unknown>>, key: string): string[] {
   const value = args[key] ?? [];
   if (Array.isArray(value) && value.every(one => typeof one === 'string')) return value;
-  throw usageError(`${key} must be a list of texts`);
+  throw usageError(`${key} must be a list of strings`);
 }
 
 function textMapArgument(args: Readonly<Record<string, unknown>>, key: string): Map<string, string> {

@@ -19,14 +19,14 @@ import { imageArgumentName, listedPrompt, renderedPrompt } from './prompt-messag
 import { getRun, runPromptTool, type ToolCall } from './run-tools.ts';
 import type { OfferedPrompt, SessionPrompts } from './session-prompts.ts';
 
-const PROMPT_NAME = { type: 'string', description: 'its name as search_prompts gives it' } as const;
+const PROMPT_NAME = { type: 'string', description: 'its name as search_prompts returns it' } as const;
 
 const TOOLS: readonly Tool[] = [
   {
     name: 'search_prompts',
     title: 'Search prompts',
     description:
-      'Finds published prompts by words, with the inputs they take. Free. Without words: all there are.',
+      'Finds published prompts by words, with the inputs they take. Free. Without words, lists all of them.',
     inputSchema: {
       type: 'object',
       properties: { words: { type: 'string', description: 'what to look for' } },
@@ -37,7 +37,7 @@ const TOOLS: readonly Tool[] = [
     name: 'run_prompt',
     title: 'Run a prompt',
     description:
-      'Runs a prompt and gives what its model made: text, pictures, the id of the run and what it cost. It may cost money.',
+      "Runs a prompt and returns the model's output (text, pictures), the id of the run and its cost. It may cost money.",
     inputSchema: {
       type: 'object',
       properties: {
@@ -55,9 +55,9 @@ const TOOLS: readonly Tool[] = [
   },
   {
     name: 'get_run',
-    title: 'Take up a run',
+    title: 'Wait for a run',
     description:
-      'Waits for a run that was still going when its call ended, and gives its outputs. Costs nothing more.',
+      'Waits for a run that was still running when its call ended, and returns its outputs. Costs nothing more.',
     inputSchema: {
       type: 'object',
       properties: {

@@ -100,7 +100,7 @@ export class SessionPrompts {
     this.#checkAllowed(name, file);
     const isOffered = this.#allowed !== undefined || [...this.#files().values()].includes(file);
     if (isOffered || isBelow(this.#ctx.cwd, file)) return;
-    throw usageError(`${name} lies outside of the working directory`);
+    throw usageError(`${name} lies outside the working directory`);
   }
 
   #checkAllowed(name: string, ...identities: string[]): void {

@@ -76,7 +76,7 @@ async function printMedia(
 
 function noteUnknownType({ io }: Context, { type }: OutputItem, number: number): void {
   if (KNOWN_TYPES.has(type)) return;
-  io.note(`note: output ${number} is of a type that is not known here: ${oneLine(fieldText(type))}`);
+  io.note(`note: output ${number} has unknown type ${oneLine(fieldText(type))}`);
 }
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set(OUTPUT_TYPES);

@@ -48,8 +48,8 @@ function directoryUnwritable(directory: string, flag: string, error: unknown): C
   const code = codeOf(error);
   if (code === undefined) throw error;
   const reasons = new Map([
-    ['EACCES', 'you may not write there'],
-    ['EPERM', 'you may not write there'],
+    ['EACCES', 'you have no permission to write there'],
+    ['EPERM', 'you have no permission to write there'],
     ['EROFS', 'the file system is read-only'],
     ['ENOSPC', 'no space is left'],
     ['ENOENT', 'the system allows none'],

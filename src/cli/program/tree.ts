@@ -20,7 +20,7 @@ export interface TreeOptions {
 const WIDEST = 80;
 
 const EXAMPLES = [
-  'run hello -i name=Ada    # a sample prompt, on the built-in service',
+  'run hello -i name=Ada    # a sample prompt, on the embedded service',
   'run ./my.prompt -i topic=tea',
   'login --base-url https://prompts.example.com/v1',
   'help prompt-files        # or: models, environment, runs list …',
@@ -41,7 +41,7 @@ export function buildTree(options: TreeOptions): Command {
 function configureRoot(root: Command, { version, write, terminal }: TreeOptions): void {
   const width = widthOfHelp(terminal);
   root
-    .description('Run published prompts on a Prompt Execution Service, either hosted or built in.')
+    .description('Run published prompts on a Prompt Execution Service, either hosted or embedded.')
     .usage('<command> [options]')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command')

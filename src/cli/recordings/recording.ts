@@ -212,7 +212,7 @@ export class RecordingDirectory {
     }
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(place)) hash.update(chunk as Uint8Array);
-    if (hash.digest('hex') !== sha256) throw this.#damaged(file, `media/${sha256} holds something else`);
+    if (hash.digest('hex') !== sha256) throw this.#damaged(file, `media/${sha256} contains something else`);
   }
 
   async openMedia(sha256: string): Promise<{ length: number; body: AsyncIterable<Uint8Array> }> {

@@ -89,7 +89,7 @@ async function recordedFile(kept: RecordingDirectory, request: RecordedRequest):
   if (recording !== undefined) {
     throw usageError(
       `the recording ${file} lacks what was too big to keep: ${recording.notKept.join(', ')}`,
-      'Such a run can only be made anew, without --replay.',
+      "Such a run can't be replayed: run it without --replay.",
     );
   }
   const nearest = await nearestRecording(request, kept.all());

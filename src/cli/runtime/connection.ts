@@ -50,7 +50,7 @@ export async function openConnection(sources: ConnectionSources): Promise<OpenCo
   return connectTo(sources, { profile: address.profile, baseUrl: address.baseUrl.value, apiKey, keySource });
 }
 
-/** Opens this machine's own service although another one is configured, even incompletely; writes a note about that. */
+/** Opens the embedded service although another one is configured, even incompletely; writes a note about that. */
 export async function openLocalConnection(sources: ConnectionSources): Promise<OpenConnection> {
   const host = configuredHost(sources);
   if (host === undefined) introduceEmbedded(sources);
@@ -76,9 +76,9 @@ export function connectTo(
   });
 }
 
-/** Introduces the built-in service to new users. */
+/** Introduces the embedded service to new users. */
 function introduceEmbedded({ dataDir, io }: ConnectionSources): void {
-  if (isEmpty(dataDir)) io.note('Using the built-in service (profile local); for another: promptrun login');
+  if (isEmpty(dataDir)) io.note('Using the embedded service (profile local); for another: promptrun login');
 }
 
 async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise<OpenConnection> {

@@ -82,7 +82,7 @@ export class JsonFile<T extends JsonDocument> {
   #damaged(what: string): Error {
     return configError(
       `${this.path} is damaged: ${what}`,
-      'Mend it in an editor, or rename it to start with a new one.',
+      'Repair it in an editor, or rename it to start with a new one.',
     );
   }
 }

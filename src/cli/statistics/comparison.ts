@@ -37,7 +37,7 @@ export function verdictText(comparison: RateComparison, reference: string): stri
   if (pairs < LEAST_PAIRS) {
     return `${line}; fewer than ${LEAST_PAIRS} cases cannot show any difference`;
   }
-  return `${line}; so many cases show one of ${pointsText(smallest).slice(1)} points four times out of five`;
+  return `${line}; this many cases show a difference of ${pointsText(smallest).slice(1)} points four times out of five`;
 }
 
 function roundedPercent(rate: number): string {

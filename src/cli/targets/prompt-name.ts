@@ -220,7 +220,7 @@ export async function readPrompt(
 /** Returns the hint for an unknown prompt name. */
 export function howToFind({ embedded, advise }: Connection): string {
   return embedded
-    ? `The prompts there are: ${advise('prompts', 'list')}`
+    ? `List the prompts with: ${advise('prompts', 'list')}`
     : `Find prompts with: ${advise('prompts', 'search')} <words>`;
 }
 

@@ -29,7 +29,7 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
   if (only === undefined) {
     throw notFoundError(
       `no run begins with ${name} among the newest ${MAX_LIST_LIMIT} and those started on this machine`,
-      `Runs are shown by: ${connection.advise('runs', 'list')}`,
+      `List your runs with: ${connection.advise('runs', 'list')}`,
     );
   }
   if (others.length === 0) return only;

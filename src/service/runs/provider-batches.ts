@@ -43,7 +43,9 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const { model } = await requireRunnable(services, promptVersionId);
       const { provider } = model;
       if (model.modality !== 'text') {
-        throw invalidRequest(`the model ${model.model} makes pictures: only text models can be used in a batch`);
+        throw invalidRequest(
+          `the model ${model.model} makes pictures: only text models can be used in a batch`,
+        );
       }
       if (provider?.batch !== true) {
         throw invalidRequest(

@@ -146,9 +146,7 @@ describe('a batch on the local service', () => {
       },
     );
     expect(exitCode).toBe(5);
-    expect(stderr).toContain(
-      'error: rows.csv line 4 (row 2): 3 columns where the header has 2 (USAGE_ERROR)',
-    );
+    expect(stderr).toContain('error: rows.csv line 4 (row 2): 3 columns, but the header has 2 (USAGE_ERROR)');
     expect(stderr).toContain('error: rows.csv line 5 (row 3): missing input: name (USAGE_ERROR)');
     expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual([
       'succeeded',
@@ -346,8 +344,8 @@ describe('--dry-run', () => {
       home,
     });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('line 4 (row 3): ../secret.png lies outside of the folder');
-    expect(stderr).toContain('line 5 (row 4): /dev/zero lies outside of the folder');
+    expect(stderr).toContain('line 4 (row 3): ../secret.png lies outside the folder');
+    expect(stderr).toContain('line 5 (row 4): /dev/zero lies outside the folder');
     expect(stderr).toContain('line 2 (row 1): image: there is no file no.png');
     expect(stderr).toContain('line 3 (row 2): image notes.txt is not an image');
     expect(await runs()).toEqual([]);
@@ -384,7 +382,7 @@ describe('wrong use', () => {
   test.each([
     [['--from', 'names.csv'], '--out is missing'],
     [['--from', 'none.csv', '--out', 'r.jsonl'], 'there is no file none.csv'],
-    [['--from', 'names.txt', '--out', 'r.jsonl'], 'does not tell its format'],
+    [['--from', 'names.txt', '--out', 'r.jsonl'], 'does not show its format'],
     [['--from', '-', '--out', 'r.jsonl'], '--from - needs --format'],
     [['--from', 'names.csv', '--out', 'r.jsonl', '--shard', '0/2'], '--shard needs i/n'],
     [['--from', 'names.csv', '--out', 'r.jsonl', '--shard', '3/2'], '--shard needs i/n'],
@@ -415,7 +413,7 @@ describe('wrong use', () => {
     [['--from', 'names.csv', '--out', 'r.jsonl', '--save', 'old.jsonl'], '--save: '],
     [
       ['--from', 'names.csv', '--out', 'r.jsonl', '--max-cost', '1'],
-      "--max-cost works only with this machine's own",
+      '--max-cost works only on the embedded service',
     ],
     [['--from', 'twice.csv', '--out', 'r.jsonl'], 'names the column "name" twice'],
     [

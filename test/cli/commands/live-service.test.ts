@@ -56,7 +56,7 @@ describe('what is said on the way', () => {
     const { exitCode, stderr } = await against([{ answer }], ['run', VERSION, '-i', 'nmae=Ada']);
     expect(exitCode).toBe(2);
     expect(stderr).toContain('unknown input');
-    expect(stderr).toContain(`What it takes: promptrun prompts get ${VERSION}`);
+    expect(stderr).toContain(`Its inputs: promptrun prompts get ${VERSION}`);
   });
 
   it('of a wait that is longer than a day says no more than that', async () => {

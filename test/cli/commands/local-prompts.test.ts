@@ -67,7 +67,7 @@ describe('prompts get', () => {
   it('knows what was meant by a name that does not exist, and where the names are', async () => {
     const { stderr, exitCode } = await machine().promptrun(['prompts', 'get', 'helo']);
     expect(stderr).toContain(
-      'error: there is no prompt "helo"; did you mean hello? (NOT_FOUND_ERROR)\nThe prompts there are: promptrun prompts list\n',
+      'error: there is no prompt "helo"; did you mean hello? (NOT_FOUND_ERROR)\nList the prompts with: promptrun prompts list\n',
     );
     expect(exitCode).toBe(4);
   });
@@ -388,7 +388,7 @@ it('the local service is told of once on a machine', async () => {
   const { promptrun } = machine();
   const first = await promptrun(['run', 'hello', '-i', 'name=Ada']);
   const second = await promptrun(['run', 'hello', '-i', 'name=Ada']);
-  expect([first.stderr, second.stderr]).toEqual([expect.stringContaining('built-in service'), '']);
+  expect([first.stderr, second.stderr]).toEqual([expect.stringContaining('embedded service'), '']);
 });
 
 it('config path shows every place with what is kept there', async () => {

@@ -93,9 +93,9 @@ describe('login', () => {
 
   it.each([
     ['', 'there is no key in it'],
-    ['a\nb\n', 'the key holds a line break'],
-    ['a b', 'the key holds a space'],
-    ['\u00fc', 'the key holds characters that no key is made of'],
+    ['a\nb\n', 'the key contains a line break'],
+    ['a b', 'the key contains a space'],
+    ['\u00fc', "the key contains characters that keys can't have"],
   ])('refuses %j before anything is sent', async (stdin, message) => {
     const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://a.test'], { stdin });
     expect([exitCode, stderr()]).toEqual([
@@ -171,6 +171,6 @@ describe('logout', () => {
 
   it('says so where there is nothing to forget', async () => {
     const { exitCode, stderr } = await runInProcess(['logout']);
-    expect([exitCode, stderr()]).toEqual([0, 'No profile is active; there is no key to forget.\n']);
+    expect([exitCode, stderr()]).toEqual([0, 'No profile is active, so there is no key to remove.\n']);
   });
 });

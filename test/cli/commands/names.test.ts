@@ -109,9 +109,7 @@ describe('what belongs to the service of this machine', () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
     const { stderr, stdout, exitCode } = await against([], argv, { home, local: localService });
-    expect(stderr).toMatch(
-      /^error: .* this machine's own service, but http.* is configured by PROMPTRUN_BASE_URL/,
-    );
+    expect(stderr).toMatch(/^error: .* the embedded service, but http.* is configured by PROMPTRUN_BASE_URL/);
     expect(stderr).toContain('--profile local');
     expect([stdout, exitCode]).toEqual(['', 2]);
     const there = await against([], ['prompts', 'publish', 'x.prompt', '--profile', 'local'], {
@@ -133,11 +131,11 @@ it("nothing of a prompt file is sent to a service that is not a promptrun's own"
   }
 });
 
-it("a run of a service that can't end runs is not cancelled", async () => {
+it("a run of a service that can't cancel runs is not cancelled", async () => {
   const run = { expect: { method: 'POST', path: `/runs/${RUN}/cancel` }, answer: missing };
   const script = [run, { expect: { method: 'GET', path: '/prompts' }, answer: missing }];
   const { stderr, exitCode } = await against(script, ['runs', 'cancel', RUN]);
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("can't end runs")]);
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("can't cancel runs")]);
 });
 
 it('a run of a service that does not keep what it was created from is run again from its manifest', async () => {

@@ -40,7 +40,7 @@ it('forgets a profile, active or not', async () => {
   expect([JSON.parse(stdout()), exitCode]).toEqual([[], 0]);
 });
 
-it('shows the built-in service only when it is the one in use', async () => {
+it('shows the embedded service only when it is the one in use', async () => {
   const { stdout } = await after(ADD, 'profile use local', 'profile list');
   expect(stdout()).toBe('work\thttps://a.test/v1\tnone\t\nlocal\tbuilt in\tnone\tactive\n');
 });

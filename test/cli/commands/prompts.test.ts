@@ -82,9 +82,9 @@ describe('prompts get', () => {
   });
 
   it.each([
-    [{}, 'not described in a form that is known'],
+    [{}, 'not described in a known form'],
     [{ textInputs: {}, imageInputs: [] }, 'It takes no inputs.'],
-    [null, 'not described in a form that is known'],
+    [null, 'not described in a known form'],
   ])('says what it can of the config %j', async (config, words) => {
     const script = [answering(`/prompts/${PROMPT}`, { ...POSTCARD, config })];
     const { stdout } = await against(script, ['prompts', 'get', PROMPT], ON_TERMINAL);

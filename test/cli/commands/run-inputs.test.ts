@@ -140,14 +140,14 @@ describe('what `run` refuses before anything is sent', () => {
     [['--image', 'empty.png'], 'empty.png is empty'],
     [['--image', 'text.png'], 'text.png is not an image'],
     [['--image', 'large.png'], 'large.png has 20.0 MiB'],
-    [['--image', 'data:image/png;base64,#'], 'does not hold valid base64'],
+    [['--image', 'data:image/png;base64,#'], 'does not contain valid base64'],
     [['--image', 'data:image/png;base64,aGVsbG8='], 'the data URL is not an image'],
     [['-o', 'quality'], '--option needs key=value'],
     [
       ['--inputs', '-', '-i', 'a=@-'],
-      'standard input can be read once only, not by --inputs - and --input a=@-',
+      'standard input can be read only once, not by --inputs - and --input a=@-',
     ],
-    [['--image', '-', '--image', '-'], 'standard input can be read once only'],
+    [['--image', '-', '--image', '-'], 'standard input can be read only once'],
     [['--query', '[?'], '--query'],
   ])('%j', async (args, why) => {
     const service = await serviceOf();

@@ -398,7 +398,7 @@ describe('a creation that is not answered', () => {
     expect({ exitCode, stderr: stderr() }).toEqual({
       exitCode: 2,
       stderr: expect.stringMatching(
-        /^error: name is missing \(VALIDATION_ERROR\)\nWhat it takes: promptrun prompts get \S+\n$/,
+        /^error: name is missing \(VALIDATION_ERROR\)\nIts inputs: promptrun prompts get \S+\n$/,
       ),
     });
     expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'refused' });

@@ -5,7 +5,7 @@ import { localService } from '../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { FakeProvider } from '../../support/fake-provider.ts';
 
-it('shows what a run of the built-in service cost', async () => {
+it('shows what a run of the embedded service cost', async () => {
   const provider = await FakeProvider.start();
   onTestFinished(() => provider.close());
   const message = { role: 'assistant', content: 'Hi' };

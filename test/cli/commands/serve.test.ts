@@ -49,7 +49,7 @@ describe('serve', () => {
   it('keeps media apart only for a database that instances share', async () => {
     const refused = await runInProcess(['serve', '--media-dir', '.'], { local: localService });
     expect(refused.exitCode).toBe(2);
-    expect(refused.stderr()).toContain('--media-dir goes with --database');
+    expect(refused.stderr()).toContain('--media-dir needs --database');
     const missing = await runInProcess(['serve', '--media-dir', 'nowhere'], { local: localService });
     expect(missing.stderr()).toContain('--media-dir: nowhere is not a directory');
   });

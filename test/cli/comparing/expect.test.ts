@@ -84,7 +84,7 @@ describe('compare --expect', () => {
     ]);
     const page = readFileSync(path.join(here.home, 'page.html'), 'utf8');
     expect(page).toContain('b.prompt: worse: 0 % passed');
-    expect(page).toContain('without a case, and in no figure: row7, row8');
+    expect(page).toContain('without a case, so not counted: row7, row8');
     expect(page).toContain('does not contain');
   });
 

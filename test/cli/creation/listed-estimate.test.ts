@@ -40,7 +40,7 @@ it('a dry run of tests counts their judges', async () => {
     { home, local: embedded },
   );
   expect(JSON.parse(stdout())).toMatchObject({ creations: 4, estimate: { cost: 0 } });
-  // Credits of this machine's own service are nobody's money.
+  // Credits of the embedded service are nobody's money.
   expect(stderr()).toContain('note: 4 creations: about $0.00\n');
 });
 

@@ -74,8 +74,8 @@ describe('CSV', () => {
   test('a row with too many or too few columns is at fault, the others are not', async () => {
     const rows = await rowsOf('csv', 'a,b\n1,2,3\n"x\ny"\n4,5\n');
     expect(rows).toMatchObject([
-      { row: 1, line: 2, fault: '3 columns where the header has 2' },
-      { row: 2, line: 3, fault: '1 columns where the header has 2' },
+      { row: 1, line: 2, fault: '3 columns, but the header has 2' },
+      { row: 2, line: 3, fault: '1 columns, but the header has 2' },
       { row: 3, line: 5, id: '3' },
     ]);
   });
@@ -181,7 +181,7 @@ describe('JSONL', () => {
       'the value of "a" is null',
       { a: '{"b":1}', images: [] },
       'its id is neither text nor a number',
-      '"x" stands beside textInputs and imageInputs',
+      '"x" is not allowed next to textInputs and imageInputs',
       { a: 'b', images: [] },
     ]);
     expect(rows.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5, 6, 7]);
@@ -213,7 +213,7 @@ describe('ids', () => {
     expect(rows).toMatchObject([
       { id: 'x' },
       { id: 'y' },
-      { id: 'x (row 3)', line: 4, fault: 'its id "x" is that of row 1' },
+      { id: 'x (row 3)', line: 4, fault: 'its id "x" is already the id of row 1' },
     ]);
   });
 

@@ -72,10 +72,10 @@ describe('--inputs', () => {
   it.each([
     ['{"a": null}', '"a" is null'],
     ['a:\n', '"a" is null'],
-    ['- a', 'a map of keys to values is needed'],
-    ['', 'a map of keys to values is needed'],
+    ['- a', 'this must be a map of keys to values'],
+    ['', 'this must be a map of keys to values'],
     ['{"textInputs": {"a": null}}', '"a" is null'],
-    ['{"textInputs": {}, "name": "x"}', '"name" stands beside textInputs'],
+    ['{"textInputs": {}, "name": "x"}', '"name" is not allowed next to textInputs'],
     ['{"imageInputs": [{"type": "file"}]}', 'imageInputs[0] is neither'],
     ['{"imageInputs": ["-"]}', 'imageInputs[0] is neither'],
     ['a: [', 'neither JSON nor YAML: line'],

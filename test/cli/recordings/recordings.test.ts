@@ -275,7 +275,7 @@ describe('recordings', () => {
       const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));
       project.write(path.join('rec', 'media', name), 'a page');
       const run = await project.run(['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec']);
-      expect([run.exitCode, run.stderr()]).toEqual([2, expect.stringContaining('holds something else')]);
+      expect([run.exitCode, run.stderr()]).toEqual([2, expect.stringContaining('contains something else')]);
     });
 
     it('are refused where a medium is larger than any that is kept', async () => {

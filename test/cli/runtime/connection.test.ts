@@ -89,12 +89,12 @@ describe('--debug', () => {
   });
 });
 
-describe('the built-in service', () => {
+describe('the embedded service', () => {
   it('is named once on standard error, but not where it was asked for or nothing is to be said', async () => {
     const home = temporaryDirectory();
     const stderr = async (...flags: string[]) =>
       (await runInProcess(['account', ...flags], { home, local: localService })).stderr();
-    expect(await stderr()).toMatch(/^Using the built-in service \(profile local\).*\n$/);
+    expect(await stderr()).toMatch(/^Using the embedded service \(profile local\).*\n$/);
     expect(await stderr('--quiet')).toBe('');
     expect(await stderr('--profile', 'local')).toBe('');
   });

@@ -124,20 +124,20 @@ describe('where requests go, with whose key', () => {
       'a key with a line break',
       { baseUrl: OTHER },
       { [KEY]: 'a\nb' },
-      '2: PROMPTRUN_API_KEY: the key holds a line break',
+      '2: PROMPTRUN_API_KEY: the key contains a line break',
     ],
     [
       'a key with a letter no header takes',
       { baseUrl: OTHER },
       { [KEY]: 'schlüssel' },
-      '2: PROMPTRUN_API_KEY: the key holds characters that no key is made of',
+      "2: PROMPTRUN_API_KEY: the key contains characters that keys can't have",
     ],
   ])('%s: %j %j', async (_, flags, env, expected) => {
     expect(await resolved(flags, env)).toEqual(expected);
   });
 
   it.each<[string, Flags, Env, unknown]>([
-    ['the built-in service', {}, {}, 'embedded'],
+    ['the embedded service', {}, {}, 'embedded'],
     ['a key without a base URL', {}, { [KEY]: 'k' }, '2: PROMPTRUN_API_KEY is set, but no base URL'],
     [
       'a base URL without a key',
@@ -150,7 +150,7 @@ describe('where requests go, with whose key', () => {
     expect(await resolved(flags, env, none())).toEqual(expected);
   });
 
-  it('never falls back to the built-in service while there are profiles', async () => {
+  it('never falls back to the embedded service while there are profiles', async () => {
     const of = settings('work').then(async opened => {
       await opened.update(document => delete document.activeProfile);
       return opened;

@@ -50,7 +50,7 @@ describe('test --baseline', () => {
     const project = await Changing.from('yyyyynnnnn');
     const { stdout } = await project.against('yyyynynnnn');
     expect(stdout()).toMatch(
-      /no difference shown: 50 % passed, 50 % before; the difference is \+0 points, .*; so many cases show one of 46\.9 points four times out of five/u,
+      /no difference shown: 50 % passed, 50 % before; the difference is \+0 points, .*; this many cases show a difference of 46\.9 points four times out of five/u,
     );
   });
 
@@ -191,7 +191,7 @@ describe('a baseline that is of no use', () => {
     },
     {
       content: '{"cases": [{"file": "other", "name": "x", "passed": 1, "runs": 1}]}',
-      message: 'not one of its cases with a rate is in this test',
+      message: 'none of its cases with a rate is in this test',
     },
     {
       content: '{"sure": {"maxRepeat": 100}, "cases": []}',

@@ -112,7 +112,7 @@ describe('a test file in a folder', () => {
 });
 
 describe('the prompt of a test', () => {
-  const outside = 'lies outside of the working directory, the folder of the tests and their repository';
+  const outside = 'lies outside the working directory, the folder of the tests and their repository';
 
   it.each<[string, string, (scene: Scene) => void]>([
     ['lies next to it as a link', TEST, scene => scene.link('x.prompt', '../own/echo.prompt')],

@@ -18,7 +18,7 @@ input:
 {{text}}
 `;
 
-/** A directory of prompt files and their tests, and the command line with the built-in service. */
+/** A directory of prompt files and their tests, and the command line with the embedded service. */
 export class Project {
   readonly home = temporaryDirectory();
 

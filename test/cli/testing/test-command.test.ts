@@ -59,10 +59,10 @@ describe('what is expected of an answer', () => {
     ['schema: { type: array }', 'does not match the schema at ""'],
     [
       'any: [{ contains: sorry }, { startsWith: x }]',
-      'meets none of these: does not contain "sorry"; does not',
+      'matches none of these: does not contain "sorry"; does not',
     ],
-    ['any: [{ contains: price, equals: x }]', 'meets none of these: is not equal'],
-    ['not: { contains: price }', 'meets what it must not: contains "price"'],
+    ['any: [{ contains: price, equals: x }]', 'matches none of these: is not equal'],
+    ['not: { contains: price }', 'matches, but must not: contains "price"'],
   ] as const;
   const schemas = {
     'schema.json': '{"type":"object","required":["date"]}',

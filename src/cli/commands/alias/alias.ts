@@ -33,5 +33,5 @@ export async function aliasRemove(ctx: Context, name: string): Promise<void> {
     }
     delete document.aliases[name];
   });
-  await confirm(ctx, { removed: name }, `The alias ${name} is forgotten.`);
+  await confirm(ctx, { removed: name }, `Removed the alias ${name}.`);
 }

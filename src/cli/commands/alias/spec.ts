@@ -19,7 +19,7 @@ export const ALIAS_SET = {
 
 export const ALIAS_REMOVE = {
   path: 'alias remove',
-  summary: 'forget an alias',
+  summary: 'remove an alias',
   arguments: [['<name>', 'the alias', 'aliases']],
   examples: ['alias remove haiku'],
 } as const satisfies CommandSpec;

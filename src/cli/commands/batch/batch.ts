@@ -14,7 +14,7 @@ export async function batch(
   const { from } = flags;
   // Commander would require the flag of the subcommands, too.
   if (from === undefined) {
-    throw usageError('--from is missing: the file that holds the rows', 'See: promptrun batch --help');
+    throw usageError('--from is missing: the file with the rows', 'See: promptrun batch --help');
   }
   const options = batchOptions(ctx, target, { ...flags, from });
   const { runBatch } = await import('../../batch/run-batch.ts');

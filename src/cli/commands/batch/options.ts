@@ -27,7 +27,7 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
   }
   if (flags.out === undefined && ctx.io.stdout.isTerminal && !dryRun) {
     throw usageError(
-      '--out is missing: it says where results are written',
+      '--out is missing: name a file for the results',
       'Add --out results.jsonl or --out results.csv, or pipe standard output somewhere.',
     );
   }
@@ -110,7 +110,7 @@ function refuseOtherReaders({ from, input, image }: BatchFlags): void {
   const other = input.find(readsStandardInput) ?? image.find(source => source === '-');
   if (from === '-' && other !== undefined) {
     throw usageError(
-      'standard input can be read once only, and --from - reads it',
+      'standard input can be read only once, and --from - reads it',
       'give the other one from a file',
     );
   }

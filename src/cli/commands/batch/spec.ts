@@ -28,7 +28,7 @@ export const BATCH = {
     ['--sorted', 'sort the results by row at the end'],
     ['--with-inputs', 'include the inputs in the results'],
     ...ROW_INPUT_FLAGS,
-    ['-m, --model <model>', "use this model instead of the prompt's; built-in service only"],
+    ['-m, --model <model>', "use this model instead of the prompt's; embedded service only"],
     ['--no-validate', 'send run options even if no model lists them'],
     ...PACE_FLAGS,
     MODELS_FLAG,

@@ -63,7 +63,7 @@ export async function compare(
   const { from, format, delimiter, report } = flags;
   if (from === '-' && (flags.input.some(readsStandardInput) || flags.image.includes('-'))) {
     throw usageError(
-      'standard input can be read once only, and --from - reads it',
+      'standard input can be read only once, and --from - reads it',
       'Give the other one from a file.',
     );
   }
@@ -235,7 +235,7 @@ function refuseStrayFlags({
 async function writePage(ctx: Context, file: string, page: string): Promise<void> {
   try {
     await writeNamedFile(ctx, file, page);
-    ctx.io.note(`note: the page is ${file}`);
+    ctx.io.note(`note: wrote the page to ${file}`);
   } catch (error) {
     if (error instanceof PathFault) throw error;
     throw new CliError(`--report: ${file} can't be written: ${messageOf(error)}`, {

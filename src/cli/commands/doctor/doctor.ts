@@ -87,7 +87,7 @@ async function checkConfiguration(
 }
 
 function addressText(address: Address, keySource: string | undefined): string {
-  if (address.embedded) return 'the built-in service (profile local)';
+  if (address.embedded) return 'the embedded service (profile local)';
   const { value, source } = address.baseUrl;
   return `${value} from ${source}, key from ${keySource ?? 'nowhere'}`;
 }
@@ -131,7 +131,7 @@ function cacheNews(
   if (cached === undefined) return 'cached just now';
   return cached.hash === hash
     ? `unchanged, cached ${ageText(cached.fetchedAt, now)}`
-    : 'renewed: they had changed';
+    : 'refreshed: they had changed';
 }
 
 const CHECK_THE_WAY = 'Check the address, the network, and HTTPS_PROXY if you need one.';
@@ -177,7 +177,7 @@ function failed(
   return { name, ok: false, detail: message, hints, exitCode };
 }
 
-/** Checks models.yaml and asks each provider of this machine's own service for its models; returns nothing if there is none. */
+/** Checks models.yaml and asks each provider of the embedded service for its models; returns nothing if there is none. */
 async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { dataDir, env, signal } = ctx;
   const { reportModels } = await import('../../../models/catalogue/report.ts');
@@ -208,12 +208,14 @@ function checkProvider({
 }: ModelsReport['providers'][number]): DoctorCheck {
   const place = `${name} at ${baseUrl}`;
   if (missingKey !== undefined) {
-    const hints = [`Set ${missingKey}, or take the provider out of models.yaml.`];
+    const hints = [`Set ${missingKey}, or remove the provider from models.yaml.`];
     return failed('provider', { message: `${place} has no key`, hints, exitCode: EXIT.unauthorised });
   }
   if (fault === undefined) {
     const found =
-      models === undefined ? 'is not asked: it has no list of models' : `has ${counted(models, 'model')}`;
+      models === undefined
+        ? 'is not asked, because it has no list of models'
+        : `has ${counted(models, 'model')}`;
     return passed('provider', `${place} ${found}`);
   }
   return failed('provider', { message: `${place}: ${fault}`, exitCode: EXIT.fault });

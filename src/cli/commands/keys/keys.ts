@@ -28,8 +28,8 @@ export async function keysCreate(ctx: Context, flags: Flags): Promise<void> {
 function keyOptions({ user, plan, credits, author }: Flags): NewKey {
   if (user !== undefined && !/^[\w.@-]{1,64}$/.test(user)) {
     throw usageError(
-      `--user: '${user}' is not a name for a user`,
-      'Letters, digits, dots, dashes, @ and underscores.',
+      `--user: '${user}' is not a user name`,
+      'A user name has up to 64 letters, digits, dots, dashes, @ and underscores.',
     );
   }
   if (credits !== undefined && !/^\d{1,12}$/.test(credits)) {

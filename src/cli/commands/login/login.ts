@@ -77,7 +77,7 @@ async function loginTarget(ctx: Context): Promise<LoginTarget> {
   const profile = named === undefined ? unnamedProfile(ctx, explicit) : checkedName(named, 'profile');
   if (profile === LOCAL_PROFILE) {
     throw usageError(
-      'the profile local is the built-in service, which needs no key',
+      'the profile local is the embedded service, which needs no key',
       'Choose another --profile.',
     );
   }
@@ -135,7 +135,7 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
     return checkedKey((await readStandardInput(ctx)).toString().trim(), 'standard input');
   if (!ctx.interactive) {
     throw usageError(
-      'login may not ask for the key here',
+      "login can't ask for the key here",
       'Give it on standard input: promptrun login < key.txt',
     );
   }
@@ -153,6 +153,6 @@ export async function logout(ctx: Context): Promise<void> {
 }
 
 function whatHappened(profile: string | null, forgotten: boolean): string {
-  if (profile === null) return 'No profile is active; there is no key to forget.';
-  return forgotten ? `The key of profile ${profile} is forgotten.` : `Profile ${profile} has no key stored.`;
+  if (profile === null) return 'No profile is active, so there is no key to remove.';
+  return forgotten ? `Removed the key of profile ${profile}.` : `Profile ${profile} has no key stored.`;
 }

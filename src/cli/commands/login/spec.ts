@@ -14,6 +14,6 @@ export const LOGIN = {
 
 export const LOGOUT = {
   path: 'logout',
-  summary: 'forget the API key of a profile',
+  summary: 'remove the API key of a profile',
   examples: ['logout', 'logout --profile work'],
 } as const satisfies CommandSpec;

@@ -86,7 +86,7 @@ async function modelsToCheck(ctx: Context, names: readonly string[]): Promise<st
   if (names.length > 0) return [...new Set(names)];
   const declared = table.list().flatMap(({ model, declared }) => (declared ? [model] : []));
   if (declared.length === 0) {
-    ctx.io.note('note: no program and no address is declared; to ask another model, name it');
+    ctx.io.note('note: models.yaml declares no program and no address; to check another model, name it');
   }
   return declared;
 }

@@ -32,7 +32,7 @@ export async function modelsDiscover(ctx: Context): Promise<void> {
     return;
   }
   const [first] = faults;
-  const message = `no endpoint gave its models: ${first === undefined ? '' : endpointLine(first)}`;
+  const message = `no endpoint listed its models: ${first === undefined ? '' : endpointLine(first)}`;
   const failure = faults.every(({ isRefused }) => isRefused)
     ? { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised }
     : { status: 'NETWORK_ERROR', exitCode: EXIT.fault };
@@ -58,7 +58,7 @@ function endpointLine({ provider, baseUrl, fault, added, known, others }: Discov
   const news = added.length === 0 ? 'nothing new' : `${added.length} new: ${shownNames(added)}`;
   const rest = [
     known > 0 ? `${known} known before` : '',
-    others > 0 ? `${others} that answer no prompts` : '',
+    others > 0 ? `${others} that don't answer prompts` : '',
   ];
   return [`${place}: ${news}`, ...rest.filter(text => text !== '')].join('; ');
 }
@@ -69,7 +69,7 @@ function endpointCells({ provider, baseUrl, fault = '', added, known }: Discover
   return [provider, baseUrl, added.join(','), String(known), fault];
 }
 
-/** Lists the providers that this machine's own service knows, and shows if their keys are set. */
+/** Lists the providers that the embedded service knows, and shows if their keys are set. */
 export async function modelsProviders(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models providers');
   const report = await import('../../../models/catalogue/report.ts');

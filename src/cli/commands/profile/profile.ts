@@ -7,7 +7,7 @@ import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
 
 interface ProfileRow {
   readonly name: string;
-  /** The base URL; null for the built-in service. */
+  /** The base URL; null for the embedded service. */
   readonly baseUrl: string | null;
   /** The place of its key; null if it has none. */
   readonly key: 'file' | 'keychain' | null;
@@ -52,7 +52,7 @@ export async function profileAdd(ctx: Context, name: string): Promise<void> {
   await confirm(
     ctx,
     { name, baseUrl, active },
-    `Profile ${name} leads to ${baseUrl}${active ? ' and is active' : ''}.`,
+    `Profile ${name} points to ${baseUrl}${active ? ' and is active' : ''}.`,
   );
   if (!hasKeyFor(ctx, name, baseUrl)) ctx.io.note(`promptrun login --profile ${name} stores its key.`);
 }
@@ -81,7 +81,7 @@ export async function profileRemove(ctx: Context, name: string): Promise<void> {
     delete document.profiles[name];
     if (document.activeProfile === name) delete document.activeProfile;
   });
-  await confirm(ctx, { removed: name }, `Profile ${name} and its key are forgotten.`);
+  await confirm(ctx, { removed: name }, `Removed profile ${name} and its key.`);
 }
 
 function unknownProfile(name: string, profiles: readonly string[]): CliError {

@@ -17,8 +17,8 @@ export const PROFILE_LIST = {
 export const PROFILE_USE = {
   path: 'profile use',
   summary: 'switch to a profile',
-  arguments: [['<name>', 'the name of a profile, or local for the built-in service', 'profiles']],
-  examples: ['profile use work', 'profile use local       # the built-in service'],
+  arguments: [['<name>', 'the name of a profile, or local for the embedded service', 'profiles']],
+  examples: ['profile use work', 'profile use local       # the embedded service'],
 } as const satisfies CommandSpec;
 
 export const PROFILE_ADD = {
@@ -30,7 +30,7 @@ export const PROFILE_ADD = {
 
 export const PROFILE_REMOVE = {
   path: 'profile remove',
-  summary: 'forget a profile and its key',
+  summary: 'remove a profile and its key',
   arguments: [['<name>', 'the name of the profile', 'profiles']],
   examples: ['profile remove work'],
 } as const satisfies CommandSpec;

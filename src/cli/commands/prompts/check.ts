@@ -30,7 +30,7 @@ export async function promptsCheck(
   await present(ctx, findings, { plain: () => findingLines(ctx, findings) });
   const faults = findings.filter(({ severity }) => severity === 'fault');
   if (faults.length > 0) throw faultsError(faults);
-  if (findings.length === 0) ctx.io.note(`note: no fault in ${counted(files.length, 'file')}`);
+  if (findings.length === 0) ctx.io.note(`note: no faults in ${counted(files.length, 'file')}`);
 }
 
 /** Returns the findings of files. A missing file is not a finding but a usage error. */

@@ -15,7 +15,7 @@ import { readNamed } from '../../targets/prompt-name.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import type { PROMPTS_GET } from './spec.ts';
 
-/** Handles `prompts` without a verb: lists the prompts of this machine's own service, otherwise prints the help. */
+/** Handles `prompts` without a verb: lists the prompts of the embedded service, otherwise prints the help. */
 export async function prompts(ctx: Context, _flags: object, command: Command): Promise<void> {
   if (resolveAddress(ctx).embedded) return promptsList(ctx);
   command.outputHelp();
@@ -63,7 +63,7 @@ function searchQuery(words: readonly string[]): string {
   const { length } = Array.from(query);
   if (length <= MAX_QUERY_LENGTH) return query;
   throw usageError(
-    `the search is ${length} characters long; at most ${MAX_QUERY_LENGTH} are possible`,
+    `the search is ${length} characters long; at most ${MAX_QUERY_LENGTH} are allowed`,
     'give fewer words',
   );
 }

@@ -34,7 +34,7 @@ export async function promptsSkill(
     if (first !== undefined) {
       throw usageError(
         `${prompt} would get the folder of ${first.prompt}, ${skill.name}`,
-        'Write it with a command of its own, and another --to.',
+        'Write it separately, with another --to.',
       );
     }
     const below = { folder, name: path.join(name, skill.name, 'SKILL.md') };

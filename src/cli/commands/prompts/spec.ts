@@ -88,7 +88,7 @@ Each line is: file:line:column: fault or note: message.`,
 export const PROMPTS_RENDER = {
   path: 'prompts render',
   summary: 'show what a model would be sent',
-  arguments: [['<prompt>', 'a prompt file, or a prompt of the built-in service']],
+  arguments: [['<prompt>', 'a prompt file, or a prompt of the embedded service']],
   flags: INPUT_FLAGS,
   examples: [
     'prompts render hello -i name=Ada',

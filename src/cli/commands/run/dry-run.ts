@@ -28,7 +28,7 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
   await forecast.add(connection, creation, estimatedCredits);
   io.note(`note: ${forecast.text(parseCaps(flags))}`);
   if (connection.embedded) {
-    io.note('note: before you use curl with the built-in service, start it: promptrun serve');
+    io.note('note: before you use curl with the embedded service, start it: promptrun serve');
     io.note('note: it prints a key on its first start; create more with: promptrun keys create');
   }
   const address = `${connection.embedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`;

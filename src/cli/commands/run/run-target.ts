@@ -61,7 +61,7 @@ async function withWayToInputs(
   const { advise } = connection;
   const { failureOf } = await import('../../core/failure.ts');
   const { message, ...failure } = failureOf(error);
-  const hints = [`What it takes: ${advise('prompts', 'get', target)}`];
+  const hints = [`Its inputs: ${advise('prompts', 'get', target)}`];
   return new CliError(message, { ...failure, hints, cause: error });
 }
 

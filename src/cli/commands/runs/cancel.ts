@@ -36,8 +36,8 @@ async function cancel(ctx: Context, connection: Connection, runId: string): Prom
   } catch (error) {
     if (!(error instanceof NotFoundError) || (await isLocalService(connection, signal))) throw error;
     throw usageError(
-      `runs cancel: ${new URL(connection.baseUrl).host} can't end runs`,
-      "Only this machine's own service and a promptrun serve can.",
+      `runs cancel: ${new URL(connection.baseUrl).host} can't cancel runs`,
+      'Only the embedded service and a promptrun serve can.',
     );
   }
 }

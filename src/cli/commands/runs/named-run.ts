@@ -9,7 +9,7 @@ import { adviseWith } from '../../terminal/shell-word.ts';
 /** Refuses a command line without a run, or with both runs and `--last`. */
 export function checkRunsNamed(names: readonly string[], { last }: { readonly last?: boolean }): void {
   if ((names.length === 0) !== (last === true)) {
-    throw usageError('give either run ids or --last', 'Runs are shown by: promptrun runs list');
+    throw usageError('give either run ids or --last', 'List your runs with: promptrun runs list');
   }
 }
 

@@ -98,7 +98,7 @@ async function rerunImages(
   const missing = former.flatMap((image, at) => (supplied[at] || 'image' in image ? [] : [image.name]));
   if (missing.length > 0) {
     throw usageError(
-      `the images of run ${runId} are to be given again: ${missing.join(', ')}`,
+      `the images of run ${runId} must be given again: ${missing.join(', ')}`,
       'Give each with --image, in order.',
     );
   }
@@ -116,7 +116,7 @@ function checkSame(image: ImageSource, before: KeptImage, runId: string): void {
   if (!('sha256' in before) || ('sha256' in image && image.sha256 === before.sha256)) return;
   throw usageError(
     `image ${image.name} is not the one of run ${runId}${before.name === '' ? '' : ` (${before.name})`}`,
-    'Run it with others all the same: --other-images',
+    'To run it with other images, add --other-images.',
   );
 }
 

@@ -46,7 +46,7 @@ async function findRunRow(ctx: Context, { client }: Connection, runId: string): 
   return rows.find(row => row.runId === runId);
 }
 
-/** The usage of a run of this machine's own service, the cost in US dollars; null for unknown values. */
+/** The usage of a run of the embedded service, the cost in US dollars; null for unknown values. */
 type ShownUsage = Omit<RunUsage, 'model'>;
 type ShownRun = Omit<Run, 'warnings'> &
   Partial<Omit<RunRow, 'usage'>> & { readonly usage?: ShownUsage; readonly warnings?: readonly string[] };

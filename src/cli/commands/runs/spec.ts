@@ -90,7 +90,7 @@ export const RUNS_RERUN = {
   arguments: [['[run]', 'the run, or the <runId>.json that --save wrote']],
   flags: [
     LAST,
-    ['-m, --model <model>', 'use this model; built-in service only'],
+    ['-m, --model <model>', 'use this model; embedded service only'],
     ['-i, --input <key=value>', 'change a text input; repeatable', { repeats: true }],
     [
       '-o, --option <key=value>',

@@ -21,10 +21,12 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   const { io, clock } = ctx;
   const database = databaseUrl(ctx, request.database);
   if (request.mediaDir !== undefined && database === undefined) {
-    throw usageError('--media-dir goes with --database: without it media lies in the data directory');
+    throw usageError(
+      '--media-dir needs --database: without a database, media are kept in the data directory',
+    );
   }
   if (request.mediaDir !== undefined && request.media !== undefined) {
-    throw usageError('--media-dir and --media exclude each other: media lies in one place');
+    throw usageError('--media-dir and --media exclude each other: media are kept in one place');
   }
   const running = await ctx.local.serve({
     ...request,

@@ -77,7 +77,7 @@ async function isConfirmed(ctx: Context): Promise<boolean> {
   if (!ctx.interactive)
     throw usageError('uninstall asks before it removes anything', 'Confirm it with --yes.');
   const prompter = await ctx.prompter();
-  const message = 'Remove all of this? Type yes to go on';
+  const message = 'Remove all of this? Type yes to continue';
   return (await prompter.text({ message, lines: 'refused' }, ctx.signal)).trim() === 'yes';
 }
 
@@ -103,7 +103,7 @@ function removalPlan(ctx: Context): RemovalPlan {
   const startup = startupFiles(env);
   const folders = [
     { folder: settings.directory, own: CONFIG_FOLDER, holds: 'settings, keys and caches' },
-    { folder: stateDir, own: STATE_FOLDER, holds: 'what was started from here' },
+    { folder: stateDir, own: STATE_FOLDER, holds: 'the list of runs started on this machine' },
     { folder: dataDir, own: DATA_FOLDER, holds: 'the local service: prompts, runs, media' },
     ...placesToUnpack(env).map(folder => ({
       folder,

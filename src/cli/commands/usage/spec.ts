@@ -13,7 +13,7 @@ export const USAGE = {
     ],
   ],
   examples: ['usage', 'usage --since 7d --by day', 'usage --by model --json'],
-  notes: `Shows credits for any service; tokens and money only for the built-in one.
+  notes: `Shows credits for any service; tokens and money only for the embedded one.
 Columns when piped: group, runs, failed, credits, tokens in, out and cached (- if \
 unknown), US dollars, estimated or not.`,
 } as const satisfies CommandSpec;

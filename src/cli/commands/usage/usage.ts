@@ -26,7 +26,7 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   const { by = 'prompt' } = flags;
   if (by === 'model' && connection.costs === undefined) {
     throw usageError(
-      "--by model is for this machine's own service: another one does not tell the models of its runs",
+      "--by model works only on the embedded service: other services don't report the models of their runs",
       'Group by something else: --by prompt, --by day or --by status.',
     );
   }

@@ -21,7 +21,7 @@ import { oneLine, visible } from '../../terminal/sanitise.ts';
 /** Shows the changes between two versions of a prompt: title, inputs, and on the local service the whole file. */
 export async function versionsDiff(ctx: Context, prompt: string, versions: readonly string[]): Promise<void> {
   if (versions.length > (promptFileOf(ctx, prompt, 'command line') === undefined ? 2 : 1))
-    throw usageError('two versions at most can be compared, a file among them');
+    throw usageError('at most two versions can be compared, and a file counts as one');
   const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
   const isFile = promptFileOf(ctx, prompt, 'command line') !== undefined;

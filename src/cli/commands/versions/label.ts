@@ -30,7 +30,7 @@ export async function versionsLabel(
   if (!(await isLocalService(connection, ctx.signal))) {
     throw usageError(
       `${new URL(connection.baseUrl).host} has no labels`,
-      "Labels are of this machine's own service (--profile local) and of a promptrun serve.",
+      'Only the embedded service (--profile local) and a promptrun serve have labels.',
     );
   }
   const { slug, promptId } = await publishedPrompt(ctx, connection, prompt);

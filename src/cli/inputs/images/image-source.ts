@@ -66,12 +66,12 @@ function imageByUrl(source: string): ImageSource {
 
 function decodeDataUrl(source: string): Buffer {
   const comma = source.indexOf(',');
-  if (comma === -1) throw usageError('the data URL holds no comma and so no data');
+  if (comma === -1) throw usageError('the data URL has no comma, and so no data');
   const [head, data] = [source.slice(0, comma), source.slice(comma + 1)];
   if (!/;base64$/iu.test(head)) return Buffer.from(decodePercent(data), 'latin1');
   const base64 = data.replace(/\s+/gu, '');
   if (!/^[A-Za-z0-9+/]*={0,2}$/u.test(base64) || base64.replace(/={1,2}$/u, '').length % 4 === 1) {
-    throw usageError('the data URL does not hold valid base64');
+    throw usageError('the data URL does not contain valid base64');
   }
   return Buffer.from(base64, 'base64');
 }
@@ -187,7 +187,7 @@ function checkSize(size: number, name: string): void {
   if (size === 0) throw usageError(`image ${name} is empty`);
   if (size > MAX_IMAGE_BYTES) {
     const mebibytes = (size / 1024 / 1024).toFixed(1);
-    throw usageError(`image ${name} has ${mebibytes} MiB; the service takes at most 20 MiB an image`);
+    throw usageError(`image ${name} is ${mebibytes} MiB; the service takes at most 20 MiB per image`);
   }
 }
 
@@ -204,6 +204,6 @@ async function checkContent(bytes: Buffer, name: string): Promise<void> {
   if (type?.mime.startsWith('image/') === true) return;
   throw usageError(
     type === undefined ? `image ${name} is not an image` : `image ${name} is ${type.mime}, not an image`,
-    'PNG, JPEG, WebP, GIF and the like are images.',
+    'Use a PNG, JPEG, WebP, GIF or similar file.',
   );
 }

@@ -124,9 +124,9 @@ export async function readTable(text: AsyncIterable<string>): Promise<(readonly 
 
 function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: RowPosition): SourceRow {
   const torn = record.findIndex(value => value.startsWith('"') && !raw.includes(csvQuoted(value)));
-  if (torn !== -1) return faultyRow(place, `the quotes in column ${torn + 1} don't enclose the whole of it`);
+  if (torn !== -1) return faultyRow(place, `the quotes in column ${torn + 1} don't enclose all of it`);
   if (record.length !== header.columns) {
-    return faultyRow(place, `${record.length} columns where the header has ${header.columns}`);
+    return faultyRow(place, `${record.length} columns, but the header has ${header.columns}`);
   }
   const value = (column: number): string => record[column] ?? '';
   const stray = header.unnamed.find(column => value(column) !== '');

@@ -84,7 +84,7 @@ function formatOf(file: string): Format {
       return 'jsonl';
     default:
       throw usageError(
-        `--from: the name of ${file} does not tell its format`,
+        `--from: the name of ${file} does not show its format`,
         'add --format csv or --format jsonl',
       );
   }
@@ -161,7 +161,7 @@ function twinFault(twin: ReadableRow, ids: RowIds): SourceRow | undefined {
   const { row, line, id } = twin;
   return faultyRow(
     { row, line },
-    `its id ${JSON.stringify(id)} is that of row ${holder}`,
+    `its id ${JSON.stringify(id)} is already the id of row ${holder}`,
     `${id} (row ${row})`,
   );
 }

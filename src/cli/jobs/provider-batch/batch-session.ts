@@ -44,7 +44,7 @@ export async function batchProviderOf(
   promptVersionId: string,
 ): Promise<{ batches: ProviderBatches; provider: BatchProvider }> {
   if (!providerBatches) {
-    throw usageError("--provider-batch works only on this machine's own service", 'Add --profile local.');
+    throw usageError('--provider-batch works only on the embedded service', 'Add --profile local.');
   }
   const batches = await providerBatches();
   const provider = await batches.of(promptVersionId).catch((error: unknown) => {

@@ -57,7 +57,7 @@ export function resolveAddress(sources: AddressSources): Address {
   throw configError(
     'there are profiles, but none is active',
     'Choose one with promptrun profile use <name>, or --profile <name>.',
-    'The built-in service is the profile `local`.',
+    'The profile `local` is the embedded service.',
   );
 }
 
@@ -97,8 +97,8 @@ export function requireLocalService(sources: AddressSources, what: string): void
   if (address.embedded) return;
   const { value, source } = address.baseUrl;
   throw usageError(
-    `${what} belongs to this machine's own service, but ${value} is configured by ${source}`,
-    'Use the service of this machine with: --profile local',
+    `${what} works only on the embedded service, but ${value} is configured by ${source}`,
+    'To use the embedded service, add: --profile local',
   );
 }
 
@@ -226,12 +226,12 @@ export function checkedKey(key: string, source: string): string {
     );
   }
   throw configError(
-    `${source}: the key holds ${strangeness(key)}`,
+    `${source}: the key contains ${strangeness(key)}`,
     'Copy it again, without anything around it.',
   );
 }
 
 function strangeness(key: string): string {
   if (/[\r\n]/.test(key)) return 'a line break';
-  return /\s/.test(key) ? 'a space' : 'characters that no key is made of';
+  return /\s/.test(key) ? 'a space' : "characters that keys can't have";
 }

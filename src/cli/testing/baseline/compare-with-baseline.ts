@@ -27,7 +27,7 @@ export function refuseWithoutPair(baseline: Baseline, entries: readonly Entry[])
   const { pairs } = pairUp(baseline, entries);
   if (pairs.some(({ before }) => before.counted !== undefined)) return;
   throw usageError(
-    '--baseline: not one of its cases with a rate is in this test',
+    '--baseline: none of its cases with a rate is in this test',
     'Cases are paired by file, relative to the working directory, name and model.',
   );
 }

@@ -40,7 +40,7 @@ export async function readBaseline(ctx: Context, file: string, repeating: Repeat
   const json = readJson(text.replace(/^\uFEFF/u, ''), BASELINE_LIMITS);
   if ('fault' in json) throw notReport(file, `it ${json.fault}`);
   const report = json.value;
-  if (!isJsonObject(report) || !Array.isArray(report['cases'])) throw notReport(file, 'it holds no cases');
+  if (!isJsonObject(report) || !Array.isArray(report['cases'])) throw notReport(file, 'it contains no cases');
   refuseOtherStops(file, report['sure'], repeating);
   return { cases: report['cases'].map((value, at) => caseIn(value, `cases[${at}]`, file)) };
 }
@@ -54,7 +54,7 @@ function refuseOtherStops(file: string, sure: unknown, repeating: Repeating): vo
     most === undefined ? 'without --sure' : `with --sure --max-repeat ${most}`;
   throw usageError(
     `--baseline: ${file} was made ${flags(then)}, and this test runs ${flags(now)}`,
-    'Rates that were stopped early are biased: make both reports alike.',
+    'Rates that were stopped early are biased: make both reports with the same flags.',
   );
 }
 

@@ -23,7 +23,7 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
   if (!tests || tests.cases.length === 0) {
     throw usageError(
       `${name} has no testData: there is nothing to test`,
-      'Add rows to it, or a test file beside it.',
+      'Add rows to it, or a test file next to it.',
     );
   }
   for (const { line, message } of tests.notes)

@@ -219,7 +219,7 @@ function readTarget(
   if (prompt !== undefined) {
     throw faultIn(
       named ?? root,
-      `the prompt file ${target} lies outside of the working directory, the folder of the tests and their repository`,
+      `the prompt file ${target} lies outside the working directory, the folder of the tests and their repository`,
       'If you trust the test file, name it on the command line, or add --allow-outside.',
     );
   }
@@ -381,7 +381,7 @@ async function caseInputs(
   return { text, images };
 }
 
-const NO_STANDARD_INPUT = 'a test reads no standard input';
+const NO_STANDARD_INPUT = "a test can't read standard input";
 
 async function readCaseValue(ctx: ReadingContext, key: string, written: string): Promise<string> {
   if (written === '@-') throw new Error(NO_STANDARD_INPUT);

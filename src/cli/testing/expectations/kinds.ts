@@ -27,7 +27,7 @@ export const KINDS = {
     held: expectation => ({ parts: [expectation] }),
     unmet: async (expectation, answer) =>
       (await expectation.unmet(answer)) === undefined
-        ? { message: `meets what it must not: ${expectation.text}`, actual: answer.text }
+        ? { message: `matches, but must not: ${expectation.text}`, actual: answer.text }
         : undefined,
   }),
   any: kind<readonly (readonly Expectation[])[]>({
@@ -57,7 +57,7 @@ export const KINDS = {
         if (unmet.length === 0) return undefined;
         messages.push(...unmet);
       }
-      return { message: `meets none of these: ${messages.join('; ')}`, actual: answer.text };
+      return { message: `matches none of these: ${messages.join('; ')}`, actual: answer.text };
     },
   }),
   seconds: kind<number>({

@@ -59,7 +59,7 @@ interface PreparedQuestion extends Pick<JudgeQuestion, 'request' | 'estimatedCre
 /** The model that a question names. */
 type RequestedModel = Pick<ModelQuestion, 'model' | 'rank'>;
 
-/** Asks models of this machine's own service about answers, with ordinary runs. */
+/** Asks models of the embedded service about answers, with ordinary runs. */
 export class Judge {
   readonly #ctx: Context;
   readonly #model: string | undefined;

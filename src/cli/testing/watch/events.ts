@@ -56,7 +56,7 @@ export class Events {
   /** Waits for the next key with a meaning or the next change. @throws the signal's reason */
   async next(changes: Changes): Promise<NextRound> {
     const { io, signal } = this.#ctx;
-    const keys = io.stdin.isTerminal ? '; a runs all, f what failed, q ends' : '';
+    const keys = io.stdin.isTerminal ? '; press a to run all, f to run the failed ones, q to quit' : '';
     for (let isFirst = true; ; isFirst = false) {
       signal.throwIfAborted();
       const next = this.#keys.shift() ?? (await changes());
