@@ -11,12 +11,7 @@ import {
   verdictsOn,
   verdictTexts,
 } from '../../comparing/expectations.ts';
-import {
-  type ComparisonOptions,
-  forecastComparison,
-  readCheckedRows,
-  runComparison,
-} from '../../comparing/run-comparison.ts';
+import { forecastComparison, readCheckedRows, runComparison } from '../../comparing/run-comparison.ts';
 import { type Variant, variantsOf } from '../../comparing/variants.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -60,16 +55,27 @@ export async function compare(
   targets: readonly string[],
   flags: CompareFlags,
 ): Promise<ExitCode> {
-  const { from, format, delimiter, report } = flags;
-  if (from === '-' && (flags.input.some(readsStandardInput) || flags.image.includes('-'))) {
-    throw usageError(
-      'standard input can be read only once, and --from - reads it',
-      'Give the other one from a file.',
-    );
-  }
+  const { report, failOn } = flags;
+  refuseSecondReader(flags);
   if (report !== undefined) checkWritableFile(ctx.cwd, report, '--report');
   refuseStrayFlags(flags);
   const gate = verdictGate(flags);
+  const prepared = await prepareComparison(ctx, targets, flags);
+  if (flags.dryRun === true) return dryRunComparison(ctx, prepared);
+  await checkPrices(prepared);
+  const finished = await runAndJudge(ctx, prepared, flags);
+  await prepared.budget.totals(true);
+  const verdicts = verdictsOn(prepared.variants, finished.judgements ?? new Map());
+  await presentComparison(ctx, { ...prepared, ...finished, verdicts }, report);
+  refuseUnfinished(prepared.budget, finished);
+  const code = comparisonExitCode(finished.compared, failOn);
+  const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
+  return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
+}
+
+/** Reads and checks what a comparison needs, before anything is created. */
+async function prepareComparison(ctx: Context, targets: readonly string[], flags: CompareFlags) {
+  const { from, format, delimiter, expect, allowCommands = false } = flags;
   const rate = flagOrSetting(ctx.settings, 'rate', flags.rate);
   const concurrency = flagOrSetting(ctx.settings, 'concurrency', flags.concurrency);
   const caps = parseCaps(flags);
@@ -85,7 +91,6 @@ export async function compare(
   }
   const rows = await readCheckedRows(ctx, { from, format, delimiter }, common, variants);
   const judge = new Judge(ctx, flags.judge, budget);
-  const { expect, allowCommands = false } = flags;
   const expected =
     expect === undefined
       ? undefined
@@ -93,107 +98,141 @@ export async function compare(
   const judged = expected ? judgedExpectations(expected) : [];
   const providerBatch = flags.providerBatch === true && !ctx.isReplay;
   if (providerBatch) {
-    for (const { connection, promptVersionId } of variants)
+    for (const { connection, promptVersionId } of variants) {
       await batchProviderOf(connection, promptVersionId);
+    }
     for (const one of judged) await judge.checkBatch(one);
   }
-  if (flags.dryRun === true) {
-    const forecast = await forecastComparison(rows, variants, providerBatch);
-    for (const { row } of expected ? rows : []) {
-      const own = allExpectations(expected?.byRow.get(row)?.expect ?? []);
-      for (const { text: prompt, model } of [...own].filter(needsJudge)) {
-        for (const _ of variants) await judge.forecast(forecast, { prompt, model }, providerBatch);
-      }
+  return { variants, rows, expected, judged, judge, budget, caps, concurrency, providerBatch };
+}
+
+type PreparedComparison = Awaited<ReturnType<typeof prepareComparison>>;
+
+/** Prints the number of rows and the estimated cost. */
+async function dryRunComparison(ctx: Context, prepared: PreparedComparison): Promise<ExitCode> {
+  const { variants, rows, expected, judge, caps, providerBatch } = prepared;
+  const forecast = await forecastComparison(rows, variants, providerBatch);
+  for (const { row } of expected ? rows : []) {
+    const own = allExpectations(expected?.byRow.get(row)?.expect ?? []);
+    for (const { text: prompt, model } of [...own].filter(needsJudge)) {
+      for (const _ of variants) await judge.forecast(forecast, { prompt, model }, providerBatch);
     }
-    await printValue(ctx, { rows: rows.length, ...forecast.data() });
-    ctx.io.note(`note: ${forecast.text(caps)}; nothing was created`);
-    return EXIT.ok;
   }
+  await printValue(ctx, { rows: rows.length, ...forecast.data() });
+  ctx.io.note(`note: ${forecast.text(caps)}; nothing was created`);
+  return EXIT.ok;
+}
+
+/** Refuses models without a price under `--max-cost`, before anything is created. */
+async function checkPrices({ variants, rows, budget, judge, judged }: PreparedComparison): Promise<void> {
   for (const [at, { connection }] of variants.entries()) {
     const request = rows[0]?.requests[at];
     if (request !== undefined) await budget.checkPrice(connection, buildRunBody(request));
   }
   for (const one of judged) await judge.checkPrice(one);
-  const keepMedia = report !== undefined;
-  const running = withResumableRequests(ctx, variants, flags, { concurrency, budget }, async kept => {
-    const ran = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia, kept });
-    const judgements = expected && (await judgeRows(ctx, ran, expected, variants, { judge, budget, kept }));
-    return { compared: ran, judgements };
+}
+
+/** Runs every row through every variant, then judges the answers. `judgements` is undefined without `--expect`. */
+async function runAndJudge(ctx: Context, prepared: PreparedComparison, flags: CompareFlags) {
+  const { variants, rows, expected, judge, budget, concurrency } = prepared;
+  const keepMedia = flags.report !== undefined;
+  const running = withResumableRequests(ctx, flags, prepared, async kept => {
+    const compared = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia, kept });
+    const judgements =
+      expected && (await judgeRows(ctx, compared, expected, variants, { judge, budget, kept }));
+    return { compared, judgements };
   });
-  const { compared, judgements } = await running.catch((error: unknown) => {
+  return await running.catch((error: unknown) => {
     throw flags.providerBatch === true ? resumable(error) : error;
   });
-  await budget.totals(true);
-  const spent = budget.spentLines('rows');
-  const verdicts = verdictsOn(variants, judgements ?? new Map());
-  const said = expected ? verdictTexts(verdicts, variants[0]?.name ?? '') : [];
-  const lines = said.map(([name, text]) => `${name}: ${text}`);
-  const unjudgedRows = expected ? unjudgedText(expected) : [];
+}
+
+type FinishedComparison = Awaited<ReturnType<typeof runAndJudge>>;
+
+/** Prints the rows and verdicts, reports the rows in doubt, and writes the page of `--report`. */
+async function presentComparison(
+  ctx: Context,
+  finished: PreparedComparison & FinishedComparison & { readonly verdicts: ReturnType<typeof verdictsOn> },
+  report: string | undefined,
+): Promise<void> {
+  const { variants, expected, budget, compared, judgements, verdicts } = finished;
+  const texts = expected ? verdictTexts(verdicts, variants[0]?.name ?? '') : [];
+  const verdictLines = texts.map(([name, text]) => `${name}: ${text}`);
+  const otherLines = [...(expected ? unjudgedText(expected) : []), ...budget.spentLines('rows')];
   const grid = await comparisonGrid(ctx, compared, variants, budget, judgements);
   const data = compared.map(row => rowData(row, variants, budget, judgements));
   await present(ctx, data, {
-    terminal: async () => (await gridTable(ctx.io, grid)) + lines.map(line => `${visible(line)}\n`).join(''),
+    terminal: async () =>
+      (await gridTable(ctx.io, grid)) + verdictLines.map(line => `${visible(line)}\n`).join(''),
     plain: () =>
       plainRows([
         ...compared.map(row => rowCells(row, budget, judgements)),
-        ...said.map(one => ['verdict', ...one]),
+        ...texts.map(one => ['verdict', ...one]),
       ]),
     paged: true,
   });
-  const shown = wantsJson(ctx) ? lines : [];
-  for (const line of [grid.facts.join(', '), ...shown, ...unjudgedRows, ...spent]) {
+  const facts = grid.facts.join(', ');
+  for (const line of [facts, ...(wantsJson(ctx) ? verdictLines : []), ...otherLines]) {
     ctx.io.note(`note: ${oneLine(line)}`);
   }
+  reportDoubts(ctx, compared, variants);
+  if (report !== undefined) {
+    const page = gridPage({ ...grid, facts: [...grid.facts, ...verdictLines, ...otherLines] });
+    await writePage(ctx, report, page);
+  }
+}
+
+function reportDoubts(ctx: Context, compared: readonly ComparedRow[], variants: readonly Variant[]): void {
   for (const { row, results } of compared) {
     for (const [at, { fault, isInDoubt }] of results.entries()) {
       if (fault === undefined || isInDoubt !== true) continue;
       reportFile(ctx, { ...fault, message: `row ${row} (${variants[at]?.name}): ${fault.message}` });
     }
   }
-  if (report !== undefined) {
-    await writePage(
-      ctx,
-      report,
-      gridPage({ ...grid, facts: [...grid.facts, ...lines, ...unjudgedRows, ...spent] }),
-    );
-  }
+}
+
+/** Refuses a comparison that reached a cap, left rows or judgements, or asked models that never answered. */
+function refuseUnfinished(budget: Budget, { compared, judgements }: FinishedComparison): void {
   if (budget.reached !== undefined) throw notDone(budget.reached, compared);
   refuseLeft(compared);
   const unjudged = judgements && judgingFault(judgements);
   if (unjudged) throw new CliError(`the answers could not all be judged: ${unjudged.message}`, unjudged);
   if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnswered();
-  const code = comparisonExitCode(compared, flags.failOn);
-  const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
-  return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
 }
-
-type Prepared = Pick<ComparisonOptions, 'concurrency' | 'budget'>;
 
 /** Runs `work` with a store for the answers of a provider's batches, which `--resume` reads; without one if there is no batch. */
 async function withResumableRequests<T>(
   ctx: Context,
-  variants: readonly Variant[],
   flags: CompareFlags,
-  { concurrency, budget }: Prepared,
+  { variants, concurrency, budget, providerBatch }: PreparedComparison,
   work: (kept: ResumableRequests | undefined) => Promise<T>,
 ): Promise<T> {
   const connection = variants[0]?.connection;
-  if (flags.providerBatch !== true || ctx.isReplay || connection === undefined) return work(undefined);
+  if (!providerBatch || connection === undefined) return work(undefined);
   const names = [flags.from ?? '', ...variants.map(({ name }) => name)];
   return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
     const { resume = false, retryUnknown = false, cancel = false } = flags;
-    const more = {
+    const requests = await ResumableRequests.open(ctx, connection, () => true, {
       budget,
       journal,
       stop: new StopControl(),
       resume,
       retryUnknown,
       cancel,
-      providerBatch: true,
-    };
-    const places = concurrencyFor(connection, concurrency);
-    return work(await ResumableRequests.open(ctx, connection, () => true, { ...more, concurrency: places }));
+      providerBatch,
+      concurrency: concurrencyFor(connection, concurrency),
+    });
+    return work(requests);
   });
+}
+
+function refuseSecondReader({ from, input, image }: CompareFlags): void {
+  if (from === '-' && (input.some(readsStandardInput) || image.includes('-'))) {
+    throw usageError(
+      'standard input can be read only once, and --from - reads it',
+      'Give the other one from a file.',
+    );
+  }
 }
 
 /** Returns the verdict that fails the command. @throws {CliError} USAGE_ERROR if the flags don't go together */
