@@ -94,47 +94,88 @@ function collectFault<T>(faults: FileFault[], read: () => T): T | undefined {
   }
 }
 
+/** The place for faults, and the folder of the file. */
+interface ReadingContext {
+  readonly faults: FileFault[];
+  readonly folder: string;
+}
+
 function readValidEntries(
   text: string,
   predefined: readonly Provider[],
-  { faults, folder }: { faults: FileFault[]; folder: string },
+  context: ReadingContext,
 ): Omit<ModelsFile, 'faults'> {
+  const { faults } = context;
   const fields = YamlFields.of(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
     faults,
   });
-  const described = readList(faults, fields.value('providers'), value => value.entries('providers', faults));
+  const { providers, brokenProviders } = readProviders(fields.value('providers'), predefined, faults);
+  const usable = new Map([...predefined, ...providers].map(provider => [provider.name, provider]));
+  for (const name of brokenProviders) usable.delete(name);
+  const { models, brokenModels } = readModels(fields.value('models'), usable, context);
+  const { aliases, brokenAliases } = readAliases(
+    fields.value('modelAliases'),
+    { models, providers: usable },
+    faults,
+  );
+  const brokenNames = new Set([...brokenModels, ...brokenAliases]);
+  return { models: [...models.values()], providers, brokenProviders, brokenNames, aliases };
+}
+
+function readProviders(
+  value: YamlValue | undefined,
+  predefined: readonly Provider[],
+  faults: FileFault[],
+): { readonly providers: Provider[]; readonly brokenProviders: ReadonlySet<string> } {
+  const entries = readList(faults, value, list => list.entries('providers', faults));
   const known = new Map(predefined.map(provider => [provider.name, provider]));
-  const providers = described.flatMap(entry => collectFault(faults, () => readProvider(entry, known)) ?? []);
-  const isBroken = ({ key }: YamlEntry): boolean => providers.every(({ name }) => name !== key);
-  const brokenProviders = new Set(described.filter(isBroken).map(({ key }) => key));
-  const byName = new Map([...predefined, ...providers].map(provider => [provider.name, provider]));
-  for (const name of brokenProviders) byName.delete(name);
-  const items = readList(faults, fields.value('models'), value => value.items('models'));
+  const providers = entries.flatMap(entry => collectFault(faults, () => readProvider(entry, known)) ?? []);
+  const read = new Set(providers.map(({ name }) => name));
+  const broken = entries.map(({ key }) => key).filter(key => !read.has(key));
+  return { providers, brokenProviders: new Set(broken) };
+}
+
+function readModels(
+  value: YamlValue | undefined,
+  providers: ReadonlyMap<string, Provider>,
+  { faults, folder }: ReadingContext,
+): { readonly models: ReadonlyMap<string, ModelEntry>; readonly brokenModels: readonly string[] } {
   const models = new Map<string, ModelEntry>();
-  const brokenNames = new Set<string>();
-  for (const item of items) {
-    const read = collectFault(faults, () => {
-      const entry = readModel(item, byName, folder);
-      const { model } = entry;
-      if (models.has(model)) throw new FileFault(item.line, `the model \`${model}\` is described twice`);
-      models.set(model, entry);
-      return model;
-    });
-    const name = read ?? collectFault([], () => item.valuesByKey('a model').get('model')?.text('model'));
-    if (name !== undefined && !models.has(name)) brokenNames.add(name);
+  const read = (item: YamlValue): string => {
+    const entry = readModel(item, providers, folder);
+    const { model } = entry;
+    if (models.has(model)) throw new FileFault(item.line, `the model \`${model}\` is described twice`);
+    models.set(model, entry);
+    return model;
+  };
+  const nameIn = (item: YamlValue): string | undefined =>
+    item.valuesByKey('a model').get('model')?.text('model');
+  const brokenModels: string[] = [];
+  for (const item of readList(faults, value, list => list.items('models'))) {
+    const name = collectFault(faults, () => read(item)) ?? collectFault([], () => nameIn(item));
+    if (name !== undefined && !models.has(name)) brokenModels.push(name);
   }
+  return { models, brokenModels };
+}
+
+function readAliases(
+  value: YamlValue | undefined,
+  {
+    models,
+    providers,
+  }: { readonly models: ReadonlyMap<string, ModelEntry>; readonly providers: ReadonlyMap<string, Provider> },
+  faults: FileFault[],
+): { readonly aliases: ReadonlyMap<string, string>; readonly brokenAliases: readonly string[] } {
   const names = new Set([...RESERVED_NAMES, ...models.keys()]);
   const isModel = (name: string): boolean =>
-    names.has(name) || [...byName.keys()].includes(providerName(name.slice(0, name.indexOf('/'))));
+    names.has(name) || [...providers.keys()].includes(providerName(name.slice(0, name.indexOf('/'))));
   const aliases = new Map<string, string>();
-  const renamed = readList(faults, fields.value('modelAliases'), value =>
-    value.entries('modelAliases', faults),
-  );
-  for (const entry of renamed) {
+  const brokenAliases: string[] = [];
+  for (const entry of readList(faults, value, list => list.entries('modelAliases', faults))) {
     const read = collectFault(faults, () => aliases.set(entry.key, readAlias(entry, { names, isModel })));
-    if (!read && !models.has(entry.key)) brokenNames.add(entry.key);
+    if (!read && !models.has(entry.key)) brokenAliases.push(entry.key);
   }
-  return { models: [...models.values()], providers, brokenProviders, brokenNames, aliases };
+  return { aliases, brokenAliases };
 }
 
 /** Reads a list of the file; empty if it is missing or can't be read. */

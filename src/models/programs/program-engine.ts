@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ProcessTree } from '../../files/bounds/process-tree.ts';
+import { ProcessTree, type ProgramEnd } from '../../files/bounds/process-tree.ts';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import type { ProgramStart } from '../../files/program-line.ts';
 import { environmentWithoutKeys } from '../../files/programs.ts';
@@ -84,7 +84,7 @@ async function runInFolder(
     recorded = tree.root && started(tree.root).catch(() => {});
     tree.child.stdin.end(uses(declared, 'prompt', 'messages') ? '' : values.prompt);
     const output = await collectOutput(tree, job.signal, declared.timeoutMs);
-    return await endedWith(job, declared, output);
+    return await programResult(job, declared, output);
   } catch (error) {
     job.signal.throwIfAborted();
     return notStarted(job, declared, error);
@@ -159,7 +159,8 @@ async function waitForOutput(closed: Promise<void>): Promise<void> {
   }
 }
 
-async function endedWith(
+/** Returns the result of a program that has ended: its answer if it succeeded, else why it failed. */
+async function programResult(
   job: EngineJob,
   declared: DeclaredProgram,
   { answer, complaint, isTooLong, end }: ProgramOutput,
@@ -170,11 +171,15 @@ async function endedWith(
   }
   if (end?.code === 0) return await readResult(job, declared, answer);
   const { reason, ...facts } = await readFailed(job, declared, { answer, complaint });
-  const how =
+  const failure =
     end === undefined
       ? `took longer than ${timeText(declared.timeoutMs)}${after(complaint)}`
-      : `${end.signal === null ? `ended with exit code ${end.code}` : `was ended by ${end.signal}`}${after(reason)}`;
-  return { ...failedWith(`${model} ${how}`), ...facts };
+      : `${endText(end)}${after(reason)}`;
+  return { ...failedWith(`${model} ${failure}`), ...facts };
+}
+
+function endText({ code, signal }: ProgramEnd): string {
+  return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
 }
 
 function after(reason: string): string {

@@ -1,6 +1,7 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 import { jsonWords, type PromptJob, saysJson } from '../engine.ts';
+import type { ModelEntry, Provider } from '../entry.ts';
 import type { ProviderInterface } from './clients.ts';
 import { obeyedSchema } from './schema-notes.ts';
 import { isStrict } from './strict-schema.ts';
@@ -28,26 +29,14 @@ export function jsonFormOf(job: PromptJob, api: ProviderInterface, takesNone = f
   if (json === undefined) return { strict: false };
   const { schema, named } = json;
   const strict = named?.strict ?? isStrict(schema);
-  const modelId = { provider: model.provider?.name ?? '', id: model.id ?? model.model };
-  const form = takesNone
-    ? 'words'
-    : (BY_RESPONSE_FORMAT[model.responseFormat ?? ''] ?? api.json?.(modelId) ?? 'schema');
-  if (form === 'schema' && isJsonObject(schema)) {
-    const obeyed = model.provider ? obeyedSchema(schema, model.provider) : schema;
-    return {
-      responseFormat: {
-        type: 'json',
-        schema: isJsonObject(obeyed) ? obeyed : schema,
-        name: named?.name ?? 'output',
-        ...(named?.description !== undefined && { description: named.description }),
-      },
-      strict,
-    };
+  const way = takesNone ? 'words' : wayToAsk(model, api);
+  if (way === 'schema' && isJsonObject(schema)) {
+    return { responseFormat: schemaFormat(schema, named, model.provider), strict };
   }
-  const words = isJsonObject(schema) ? jsonWords(schema) : saysJson(job) ? undefined : jsonWords();
+  const words = formatWords(job, schema);
   const inPrompt = words === undefined ? {} : { words };
-  if (form === 'words') return { ...inPrompt, strict };
-  if (modelId.provider === 'lmstudio') {
+  if (way === 'words') return { ...inPrompt, strict };
+  if (model.provider?.name === 'lmstudio') {
     return {
       ...inPrompt,
       responseFormat: { type: 'json', schema: ANY_OBJECT, name: 'output' },
@@ -58,8 +47,38 @@ export function jsonFormOf(job: PromptJob, api: ProviderInterface, takesNone = f
   return { ...inPrompt, responseFormat: { type: 'json' }, strict };
 }
 
+type WayToAsk = 'schema' | 'object' | 'words';
+
+/** Returns what models.yaml says of the model, else what the provider's interface takes. */
+function wayToAsk(model: ModelEntry, api: ProviderInterface): WayToAsk {
+  const declared = BY_RESPONSE_FORMAT[model.responseFormat ?? ''];
+  return (
+    declared ?? api.json?.({ provider: model.provider?.name ?? '', id: model.id ?? model.model }) ?? 'schema'
+  );
+}
+
+function schemaFormat(
+  schema: UncheckedObject,
+  named: NonNullable<PromptJob['json']>['named'],
+  provider: Provider | undefined,
+): NonNullable<JsonForm['responseFormat']> {
+  const obeyed = provider ? obeyedSchema(schema, provider) : schema;
+  return {
+    type: 'json',
+    schema: isJsonObject(obeyed) ? obeyed : schema,
+    name: named?.name ?? 'output',
+    ...(named?.description !== undefined && { description: named.description }),
+  };
+}
+
+/** Returns the words that ask for JSON; undefined if the prompt itself asks for it and there is no schema to add. */
+function formatWords(job: PromptJob, schema: unknown): string | undefined {
+  if (isJsonObject(schema)) return jsonWords(schema);
+  return saysJson(job) ? undefined : jsonWords();
+}
+
 /** The values of `responseFormat` in `models.yaml`. */
-const BY_RESPONSE_FORMAT: Readonly<Record<string, 'schema' | 'object' | 'words' | undefined>> = {
+const BY_RESPONSE_FORMAT: Readonly<Record<string, WayToAsk | undefined>> = {
   json_schema: 'schema',
   json_object: 'object',
   none: 'words',

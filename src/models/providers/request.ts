@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { messageOf } from '../../files/error-utils.ts';
 import { textOrJson } from '../../files/json.ts';
-import { isJsonObject } from '../../wire/bounded-json.ts';
+import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 import type { PromptJob } from '../engine.ts';
 import type { InterfaceName, OptionName } from '../entry.ts';
 import { USER_AGENT } from '../outgoing/request.ts';
@@ -84,66 +84,102 @@ interface ChatTarget {
   readonly sorted: SortedOptions;
 }
 
+/** A model to chat with, and how to ask it for JSON. */
+interface Chat extends ChatTarget {
+  readonly json: JsonForm;
+}
+
 async function buildChat(
   job: PromptJob,
   access: Access,
-  { api, modelId, sorted, json }: ChatTarget & { json: JsonForm },
+  chat: Chat,
 ): Promise<BuiltRequest & { lacksFormat: boolean }> {
-  const { model, prompt, onText } = job;
-  const form = api.form(modelId);
-  const { known, others } = sorted;
-  const count = known.get('n');
-  const target = modelTarget(model);
-  const effort = known.get('reasoningEffort');
+  const { api, modelId, sorted } = chat;
+  const { model } = job;
+  const captured = await captureChat(job, access, chat);
+  const { request, warnings } = captured;
+  const own = jsonBody(request);
+  const { notes, leftOut } = clientNotes(warnings, model, sorted);
+  const asFields = api.configIn === undefined ? snakeCased : geminiFields;
+  const body = mergeFields({ ...api.defaults, ...own }, asFields(chatFields(chat)));
+  const lost = [
+    ...(!captured.hasEffort && !leftOut.has('reasoningEffort') ? ['reasoningEffort'] : []),
+    ...(sorted.known.has('n') && api.count === undefined ? ['n'] : []),
+    ...droppedKeywords(job.json?.schema, own).map(keyword => `the schema's ${keyword}`),
+  ];
+  return {
+    ...withBody(request, body),
+    form: api.form(modelId),
+    hasJsonTool: own['tools'] !== undefined || own['toolConfig'] !== undefined,
+    options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key))),
+    warnings: [...sorted.warnings, ...notes, ...lost.map(what => leftOutNote(model, what))],
+    lacksFormat: warnings.some(isLackOfFormat),
+  };
+}
+
+/** Captures the request that the client makes, which reports in `warnings` what it left out. */
+async function captureChat(
+  job: PromptJob,
+  access: Access,
+  chat: Chat,
+): Promise<CapturedCall & { hasEffort: boolean }> {
+  const { api, modelId, sorted, json } = chat;
+  const effort = sorted.known.get('reasoningEffort');
+  const target = modelTarget(job.model);
   const extras: Extras = {
     effort: effort === undefined ? undefined : textOrJson(effort),
     strict: json.strict,
     reasons: target && reasons(target),
   };
+  const call = chatCall(job, chat);
+  const count = sorted.known.get('n');
+  const streams = job.onText !== undefined && !(typeof count === 'number' && count > 1);
+  const answer = streams ? '' : JSON.stringify(api.form(modelId).empty);
+  return await captureWithEffort(api, extras, options =>
+    capture(access, answer, async settings => {
+      const client = await api.language(settings, modelId);
+      const whole = { ...call, ...options };
+      return streams ? await streamWarnings(client, whole) : (await client.doGenerate(whole)).warnings;
+    }),
+  );
+}
+
+/** Returns the arguments of the client for a prompt with its options. */
+function chatCall({ prompt }: PromptJob, { api, sorted, json }: Chat): LanguageModelV4CallOptions {
   const { topK, ...options } = callOptions(sorted);
-  const call: LanguageModelV4CallOptions = {
+  return {
     ...options,
     ...(api.topK === undefined && topK !== undefined && { topK }),
     prompt: clientMessages(prompt.messages, { words: json.words, systemFirst: api.systemFirst }),
     headers: { 'user-agent': USER_AGENT },
     ...(json.responseFormat && { responseFormat: json.responseFormat }),
   };
-  const streams = onText !== undefined && !(typeof count === 'number' && count > 1);
-  const { request, warnings, hasEffort } = await captureWithEffort(api, extras, options =>
-    capture(access, streams ? '' : JSON.stringify(form.empty), async settings => {
-      const client = await api.language(settings, modelId);
-      if (!streams) return (await client.doGenerate({ ...call, ...options })).warnings;
-      const reader = (await client.doStream({ ...call, ...options })).stream.getReader();
-      const { value } = await reader.read();
-      await reader.cancel();
-      return value?.type === 'stream-start' ? value.warnings : [];
-    }),
-  );
-  const { notes, leftOut } = clientNotes(warnings, model, sorted);
-  if (!hasEffort && !leftOut.has('reasoningEffort')) notes.push(leftOutNote(model, 'reasoningEffort'));
-  if (count !== undefined && api.count === undefined) notes.push(leftOutNote(model, 'n'));
-  const fields = {
+}
+
+/** Returns the fields that the client doesn't write itself. */
+function chatFields({ api, sorted, json }: Chat): UncheckedObject {
+  const { topK } = callOptions(sorted);
+  const count = sorted.known.get('n');
+  return {
     ...(api.topK !== undefined && topK !== undefined && { [api.topK]: topK }),
     ...(api.count !== undefined && count !== undefined && { [api.count]: count }),
-    ...others,
+    ...sorted.others,
     ...json.fields,
   };
-  const own = jsonBody(request);
-  const { schema } = job.json ?? {};
-  for (const keyword of droppedKeywords(schema, own)) {
-    notes.push(leftOutNote(model, `the schema's ${keyword}`));
-  }
-  const asFields = api.configIn === undefined ? snakeCased : geminiFields;
-  return {
-    ...withBody(request, mergeFields({ ...api.defaults, ...own }, asFields(fields))),
-    form,
-    hasJsonTool: own['tools'] !== undefined || own['toolConfig'] !== undefined,
-    options: new Set([...known.keys()].filter(key => !leftOut.has(key))),
-    warnings: [...sorted.warnings, ...notes],
-    lacksFormat: warnings.some(
-      warning => warning.type === 'unsupported' && warning.feature === 'responseFormat',
-    ),
-  };
+}
+
+function isLackOfFormat(warning: SharedV4Warning): boolean {
+  return warning.type === 'unsupported' && warning.feature === 'responseFormat';
+}
+
+async function streamWarnings(
+  client: LanguageModelV4,
+  call: LanguageModelV4CallOptions,
+): Promise<readonly SharedV4Warning[]> {
+  const reader = (await client.doStream(call)).stream.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return value?.type === 'stream-start' ? value.warnings : [];
 }
 
 /** Options that requests for pictures support. */
