@@ -30,7 +30,7 @@ async function reference(): Promise<string> {
   }
   const topics = await Promise.all(['flags', 'environment', 'exit-codes'].map(topic));
   return [
-    '# Commands\n\nMade from the help of each command; `npm run docs` makes it again.\n',
+    '# Commands\n\nGenerated from the help of each command by `npm run docs`.\n',
     ...sections,
     ...topics.map(text => `\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`),
   ].join('\n');

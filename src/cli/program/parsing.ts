@@ -113,7 +113,7 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
   ['--record <dir>', 'record each run and its answer in this directory'],
   ['--replay <dir>', 'send nothing; answer from recordings of --record'],
   ['--allow-outside', 'allow a prompt or test file to name files outside its folder'],
-  ['--allow-private', 'allow images at private addresses and unknown names'],
+  ['--allow-private', "allow images from private addresses and names that can't be resolved"],
   ['--no-color', 'print no colours'],
   ['--no-input', 'ask no questions'],
   ['--no-spinner', 'print plain lines instead of a spinner'],

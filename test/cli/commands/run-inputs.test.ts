@@ -139,7 +139,7 @@ describe('what `run` refuses before anything is sent', () => {
     [['--image', 'missing.png'], 'there is no file missing.png'],
     [['--image', 'empty.png'], 'empty.png is empty'],
     [['--image', 'text.png'], 'text.png is not an image'],
-    [['--image', 'large.png'], 'large.png has 20.0 MiB'],
+    [['--image', 'large.png'], 'large.png is 20.0 MiB'],
     [['--image', 'data:image/png;base64,#'], 'does not contain valid base64'],
     [['--image', 'data:image/png;base64,aGVsbG8='], 'the data URL is not an image'],
     [['-o', 'quality'], '--option needs key=value'],

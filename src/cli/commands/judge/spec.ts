@@ -20,7 +20,7 @@ export const JUDGE_CHECK = {
     ['--delimiter <character>', 'the separator of CSV cells: , ; or tab (default: detected in the header)'],
     ['--repeat <n>', 'ask n times about each row, to measure how often the judge agrees with itself'],
     ['--min-kappa <number>', "exit 5 if Cohen's kappa is below this number"],
-    ['--sure', 'with --min-kappa: also exit 5 if the low end of its interval is below'],
+    ['--sure', 'with --min-kappa: also exit 5 if the low end of its interval is below it'],
     ['--resume', 'resume an interrupted check'],
     ['--retry-unknown', 'with --resume: repeat questions that may have been asked'],
     ...PACE_FLAGS,
