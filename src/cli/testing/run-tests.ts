@@ -111,7 +111,11 @@ export async function runRound(
   const ran = await runAll(ctx, tests, options).catch((error: unknown) => {
     throw resumable(error);
   });
-  const results = [...ran, ...unchecked.map(({ entry }) => uncheckedResult(entry))];
+  const places = new Map(prepared.entries.map(({ entry }, at) => [entry, at]));
+  const place = ({ entry }: EntryResult): number => places.get(entry) ?? places.size;
+  const results = [...ran, ...unchecked.map(({ entry }) => uncheckedResult(entry))].toSorted(
+    (one, other) => place(one) - place(other),
+  );
   if (results.length + allFaults.length === 0 && !options.watch) throw nothingToRun(options);
   const updated = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
   const ordered = inOrder([...updated.results, ...allFaults.map(faultyFileResult)], paths);

@@ -21,6 +21,8 @@ export interface Converted {
   readonly leftOut?: number;
   /** True if the chosen prompt can't be expressed, so that its cases are left out. */
   readonly isPromptLeftOut?: boolean;
+  /** The programs that make tests and have not been run yet. */
+  readonly testPrograms?: readonly TestProgram[];
   /** The program that makes the prompt of each case, if there is one. */
   readonly program?: PromptProgram;
 }
@@ -31,6 +33,13 @@ export interface ConvertedCase {
   /** The number of its checks left out. */
   readonly leftOut: number;
   readonly vars: Readonly<Record<string, JsonValue>>;
+}
+
+/** A program that prints a list of tests as JSON. */
+export interface TestProgram {
+  readonly name: string;
+  readonly argv: readonly [string, ...string[]];
+  readonly line: number;
 }
 
 /** A program that takes a case's variables and prints a prompt. */
@@ -68,6 +77,8 @@ export interface ConvertOptions {
   readonly allowCommands?: boolean;
   /** Names of models that are taken already. */
   readonly taken?: readonly string[];
+  /** The output of programs that make tests, by name. */
+  readonly made?: Readonly<Record<string, string>>;
   /** The rows of an evaluation, one JSON object per line. */
   readonly items?: { readonly file: string; readonly text: string } | undefined;
 }

@@ -15,9 +15,11 @@ describe('the judge of a rubric in a test file', () => {
     ['the expectation', '', [], 'of-expectation'],
     ['the case', ', judge: of-expectation', [], 'of-case'],
     ['the file', /, judge: of-expectation| {4}judge: of-case\n/gu, [], 'of-file'],
+    ['the setting', /, judge: of-expectation| {4}judge: of-case\n/gu, [], 'of-setting'],
   ])('is the one of %s before those that follow', async (_, without, flags, judge) => {
     const cases = `  - name: one\n${OWN}`.replaceAll(without, '');
-    const project = projectOf('', { 'echo.test.yaml': `judge: of-file\ncases:\n${cases}` });
+    const file = judge === 'of-setting' ? '' : 'judge: of-file\n';
+    const project = projectOf('', { 'echo.test.yaml': `${file}cases:\n${cases}` });
     await project.run(['config', 'set', 'judge', 'of-setting']);
     const { exitCode, stderr } = await project.run(['test', ...flags]);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(`there is no model \`${judge}\``)]);
@@ -52,6 +54,14 @@ describe('the judge of a configuration of promptfoo', () => {
   ])('is the one of %s before those that follow', async (_, without, provider) => {
     const { exitCode, stderr } = await configured(...without).run(['test', '--judge', 'groq/of-flag']);
     expect([exitCode, stderr()]).toEqual([3, expect.stringContaining(`no key for ${provider}:`)]);
+  });
+
+  it('is the setting if nothing else names one, and not a default for a key', async () => {
+    const project = configured(ASSERTION, TEST, DEFAULT);
+    await project.run(['config', 'set', 'judge', 'groq/of-setting']);
+    const options = { home: project.home, local: localService, env: { OPENAI_API_KEY: 'sk-test' } };
+    const { exitCode, stderr } = await runInProcess(['test'], options);
+    expect([exitCode, stderr()]).toEqual([3, expect.stringContaining('no key for groq:')]);
   });
 
   it.each([

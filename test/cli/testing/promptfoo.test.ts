@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { localService } from '../../../src/main.ts';
+import { runInProcess } from '../../support/context.ts';
 import { Project } from './support.ts';
 
 const CONFIG = `description: greetings
@@ -72,5 +77,176 @@ describe('test of a configuration of promptfoo', () => {
     const { project, exitCode } = await tested({ 'promptfooconfig.yaml': CONFIG }, '--update');
     expect(exitCode).toBe(2);
     expect(readFileSync(path.join(project.home, 'promptfooconfig.yaml'), 'utf8')).toBe(CONFIG);
+  });
+
+  it('gives `(?i)` the meaning that it has elsewhere', async () => {
+    const assertions = ['(?i)^SAY hel+o$', '(?i)[h-j]ELLO', '(?i)\\Dello\\d'].map(
+      value => `{ type: regex, value: '${value}' }`,
+    );
+    const { stdout } = await tested(
+      {
+        'promptfooconfig.yaml': `prompts: ['Say {{a}}']
+providers: [echo]
+tests: [{ vars: { a: Hello }, assert: [${assertions.join(', ')}] }]
+`,
+      },
+      '--json',
+    );
+    const [only] = (JSON.parse(stdout) as { cases: { repetitions: { mismatches?: unknown[] }[] }[] }).cases;
+    expect(JSON.stringify(only)).toContain('[eE][lL][lL][oO]');
+    expect(JSON.stringify(only)).not.toContain('hel+o');
+  });
+});
+
+/** Makes tests in Python and in JavaScript; its checks see their `config`. */
+const MADE = {
+  'promptfooconfig.yaml': `prompts: ['Say {{a}}']
+providers: [echo]
+tests:
+  - { path: 'file://made.py', config: { most: 2 } }
+  - file://made.mjs:more
+`,
+  'made.py': `import json
+def generate_tests(config=None):
+    print('noise')
+    return [{'vars': {'a': str(n)}, 'assert': [{'type': 'equals', 'value': 'Say 0'}]} for n in range(config['most'])]
+`,
+  'made.mjs': `export const more = () => [{
+  description: 'more',
+  vars: { a: 'x' },
+  assert: [
+    { type: 'javascript', value: 'output.endsWith(context.config.end)', config: { end: 'x' } },
+    { type: 'javascript', value: 'file://check.cjs', config: { end: 'x' } },
+    { type: 'python', value: "output.endswith(context['config']['end'])", config: { end: 'y' } },
+  ],
+}];
+`,
+  'check.cjs': `require('node:fs');
+module.exports = (output, context) => output.endsWith(context.config.end);
+`,
+};
+
+describe('programs of a configuration', () => {
+  it('make tests, and checks see their config', async () => {
+    const { exitCode, stdout } = await tested(MADE, '--allow-commands');
+    expect(exitCode).toBe(5);
+    expect(stdout.match(/^(?:passed|FAILED) .*: (?:case \d|more)/gmu)).toEqual([
+      'passed promptfooconfig.yaml: case 1',
+      'FAILED promptfooconfig.yaml: case 2',
+      'FAILED promptfooconfig.yaml: more',
+    ]);
+    expect(stdout).toContain('1 passed, 2 failed');
+  });
+
+  it('are not started without --allow-commands, and each is named', async () => {
+    const { exitCode, stderr } = await tested(MADE);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('promptfooconfig.yaml:4: the tests in file://made.py are made by a program');
+    expect(stderr).toContain(
+      'promptfooconfig.yaml:5: the tests in file://made.mjs:more are made by a program',
+    );
+  });
+
+  it('name what is wrong with them', async () => {
+    const files = {
+      ...MADE,
+      'made.mjs': 'export const more = () => { throw new Error("no tests today"); };',
+    };
+    const { exitCode, stderr } = await tested(files, '--allow-commands');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('promptfooconfig.yaml:5: the program that makes the tests ended with 1');
+    expect(stderr).toContain('no tests today');
+  });
+});
+
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly body: string;
+}
+
+/** Runs an action beside a server that answers everything with this JSON. */
+async function besideServer(answer: unknown, action: (address: string) => Promise<void>): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    const reply = async () => {
+      asked.push({ request, body: await text(request) });
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+    };
+    void reply();
+  });
+  await new Promise<void>(resolve => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  try {
+    await action(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+  return asked;
+}
+
+describe('an HTTP provider of a configuration', () => {
+  const config = (address: string, rest: string) => `prompts: ['Say {{a}}']
+providers:
+  - id: http
+    config:
+      url: ${address}/ask?of={{a}}
+      method: POST
+      headers: { X-Team: docs }
+      body: { question: '{{prompt}}', about: '{{a}}' }
+      ${rest}
+tests: [{ vars: { a: 'one "two"' }, assert: [{ type: equals, value: 'an answer' }] }]
+`;
+
+  it.each([
+    'transformResponse: json.text',
+    'transformResponse: "(json, text) => JSON.parse(text).text"',
+    'responseParser: json.text',
+  ])('is asked as promptfoo asks it, with %s', async rest => {
+    const asked = await besideServer({ text: 'an answer' }, async address => {
+      const { exitCode, stdout } = await tested(
+        { 'promptfooconfig.yaml': config(address, rest) },
+        '--allow-commands',
+      );
+      expect([exitCode, stdout]).toEqual([0, expect.stringContaining('1 passed')]);
+    });
+    expect(asked).toHaveLength(1);
+    const [{ request, body } = { request: undefined, body: '' }] = asked;
+    expect([request?.method, request?.url]).toEqual(['POST', '/ask?of=one%20%22two%22']);
+    expect(request?.headers).toMatchObject({ 'x-team': 'docs', 'content-type': 'application/json' });
+    expect(JSON.parse(body)).toEqual({ question: 'Say one "two"', about: 'one "two"' });
+  });
+
+  it('is not asked without --allow-commands, and the entry for a models file is shown', async () => {
+    const asked = await besideServer({}, async address => {
+      const project = new Project({
+        'promptfooconfig.yaml': config(address, 'transformResponse: json.text'),
+      });
+      const { exitCode, stderr } = await runInProcess(['test'], { home: project.home, local: localService });
+      expect(exitCode).toBe(2);
+      expect(stderr()).toContain(`    address: ${address}/ask?of=\${input.a}`);
+      expect(stderr()).toContain('add --allow-commands');
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('can be a provider like OpenAI at an address of its own', async () => {
+    const answer = { choices: [{ message: { content: 'an answer' } }] };
+    const asked = await besideServer(answer, async address => {
+      const text = `prompts: [{ raw: 'Say {{a}}', config: { top_p: 0.5 } }]
+providers:
+  - id: openai:chat:ours
+    config: { apiBaseUrl: '${address}/v1', temperature: 0.1, strength: 3 }
+defaultTest: { options: { max_tokens: 7 } }
+env: { OUR_API_KEY: not-used }
+tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold: 2 }] }]
+`;
+      const project = new Project({ 'promptfooconfig.yaml': text });
+      expect((await project.run(['test', '--allow-commands'])).exitCode).toBe(0);
+    });
+    expect(asked.map(({ request }) => request.url)).toEqual(['/v1/chat/completions']);
+    const { messages: _, ...sent } = JSON.parse(asked[0]?.body ?? '{}') as Record<string, unknown>;
+    expect(sent).toEqual({ model: 'ours', temperature: 0.1, top_p: 0.5, max_tokens: 7 });
   });
 });

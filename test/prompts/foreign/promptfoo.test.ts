@@ -14,6 +14,8 @@ interface Options {
   readonly files?: Readonly<Record<string, string>>;
   readonly prompt?: number;
   readonly allowOutside?: boolean;
+  readonly isForTest?: boolean;
+  readonly allowCommands?: boolean;
 }
 
 async function convert(config: string, { files = {}, ...options }: Options = {}): Promise<Converted> {
@@ -155,6 +157,55 @@ tests: [{ vars: {} }]
     ]);
     expect(JSON.stringify(converted)).not.toContain('sk-secret');
   });
+
+  it('are asked where promptfoo asks them, and only keys that it sends count', async () => {
+    const converted = await convert(
+      `prompts: [a]
+providers:
+  - { id: 'huggingface:chat:org/m:novita', config: { max_new_tokens: 5 } }
+  - { id: 'perplexity:sonar', config: { stream: true } }
+  - { id: 'openrouter:org/m', config: { apiBaseUrl: 'https://openrouter.ai/api/v1' } }
+  - { id: 'hf:text-generation:org/m', config: { max_new_tokens: 5, other: 1 } }
+  - { id: 'ollama:chat:m', config: { options: { temperature: 0 } } }
+  - { id: 'openai:m', config: { tools: [] } }
+  - { id: 'anthropic:messages:m', config: { apiBaseUrl: 'https://proxy.example' } }
+tests: [{ vars: {} }]
+`,
+      { isForTest: true, allowCommands: true },
+    );
+    const { models } = parse(converted.test ?? '') as { models: { model: string; config: unknown }[] };
+    expect(models.slice(0, 5)).toEqual([
+      { model: 'huggingface/org/m:novita', config: { temperature: 0, maxOutputTokens: 5 } },
+      { model: 'perplexity/sonar', config: { temperature: 0, maxOutputTokens: 1024 } },
+      { model: 'openrouter/org/m', config: { temperature: 0, maxOutputTokens: 1024 } },
+      { model: 'hf-text-generation-org-m-address', config: {} },
+      { model: 'ollama/m', config: {} },
+    ]);
+    expect(parse(converted.models ?? '')).toEqual({
+      providers: {
+        huggingface: { baseUrl: 'https://router.huggingface.co/v1', engine: 'openai', apiKeyEnv: 'HF_TOKEN' },
+        perplexity: {
+          baseUrl: 'https://api.perplexity.ai',
+          engine: 'openai',
+          apiKeyEnv: 'PERPLEXITY_API_KEY',
+        },
+      },
+      models: [
+        {
+          model: 'hf-text-generation-org-m-address',
+          modality: 'text',
+          address: 'https://router.huggingface.co/hf-inference/models/org/m',
+          headers: { authorization: 'Bearer ${env.HF_TOKEN}' },
+          body: { inputs: '${prompt}', parameters: { return_full_text: false, max_new_tokens: 5 } },
+          output: 'generated_text || [0].generated_text',
+        },
+      ],
+    });
+    expect(converted.notes.filter(({ isHarmless }) => !isHarmless).map(({ message }) => message)).toEqual([
+      "`tools` of a provider's config has no equivalent",
+      "`apiBaseUrl` of a provider's config has no equivalent",
+    ]);
+  });
 });
 
 describe('tests of promptfoo', () => {
@@ -261,10 +312,9 @@ tests:
     expect(notesOf(converted).map(note => note.replace('in/promptfooconfig.yaml:', ''))).toEqual([
       '6: `threshold` of a test has no equivalent',
       "7: `prefix` of a test's options has no equivalent",
-      '10: `threshold` of an assertion has no equivalent',
-      '11: `weight` of an assertion has no equivalent',
-      '11: `provider` of an assertion has no equivalent',
       '10: the assertion `similar` has no equivalent',
+      '11: `weight` of an assertion has no equivalent',
+      '11: `provider` of an assertion is a key that promptfoo ignores too',
     ]);
   });
 });

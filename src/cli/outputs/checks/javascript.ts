@@ -17,6 +17,8 @@ export interface JavaScript {
   readonly exported?: string;
   /** The file's place, absolute, if it imports something: it is run by Node then. */
   readonly file?: string;
+  /** The value that the code sees as `context.config`. */
+  readonly config?: JsonValue;
 }
 
 /** The arguments of the code. */
@@ -26,6 +28,7 @@ export interface JavaScriptInput {
     readonly vars: Readonly<Record<string, JsonValue>>;
     readonly prompt: string | null;
     readonly test: JsonValue;
+    readonly config?: JsonValue;
   };
 }
 

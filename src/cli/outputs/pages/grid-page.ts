@@ -116,6 +116,7 @@ function differenceHtml({ kind, text }: DiffPart): Html {
 
 function classOf(state: GridRow['state']): string {
   if (state === 'changed') return 'tag changed';
+  if (state === 'unchecked') return 'tag';
   return isBad(state) ? 'tag bad' : 'tag good';
 }
 

@@ -6,6 +6,7 @@ import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { NamedJudge } from '../expectations/kind.ts';
+import { programOutput } from './program-output.ts';
 import { promptsByProgram } from './prompts-by-program.ts';
 import { runFileTask } from './run-file-task.ts';
 import { MAX_TEST_FILE_BYTES } from './test-case.ts';
@@ -51,6 +52,7 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
   const taken = ctx.declaredModels.flatMap(({ text }) => modelNamesIn(text));
+  const made: Record<string, string> = {};
   const convert = (prompt: number): Promise<Converted> =>
     runFileTask(ctx, 'convert', {
       text,
@@ -63,14 +65,24 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
         isForTest: true,
         allowCommands,
         taken,
+        made,
       },
     });
-  const first = await convert(1);
+  let first = await convert(1);
   if (first.prompts === undefined) {
     throw usageError(`${name} is not a configuration of promptfoo`, 'Rename it, or name the files to test.');
   }
+  while (first.testPrograms && first.testPrograms.length > 0) {
+    // Nothing is started if the rest can't be carried out.
+    reportUnsupported(ctx, [first], skipUnsupported);
+    for (const { name: program, argv, line } of first.testPrograms) {
+      const what = `${name}:${line}: the program that makes the tests`;
+      made[program] = await programOutput(ctx, argv, { file, input: '', what });
+    }
+    first = await convert(1);
+  }
   const all = [first];
-  for (let number = 2; number <= first.prompts; number += 1) all.push(await convert(number));
+  for (let number = 2; number <= (first.prompts ?? 1); number += 1) all.push(await convert(number));
   reportUnsupported(ctx, all, skipUnsupported);
   if (!hasModels && first.isWithoutModel) {
     throw usageError(`${name}: none of its providers is known`, 'Name a model with -m.');
@@ -112,7 +124,8 @@ async function readConvertedTests(
 function reportUnsupported(ctx: Context, all: readonly Converted[], skips: boolean): void {
   const notes = all.flatMap(one => one.notes).filter(({ isHarmless }) => isHarmless !== true);
   const places = [...new Set(notes.map(textOfNote))];
-  if (places.length === 0) return;
+  const [first, ...others] = places;
+  if (first === undefined) return;
   if (skips) {
     for (const place of places) ctx.io.note(`note: left out: ${place}`);
     return;
@@ -123,11 +136,12 @@ function reportUnsupported(ctx: Context, all: readonly Converted[], skips: boole
     ctx.io.note('note: its programs and addresses as entries of a models file:');
     for (const line of entries.trimEnd().split('\n')) ctx.io.note(`  ${oneLine(line)}`);
   }
-  const others = notes.some(({ needsCommands }) => needsCommands !== true);
+  const isSkippable = notes.some(({ needsCommands }) => needsCommands !== true);
   throw usageError(
-    places.join('\n'),
+    first,
+    ...others,
     ...(needsPrograms ? ['If you trust the file, add --allow-commands.'] : []),
-    ...(others
+    ...(isSkippable
       ? [`--skip-unsupported leaves out what has no equivalent (${counted(places.length, 'place')}).`]
       : []),
     'Nothing of it was sent.',

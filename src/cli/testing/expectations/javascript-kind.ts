@@ -28,8 +28,8 @@ export const javascript = kind<Scoring>({
     ...TEXT,
     description: 'JavaScript that gives true, a score, or {pass, score, reason}; it sees output and context',
   },
-  read: async (value, { ctx, key, threshold, isAsPromptfoo = false }) => ({
-    script: await readScript(value, key, ctx),
+  read: async (value, { ctx, key, threshold, config, isAsPromptfoo = false }) => ({
+    script: { ...(await readScript(value, key, ctx)), ...(config !== undefined && { config }) },
     written: textIn(value, key),
     threshold,
     isAsPromptfoo,
@@ -50,7 +50,10 @@ async function unmetByNode(
   file: string,
   answer: CheckedAnswer,
 ): Promise<Unmet | undefined> {
-  const context = await answer.context(true);
+  const context = {
+    ...(await answer.context(true)),
+    ...(script.config !== undefined && { config: script.config }),
+  };
   const about = JSON.stringify({ output: answer.value, context, isAsPromptfoo, threshold });
   const argv = ['node', '-e', NODE_CHECK, file, script.exported ?? '', about] as const;
   const failure = await answer.command(argv, answer.text);

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
@@ -10,6 +11,8 @@ export interface ExpectationReading {
   readonly key: string;
   /** The lowest score that passes, if the expectation has a `threshold`. */
   readonly threshold?: number | undefined;
+  /** The value that code sees as `context.config`. */
+  readonly config?: JsonValue | undefined;
   /** True to treat results of code as promptfoo does. */
   readonly isAsPromptfoo?: boolean | undefined;
   /** The judge that the expectation, its case or its file names. */

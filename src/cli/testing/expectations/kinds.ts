@@ -145,20 +145,23 @@ export async function readExpectations(value: YamlValue, ctx: ExpectationsContex
 
 async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
   const names = Object.keys(KINDS);
-  const all = fieldsOf(value, 'an expectation', [...names, ...MODIFIERS]);
-  const fields = [...all].filter(([key]) => !MODIFIERS.includes(key));
+  const { isAsPromptfoo } = ctx;
+  const modifiers = [...MODIFIERS, ...(isAsPromptfoo ? [CONFIG] : [])];
+  const all = fieldsOf(value, 'an expectation', [...names, ...modifiers]);
+  const fields = [...all].filter(([key]) => !modifiers.includes(key));
   if (fields.length === 0) throw faultIn(value, `an expectation needs one of ${names.join(', ')}`);
   const [least, transform, named] = MODIFIERS.map(key => all.get(key));
   if (least && !all.has('javascript') && !all.has('rubric'))
     throw faultIn(least, 'threshold needs an expectation with a score: javascript or rubric');
-  const { isAsPromptfoo } = ctx;
+  const config = all.get(CONFIG)?.value.json();
   const judge = named ? { model: textIn(named.value, 'judge'), rank: ctx.judgeRank } : ctx.judge;
   const threshold = least && numberIn(least.value, 'threshold', 'a number of 0 or more');
   const script = transform && (await readScript(transform.value, 'transform', ctx));
   const inner = (part: YamlValue): Promise<Expectation[]> => readItem(part, { ...ctx, judge });
   return mapInOrder(fields, async ([key, entry]) => {
     const name = key as keyof typeof KINDS;
-    const parts = await KINDS[name].read(entry.value, { ctx, key, inner, threshold, judge, isAsPromptfoo });
+    const reading = { ctx, key, inner, threshold, config, judge, isAsPromptfoo };
+    const parts = await KINDS[name].read(entry.value, reading);
     const expectation = expectationOf(name, parts, { line: entry.line, at: entry.offset });
     return script ? onTransformed(expectation, script) : expectation;
   });
@@ -166,6 +169,8 @@ async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Exp
 
 /** Keys next to an expectation's own that change its check. */
 const MODIFIERS: readonly string[] = ['threshold', 'transform', 'judge'];
+/** A key of promptfoo's assertions: the value that code sees as `context.config`. */
+const CONFIG = 'config';
 
 /** The context for reading expectations. */
 export interface ExpectationsContext extends Context, NamingFolder {

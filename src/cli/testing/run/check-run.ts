@@ -111,7 +111,9 @@ async function checkedAnswer(
     javascript: async (script, value) => {
       const checks = await ctx.checks();
       const about = await context(/\bprompt\b/u.test(script.code));
-      return await checks.perform('javascript', script, { output: value, context: about });
+      const { config } = script;
+      const seen = { ...about, ...(config !== undefined && { config }) };
+      return await checks.perform('javascript', script, { output: value, context: seen });
     },
     command: async (argv, output) => {
       const inputs = Object.fromEntries(request.text);

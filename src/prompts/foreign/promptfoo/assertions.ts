@@ -25,9 +25,12 @@ export interface Assertion {
   readonly transform?: string | undefined;
   /** The model that judges it. */
   readonly judge?: string | undefined;
+  /** The value that code sees as `context.config`. */
+  readonly config?: JsonValue | undefined;
 }
 
 const USES_THRESHOLD = /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric)$/u;
+const USES_CONFIG = /^(?:not-)?(?:javascript|python)$/u;
 const KEYS: KnownKeys = {
   known: ['type', 'value', 'metric', 'description', 'transform'],
   unsupported: ['threshold', 'weight', 'provider', 'rubricPrompt', 'config', 'contextTransform', 'assert'],
@@ -59,14 +62,23 @@ function assertionOf(item: YamlValue, conversion: Conversion): Assertion | undef
     conversion.note(item, 'the assertion `assert-set` has no equivalent');
     return undefined;
   }
+  if (!isKnownToUs(type)) {
+    noteType(item, type, conversion);
+    return undefined;
+  }
   const isJudged = JUDGED_TYPE.test(type);
   const known = [
     ...KEYS.known,
     ...(USES_THRESHOLD.test(type) ? ['threshold'] : []),
     ...(isJudged ? ['provider'] : []),
+    ...(USES_CONFIG.test(type) && conversion.isForTest ? ['config'] : []),
     ...(entries.get('weight')?.json() === NO_WEIGHT ? ['weight'] : []),
   ];
-  conversion.noteKeys(entries, { ...KEYS, known }, ' of an assertion');
+  // A key that promptfoo doesn't read for this type changes nothing.
+  const read = [...known, ...(USES_CONFIG.test(type) ? ['config'] : [])];
+  const unread = isConverted(type) ? UNREAD.filter(key => !read.includes(key)) : [];
+  const unsupported = KEYS.unsupported.filter(key => !unread.includes(key));
+  conversion.noteKeys(entries, { known, unsupported }, ' of an assertion');
   const judge = isJudged ? judgeIn(entries.get('provider'), conversion) : undefined;
   // A written test file keeps what could be converted.
   if (conversion.isForTest && conversion.leftOut > before) return undefined;
@@ -77,7 +89,16 @@ function assertionOf(item: YamlValue, conversion: Conversion): Assertion | undef
     threshold: entries.get('threshold')?.json(),
     transform: entries.get('transform')?.scalar?.trimEnd(),
     judge,
+    config: conversion.isForTest ? entries.get('config')?.json() : undefined,
   };
+}
+
+/** Keys that promptfoo reads only for some types of assertions. */
+const UNREAD = ['threshold', 'provider', 'config', 'contextTransform', 'rubricPrompt'];
+
+/** Returns true if a type has an equivalent; a judge also reads `rubricPrompt`, which has none. */
+function isConverted(type: string): boolean {
+  return Object.hasOwn(CONVERSIONS, type.replace(/^not-/u, '')) && !JUDGED_TYPE.test(type);
 }
 
 const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
@@ -177,7 +198,7 @@ export function expectationsOf(
   prompt: string,
   conversion: Conversion,
 ): JsonObject[] | undefined {
-  const { at, type, transform, judge } = assertion;
+  const { at, type, transform, judge, config } = assertion;
   const before = conversion.leftOut;
   const positive = type.replace(/^not-/u, '');
   if (conversion.isForTest && isProgram(assertion, positive, conversion)) {
@@ -189,8 +210,7 @@ export function expectationsOf(
   }
   const convert = Object.hasOwn(CONVERSIONS, positive) ? CONVERSIONS[positive] : undefined;
   if (!convert) {
-    const way = PROGRAMS.includes(positive) ? ': an expectation `command` is the place for it' : '';
-    conversion.note(at, `the assertion \`${type}\` has no equivalent${way}`);
+    noteType(at, type, conversion);
     return undefined;
   }
   const expectation = convert(valueOf(assertion, vars, conversion), assertion.threshold);
@@ -204,10 +224,23 @@ export function expectationsOf(
   const beside = {
     ...(transform !== undefined && { transform }),
     ...(judge !== undefined && { judge }),
+    ...(positive === 'javascript' && config !== undefined && { config }),
   };
   if (type === positive) return list.map(one => ({ ...one, ...beside }));
   const nots = list.map(one => (isJsonObject(one['not']) ? one['not'] : { not: one }));
   return nots.length === 1 ? nots.map(one => ({ ...one, ...beside })) : [{ any: nots, ...beside }];
+}
+
+/** Returns true if a type is carried out, or is a program, which may be. */
+function isKnownToUs(type: string): boolean {
+  const positive = type.replace(/^not-/u, '');
+  return Object.hasOwn(CONVERSIONS, positive) || PROGRAMS.includes(positive);
+}
+
+function noteType(at: Located, type: string, conversion: Conversion): void {
+  const isProgram = PROGRAMS.includes(type.replace(/^not-/u, ''));
+  const way = isProgram ? ': an expectation `command` is the place for it' : '';
+  conversion.note(at, `the assertion \`${type}\` has no equivalent${way}`);
 }
 
 /** Returns true if an assertion starts a program: `python`, or a JavaScript file with imports. */
@@ -219,7 +252,7 @@ function isProgram({ at, value }: Assertion, type: string, conversion: Conversio
 
 /** Returns the program that checks an answer like `python`. It negates the verdict itself, because errors never pass. */
 function pythonCommand(
-  { at, type, value, threshold }: Assertion,
+  { at, type, value, threshold, config }: Assertion,
   vars: Vars,
   prompt: string,
   conversion: Conversion,
@@ -228,7 +261,7 @@ function pythonCommand(
   const about = JSON.stringify({
     inverse: type.startsWith('not-'),
     ...(typeof threshold === 'number' && { threshold }),
-    context: { vars, prompt, test: { vars } },
+    context: { vars, prompt, test: { vars }, ...(config !== undefined && { config }) },
   });
   const [, file, name = ''] = /^file:\/\/(.*?\.py)(?::([\w.]+))?$/u.exec(written) ?? [];
   if (file === undefined) {

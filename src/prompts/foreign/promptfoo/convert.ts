@@ -16,7 +16,7 @@ import { messagesOf, type PromptText, promptsOf } from './prompts.ts';
 import type { Provider } from './provider.ts';
 import { providersOf } from './providers.ts';
 import { Conversion, type KnownKeys, valuesOf } from './source.ts';
-import { casesOf, testsOf } from './tests.ts';
+import { casesOf, settingsOfAllTests, testsOf } from './tests.ts';
 
 const KEYS: KnownKeys = {
   known: [
@@ -39,8 +39,9 @@ const KEYS: KnownKeys = {
     'commandLineOptions',
     'derivedMetrics',
     'writeLatestResults',
+    'env',
   ],
-  unsupported: ['env', 'extensions', 'nunjucksFilters'],
+  unsupported: ['extensions', 'nunjucksFilters'],
 };
 
 /**
@@ -65,11 +66,17 @@ export async function convertPromptfoo(
 async function convert(root: YamlValue, options: ConvertOptions, conversion: Conversion): Promise<Converted> {
   const entries = valuesOf(root, 'a configuration of promptfoo');
   conversion.noteKeys(entries, KEYS, '');
+  noteEnvironment(entries.get('env'), conversion);
   const listed = entries.get('prompts');
   const prompts = listed ? promptsOf(listed, conversion) : [];
   const prompt = chosenPrompt(listed ?? root, prompts, options, conversion);
   const { body, isLeftOut: isPromptLeftOut } = bodyOf(prompt, conversion);
-  const listedProviders = providersOf(entries.get('providers') ?? entries.get('targets'), conversion);
+  const targets = entries.get('providers') ?? entries.get('targets');
+  const settings = new Map([
+    ...(prompt.config ? valuesOf(prompt.config, 'config') : []),
+    ...settingsOfAllTests(entries.get('defaultTest'), conversion),
+  ]);
+  const listedProviders = providersOf(targets, conversion, settings);
   const providers = listedProviders.filter(({ isLeftOut }) => isLeftOut !== true);
   const tests = await testsOf(entries, conversion);
   const known = [...listedProviders, ...conversion.judges];
@@ -104,11 +111,24 @@ async function convert(root: YamlValue, options: ConvertOptions, conversion: Con
     cases: cases.map(({ line, leftOut, vars }) => ({ line, leftOut, vars })),
     leftOut: isPromptLeftOut ? cases.length : leftOut,
     isPromptLeftOut,
+    testPrograms: conversion.testPrograms,
     ...(prompt.program && {
       program: { argv: prompt.program, head, optional: inputs, line: conversion.ownLine(prompt.at) ?? 1 },
     }),
   };
 }
+
+/** Notes variables of `env` that could change an answer: keys of the environment serve as well, and are never taken from a file. */
+function noteEnvironment(env: YamlValue | undefined, conversion: Conversion): void {
+  for (const [name, value] of env && !env.isEmpty ? valuesOf(env, 'env') : []) {
+    if (!conversion.isForTest) conversion.note(value, `\`${name}\` of \`env\` has no equivalent`);
+    else if (KEY_VARIABLE.test(name)) conversion.tell(value, `\`${name}\` is taken from the environment`);
+    else if (VARIABLE.test(name)) conversion.note(value, `\`${name}\` of \`env\` has no equivalent`);
+  }
+}
+
+const VARIABLE = /^[A-Z][A-Z\d_]*$/u;
+const KEY_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;
 
 /** Returns the messages of a prompt. If the tests are run, one that can't be expressed is left out. */
 function bodyOf(

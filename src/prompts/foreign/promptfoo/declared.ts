@@ -25,7 +25,7 @@ interface Written {
 type Fields = Pick<DeclaredProvider, 'transform'> & { readonly fields: JsonObject };
 
 /** Matches a file that exports a provider, with the name of a Python function. */
-const FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?js|py))(?::(?<name>[\w.]+))?$/u;
+const FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
 const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/u;
 
 /**
@@ -34,6 +34,8 @@ const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/
  */
 export function declaredOf(provider: Written, conversion: Conversion): DeclaredProvider | undefined {
   const { id } = provider;
+  const textModel = /^(?:huggingface|hf):text-generation:(?<model>[\w./-]+)$/u.exec(id)?.groups?.['model'];
+  if (textModel !== undefined) return textGeneration(provider, textModel, conversion);
   const isAddress = /^https?(?:$|:\/\/)/u.test(id);
   const { groups } = PYTHON_ID.exec(id) ?? FILE.exec(id) ?? {};
   if (!isAddress && !groups && !id.startsWith('exec:')) return undefined;
@@ -46,6 +48,53 @@ export function declaredOf(provider: Written, conversion: Conversion): DeclaredP
   const model = nameOf(provider, isAddress ? 'address' : 'program', conversion);
   const entry = { model, modality: 'text', ...made.fields };
   return { model, entry, transform: made.transform };
+}
+
+/** The settings that promptfoo sends to the text generation of Hugging Face. */
+const GENERATION_KEYS = [
+  'top_k',
+  'top_p',
+  'temperature',
+  'repetition_penalty',
+  'max_new_tokens',
+  'max_time',
+  'return_full_text',
+  'num_return_sequences',
+  'do_sample',
+  'use_cache',
+  'wait_for_model',
+];
+
+/** Returns the entry for a model of Hugging Face's text generation. */
+function textGeneration(
+  provider: Written,
+  model: string,
+  conversion: Conversion,
+): DeclaredProvider | undefined {
+  const config = provider.config ? valuesOf(provider.config, 'config') : new Map<string, YamlValue>();
+  const elsewhere = config.get('apiEndpoint') ?? config.get('chatCompletion');
+  if (elsewhere) {
+    conversion.note(
+      elsewhere,
+      `the provider \`${provider.id}\` has no equivalent: it is asked in another way`,
+    );
+    return undefined;
+  }
+  const set = [...config].filter(([key]) => GENERATION_KEYS.includes(key));
+  const parameters = {
+    return_full_text: false,
+    ...Object.fromEntries(set.map(([key, value]) => [key, value.json()])),
+  };
+  const name = nameOf(provider, 'address', conversion);
+  const entry = {
+    model: name,
+    modality: 'text',
+    address: `https://router.huggingface.co/hf-inference/models/${model}`,
+    headers: { authorization: 'Bearer ${env.HF_TOKEN}' },
+    body: { inputs: '${prompt}', parameters },
+    output: 'generated_text || [0].generated_text',
+  };
+  return { model: name, entry };
 }
 
 /** Returns a name that no provider or built-in model has. */
@@ -90,6 +139,10 @@ function fileOf(
     return undefined;
   }
   conversion.read(file, at);
+  if (/\.[cm]?ts$/u.test(file) && !canStripTypes()) {
+    conversion.note(at, `the provider \`${id}\` is TypeScript, which needs Node 22.18 or newer`);
+    return undefined;
+  }
   const options = optionsOf(config);
   const words = file.endsWith('.py')
     ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, options]
@@ -102,6 +155,12 @@ function fileOf(
       tokens: { input: 'tokenUsage.prompt', output: 'tokenUsage.completion' },
     },
   };
+}
+
+/** Returns true if Node runs TypeScript. */
+function canStripTypes(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  return major > 22 || (major === 22 && minor >= 18);
 }
 
 const HERE = '\0here';

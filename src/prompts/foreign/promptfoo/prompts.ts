@@ -15,6 +15,8 @@ export interface PromptText {
   readonly text: string;
   /** Why it can't be expressed, regardless of its text. */
   readonly fault?: string;
+  /** The settings that go with it, in place of the providers' own. */
+  readonly config?: YamlValue | undefined;
   /** The program that makes it from a case's variables on standard input. */
   readonly program?: readonly [string, ...string[]];
 }
@@ -43,10 +45,13 @@ function promptsIn(item: YamlValue, conversion: Conversion): PromptText[] {
   const [only] = entries;
   // Older configurations write `{file.txt: label}`.
   if (entries.size === 1 && only && !raw && !id) return promptsNamed(only[0], item, conversion);
-  conversion.noteKeys(entries, PROMPT_KEYS, ' of a prompt');
-  if (raw) return promptsNamed(raw.text('raw'), raw, conversion);
-  if (id) return promptsNamed(id.text('id'), id, conversion);
-  throw faultAt(item, 'a prompt needs `raw` or `id`');
+  const known = [...PROMPT_KEYS.known, ...(conversion.isForTest ? ['config'] : [])];
+  conversion.noteKeys(entries, { ...PROMPT_KEYS, known }, ' of a prompt');
+  const text = raw ?? id;
+  if (!text) throw faultAt(item, 'a prompt needs `raw` or `id`');
+  const config = conversion.isForTest ? entries.get('config') : undefined;
+  const prompts = promptsNamed(text.text(raw ? 'raw' : 'id'), text, conversion);
+  return config ? prompts.map(prompt => ({ ...prompt, config })) : prompts;
 }
 
 function promptsNamed(written: string, at: Located, conversion: Conversion): PromptText[] {

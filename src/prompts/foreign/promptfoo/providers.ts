@@ -1,10 +1,31 @@
 import { faultAt } from '../../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue, textOrNothing } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { declaredOf } from './declared.ts';
 import type { Provider } from './provider.ts';
 import { type Conversion, type KnownKeys, valuesOf } from './source.ts';
+
+/** Providers that answer like OpenAI, at their addresses. */
+const LIKE_OPENAI: readonly {
+  readonly prefix: RegExp;
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly apiKeyEnv: string;
+}[] = [
+  {
+    prefix: /^(?:huggingface|hf):chat:/u,
+    name: 'huggingface',
+    baseUrl: 'https://router.huggingface.co/v1',
+    apiKeyEnv: 'HF_TOKEN',
+  },
+  {
+    prefix: /^perplexity:/u,
+    name: 'perplexity',
+    baseUrl: 'https://api.perplexity.ai',
+    apiKeyEnv: 'PERPLEXITY_API_KEY',
+  },
+];
 
 /** promptfoo's prefixes of models, with ours. */
 const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
@@ -50,6 +71,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   presence_penalty: 'presencePenalty',
   reasoning_effort: 'reasoningEffort',
   service_tier: 'serviceTier',
+  maxTokenCount: 'maxOutputTokens',
+  max_new_tokens: 'maxOutputTokens',
+  random_seed: 'seed',
 };
 
 /** Keys of a `config` about addresses, retries or costs, which don't change the request. */
@@ -70,12 +94,109 @@ const HARMLESS = [
   'showThinking',
   'user',
   'metadata',
+  'stream',
+  'store',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'cache_control',
+  'include_reasoning',
+  'usage_tier',
 ];
+
+/** Providers whose requests take the `config` of a prompt. */
+const TAKES_PROMPT_CONFIG =
+  /^(?:openai|anthropic|azure|google|openrouter|github|perplexity|huggingface|hf):/u;
+
+/** Providers that send no other keys than those that promptfoo knows. */
+const SENDS_KNOWN_KEYS =
+  /^(?:echo$|(?:openai|anthropic|ollama|azure|google|openrouter|github|perplexity|huggingface|hf|bedrock):)/u;
+/** Keys of a `config` that promptfoo sends, and that change the answer. */
+const CHANGES_ANSWER = new Set([
+  'tools',
+  'tool_choice',
+  'tool_resources',
+  'toolConfig',
+  'tool_config',
+  'functions',
+  'function_call',
+  'functionToolCallbacks',
+  'mcp',
+  'passthrough',
+  'extra_body',
+  'headers',
+  'modalities',
+  'audio',
+  'verbosity',
+  'reasoning',
+  'thinking',
+  'think',
+  'effort',
+  'output_format',
+  'omitDefaults',
+  'logit_bias',
+  'n',
+  'instructions',
+  'previous_response_id',
+  'conversation',
+  'max_tool_calls',
+  'parallel_tool_calls',
+  'prompt',
+  'truncation',
+  'background',
+  'systemInstruction',
+  'systemPrompt',
+  'safetySettings',
+  'responseSchema',
+  'response_schema',
+  'useAssistantRole',
+  'dataSources',
+  'data_sources',
+  'deployment_id',
+  'apiVersion',
+  'context',
+  'examples',
+  'models',
+  'route',
+  'provider',
+  'transforms',
+  'inferenceProvider',
+  'chatCompletion',
+  'apiEndpoint',
+  'guardrailIdentifier',
+  'guardrailVersion',
+  'additionalModelRequestFields',
+  'interfaceConfig',
+  'tfs_z',
+  'num_ctx',
+  'num_keep',
+  'num_batch',
+  'num_gqa',
+  'typical_p',
+  'repeat_last_n',
+  'repeat_penalty',
+  'mirostat',
+  'mirostat_tau',
+  'mirostat_eta',
+  'penalize_newline',
+  'repetition_penalty',
+  'min_p',
+  'stop_sequence',
+  'web_search_options',
+  'search_domain_filter',
+  'return_citations',
+  'beta',
+  'betas',
+]);
+
+/** Returns true if promptfoo sends this key of a `config`. */
+export function changesAnswer(key: string, conversion: Conversion): boolean {
+  return Object.hasOwn(SETTINGS, key) || conversion.isSetting(key) || CHANGES_ANSWER.has(key);
+}
 
 /** The defaults of promptfoo for Chat Completions, Messages and Mistral; it sends none to reasoning models. */
 const DEFAULTS: JsonObject = { temperature: 0, maxOutputTokens: 1024 };
 const SENDS_DEFAULTS =
-  /^(?:openai:(?!responses:)|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:)/u;
+  /^(?:openai:(?!responses:)|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:|perplexity:|(?:huggingface|hf):chat:)/u;
 const THINKS = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5)/u;
 /** Messages refuses a temperature for these. */
 const TAKES_NO_TEMPERATURE = /^claude-(?:opus-4-[7-9]|opus-[5-9]|sonnet-[5-9]|fable|mythos)/u;
@@ -86,10 +207,14 @@ function defaultsOf(id: string, model: string): JsonObject {
   return TAKES_NO_TEMPERATURE.test(model.replace(/^.*\//u, '')) ? bound : DEFAULTS;
 }
 
-/** Reads the models of a configuration. */
-export function providersOf(node: YamlValue | undefined, conversion: Conversion): Provider[] {
+/** Reads the models of a configuration. @param promptConfig the settings of the prompt and of all tests, which win over theirs */
+export function providersOf(
+  node: YamlValue | undefined,
+  conversion: Conversion,
+  promptConfig?: ReadonlyMap<string, YamlValue>,
+): Provider[] {
   if (!node || node.isEmpty) return [];
-  const named = itemsOf(node, conversion).map(item => providerOf(item, conversion));
+  const named = itemsOf(node, conversion).map(item => providerOf(item, conversion, promptConfig));
   const known = new Map<string, Provider>();
   for (const provider of named) {
     if (!provider) continue;
@@ -115,30 +240,34 @@ const PROVIDER_KEYS: KnownKeys = {
 };
 
 /** Reads a provider; undefined with a note if it has no equivalent. */
-export function providerOf(item: YamlValue, conversion: Conversion): Provider | undefined {
+export function providerOf(
+  item: YamlValue,
+  conversion: Conversion,
+  promptConfig?: ReadonlyMap<string, YamlValue>,
+): Provider | undefined {
   const { scalar } = item;
-  if (scalar !== undefined) return named({ id: scalar, at: item }, conversion);
+  if (scalar !== undefined) return named({ id: scalar, at: item, promptConfig }, conversion);
   const entries = valuesOf(item, 'a provider');
   const [only] = entries;
   // `{openai:gpt-4o: {config: …}}`
   if (entries.size === 1 && only && only[0] !== 'id') {
-    return withKeys(only[0], valuesOf(only[1], only[0]), item, conversion);
+    return withKeys(only[0], valuesOf(only[1], only[0]), { at: item, promptConfig }, conversion);
   }
   const id = entries.get('id');
   if (!id) throw faultAt(item, 'a provider needs `id`');
   entries.delete('id');
-  return withKeys(id.text('id'), entries, item, conversion);
+  return withKeys(id.text('id'), entries, { at: item, promptConfig }, conversion);
 }
 
 function withKeys(
   id: string,
   entries: ReadonlyMap<string, YamlValue>,
-  at: YamlValue,
+  place: Pick<Written, 'at' | 'promptConfig'>,
   conversion: Conversion,
 ): Provider | undefined {
   conversion.noteKeys(entries, PROVIDER_KEYS, ' of a provider');
   const [config, label, transform] = ['config', 'label', 'transform'].map(key => entries.get(key));
-  return named({ id, at, config, label: label?.scalar, transform: transform?.scalar }, conversion);
+  return named({ id, ...place, config, label: label?.scalar, transform: transform?.scalar }, conversion);
 }
 
 interface Written {
@@ -147,12 +276,18 @@ interface Written {
   readonly config?: YamlValue | undefined;
   readonly label?: string | undefined;
   readonly transform?: string | undefined;
+  /** The settings of the prompt and of all tests. */
+  readonly promptConfig?: ReadonlyMap<string, YamlValue> | undefined;
 }
 
 function named(written: Written, conversion: Conversion): Provider | undefined {
-  const { id, at, config, transform } = written;
+  const { id, at, config, transform, promptConfig } = written;
   const before = conversion.leftOut;
   const declared = declaredOf(written, conversion);
+  const [setting] = promptConfig?.values() ?? [];
+  if (setting && (declared || !TAKES_PROMPT_CONFIG.test(id))) {
+    conversion.note(setting, `settings of a prompt or of all tests have no equivalent for \`${id}\``);
+  }
   if (declared) {
     const what = `the provider \`${id}\` is ${'program' in declared.entry ? 'a program' : 'an address'}`;
     const isLeftOut = conversion.noteProgram(at, what);
@@ -164,32 +299,52 @@ function named(written: Written, conversion: Conversion): Provider | undefined {
     conversion.note(at, `the provider \`${id}\` has no equivalent: name a model of ours`);
     return undefined;
   }
-  const { settings, output } = settingsOf(config, conversion);
+  const own = settingsOf(id, config && valuesOf(config, 'config'), conversion);
+  const ofPrompt = settingsOf(id, promptConfig, conversion);
+  const settings = { ...own.settings, ...ofPrompt.settings };
+  const output = ofPrompt.output ?? own.output;
   const place = placeOf(id, config);
   const provider = { config: { ...defaultsOf(id, model), ...settings }, output, transform, at };
   if (!place) return { model, ...provider };
-  const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is asked at another address`);
-  return { model: model.replace(/^openai/u, place[0]), ...provider, place, isLeftOut };
+  const isLeftOut = conversion.noteProgram(
+    at,
+    `the provider \`${id}\` is asked at ${textOrNothing(place[1]['baseUrl'])}`,
+  );
+  return { model: `${place[0]}/${model.replace(/^[^/]+\//u, '')}`, ...provider, place, isLeftOut };
 }
 
 const ADDRESS_KEYS = ['apiBaseUrl', 'apiHost', 'baseUrl', 'baseURL'];
 
-/** Returns the provider for a models file, if the config sets another address than OpenAI's. */
+/** Providers of which a `config` may set the address, with that of the provider itself. */
+const ADDRESSED: readonly (readonly [RegExp, string])[] = [
+  [/^openai:/u, 'https://api.openai.com/v1'],
+  [/^openrouter:/u, 'https://openrouter.ai/api/v1'],
+];
+
+/** Returns the provider for a models file, if its address is none of ours. */
 function placeOf(id: string, config: YamlValue | undefined): Provider['place'] {
-  if (!config || !id.startsWith('openai:')) return undefined;
+  const like = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
+  if (like) {
+    const { name, baseUrl, apiKeyEnv } = like;
+    return [name, { baseUrl, engine: 'openai', apiKeyEnv }];
+  }
+  const [, own] = ADDRESSED.find(([prefix]) => prefix.test(id)) ?? [];
+  if (!config || own === undefined) return undefined;
   const entries = valuesOf(config, 'config');
   const [written] = ADDRESS_KEYS.flatMap(key => entries.get(key)?.scalar ?? []);
   if (written === undefined) return undefined;
   const address = /^https?:\/\//u.test(written) ? written : `https://${written}/v1`;
-  if (!URL.canParse(address)) return undefined;
+  if (!URL.canParse(address) || address.replace(/\/$/u, '') === own) return undefined;
   const name = new URL(address).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
-  const own = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
-  const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? own;
+  const variable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
+  const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? variable;
   return [name, { baseUrl: address, engine: 'openai', ...(apiKeyEnv !== undefined && { apiKeyEnv }) }];
 }
 
 function modelOf(id: string): string | undefined {
   if (id === 'echo') return id;
+  const like = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
+  if (like) return id === '' ? undefined : id.replace(like.prefix, `${like.name}/`);
   for (const [theirs, ours] of PREFIXES) {
     const model = id.replace(theirs, '');
     if (model !== id && model !== '') return ours + model;
@@ -202,27 +357,40 @@ interface Settings {
   readonly output?: JsonObject | undefined;
 }
 
-function settingsOf(config: YamlValue | undefined, conversion: Conversion): Settings {
+function settingsOf(
+  id: string,
+  config: ReadonlyMap<string, YamlValue> | undefined,
+  conversion: Conversion,
+): Settings {
   const settings: Record<string, JsonValue> = {};
   let output: JsonObject | undefined;
-  for (const [key, entry] of config ? valuesOf(config, 'config') : []) {
+  for (const [key, entry] of config ?? []) {
     const ours = Object.hasOwn(SETTINGS, key) ? (SETTINGS[key] ?? key) : key;
     const value = entry.json();
     if (value === null) continue;
     if (conversion.isSetting(ours)) {
       settings[ours] = ours === 'stopSequences' && !isJsonList(value) ? [value] : value;
-    } else if (key === 'generationConfig') {
-      const inner = settingsOf(entry, conversion);
+    } else if (NESTED.includes(key)) {
+      const inner = settingsOf(id, valuesOf(entry, key), conversion);
       Object.assign(settings, inner.settings);
       output ??= inner.output;
     } else if (key === 'reasoning' && typeof ownValue(value, 'effort') === 'string') {
       settings['reasoningEffort'] = ownValue(value, 'effort') ?? null;
     } else if (conversion.isForTest && ADDRESS_KEYS.includes(key)) {
-      // Replaces the provider's address, see `placeOf`.
+      // promptfoo takes no address for Ollama from here.
+      const isTaken = id.startsWith('ollama:') || ADDRESSED.some(([prefix]) => prefix.test(id));
+      if (!isTaken) conversion.note(entry, `\`${key}\` of a provider's config has no equivalent`);
     } else if (FORMATS.includes(key)) {
       const format = outputOf(value);
       if (format === false) conversion.note(entry, `\`${key}\` has no equivalent`);
       else output ??= format;
+    } else if (
+      conversion.isForTest &&
+      SENDS_KNOWN_KEYS.test(id) &&
+      !CHANGES_ANSWER.has(key) &&
+      !HARMLESS.includes(key)
+    ) {
+      conversion.tell(entry, `\`${key}\` of a provider's config is a key that promptfoo ignores too`);
     } else if (conversion.isForTest && HARMLESS.includes(key)) {
       conversion.tell(entry, `\`${key}\` of a provider's config is left out`);
     } else {
@@ -232,6 +400,9 @@ function settingsOf(config: YamlValue | undefined, conversion: Conversion): Sett
   }
   return { settings, output };
 }
+
+/** Keys that hold settings of their own. */
+const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
 
 const FORMATS = ['response_format', 'response_mime_type', 'responseMimeType'];
 

@@ -10,7 +10,7 @@ import {
   namesOtherComputer,
 } from '../../../files/named-file.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
-import type { Converted, ConvertOptions } from '../converted.ts';
+import type { Converted, ConvertOptions, TestProgram } from '../converted.ts';
 import type { Provider } from './provider.ts';
 
 /** A position in one of the converted files. */
@@ -39,6 +39,8 @@ export class Conversion {
   readonly notes: Converted['notes'][number][] = [];
   /** The models that judge. */
   readonly judges: Provider[] = [];
+  /** The programs that make tests and have not been run yet. */
+  readonly testPrograms: TestProgram[] = [];
   /** The number of omissions; repeated ones count each time. */
   leftOut = 0;
   readonly #options: ConvertOptions;
@@ -65,6 +67,13 @@ export class Conversion {
     this.leftOut += 1;
     this.#note(at, `${what}, which runs only with --allow-commands`, { needsCommands: true });
     return true;
+  }
+
+  /** Returns what a program printed; undefined, and remembered, if it has not been run yet. */
+  printedBy(program: TestProgram): string | undefined {
+    const printed = this.#options.made?.[program.name];
+    if (printed === undefined) this.testPrograms.push(program);
+    return printed;
   }
 
   /** True to run the tests rather than write them to files. */

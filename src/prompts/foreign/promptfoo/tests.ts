@@ -5,6 +5,8 @@ import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { BOUNDS } from '../../bounds.ts';
 import type { ConvertedCase, TestCaseText } from '../converted.ts';
 import { type Assertion, assertionInCell, assertionsIn, expectationsOf, judgeIn } from './assertions.ts';
+import { testsProgram } from './programs.ts';
+import { changesAnswer } from './providers.ts';
 import { type Conversion, type KnownKeys, type Located, type SourceText, valuesOf } from './source.ts';
 import { render, resolved, type Vars } from './template.ts';
 
@@ -175,9 +177,28 @@ function merged(one: Test, other: Test): Test {
 }
 
 function defaultsOf(node: YamlValue | undefined, conversion: Conversion): Test {
-  if (!node) return NOTHING;
+  return node ? testOf(whole(node, conversion), conversion, true) : NOTHING;
+}
+
+/** Returns a value, or the content of the file that it names. */
+function whole(node: YamlValue, conversion: Conversion): YamlValue {
   const { scalar } = node;
-  return testOf(scalar === undefined ? node : conversion.yaml(scalar, node), conversion);
+  return scalar === undefined ? node : conversion.yaml(scalar, node);
+}
+
+/** Returns the settings in the options of `defaultTest`, which promptfoo sends to every provider. */
+export function settingsOfAllTests(
+  node: YamlValue | undefined,
+  conversion: Conversion,
+): Map<string, YamlValue> {
+  if (!node || !conversion.isForTest) return new Map();
+  const options = valuesOf(whole(node, conversion), 'defaultTest').get('options');
+  const entries = options && !options.isEmpty ? valuesOf(options, 'options') : new Map<string, YamlValue>();
+  return new Map([...entries].filter(([key]) => isSetting(key, conversion)));
+}
+
+function isSetting(key: string, conversion: Conversion): boolean {
+  return changesAnswer(key, conversion) && !OPTION_KEYS.known.includes(key);
 }
 
 /** Combines each configuration of variables with each test. */
@@ -207,20 +228,35 @@ async function testsIn(node: YamlValue | undefined, conversion: Conversion): Pro
   const { scalar } = node;
   if (scalar !== undefined) return await testsInFile(scalar, node, conversion);
   if (!isJsonList(node.json())) {
-    conversion.note(node, 'tests that a program makes have no equivalent');
-    return [];
+    const entries = node.isMap ? valuesOf(node, 'tests') : undefined;
+    return await testsInFile(entries?.get('path')?.scalar ?? '', node, conversion, entries?.get('config'));
   }
   const tests: Test[] = [];
   for (const item of node.items('tests')) {
+    const path = item.isMap ? valuesOf(item, 'a test').get('path') : undefined;
     const named = item.scalar;
-    tests.push(
-      ...(named === undefined ? [testOf(item, conversion)] : await testsInFile(named, item, conversion)),
-    );
+    if (path) tests.push(...(await testsIn(item, conversion)));
+    else if (named === undefined) tests.push(testOf(item, conversion));
+    else tests.push(...(await testsInFile(named, item, conversion)));
   }
   return tests;
 }
 
-async function testsInFile(name: string, at: YamlValue, conversion: Conversion): Promise<Test[]> {
+async function testsInFile(
+  name: string,
+  at: YamlValue,
+  conversion: Conversion,
+  config?: YamlValue,
+): Promise<Test[]> {
+  const { groups: program } = TESTS_PROGRAM.exec(name) ?? {};
+  if (program && conversion.isForTest) {
+    const { file = '', name: exported = '' } = program;
+    conversion.read(file, at);
+    if (conversion.noteProgram(at, `the tests in ${name} are made by a program`)) return [];
+    const argv = testsProgram(conversion.directory, file, exported, JSON.stringify(config?.json() ?? null));
+    const printed = conversion.printedBy({ name: argv.join('\0'), argv, line: conversion.ownLine(at) ?? 1 });
+    return printed === undefined ? [] : await testsIn(parseYaml(printed, 1, file), conversion);
+  }
   if (/[*?]/u.test(name) && !/^https?:/u.test(name)) {
     const files = conversion.matching(name);
     if (files.length === 0) throw faultAt(at, `${name} names no file`);
@@ -243,6 +279,9 @@ async function testsInFile(name: string, at: YamlValue, conversion: Conversion):
     .filter(({ text }) => text.trim() !== '')
     .map(({ text, line }) => testOf(parseYaml(text, line, source.file), conversion));
 }
+
+/** Matches a file that makes tests, with the name of a function. */
+const TESTS_PROGRAM = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?js|py))(?::(?<name>[\w.]+))?$/u;
 
 const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], unsupported: [] };
 const TEST_KEYS: KnownKeys = {
@@ -271,13 +310,18 @@ const OPTION_KEYS: KnownKeys = {
   ],
 };
 
-function testOf(node: YamlValue, conversion: Conversion): Test {
+/** Reads a test. @param isDefault true for `defaultTest`, of which the settings are the providers' */
+function testOf(node: YamlValue, conversion: Conversion, isDefault = false): Test {
   const before = conversion.leftOut;
   const entries = valuesOf(node, 'a test');
   conversion.noteKeys(entries, TEST_KEYS, ' of a test');
   const given = entries.get('options');
   const options = given ? valuesOf(given, 'options') : new Map<string, YamlValue>();
-  conversion.noteKeys(options, OPTION_KEYS, " of a test's options");
+  const settings = [...options.keys()].filter(key => isSetting(key, conversion));
+  const isTaken = isDefault && conversion.isForTest;
+  const known = [...OPTION_KEYS.known, ...(isTaken ? settings : [])];
+  const unsupported = [...OPTION_KEYS.unsupported, ...settings];
+  conversion.noteKeys(options, { known, unsupported }, " of a test's options");
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
   const judge = judgeIn(options.get('provider'), conversion);
   const vars = entries.get('vars');
