@@ -132,8 +132,8 @@ function cycleFrom(start: string): string[] | undefined {
   return walk(start, [start]);
 }
 
-describe('the arrows of the house', () => {
-  it('finds the files it speaks of', () => {
+describe('imports between folders', () => {
+  it('finds the files that it names', () => {
     expect(files.length).toBeGreaterThan(20);
     expect(edges.length).toBeGreaterThan(files.length);
   });
@@ -145,7 +145,7 @@ describe('the arrows of the house', () => {
     expect(missing.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
-  it('lets each folder import only what it may, and the command line types of the service', () => {
+  it('are only those that a folder may have; the command line imports only types of the service', () => {
     const isServiceType = ({ from, target, typeOnly }: Import & { from: string }): boolean =>
       typeOnly && houseOf(from) === 'cli' && houseOf(target) === 'service';
     const wrong = edges.filter(

@@ -219,7 +219,7 @@ describe.runIf(isPosix)('the action', () => {
     );
   });
 
-  it('takes words for words: no target, no template, with what was told before them', async () => {
+  it('takes a prompt in words as text, not as a target or a template, with the system prompt before it', async () => {
     const words = { prompt: 'hello {{name}}', model: 'echo', 'system-prompt': 'Be {{kind}}' };
     const step = await runStep(words);
     expect([step.code, step.log.includes('::error')], step.log).toEqual([0, false]);
@@ -256,7 +256,7 @@ describe.runIf(isPosix)('the action', () => {
     ]);
   });
 
-  it('says which line of an input it can not read, without the line', async () => {
+  it('names the line of an input that it can not read, without quoting it', async () => {
     const step = await runStep({ ...HELLO, input: 'name=Ada\nsecret' }, FILES);
     expect([step.code, step.log]).toEqual([
       2,

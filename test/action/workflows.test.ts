@@ -24,13 +24,13 @@ const NEWER =
   /^(?:unknown permission scope "attestations"|label "(?:ubuntu-24\.04-arm|macos-15-intel)" is unknown)/u;
 
 /** They run on GitHub's machines only: actionlint knows their syntax, their expressions, and what a stranger could inject. */
-describe('what GitHub is to run', () => {
+describe('the workflows for GitHub', () => {
   let lint: RunActionlint;
   beforeAll(async () => {
     lint = await createLinter();
   });
 
-  it.each(readdirSync(WORKFLOWS))('%s is without fault', file => {
+  it.each(readdirSync(WORKFLOWS))('%s has no fault', file => {
     const findings = lint(readFileSync(path.join(WORKFLOWS, file), 'utf8'), file);
     expect(findings.filter(({ message }) => !NEWER.test(message))).toEqual([]);
   });
@@ -65,7 +65,7 @@ describe('what GitHub is to run', () => {
     expect([...new Set([...versions, ...Object.values(optionalDependencies)])]).toHaveLength(1);
   });
 
-  it('and so are the steps of the README', () => {
+  it('the steps in the README have no fault', () => {
     expect(stepsOfReadme).toHaveLength(1);
     for (const steps of stepsOfReadme) {
       const job = `on: push\njobs:\n  job:\n    runs-on: ubuntu-latest\n    steps:\n${steps.replace(/^/gmu, '      ')}`;

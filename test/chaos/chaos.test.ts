@@ -6,18 +6,18 @@ const SMALL = { command: COMMAND, seed: 7, rows: 200, kills: 2, lagMs: 300, skew
 const NO_HARM = { doubles: [], wrong: [], lost: [], unnamed: [] };
 
 describe('200 rows on a service that resets, lags, dies and answers wrongly, the client killed twice', () => {
-  it('all end, none in doubt, where the service keeps idempotency keys', async () => {
+  it('all end and none is in doubt if the service keeps idempotency keys', async () => {
     const verdict = await chaosBatch({ ...SMALL, idempotency: true, others: 0.1, exclusive: false });
     expect(verdict).toMatchObject({ ...NO_HARM, succeeded: 200, failed: 0, inDoubt: 0, exitCode: 0 });
   }, 60_000);
 
-  it('none is paid twice or given to another where it does not, a second client using the same key', async () => {
+  it('none is paid twice or given the run of another row if it keeps none and a second client uses the same API key', async () => {
     const verdict = await chaosBatch({ ...SMALL, idempotency: false, others: 0.1, exclusive: false });
     expect(verdict).toMatchObject({ ...NO_HARM, exitCode: 5 });
     expect(verdict.succeeded + verdict.failed + verdict.inDoubt).toBe(200);
   }, 60_000);
 
-  it('nor where runs may be taken from the list', async () => {
+  it('none is paid twice if runs may be adopted from the list', async () => {
     const verdict = await chaosBatch({ ...SMALL, idempotency: false, others: 0, exclusive: true });
     expect(verdict).toMatchObject({ ...NO_HARM, exitCode: 5 });
     expect(verdict.succeeded + verdict.failed + verdict.inDoubt).toBe(200);

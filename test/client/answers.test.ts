@@ -24,7 +24,7 @@ const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(level
 const once = { retries: 0 };
 
 describe('a success', () => {
-  it('is given with its envelope, headers and the time of the service', async () => {
+  it('is returned with its envelope, headers and the time of the service', async () => {
     const data = { username: null, later: { added: [1, '2'] } };
     await answering(success(data, { date: 'Fri, 02 Jan 2026 03:04:05 GMT', 'x-more': 'yes' }));
     const answer = await client.request('GET', '/me');
@@ -172,7 +172,7 @@ describe('an answer that is no envelope', () => {
   });
 });
 
-describe('a payload that is not what was asked for', () => {
+describe('a payload of another shape than expected', () => {
   const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 
   it.each<[string, unknown, (client: TestClient) => Promise<unknown>]>([

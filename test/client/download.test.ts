@@ -65,7 +65,7 @@ describe('a download', () => {
     expect(largest).toBeLessThan(1024 * 1024);
   });
 
-  it('can be left, its connection with it', async () => {
+  it('can be abandoned, and closes its connection', async () => {
     const answer = { ...png, stayOpen: true, headers: { 'content-length': '1000' } };
     const url = await scripted({ answer, times: 2 });
     for await (const piece of (await client.download(url)).body) if (piece.byteLength > 0) break;
@@ -110,7 +110,7 @@ describe('a download', () => {
     expect(error.httpStatus).toBe(status);
   });
 
-  it('is tried again where that may help', async () => {
+  it('is retried if that may help', async () => {
     const url = await scripted(
       { answer: 'reset-after-body' },
       { answer: { status: 503 } },

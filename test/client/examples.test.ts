@@ -69,12 +69,12 @@ it('tells errors apart by their class, their status and what they carry', async 
   expect(answerIsLost(error)).toBe(false);
 });
 
-it('gives up when it is told to, with the reason it is given', async () => {
+it('gives up when its signal aborts, with the reason of the signal', async () => {
   const reason = new Error('the user has gone');
   await expect(service.account.get({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
 });
 
-it('shows what it waits for', async () => {
+it('reports progress while it waits', async () => {
   const promptVersionId = await local.versionOf('sandbox');
   const created = await service.runs.create({ promptVersionId, inputs: {} }).catch((error: unknown) => {
     if (error instanceof GatewayTimeoutError) return error;

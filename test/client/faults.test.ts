@@ -119,7 +119,7 @@ describe('a POST', () => {
   });
 });
 
-describe('where nobody listens', () => {
+describe('a port on which nothing listens', () => {
   it.each(['GET', 'POST'])('a %s is tried four times, since nothing was sent', async method => {
     await scripted();
     client = testClient(await deadBaseUrl());

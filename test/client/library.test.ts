@@ -85,7 +85,7 @@ describe('the library', () => {
 });
 
 describe('the package', () => {
-  it('is had by CommonJS as well, without a warning', async () => {
+  it('can be required from CommonJS as well, without a warning', async () => {
     const script = `
       const { PromptService, NotFoundError, isUuid } = require('promptrun');
       console.log(typeof PromptService, typeof NotFoundError, isUuid('x'));`;

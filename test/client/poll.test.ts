@@ -32,7 +32,7 @@ describe('waitForRun', () => {
     expect(statuses).toEqual(['running', 'succeeded']);
   });
 
-  it.each(['succeeded', 'failed'])('gives the run once it has %s', async runStatus => {
+  it.each(['succeeded', 'failed'])('returns the run once it has %s', async runStatus => {
     const run = { ...done, runStatus };
     const expect_ = { method: 'GET', path: '/runs/r' };
     await scripted(
@@ -95,7 +95,7 @@ describe('waitForRun', () => {
     [failure(401, 'UNAUTHORIZED_ERROR', 'x'), UnauthorizedError],
     [html(200), ProtocolError],
     [{ status: 302, headers: { location: 'https://elsewhere.example/' } }, ProtocolError],
-  ])('is ended by what does not pass', async (answer, type) => {
+  ])('is ended by a fault that does not pass', async (answer, type) => {
     await scripted({ answer: running }, { answer });
     await errorOf(waitForRun(client, 'r'), type);
   });

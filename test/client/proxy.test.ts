@@ -191,7 +191,7 @@ describe('a proxy', () => {
     expect(error.message).toContain(String(status));
   });
 
-  it('that is not there is a fault before anything was sent', async () => {
+  it('that does not exist is a fault before anything was sent', async () => {
     const proxied = await client('https://service.example', {
       proxy: { httpsProxy: new URL(await deadBaseUrl()).host },
     });

@@ -90,7 +90,7 @@ describe('findLostRun', () => {
     await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
   });
 
-  it('looks once where the clocks agree but for the rounding and the way', async () => {
+  it('searches once if the clocks agree except for rounding and transfer time', async () => {
     const at = LOCAL - 1000;
     const mine = row('mine', at);
     const older = row('older', at - 1000);
@@ -219,7 +219,7 @@ describe('findLostRuns', () => {
     expect(found.map(({ complete }) => complete)).toEqual([false, false]);
   });
 
-  it('asks nothing where nothing is looked for', async () => {
+  it('sends nothing if there is nothing to find', async () => {
     await scripted();
     await expect(findLostRuns(client, [], { knownRunIds: NONE })).resolves.toEqual([]);
   });

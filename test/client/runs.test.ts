@@ -99,7 +99,7 @@ describe('the list of runs', () => {
     expect(error.message).toContain('again');
   });
 
-  it('ends where the pages go round in a circle', async () => {
+  it('ends if the pages repeat', async () => {
     const pages = [page(1, 2, true), page(3, 2, true), page(5, 2, true)];
     let asked = 0;
     await scripted({ answer: () => pages[asked++ % pages.length] ?? page(1, 0, false), times: 4 });
@@ -198,7 +198,7 @@ describe('requests', () => {
     await errorOf(client.request('GET', `/runs/../${id}`), InvalidRequestError);
   });
 
-  it('of a method that is none are refused', async () => {
+  it('with an invalid method are refused', async () => {
     await scripted();
     await errorOf(client.request('GE T', '/runs'), InvalidRequestError);
   });

@@ -22,7 +22,7 @@ describe('work with a limit', () => {
     expect(await ended).toBe('not done in 0.02 s');
   });
 
-  it('is over at once when what it belongs to is', async () => {
+  it('is over as soon as its owner is', async () => {
     const user = new AbortController();
     const ended = within(60_000, user.signal, endOf);
     user.abort(new Error('Ctrl-C'));

@@ -35,7 +35,7 @@ describe('authentication', () => {
   );
 
   test.each(['nonsense', 'pr_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'])(
-    '401 for a key that is none: %s',
+    '401 for an invalid key: %s',
     async key => {
       expect((await service.get('/me', { key })).http).toBe(401);
     },

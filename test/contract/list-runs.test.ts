@@ -184,7 +184,7 @@ describe('GET /runs: 422 VALIDATION_ERROR', () => {
     expect(answer.message).toContain(message);
   });
 
-  test("404 for a cursor that is no run of the caller's", async () => {
+  test('404 for a cursor that is not a run of the caller', async () => {
     for (const name of ['startingAfter', 'endingBefore']) {
       const missing = await service.get(`/runs?${name}=${uuid}`);
       expect(missing).toMatchObject({ http: 404, status: 'NOT_FOUND_ERROR', data: null });

@@ -82,7 +82,7 @@ test('it is in the event of its request, for the log, and one that is malformed 
   expect(traces.filter(([, traceparent]) => traceparent !== undefined)).toHaveLength(1);
 });
 
-test('nobody reads it back', async () => {
+test('a run does not show it', async () => {
   const { runId } = await create('program', TRACEPARENT);
   const { data } = await service.get<object>(`/runs/${runId}/request`);
   expect(JSON.stringify(data)).not.toContain(TRACE);

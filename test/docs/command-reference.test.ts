@@ -65,7 +65,7 @@ async function manPage(): Promise<string> {
 /** Has to be copied whole. */
 const INSTALLS_COMPLETION = /^ {2}\w+: .*promptrun completion \w+/u;
 
-describe('what is written of the commands', () => {
+describe('the command reference', () => {
   it('is at most 80 columns wide, and ends with the flags that matter to every command', async () => {
     for (const command of PATHS) {
       const help = await wholeHelpOf(...command.split(' '));

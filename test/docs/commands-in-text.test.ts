@@ -42,7 +42,7 @@ describe.each(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...guides.map(name
   },
 );
 
-it('would notice one that there is not', async () => {
+it('would notice a command that does not exist', async () => {
   await expect(parse(wordsOf('promptrun run hello --no-such-flag'))).rejects.toThrow('--no-such-flag');
   await expect(parse(wordsOf('promptrun no-such-command'))).rejects.toThrow('no-such-command');
 });

@@ -26,7 +26,7 @@ describe('help of a guide', () => {
     expect([stdout, stderr, code]).toEqual([guide('prompt-files.md'), '', 0]);
   });
 
-  it('is printed where nothing but the packed files is', () => {
+  it('is printed from the packed files alone', () => {
     const directory = temporaryDirectory();
     for (const part of ['package.json', 'bin', 'docs', 'dist/main.cjs', 'dist/chunks']) {
       cpSync(path.join(root, part), path.join(directory, part), { recursive: true });

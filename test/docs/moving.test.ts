@@ -21,7 +21,7 @@ describe.runIf(isPosix)('moving here', () => {
   // The provider of the examples is not asked: a built-in model stands in for it.
   writeFileSync(path.join(data, 'models.yaml'), 'modelAliases:\n  openai/gpt-6-luna: echo\n');
 
-  it('shows all that a newcomer may come from', () => expect(PARTS).toHaveLength(6));
+  it('shows every tool that a newcomer may come from', () => expect(PARTS).toHaveLength(6));
 
   it.each(PARTS)('$title: every file and every command works', ({ text }) => {
     for (const [, file = '', content = ''] of text.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gmu)) {

@@ -45,7 +45,7 @@ function rowsOf(runs: readonly { outputs: readonly { data: string }[] }[]): stri
   return runs.map(({ outputs }) => /row-\d+/u.exec(outputs[0]?.data ?? '')?.[0] ?? '?');
 }
 
-test('killed in the middle and gone on with, each row is run once and none is lost', async () => {
+test('if a batch is killed and resumed, each row runs once and none is lost', async () => {
   const { env, runs, settled } = await localService();
   const home = homeWithRows();
   const running = startCommand([...ARGS, '-o', 'delaySeconds=1'], { env, home });

@@ -256,7 +256,7 @@ describe.skipIf(!canTest())('the single executable', () => {
     expect(promptrun(['help', 'batch']).stdout).not.toContain('evil');
   });
 
-  it('is the command for whoever starts it with the mark of its own processes', () => {
+  it('is the ordinary command if a user sets the variable of its own processes', () => {
     const { code, stdout } = promptrun(['--version'], { PROMPTRUN_INTERNAL_FILE: 'run-process.cjs' });
     expect([code, stdout]).toEqual([
       0,

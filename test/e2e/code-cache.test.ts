@@ -8,7 +8,7 @@ import { commandEnvironment } from '../support/environment.ts';
 
 const INSTALLED = path.resolve(path.dirname(COMMAND), '..');
 
-describe('what V8 compiled of the command', () => {
+describe('the cache of compiled code', () => {
   let copy: string;
   let compiled: string;
   beforeEach(() => {
@@ -80,7 +80,7 @@ describe('what V8 compiled of the command', () => {
     expect(readFileSync(main).equals(other)).toBe(false);
   });
 
-  it('is not kept where there is no place for it, or where nobody wants it', () => {
+  it('is not written if it has no place, or is turned off', () => {
     keep({ NODE_DISABLE_COMPILE_CACHE: '1' });
     expect(existsSync(compiled)).toBe(false);
     writeFileSync(compiled, 'a file where the directory would be');

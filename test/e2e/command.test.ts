@@ -45,7 +45,7 @@ describe('the command', () => {
     expect(code).toBe(0);
   });
 
-  it('tells of a proxy that is none, once', async () => {
+  it('reports a proxy that is not a URL, once', async () => {
     const env = {
       PROMPTRUN_BASE_URL: 'https://prompts.example/v1',
       PROMPTRUN_API_KEY: 'key',

@@ -270,7 +270,7 @@ const cases: {
 ];
 
 it.each(isPosix ? cases : cases.filter(({ name }) => !/SIG|Ctrl-C/.test(name)))(
-  '$name: what is advised leads there',
+  '$name: the advised command works',
   async one => {
     const { where, bring, code, advises, ends = 0, stdin, afterwards } = one;
     await where?.();
@@ -292,7 +292,7 @@ it.each([
   { line: 'batch ask.prompt --from rows.csv --out out.jsonl', by: '--timeout' },
   { line: 'test ask.test.yaml', by: '--timeout' },
   ...(isPosix ? [{ line: 'test ask.test.yaml', by: 'SIGINT' }] : []),
-])('$line, stopped by $by: the same command with what is advised goes on', async ({ line, by }) => {
+])('$line, stopped by $by: the same command with the advised flags resumes', async ({ line, by }) => {
   elsewhere();
   const outcome = await stopped(line, by);
   expect(outcome).toMatchObject({ code: by === 'SIGINT' ? 130 : 6 });
@@ -314,7 +314,7 @@ it.each([
     rows: [RUN_ID, OTHER_ID],
     advises: [RUN_ID, OTHER_ID].map(id => new RegExp(`^promptrun runs wait ${id}$`)),
   },
-])('a lost answer and $what: what is advised leads there', async ({ rows, advises }) => {
+])('a lost answer and $what: the advised command works', async ({ rows, advises }) => {
   const run = { promptVersionId: VERSION_ID, runStatus: 'succeeded', tokens: 1 };
   const listed = (): object =>
     success({
@@ -365,16 +365,19 @@ it.each([
   ['batch ask --from rows.csv --out out.jsonl', '--max-credits', hosted],
   ['test ask.test.yaml', '--max-cost', elsewhere],
   ['test ask.test.yaml', '--max-credits', elsewhere],
-] as const)('%s stopped at %s: the same command with what is advised goes on', async (line, flag, where) => {
-  model.answerAll();
-  await where();
-  const outcome = await command([...line.split(' '), flag, '0']);
-  expect(outcome).toMatchObject({ code: 8 });
-  const [, advised = ''] =
-    /^To continue, add (--resume and \S+ <more>) to the same command\.$/mu.exec(outcome.stderr) ?? [];
-  const more = advised.replace('and ', '').replace('<more>', '10');
-  expect(await command([...line.split(' '), ...more.split(' ')])).toMatchObject({ code: 0 });
-});
+] as const)(
+  '%s stopped at %s: the same command with the advised flags resumes',
+  async (line, flag, where) => {
+    model.answerAll();
+    await where();
+    const outcome = await command([...line.split(' '), flag, '0']);
+    expect(outcome).toMatchObject({ code: 8 });
+    const [, advised = ''] =
+      /^To continue, add (--resume and \S+ <more>) to the same command\.$/mu.exec(outcome.stderr) ?? [];
+    const more = advised.replace('and ', '').replace('<more>', '10');
+    expect(await command([...line.split(' '), ...more.split(' ')])).toMatchObject({ code: 0 });
+  },
+);
 
 it.runIf(isPosix)(
   'a creation in doubt is in `runs journal` until what was advised has settled it',

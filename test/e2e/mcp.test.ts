@@ -9,7 +9,7 @@ import { commandEnvironment } from '../support/environment.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
 
 describe('an agent on a fresh machine', () => {
-  it('finds the prompts there are, and renders one for nothing', async () => {
+  it('finds all prompts, and renders one for free', async () => {
     const { client, call } = await startAgent();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['search_prompts', 'run_prompt', 'get_run']);
@@ -187,7 +187,7 @@ describe('the end of a session', () => {
     expect([code, answers.map(({ id }) => id).toSorted()]).toEqual([0, [1, 2]]);
   });
 
-  it('comes once nobody reads standard output', async () => {
+  it('comes once standard output is closed', async () => {
     const { child, ended, untilStdout } = session(
       runCall(2, { prompt: 'sandbox', options: { delaySeconds: '130' } }),
     );

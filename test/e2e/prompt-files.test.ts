@@ -75,7 +75,7 @@ describe('prompts check', () => {
     expect(stdout.trimEnd().split('\n')).toHaveLength(file === 'jinja.prompt' ? 2 : 1);
   });
 
-  it('tells of a model that is not here, and is content', async () => {
+  it('notes a model that is not on this machine, and exits 0', async () => {
     const files = { 'a.prompt': '---\nmodel: somewhere\n---\nx\n' };
     const { stdout, code } = await promptrun(['prompts', 'check', 'a.prompt'], files);
     expect([stdout, code]).toEqual([expect.stringMatching(/^a\.prompt:2:8: note: there is no model/), 0]);

@@ -238,7 +238,7 @@ it('keeps the text of an answer that breaks off, and fails', async () => {
   expect(readFileSync(path.join(env['PROMPTRUN_DATA_DIR'] ?? '', 'models.yaml'), 'utf8')).toContain('tiny');
 });
 
-it('tells faults of models.yaml in lists of models and in doctor, which asks providers', async () => {
+it('reports faults of models.yaml in lists of models and in doctor, which asks providers', async () => {
   const broken = homeWith('models:\n  - {model: tiny}\n');
   const list = await runCommandHere(['resources', 'list'], broken);
   expect(list.code).toBe(0);

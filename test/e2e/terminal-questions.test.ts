@@ -310,7 +310,7 @@ describe('leaving a question', () => {
   });
 });
 
-describe('where nothing may be asked', () => {
+describe('questions that may not be asked', () => {
   it('standard input was read to its end: what is optional is left out', async () => {
     const terminal = onTerminal(['run', 'postcard', '-q', '-i', 'place=@-']);
     terminal.type('Rome\r');

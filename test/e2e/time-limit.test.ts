@@ -36,7 +36,7 @@ describe('--timeout', () => {
     if (code === 6) expect(stderr).toMatch(/^error: .*gave up.* \(WAIT_TIMEOUT\)$/m);
   });
 
-  it('is over at once where the service wants to be asked later than that', async () => {
+  it('ends at once if the service asks to wait longer than that', async () => {
     const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '50' });
     const service = await scriptedServiceForTest({ answer: busy });
     const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>

@@ -156,7 +156,7 @@ describe('a request', () => {
     expect(JSON.stringify(provider.body()['system'])).toContain('JSON');
   });
 
-  it('of nothing but a system part is what the user says', async () => {
+  it('with only a system part sends it as the user message', async () => {
     await ask({ template: '{{role "system"}}Be brief.' }, message('Hi'));
     expect(provider.body()).toMatchObject({
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Be brief.' }] }],

@@ -38,7 +38,7 @@ describe("a card's text", () => {
     expect(lines.length).toBeGreaterThan(1);
   });
 
-  it('says so where it was too long to be looked at as a whole', () => {
+  it('says so if it is too long to be measured as a whole', () => {
     const { lines } = layOut(`a${'\u0301'.repeat(4000)} end`, box);
     expect(lines.at(-1)?.text.endsWith('…')).toBe(true);
   });

@@ -140,7 +140,7 @@ describe('a text model', () => {
     expect((await ask({})).outputs).toEqual([{ type: 'text', text: 'Hi' }]);
   });
 
-  it('at an address that is none says so, without its password', async () => {
+  it('at an invalid address says so, without its password', async () => {
     for (const url of ['http//nowhere', 'http://ada:secret@127.0.0.1:9/v1']) {
       const result = await ask({ provider: providerAt(url, { name: 'gone' }) }, {}, {});
       expect(result.failed).toBe(true);
@@ -211,7 +211,7 @@ describe('a text model', () => {
     });
   });
 
-  it('is let go when the run stops', async () => {
+  it('closes its request when the run stops', async () => {
     const stop = new AbortController();
     provider.reset(() => stop.abort(new Error('stopping')));
     await expect(ask({}, { signal: stop.signal })).rejects.toThrow('stopping');

@@ -291,7 +291,7 @@ describe("a provider's refusal", () => {
     expect(outputs[0]?.data).toMatch(/^short answered 401 no answer: invalid key provided: "\*\*\*"/);
   });
 
-  it('by nobody listening there says so', async () => {
+  it('of the connection names the address and what to check', async () => {
     const { outputs } = await run(prompt('model: closed'), []);
     expect(outputs[0]?.data).toMatch(/^closed can't be reached at 127\.0\.0\.1:9: .*is its server running/);
   });
@@ -320,7 +320,7 @@ describe('what a provider is sent', () => {
     expect(provider.asked[0]?.headers).toMatchObject({ 'x-title': 'tests', authorization: `Bearer ${KEY}` });
   });
 
-  it("asks for JSON in the prompt's schema where it can be asked", async () => {
+  it("asks for JSON in the prompt's schema if the endpoint supports it", async () => {
     const head = 'output: {schema: {date: string, sum?: number}}';
     await run(prompt(`model: clever\n${head}`), [said('{"date": "today"}')]);
     expect(provider.body()['response_format']).toMatchObject({
@@ -441,7 +441,7 @@ describe('text as it comes', () => {
     ]);
   });
 
-  it('is not shown where it is checked first, nor asked for where nobody looks on', async () => {
+  it('is neither shown nor streamed if it is checked first', async () => {
     const [pieces] = await watched(prompt('model: clever\noutput: {format: json}'), [said('{}')]);
     expect(pieces).toEqual([]);
     expect(provider.body()).not.toHaveProperty('stream');
@@ -519,7 +519,7 @@ describe('pictures', () => {
   });
 });
 
-it('A model that nobody described is taken for one of the endpoint of the environment, and how to discover them is told', async () => {
+it('a model without a description is taken for one of the endpoint of the environment, and a note names models discover', async () => {
   const ownDir = temporaryDataDir();
   const clock = new HandClock();
   const told: string[] = [];

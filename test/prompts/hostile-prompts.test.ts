@@ -16,7 +16,7 @@ const BOMB = {
   inputs: Object.fromEntries(NAMES.map(name => [name, 'v'])),
 };
 
-describe('a prompt that takes all it may', () => {
+describe('a prompt that uses all that it may', () => {
   let service: TestService;
   let other: string;
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('a prompt that takes all it may', () => {
       inputs: { a: JSON.stringify(LONG) },
       answer: { http: 200, data: { runStatus: 'failed' } },
     },
-  ])('keeps nobody else waiting: $what', async ({ source, inputs, answer }) => {
+  ])('does not keep other users waiting: $what', async ({ source, inputs, answer }) => {
     const { promptVersionId } = await service.publish('hostile', source);
     const meanwhile = { isOver: false };
     const answeredAt = [performance.now()];

@@ -52,7 +52,7 @@ describe('a template finds nothing but its inputs', () => {
   ])('%s is a fault', template => expect(() => messages(template, { a: 'system' })).toThrow());
 });
 
-describe('a name is a name like any other', () => {
+describe('names such as __proto__ are ordinary names', () => {
   const names = [
     'constructor',
     '__proto__',

@@ -91,7 +91,7 @@ describe('refuses in the envelope, as over HTTP,', () => {
   });
 });
 
-test('lets go of a caller that gives up, and the run goes on', async () => {
+test('ends the request of a caller that gives up, and the run continues', async () => {
   const enough = new AbortController();
   const body = await creation('sandbox', {}, { delaySeconds: '130' });
   const answer = call<RunReference>('POST', '/runs', { body, signal: enough.signal });

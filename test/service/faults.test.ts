@@ -38,7 +38,7 @@ describe("a data directory that can't be used is named, with what to do", () => 
   });
 });
 
-test('a store of an older version is brought to this one, and its owner is told', async () => {
+test('a store of an older version is upgraded, and a notice says so', async () => {
   const dataDir = temporaryDataDir();
   await (await TestService.start({ dataDir })).close();
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));

@@ -46,7 +46,7 @@ describe('media in an object store', () => {
   const keysIn = (collection: string): string[] =>
     [...objects.objects.keys()].filter(key => key.split('/')[2] === collection);
 
-  test('lie there under names that nobody guesses, with type and checksum, and come by the same URLs', async () => {
+  test('are stored under names that can not be guessed, with type and checksum, and have the same URLs', async () => {
     const service = await start();
     const made = await service.post<Run>('/runs', await card(service));
     const url = made.data.outputs[0]?.data ?? '';

@@ -32,7 +32,7 @@ async function create(url: string, key: string, promptVersionId: string): Promis
   return ((await answer.json()) as { data: Run }).data;
 }
 
-test('a serve with several users runs programs only if it is told so', async () => {
+test('a serve with several users runs programs only with --allow-programs', async () => {
   const { dataDir, starts } = withBot('console.log("Hi")');
   const env = { PATH: process.env['PATH'] };
   let service = await TestService.start({ dataDir, env });

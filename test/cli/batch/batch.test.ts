@@ -22,7 +22,7 @@ import {
 const NAMES = 'name\nAda\nBo\nEve\n';
 
 describe('a batch on the local service', () => {
-  test('runs each row once and writes what became of it', async () => {
+  test('runs each row once and writes its result', async () => {
     const { env, runs } = await localService();
     const home = homeWith({ 'names.csv': NAMES });
     const { exitCode, stdout } = await runBatchCommand(
@@ -58,7 +58,7 @@ describe('a batch on the local service', () => {
     expect(ids).toHaveLength(3);
   });
 
-  test('gives only the last lines on standard output where there is no file', async () => {
+  test('prints only the last lines on standard output if there is no file', async () => {
     const { env } = await localService();
     const home = homeWith({ 'names.csv': NAMES });
     const { exitCode, stdout } = await runBatchCommand(['hello', '--from', 'names.csv'], { env, home });
@@ -110,7 +110,7 @@ describe('a batch on the local service', () => {
     });
   });
 
-  test('names the runs that rows had before they were run again, in a table as well', async () => {
+  test('names the earlier runs of rows that were run again, in a table as well', async () => {
     const { env, runs } = await localService();
     const home = homeWith({ 'rows.csv': 'note\na\n' });
     const args = ['sandbox', '--from', 'rows.csv', '-o', 'outcome=failed', '--out', 'r.csv'];
@@ -135,7 +135,7 @@ describe('a batch on the local service', () => {
     expect(new Set(linesOf(stdout).map(({ id }) => id))).toEqual(new Set(['a', 'b']));
   });
 
-  test('a bad row is told with its line, the others run', async () => {
+  test('a bad row is reported with its line, and the others run', async () => {
     const { env, runs } = await localService();
     const home = homeWith({ 'rows.csv': 'name,mood\n"Ada\nL",\nBo,too,much\n,\nEve,\n' });
     const { exitCode, stderr } = await runBatchCommand(
@@ -158,7 +158,7 @@ describe('a batch on the local service', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  test('outputs are saved where that is wanted, and said where', async () => {
+  test('--save saves outputs, and the results say where', async () => {
     const { env } = await localService();
     const home = homeWith({ 'rows.csv': 'id,place,mood\nx,Lisbon,rainy\n', 'm.txt': 'snowy' });
     const args = [
@@ -223,7 +223,7 @@ describe('a batch on the local service', () => {
     expect(await runs()).toHaveLength(3);
   });
 
-  test('no more rows are started once as many failed as may', async () => {
+  test('--max-failures starts no more rows once that many have failed', async () => {
     const { env, runs } = await localService();
     const home = homeWith({ 'rows.jsonl': '{"note":"a"}\n'.repeat(9) });
     const args = ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'outcome=failed'];
@@ -239,7 +239,7 @@ describe('a batch on the local service', () => {
     expect((await runs()).length).toBeLessThanOrEqual(3);
   });
 
-  test('--json tells how the batch ended', async () => {
+  test('--json reports how the batch ended', async () => {
     const { env } = await localService();
     const home = homeWith({ 'rows.csv': 'name\nAda\nBo,Eve\n' });
     const { stdout, stderr } = await runBatchCommand(
@@ -364,7 +364,7 @@ describe('--dry-run', () => {
     ]);
   });
 
-  test('exits 0 where nothing is wrong', async () => {
+  test('exits 0 if nothing is wrong', async () => {
     const { env } = await localService();
     const home = homeWith({ 'names.csv': NAMES });
     const { exitCode } = await runBatchCommand(['hello', '--from', 'names.csv', '--dry-run'], { env, home });
@@ -440,7 +440,7 @@ describe('wrong use', () => {
     expect(await runs()).toEqual([]);
   });
 
-  test('a target that is not there is told before any row is run', async () => {
+  test('a target that does not exist is reported before any row runs', async () => {
     const { env } = service;
     const home = homeWith({ 'names.csv': NAMES });
     const { exitCode } = await runBatchCommand(['nobody', '--from', 'names.csv', '--out', 'r.jsonl'], {
@@ -521,7 +521,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
     expect(linesOf(stdout)[0]?.outputs?.[0]?.data).toContain('A\u009b31m\u202e');
   });
 
-  test('ends the batch once nobody reads it', async () => {
+  test('ends the batch once its reader has closed it', async () => {
     const home = homeWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
     const pipe = path.join(home, 'pipe');
     execFileSync('mkfifo', [pipe]);

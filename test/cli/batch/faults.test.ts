@@ -110,7 +110,7 @@ function supported(answer: PlainAnswer): PlainAnswer {
 const states = (home: string): string[] => journalSteps(home).map(({ state }) => state);
 
 describe('too many requests', () => {
-  test('a creation that was told off is sent again, and said to wait meanwhile', async () => {
+  test('a creation that got a 429 is sent again, and a note says that it waits', async () => {
     let steps: string[] = [];
     const keys = new Set<unknown>();
     const told = (answer: PlainAnswer) => (call: Call) => {
@@ -141,7 +141,7 @@ describe('too many requests', () => {
     ]);
   });
 
-  test('it fails its row only after many tries', async () => {
+  test('a row fails only after many tries', async () => {
     const { exitCode, home, service } = await batchAgainst([
       creation('Ada', TOO_MANY, 10),
       creation('Bo', succeeded()),
@@ -198,7 +198,7 @@ describe('a creation without an answer', () => {
     expect(stderr).toContain('--retry-unknown');
   });
 
-  test('names the runs that fit, and not beside them that none was found', async () => {
+  test('names the runs that fit, and then does not say that none was found', async () => {
     const runs = [randomUUID(), randomUUID()];
     const row = { promptVersionId: VERSION, outputs: [], runStatus: 'running', credits: null, runName: '' };
     const { stderr } = await batchAgainst([
@@ -228,7 +228,7 @@ describe('a creation without an answer', () => {
     expect(stderr).toContain('promptrun runs list --since');
   });
 
-  test('goes on with the one run that fits where nobody else uses the key', async () => {
+  test('continues with the only run that fits if nobody else uses the key', async () => {
     const runId = randomUUID();
     const row = {
       runId,
@@ -300,7 +300,7 @@ describe('a creation without an answer', () => {
     expect(lastLines(home)).toHaveLength(2);
   });
 
-  test('asks for the list at most twice for each in doubt, however long it is', async () => {
+  test('asks for the list at most twice for each creation in doubt, however long the list is', async () => {
     const rows = Array.from({ length: 50 }, () => ({
       runId: randomUUID(),
       promptVersionId: VERSION,
@@ -322,7 +322,7 @@ describe('a creation without an answer', () => {
   });
 });
 
-test('what the service refuses fails its row, the others go on', async () => {
+test('a refusal by the service fails its row, and the others continue', async () => {
   const { exitCode, home, stderr } = await batchAgainst([
     creation('Ada', failure(422, 'VALIDATION_ERROR', 'not like that')),
     creation('Bo', succeeded()),
@@ -335,7 +335,7 @@ test('what the service refuses fails its row, the others go on', async () => {
   });
 });
 
-test('a key that is refused ends the batch; rows without a run go on without a flag later', async () => {
+test('a refused key ends the batch; --resume runs the rows without a run, with no other flag', async () => {
   const { exitCode, home, stderr, service } = await batchAgainst(
     [creation('Ada', succeeded()), creation('Bo', failure(401, 'UNAUTHORIZED_ERROR', 'who are you'))],
     { rows: 'name\nAda\nBo\nEve\n' },
@@ -546,7 +546,7 @@ describe('several creations at a time', () => {
     expect(lastLines(home)).toMatchObject([{ runId: ada }, { runId: bo }]);
   });
 
-  test('where two answers were lost and one run is found, nobody knows whose it is', async () => {
+  test('if two answers were lost and one run is found, neither row gets it', async () => {
     const arrive = together(2);
     const lost = async (): Promise<Fault> => {
       await arrive();

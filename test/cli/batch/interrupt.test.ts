@@ -62,7 +62,7 @@ const ARGS = [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concu
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('the first %s lets what runs finish and starts no more, exit %i', async (signal, exitCode) => {
+] as const)('the first %s lets running rows finish and starts no more, exit %i', async (signal, exitCode) => {
   const { service, held, until } = await holdingService();
   const home = homeWith({ 'names.csv': ROWS });
   const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
@@ -78,7 +78,7 @@ test.each([
   expect(held).toHaveLength(2);
 });
 
-test('the second Ctrl-C drops what runs; going on creates none of it twice', async () => {
+test('the second Ctrl-C drops running rows; resuming creates none of them twice', async () => {
   const { service, held, until } = await holdingService();
   const env = serviceEnv(service.baseUrl);
   const home = homeWith({ 'names.csv': ROWS });

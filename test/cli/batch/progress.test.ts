@@ -20,17 +20,17 @@ function tallyOf(
   return tally;
 }
 
-describe('how far a batch is', () => {
-  test('done, failed, rate and time left', () => {
+describe('the progress of a batch', () => {
+  test('shows done, failed, rate and time left', () => {
     const tally = tallyOf(100, { succeeded: 18, failed: 2 }, { succeeded: 30 });
     expect(progressText(tally, 10_000)).toBe('50 of 100 done, 2 failed, 2.0/s, 25 s left');
   });
 
-  test('nothing is made up before the first row has ended', () => {
+  test('shows no rate before the first row has ended', () => {
     expect(progressText(tallyOf(100, {}), 0)).toBe('0 of 100 done, 0 failed');
   });
 
-  test('how many there are may not be known', () => {
+  test('does without the number of rows if it is not known', () => {
     expect(progressText(tallyOf(undefined, { succeeded: 3 }), 60_000)).toBe('3 done, 0 failed, 3.0/min');
   });
 
@@ -48,7 +48,7 @@ describe('how far a batch is', () => {
   });
 });
 
-describe('what is shown meanwhile', () => {
+describe('progress while a batch runs', () => {
   async function shown(
     options: Parameters<typeof testContext>[0],
     during: (clock: HandClock, tally: Tally) => Promise<void>,
@@ -62,7 +62,7 @@ describe('what is shown meanwhile', () => {
     return context.stderr();
   }
 
-  test('off a terminal a line every ten seconds', async () => {
+  test('is a line every ten seconds off a terminal', async () => {
     const text = await shown({}, async (clock, tally) => {
       await clock.pass(9999);
       tally.now.succeeded += 1;

@@ -96,7 +96,7 @@ describe('batch report', () => {
     expect(stdout()).toContain('2 runs took 4 tokens, credits unknown\n');
   });
 
-  it('asks the list for credits that the file lacks, earlier runs of a row among them', async () => {
+  it('asks the list for credits that the file lacks, those of earlier runs included', async () => {
     const [first] = LINES;
     const lines = [
       { ...first, credits: 2, cost: null },
@@ -124,7 +124,7 @@ describe('batch report', () => {
     });
   });
 
-  it('tells what the runs of this machine took, by model', async () => {
+  it('shows tokens and cost of the embedded service by model', async () => {
     const project = new Project({ 'rows.csv': 'name\nAda\nBob\n' });
     await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl']);
     const { stdout } = await project.run(['batch', 'report', 'r.jsonl', '--json']);
@@ -152,7 +152,7 @@ describe('batch report', () => {
     expect((await project.run(report)).stdout()).not.toContain('unfinished');
   });
 
-  it('makes a page in which what came is text, and which loads nothing', async () => {
+  it('makes a page that shows answers as text, and loads nothing', async () => {
     const project = results();
     await project.run(['batch', 'report', 'results.jsonl', '--html', 'report.html']);
     const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
@@ -182,7 +182,7 @@ describe('batch report', () => {
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  it('leaves batch as it was: without rows it says what is missing', async () => {
+  it('does not change batch, which says what is missing without --from', async () => {
     const { exitCode, stderr } = await results().run(['batch', 'hello']);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--from is missing')]);
   });

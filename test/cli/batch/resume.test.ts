@@ -85,7 +85,7 @@ test('rows that succeeded are left, the others run', async () => {
   expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded', 'succeeded']);
 });
 
-test('a file that is not there yet is begun', async () => {
+test('a results file that does not exist yet is started', async () => {
   const home = homeWith({ 'names.csv': NAMES });
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
   expect((await runBatchCommand(args, { env: service.env, home })).exitCode).toBe(0);
@@ -125,7 +125,7 @@ test('a creation in doubt is sent once more under its key, which gives the one r
   expect(existsSync(path.join(home, 'results.jsonl.journal'))).toBe(false);
 });
 
-test('a row whose creation was refused before a crash is in no doubt', async () => {
+test('a row whose creation was refused before a crash is not in doubt', async () => {
   const steps = [await creating(2, 'Bo'), { row: 2, id: '2', state: 'waiting' }];
   expect((await resume(DONE(1) + DONE(3), [], { steps })).exitCode).toBe(0);
   expect(await created()).toBe(1);
@@ -176,7 +176,7 @@ test('a result that a crash kept from being written is fetched, not made anew', 
   expect(lastLines(home)[1]).toMatchObject({ runId, runStatus: 'succeeded' });
 });
 
-describe('rows that are no longer what was sent', () => {
+describe('rows that have changed since they were sent', () => {
   const inserted = 'name\nAda\nNew\nBo\nEve\n';
 
   test.each([
@@ -196,7 +196,7 @@ describe('rows that are no longer what was sent', () => {
     expect(await created()).toBe(0);
   });
 
-  test('are refused where another version is run', async () => {
+  test('are refused if another version is run', async () => {
     const steps = [await creating(1, 'Ada', { promptVersionId: randomUUID() })];
     const { exitCode } = await resume('', [], { steps });
     expect(exitCode).toBe(2);
@@ -320,7 +320,7 @@ test('results of rows that the input does not hold are noticed', async () => {
   expect(await created()).toBe(0);
 });
 
-test('rows are known again by their ids, wherever they stand', async () => {
+test('rows are recognised by their ids, in any order', async () => {
   const done =
     '{"row":1,"id":"bo","runId":"x","runStatus":"succeeded","outputs":[],"tokens":1,"error":null}\n';
   const { exitCode } = await resume(done, [], { rows: 'id,name\nada,Ada\nbo,Bo\n' });
@@ -405,7 +405,7 @@ describe('a table of results', () => {
     expect(existsSync(path.join(home, 'results.csv.journal'))).toBe(false);
   });
 
-  test('is gone on with, its rows known again by their columns, each in one line', async () => {
+  test('can be resumed: its rows are recognised by their columns, each in one line', async () => {
     const home = homeWith({ 'names.csv': 'name\nAda\n\n' });
     await runBatchCommand(args, { env: service.env, home });
     const before = table(home);

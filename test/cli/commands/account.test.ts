@@ -12,7 +12,7 @@ function script(owner: unknown = OWNER, credits: unknown = { credits: 12.5 }): E
 }
 
 describe('account', () => {
-  it('shows whose the key is and what is left, in two requests', async () => {
+  it('shows the owner of the key and the credits left, in two requests', async () => {
     const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, ordered: false };
     const { stdout } = await against(script(), ['account'], terminal);
     expect(stdout).toBe('User     Ada Lovelace\nName     ada\nCredits  12.5\n');
@@ -24,7 +24,7 @@ describe('account', () => {
     expect(nobody.stdout).toBe('User     without a name\nCredits  12.5\n');
   });
 
-  it('gives programs lines and JSON with every field', async () => {
+  it('prints lines when piped, and JSON with every field', async () => {
     const { stdout } = await against(script(), ['account'], { ordered: false });
     expect(stdout).toBe(
       'username\tada\ndisplayName\tAda Lovelace\nuserFlags\t3\nsince\t1843\ncredits\t12.5\n',
@@ -39,7 +39,7 @@ describe('account', () => {
     expect((await against(script(owner), ['account'], terminal)).stdout).toContain('Name     a^[[2J b\n');
   });
 
-  it('tells of a lapsed plan', async () => {
+  it('reports a lapsed plan', async () => {
     const lapsed = failure(402, 'PAYMENT_REQUIRED_ERROR', 'the plan has lapsed');
     const { stderr, exitCode } = await against([{ answer: lapsed, times: 'any' }], ['account'], {
       ordered: false,

@@ -165,14 +165,14 @@ describe('--paginate', () => {
     ]);
   });
 
-  it('goes backwards where it began backwards', async () => {
+  it('pages backwards if it began backwards', async () => {
     await against(
       [page({ endingBefore: 'z' }, ['x', 'y'], true), page({ endingBefore: 'x' }, ['w'], false)],
       ['api', 'GET', '/runs?endingBefore=z', '--paginate'],
     );
   });
 
-  it('ends where the pages go round in a circle', async () => {
+  it('ends if the pages repeat', async () => {
     const { exitCode, stderr } = await against(
       ['a', 'b', 'a'].map(id => page({}, [id], true)),
       ['api', 'GET', '/runs', '--paginate'],
@@ -181,7 +181,7 @@ describe('--paginate', () => {
     expect(stderr).toContain('again and again');
   });
 
-  it('stops at a list that does not go on, at an error, and when the reader goes', async () => {
+  it('stops at a list that repeats, at an error, and when the reader has closed the output', async () => {
     const again = page({}, ['a'], true);
     await against([again, page({}, ['a'], true)], ['api', 'GET', '/runs', '--paginate']);
     const error: Exchange = { answer: failure(404, 'NOT_FOUND_ERROR', 'gone') };
@@ -208,7 +208,7 @@ describe('a creation', () => {
     ]);
   });
 
-  it('that goes on is told with its run', async () => {
+  it('that continues is reported with its run', async () => {
     const answer = failure(504, 'GATEWAY_TIMEOUT_ERROR', 'not finished', { runId: RUN });
     const { stdout, home, exitCode } = await against([{ answer }], create);
     expect(stdout).toContain(RUN);
@@ -245,7 +245,7 @@ describe('a creation', () => {
   });
 });
 
-it("can't be replayed, which it says", async () => {
+it("can't be replayed, and the error says so", async () => {
   const { stdout, stderr, exitCode } = await against([], ['api', 'GET', '/runs', '--replay', 'recordings']);
   expect([exitCode, stdout]).toEqual([2, '']);
   expect(stderr).toContain("api can't be replayed");

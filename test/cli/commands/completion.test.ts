@@ -27,7 +27,7 @@ describe('promptrun completion', () => {
     expect(code).not.toMatch(/compgen|eval/u);
   });
 
-  it('suggests the shell that was meant', async () => {
+  it('suggests the nearest shell', async () => {
     const { stderr, exitCode } = await runInProcess(['completion', 'bahs']);
     expect(stderr()).toMatch(/^error: there is no completion "bahs"; did you mean bash\? \(USAGE_ERROR\)\n/u);
     expect(exitCode).toBe(2);

@@ -73,7 +73,7 @@ describe('alias', () => {
     expect([removed?.exitCode, JSON.parse(empty?.stdout() ?? '')]).toEqual([0, ['b']]);
   });
 
-  it('removes none that is not there', async () => {
+  it('refuses to remove an alias that does not exist', async () => {
     const [, result] = await inOneHome(['alias', 'set', 'haiku', 'x'], ['alias', 'remove', 'hiaku']);
     expect([result?.exitCode, result?.stderr()]).toEqual([2, expect.stringContaining('did you mean haiku?')]);
   });

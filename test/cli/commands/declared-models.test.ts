@@ -91,7 +91,7 @@ describe('a program as a model', () => {
     });
   });
 
-  it('is held by a cap, first alone if only its answers say what it costs', async () => {
+  it('stays within a cap: its first run goes alone if only answers show the cost', async () => {
     const { promptrun, asked } = machine({ model: 'bot', cost: 'cost' });
     const first = await promptrun(...BATCH, '--max-cost', '0.05');
     expect(first.exitCode).toBe(8);
@@ -144,7 +144,7 @@ describe('models check', () => {
     expect(stdout).toMatch(/^bot\tanswered\t[\d.]+\t0\.02\tANSWER.*\nfree\tanswered\t[\d.]+\t0\t/i);
   });
 
-  it('asks those that are named, and says how it went by its exit code', async () => {
+  it('asks those that are named, and exits with 5 if one failed', async () => {
     const { promptrun } = machine(
       { model: 'bot', price: { run: 0.5 } },
       { model: 'gone', program: ['no-such-one'] },

@@ -52,7 +52,7 @@ describe('a guide on a terminal', () => {
     expect(text).toBe('  promptrun run tea -i \\\n    "milk=a little" -o q=high\n');
   });
 
-  it('says where links lead', async () => {
+  it('prints the addresses of links', async () => {
     const text = await plain('[Batches](batch.md), [a page](https://example.com/a), [code](../src).', 200);
     expect(text).toBe('Batches (promptrun help batch), a page (https://example.com/a), code.\n');
   });
@@ -109,7 +109,7 @@ describe('help on a narrow terminal', () => {
     expect(words(narrow).toSorted()).toEqual(words(wide).toSorted());
   });
 
-  it('puts what is said of a flag below it, and its command lines can be pasted', async () => {
+  it('puts descriptions below their flags, and its command lines can be pasted', async () => {
     const { stdout } = await runInProcess(['run', '--help', '--no-pager'], {
       terminal: { stdout: true },
       columns: 40,

@@ -35,7 +35,7 @@ it('revokes a key, once', async () => {
   expect([again.exitCode, again.stderr()]).toEqual([4, expect.stringContaining(`there is no key '${id}'`)]);
 });
 
-it('leaves a user who is there as they are, and says so', async () => {
+it('does not change an existing user, and says so', async () => {
   const within = options();
   await runInProcess(['keys', 'create', '--user', 'ci', '--credits', '12'], within);
   const again = await runInProcess(['keys', 'create', '--user', 'ci', '--credits', '99'], within);

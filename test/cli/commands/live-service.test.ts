@@ -21,7 +21,7 @@ function row(seconds: number): object {
   return { runId, promptVersionId: VERSION, outputs: [], runStatus: 'succeeded', credits: 1, createdAt };
 }
 
-describe('what is said on the way', () => {
+describe('errors of a service and what lies in front of it', () => {
   it.each([
     [401, 3, 'UNAUTHORIZED_ERROR'],
     [403, 3, 'FORBIDDEN_ERROR'],
@@ -69,7 +69,7 @@ describe('what is said on the way', () => {
 describe('a key that is refused', () => {
   const refused: Exchange = { answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'), times: 'any' };
 
-  it('is named by what gave it', async () => {
+  it('is named by its source', async () => {
     const service = await scriptedServiceForTest(
       { expect: { path: '/resources' }, answer: success({ hash: 'h', resources: { models: [] } }) },
       refused,

@@ -37,7 +37,7 @@ function machine(files: Readonly<Record<string, string | Buffer>> = {}) {
 }
 
 describe('prompts without a verb', () => {
-  it('lists what there is, the simplest sample first', async () => {
+  it('lists the prompts, the simplest sample first', async () => {
     const { stdout, exitCode } = await machine().promptrun(['prompts']);
     expect(stdout).toMatch(/^hello\t.*\npostcard\t/);
     expect(exitCode).toBe(0);
@@ -64,7 +64,7 @@ describe('prompts get', () => {
     expect(stdout).toContain("Run it: promptrun run hello -i 'name=…'\n");
   });
 
-  it('knows what was meant by a name that does not exist, and where the names are', async () => {
+  it('suggests the nearest prompt for a name that does not exist, and the list of names', async () => {
     const { stderr, exitCode } = await machine().promptrun(['prompts', 'get', 'helo']);
     expect(stderr).toContain(
       'error: there is no prompt "helo"; did you mean hello? (NOT_FOUND_ERROR)\nList the prompts with: promptrun prompts list\n',
@@ -92,7 +92,7 @@ describe('prompts list', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('is an empty success where there is none', async () => {
+  it('is an empty success if there is no prompt', async () => {
     const script = [{ expect: { path: '/prompts' }, answer: success({ rows: [], hasMore: false }) }];
     expect(await against(script, ['prompts', 'list', '--json'])).toMatchObject({
       stdout: '[]\n',
@@ -198,7 +198,7 @@ describe('prompts check', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('is content with what is merely unknown, and tells it', async () => {
+  it('accepts what is merely unknown, with a note', async () => {
     const { promptrun } = machine({ 'x.prompt': '---\nmodel: echo\nflavour: mint\n---\nx\n' });
     const { stdout, exitCode } = await promptrun(['prompts', 'check', 'x.prompt']);
     expect([stdout, exitCode]).toEqual([expect.stringMatching(/^x\.prompt:3:1: note: .*flavour/), 0]);
@@ -212,7 +212,7 @@ describe('prompts check', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 
-  it('takes a model that is not here for a fault only if asked to, and prints its schema', async () => {
+  it('reports a model that is not on this machine as a fault only if asked to, and prints its schema', async () => {
     const { promptrun } = machine({ 'x.prompt': '---\nmodel: nowhere/x\n---\nx\n' });
     const plain = await promptrun(['prompts', 'check', 'x.prompt']);
     expect([plain.stdout, plain.exitCode]).toEqual([expect.stringMatching(/^x\.prompt:2:8: note: /), 0]);
@@ -311,7 +311,7 @@ describe('run --model', () => {
     expect((await promptrun(['run', 'hello', '-i', 'name=Ada'])).stdout).toContain('Hello, Ada!');
   });
 
-  it('names the models where there is no such one', async () => {
+  it('lists the models if there is no such model', async () => {
     const { stderr, exitCode } = await machine().promptrun(['run', 'hello', '-i', 'name=Ada', '-m', 'nope']);
     expect([stderr, exitCode]).toEqual([expect.stringMatching(/^error: .*nope/m), 2]);
   });
@@ -379,19 +379,19 @@ describe('reset', () => {
     expect((await promptrun(['runs', 'list', '--query', 'length(@)'])).stdout).toBe('1\n');
   });
 
-  it('refuses what there is not', async () => {
+  it('refuses a part that does not exist', async () => {
     expect((await machine().promptrun(['reset', 'cache'])).stderr).toContain('did you mean caches?');
   });
 });
 
-it('the local service is told of once on a machine', async () => {
+it('the note about the embedded service is printed once per machine', async () => {
   const { promptrun } = machine();
   const first = await promptrun(['run', 'hello', '-i', 'name=Ada']);
   const second = await promptrun(['run', 'hello', '-i', 'name=Ada']);
   expect([first.stderr, second.stderr]).toEqual([expect.stringContaining('embedded service'), '']);
 });
 
-it('config path shows every place with what is kept there', async () => {
+it('config path shows every file and directory with its contents', async () => {
   const { home, promptrun } = machine();
   const { stdout } = await promptrun(['config', 'path', '--json']);
   const places = JSON.parse(stdout) as { name: string; path: string }[];

@@ -132,12 +132,12 @@ describe('login', () => {
     ]);
   });
 
-  it('needs to know where to', async () => {
+  it('needs a base URL', async () => {
     const { exitCode, stderr } = await runInProcess(['login'], { stdin: 'k' });
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('login needs --base-url <url>')]);
   });
 
-  it('tells of damaged credentials before it asks, and leaves them as they are', async () => {
+  it('reports damaged credentials before it asks, and does not change them', async () => {
     const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', 'https://a.test']);
     const file = path.join(home, 'config', 'credentials.json');
     writeFileSync(file, '{broken');
@@ -169,7 +169,7 @@ describe('logout', () => {
     expect([again.exitCode, again.stderr()]).toEqual([0, 'Profile default has no key stored.\n']);
   });
 
-  it('says so where there is nothing to forget', async () => {
+  it('says so if there is no key to remove', async () => {
     const { exitCode, stderr } = await runInProcess(['logout']);
     expect([exitCode, stderr()]).toEqual([0, 'No profile is active, so there is no key to remove.\n']);
   });

@@ -97,7 +97,7 @@ describe('a prompt', () => {
   });
 });
 
-describe('what belongs to the service of this machine', () => {
+describe('commands of the embedded service', () => {
   it.each([
     [['keys', 'create']],
     [['users', 'list']],

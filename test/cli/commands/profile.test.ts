@@ -26,7 +26,7 @@ it('makes the first profile the active one, and others when they are chosen', as
   ]);
 });
 
-it('changes where a profile leads', async () => {
+it('changes the base URL of a profile', async () => {
   const { stdout } = await after(
     ADD,
     'profile add work --base-url https://b.test',
@@ -71,7 +71,7 @@ it.each([
   expect(exitCode).toBe(2);
 });
 
-it('adds none that would send a key in the clear', async () => {
+it('refuses a profile that would send a key in the clear', async () => {
   const { exitCode, stderr } = await after('profile add x --base-url http://a.test');
   expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('plain http')]);
 });

@@ -85,7 +85,7 @@ describe('prompts get', () => {
     [{}, 'not described in a known form'],
     [{ textInputs: {}, imageInputs: [] }, 'It takes no inputs.'],
     [null, 'not described in a known form'],
-  ])('says what it can of the config %j', async (config, words) => {
+  ])('describes the config %j as far as it is known', async (config, words) => {
     const script = [answering(`/prompts/${PROMPT}`, { ...POSTCARD, config })];
     const { stdout } = await against(script, ['prompts', 'get', PROMPT], ON_TERMINAL);
     expect(stdout).toContain(words);
@@ -107,7 +107,7 @@ describe('prompts get', () => {
     expect(stdout).toContain(String.raw`-i 'a'\''; touch x; '\''=$(y)' -i $'\033[2J=…'`);
   });
 
-  it('says that there is none', async () => {
+  it('says that there is no such prompt', async () => {
     const script = [
       { answer: failure(404, 'NOT_FOUND_ERROR', 'no such prompt') },
       { answer: failure(404, 'NOT_FOUND_ERROR', 'no such version') },

@@ -63,7 +63,7 @@ describe('resources list', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('asks each time, but shows what is held with --cached', async () => {
+  it('asks each time, but shows the cached models with --cached', async () => {
     const home = temporaryDirectory();
     const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9/v1' };
     const first = await against([resources('h1'), resources('h1')], ['models'], { home }).catch(
@@ -83,7 +83,7 @@ describe('resources list', () => {
     expect(exitCode).toBe(4);
   });
 
-  it('starts no service for what is held', async () => {
+  it('starts no service for cached models', async () => {
     const { stderr, exitCode, home } = await runInProcess(['models', '--cached']);
     expect(stderr()).toContain('no models are cached');
     expect(exitCode).toBe(4);
@@ -133,7 +133,7 @@ describe('resources refresh and status', () => {
 });
 
 describe('a cache that can not be written', () => {
-  it('is told of by those who claim to fill it', async () => {
+  it('is reported by the commands that fill it', async () => {
     const home = temporaryDirectory();
     mkdirSync(`${home}/config/resources.json`, { recursive: true });
     const refreshed = await against([resources('h1')], ['resources', 'refresh'], { home });
@@ -144,7 +144,7 @@ describe('a cache that can not be written', () => {
   });
 });
 
-describe('the hash that is held', () => {
+describe('the cached hash', () => {
   const me = (headers: Record<string, string> = {}, hash: string | null = null): Exchange[] => [
     {
       expect: { path: '/me', headers: { 'cli-agent': hash } },

@@ -257,7 +257,7 @@ describe('inputs against the config', () => {
     expect((await command(service, ['run', 'greet', '-i', 'nmae=x', '--no-validate'])).exitCode).toBe(0);
   });
 
-  it('are not guessed at where its shape is not known', async () => {
+  it('are not guessed if the shape of the config is not known', async () => {
     const configs = { ...version.config, imageInputs: { min: 1, max: 3 } };
     const answer = success({ rows: [{ ...version, slug: 'greet', configs }] });
     const service = await serviceOf({ ...search, answer }, creation());

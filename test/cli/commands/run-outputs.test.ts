@@ -127,7 +127,7 @@ describe('outputs on standard output', () => {
     expect(stdout()).toBe(out);
   });
 
-  it('stop quietly where the reader has had enough', async () => {
+  it('stop quietly if the reader closes the pipe', async () => {
     const service = await outputsOf([text('one'), text('two')]);
     const { exitCode, stderr } = await command(service, RUN_IT, { readerTakes: 4 });
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 0, stderr: '' });
@@ -225,7 +225,7 @@ describe.runIf(isPosix)('--open', () => {
     expect(stdout()).not.toContain('savedTo');
   });
 
-  it('is a note where the system has no viewer', async () => {
+  it('prints a note if the system has no viewer', async () => {
     const service = await outputsOf([{ type: 'video', data: 'https://example.com/a.mp4' }]);
     const { stderr, exitCode } = await command(service, [...RUN_IT, '--open'], { env: { PATH: '/nowhere' } });
     expect(stderr()).toMatch(/^note: https:\S+ could not be opened: .*ENOENT/);

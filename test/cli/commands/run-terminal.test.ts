@@ -70,7 +70,7 @@ describe('run on a terminal', () => {
     );
   });
 
-  it('asks nothing where all is given', async () => {
+  it('asks nothing if every input is given', async () => {
     const service = await serviceOf(version(CONFIG), creation());
     const { stderr, asked } = await atTerminal(service, VERSION, { input: ['place=Here', 'mood=sunny'] });
     expect(asked).toEqual([]);
@@ -149,12 +149,12 @@ describe('while it waits', () => {
     expect(stderr()).toBe('creating the run\nqueued\nrunning\nsucceeded\n');
   });
 
-  it('nothing is told off a terminal', async () => {
+  it('prints nothing off a terminal', async () => {
     const service = await serviceOf(creation());
     expect((await command(service, ['run', VERSION, '--no-spinner'])).stderr()).toBe('');
   });
 
-  it('nothing is told with --quiet', async () => {
+  it('prints nothing with --quiet', async () => {
     const service = await serviceOf(creation());
     const options = { terminal: { stderr: true } };
     expect(

@@ -575,7 +575,7 @@ describe('a slug', () => {
     expect((await command(service, ['run', 'hello'])).exitCode).toBe(0);
   });
 
-  it("that is nobody's is not found", async () => {
+  it('that no prompt has is not found', async () => {
     const service = await serviceOf(search('hello2', 'Hello'));
     const { exitCode, stderr } = await command(service, ['run', 'hello']);
     expect(exitCode).toBe(4);

@@ -67,7 +67,7 @@ describe('what is asked for', () => {
     expect(stdout.match(/Run \d/gu)).toEqual(['Run 1', 'Run 3']);
   });
 
-  it('is what the flags say, in seconds', async () => {
+  it('follows the flags, with times in seconds', async () => {
     const seconds = TEST_NOW / 1000;
     await list(
       ['--status', 'failed', '--since', '2h', '--until', '2026-01-02T03:00:00Z', '--starting-after', id(1)],
@@ -151,12 +151,12 @@ describe('pages', () => {
     expect(stderr).toBe('');
   });
 
-  it('tell where the list goes on', async () => {
+  it('say how to continue the list', async () => {
     const { stderr } = await list(['--limit', '2'], [page({}, rows(0, 2), true)]);
     expect(stderr).toBe(`more runs: --starting-after ${id(1)}\n`);
   });
 
-  it('tell it so that a shell runs nothing of it', async () => {
+  it('quote the cursor so that a shell runs nothing of it', async () => {
     const { stderr } = await list(
       ['--limit', '1'],
       [
@@ -182,7 +182,7 @@ describe('pages', () => {
     expect(stderr).toBe(`more runs: --ending-before ${id(130)}\n`);
   });
 
-  it('that give more than was asked for are cut', async () => {
+  it('with more rows than requested are cut', async () => {
     const { stdout } = await list(['--limit', '2', '--query', '[].runId'], [page({}, rows(0, 5), false)]);
     expect(JSON.parse(stdout)).toEqual([id(0), id(1)]);
   });
@@ -209,7 +209,7 @@ describe('in a pipe', () => {
     );
   });
 
-  it('nothing is nothing, and a success', async () => {
+  it('an empty list prints nothing, and is a success', async () => {
     expect(await list([], [page({}, [], false)])).toMatchObject({ stdout: '', exitCode: 0 });
   });
 
@@ -360,7 +360,7 @@ describe('on a terminal', () => {
     expect((await list([], [page({}, [], false)], terminal)).stdout).toBe('no runs\n');
   });
 
-  it('is driven by no name', async () => {
+  it('escapes names that could control it', async () => {
     const { stdout } = await list([], [page({}, [row(0, { runName: '\u001b]0;owned\u0007' })], false)], {
       ...terminal,
       columns: 120,

@@ -239,7 +239,7 @@ describe('prompts', () => {
   });
 });
 
-describe('what it never does', () => {
+describe('completion', () => {
   it('of another service are offered by a slug that was only run, and without one in one version', async () => {
     const config = { textInputs: [] };
     const cached = (slugs: readonly object[]): object => ({

@@ -81,18 +81,18 @@ describe('bash', () => {
 describe('the other shells', () => {
   const place: Candidate = { value: 'place=', description: 'where\tto\n\u001b[2J', goesOn: true };
 
-  it('tells fish values and descriptions', async () => {
+  it('prints values and descriptions for fish', async () => {
     const { words, current, lines } = await told('fish', ['run', "'a b"], place, 'x y');
     expect({ words, current }).toEqual({ words: ['run'], current: 'a b' });
     expect(lines).toEqual(['place=\twhere to ^[[2J', 'x y\t']);
   });
 
-  it('tells zsh as well whether the word goes on', async () => {
+  it('also says for zsh if the word continues', async () => {
     const { lines } = await told('zsh', ['run', 'p'], place, 'x y');
     expect(lines).toEqual(['open\tplace=\twhere to ^[[2J', 'done\tx y\t']);
   });
 
-  it('tells PowerShell quoted words, and never an empty field', async () => {
+  it('prints quoted words for PowerShell, and never an empty field', async () => {
     const line = Buffer.from(JSON.stringify(['run', 'a b', ''])).toString('base64');
     const { words, current, lines } = await told('powershell', [line], 'plain=1', "it's ‘$(x)'", 'a,b');
     expect({ words, current }).toEqual({ words: ['run', 'a b'], current: '' });

@@ -23,7 +23,7 @@ const SPEC = {
   examples: [],
 } as const satisfies CommandSpec;
 
-it('types what the code of a command gets by what the command declares', async () => {
+it('types the arguments and flags of a command by its declaration', async () => {
   expectTypeOf<InputOf<typeof SPEC>>().toExtend<
     [string, string | undefined, readonly string[], FlagsOf<typeof SPEC.flags>]
   >();

@@ -56,7 +56,7 @@ it('takes a cap of any size', async () => {
   expect((await runInProcess(free, { local: embedded })).exitCode).toBe(0);
 });
 
-it('a comparison that is stopped at the cap tells what never ran from what failed', async () => {
+it('a comparison that stops at the cap separates rows that never ran from rows that failed', async () => {
   const home = homeWith(FILES);
   const compare = ['compare', 'hello', 'hello', '--from', 'rows.csv', '--concurrency', '1'];
   const { exitCode, stdout, stderr } = await runInProcess([...compare, '--max-credits', '2'], {

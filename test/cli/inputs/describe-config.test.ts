@@ -80,7 +80,7 @@ describe('keyed objects', () => {
     expect(images).toEqual([{ name: 'photo' }]);
   });
 
-  it('knows a prompt that takes nothing from one that does not tell', () => {
+  it('tells a prompt without inputs from one that does not describe them', () => {
     expect(describeConfig({ textInputs: {}, imageInputs: [] })).toEqual({
       known: true,
       text: [],
@@ -89,7 +89,7 @@ describe('keyed objects', () => {
     expect(describeConfig({ imageInputs: [{}] })).toEqual({ known: true, text: [], images: [{}] });
   });
 
-  it('takes a name like any other for a name like any other', () => {
+  it('treats names such as __proto__ as ordinary names', () => {
     const config: unknown = JSON.parse(
       '{"textInputs": {"__proto__": {"description": "p"}, "constructor": {}, "variables": {"type": "string"}, "inputsJTD": {"type": "string"}}}',
     );

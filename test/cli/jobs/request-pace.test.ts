@@ -95,7 +95,7 @@ describe('429', () => {
   });
 });
 
-test('who gives up loses its turn to the next', async () => {
+test('a request that gives up passes its turn to the next', async () => {
   const { clock, pace, times, ask } = asking(1);
   const gone = new AbortController();
   ask(1);

@@ -3,7 +3,7 @@ import { TimeIsUp } from '../../../src/cli/errors.ts';
 import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
 import { testContext } from '../../support/context.ts';
 
-it('drops everything if the time was over before anybody listened', async () => {
+it('drops everything if the time was over before the first listener', async () => {
   const { ctx } = await testContext();
   const stop = new StopControl();
   const release = stop.listen({ ...ctx, signal: AbortSignal.abort(new TimeIsUp()) }, { openRows: 0 });

@@ -6,7 +6,7 @@ import { homeWith, lastLines, localService, runBatchCommand } from '../batch/sup
 
 const ARGS = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'];
 
-test('a journal that is torn anywhere is gone on with again and again, and no row is paid for twice', async () => {
+test('a journal that is torn anywhere can be resumed again and again, and no row is paid for twice', async () => {
   const { env, runs } = await localService();
   const home = homeWith({ 'rows.csv': 'name\nAda\nBo\nCy\nDi\n' });
   const stopped = await runBatchCommand([...ARGS, '--max-credits', '2', '--concurrency', '1'], { env, home });

@@ -19,7 +19,7 @@ describe('printValue', () => {
     expect(await printed({ a: [1, null] })).toBe('{\n  "a": [\n    1,\n    null\n  ]\n}\n');
   });
 
-  it('keeps fields nobody knows, __proto__ too', async () => {
+  it('keeps unknown fields, __proto__ too', async () => {
     const text = '{"__proto__":{"x":1},"new":[]}';
     expect(JSON.stringify(JSON.parse(await printed(JSON.parse(text))))).toBe(text);
   });

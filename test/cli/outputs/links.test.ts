@@ -127,7 +127,7 @@ describe.runIf(hasLinks)('a link that a repository brings', () => {
   });
 });
 
-describe.runIf(hasLinks)('a link that is found late', () => {
+describe.runIf(hasLinks)('a link that appears after the command has started', () => {
   it('in the place of a recorded picture leaves the run its output, and ends in 2', async () => {
     const repository = new Repository({});
     const argv = ['run', 'postcard', '-i', 'place=Oslo', '--record'];

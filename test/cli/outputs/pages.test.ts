@@ -52,7 +52,7 @@ const GRID: Grid = {
 };
 
 describe('a page', () => {
-  it('has whatever came from elsewhere as text', () => {
+  it('shows whatever came from elsewhere as text', () => {
     const page = gridPage(GRID);
     expect(page).not.toContain('<img src=x');
     expect(page.match(/<script/gu)).toHaveLength(1);

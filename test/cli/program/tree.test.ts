@@ -231,7 +231,7 @@ describe('global flags', () => {
     expect((await runInProcess(['config', 'get', 'rate'], { home: set.home })).stdout()).toBe('5\n');
   });
 
-  it('refuse a time that is none', async () => {
+  it('refuse a time that is not valid', async () => {
     const { stderr, exitCode } = await runInProcess(['config', 'list', '--timeout', 'soon']);
     expect(stderr()).toMatch(/^error: --timeout: 'soon' is not a duration \(USAGE_ERROR\)\n/);
     expect(exitCode).toBe(2);

@@ -55,7 +55,7 @@ describe('completing a path', () => {
   });
 });
 
-describe('the path that was meant', () => {
+describe('the path of an answer', () => {
   it('expands the home directory', async () => {
     expect(meant('~/x.png')).toBe('/home/ada/x.png');
     expect(meant('~x.png')).toBe('~x.png');

@@ -70,7 +70,7 @@ describe('recordings', () => {
     expect(stdout()).not.toContain('of another version');
   });
 
-  it('are not said to have answered if one of them is damaged', async () => {
+  it('are not reported as the source of answers if one of them is damaged', async () => {
     const project = projectOf(CASES);
     await project.run(['test', '--record', 'rec']);
     const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
@@ -124,7 +124,7 @@ describe('recordings', () => {
     expect(stdout()).toContain('the prompt file has changed since');
   });
 
-  it('serve run and batch as well, by slug, without key, cache or journal', async () => {
+  it('also answer run and batch, by slug, without key, cache or journal', async () => {
     const project = new Project({ 'rows.csv': 'name\nAda\nEve\n' });
     const batch = ['batch', 'hello', '--from', 'rows.csv'];
     const ran = await project.run(['run', 'hello', '-i', 'name=Ada', '--record', 'rec']);

@@ -38,7 +38,7 @@ describe('after the result', () => {
     expect([first.exitCode, first.stderr(), second.exitCode]).toEqual([0, '', 0]);
   });
 
-  it('does not mind if that fails', async () => {
+  it('ignores a failure to renew them', async () => {
     const env = await serviceOf(me({ 'action-require': '' }), {
       expect: { path: '/resources' },
       answer: failure(500, 'SERVER_ERROR', 'no'),

@@ -81,7 +81,7 @@ describe('the configuration file', () => {
     expect(JSON.parse(readFileSync(target, 'utf8'))).toMatchObject({ aliases: { old: 'x', new: 'y' } });
   });
 
-  it('takes names of every kind for names', () => {
+  it('accepts names such as __proto__', () => {
     const { settings } = withFile('{"aliases": {"constructor": "c"}, "profiles": {}}');
     expect([settings.aliases.get('constructor'), settings.aliases.get('toString')]).toEqual(['c', undefined]);
     expect(settings.profiles.get('constructor')).toBeUndefined();
@@ -96,7 +96,7 @@ describe('the configuration file', () => {
     ['{"profiles": {"p": {}}}', 'the profile `p` has no `baseUrl`'],
     ['{"settings": "x"}', '`settings` is not an object'],
     ['{"activeProfile": 3}', '`activeProfile` is not a string'],
-  ])('is told to be damaged, with its path, and left as it is: %j', async (text, what) => {
+  ])('is reported as damaged, with its path, and not changed: %j', async (text, what) => {
     const { settings, file } = withFile(text);
     expect(() => settings.get('rate')).toThrow(`${file} is damaged: ${what}`);
     await expect(settings.update(() => undefined)).rejects.toMatchObject({
@@ -107,19 +107,19 @@ describe('the configuration file', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  it.runIf(isPosix && process.getuid?.() !== 0)('is told to be unreadable, with its path', () => {
+  it.runIf(isPosix && process.getuid?.() !== 0)('is reported as unreadable, with its path', () => {
     const { settings, file } = withFile('{}');
     chmodSync(file, 0o000);
     expect(() => settings.activeProfile).toThrow(`${file} can't be read: `);
   });
 
-  it('is told to be unreadable where a directory stands in its place', () => {
+  it('is reported as unreadable if a directory is in its place', () => {
     const directory = temporaryDirectory();
     mkdirSync(path.join(directory, 'config.json'));
     expect(() => settingsIn(directory).activeProfile).toThrow("config.json can't be read: EISDIR");
   });
 
-  it('is told to be unwritable where its directory can not be', async () => {
+  it('is reported as unwritable if its directory can not be created', async () => {
     const file = path.join(temporaryDirectory(), 'a-file');
     writeFileSync(file, '');
     const update = settingsIn(file).update(() => undefined);

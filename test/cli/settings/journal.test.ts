@@ -109,7 +109,7 @@ describe('the journal', () => {
     expect((await journal.read()).damaged).toBe(1);
   });
 
-  it('tells which creations may have made a run, and which runs it speaks of', async () => {
+  it('lists the creations that may have made a run, and the runs that it names', async () => {
     const [ended, refused, lost, open] = [
       await begun(journal),
       await begun(journal),

@@ -45,7 +45,7 @@ function cacheIn(
   return { cache, asked, problems };
 }
 
-describe('what is held', () => {
+describe('the cached models', () => {
   it('is nothing at first, and filled by the first need of the models', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
     expect(cache.cliAgent()).toBeUndefined();
@@ -94,7 +94,7 @@ describe('what is held', () => {
   });
 
   it.each(['{"services":[', 'null', '[]', '{"services":[{"scope":1}]}', ''])(
-    'is fetched anew over the damaged file %j',
+    'are fetched again over the damaged file %j',
     async damage => {
       const directory = temporaryDirectory();
       writeFileSync(path.join(directory, 'resources.json'), damage);
@@ -120,7 +120,7 @@ describe('what is held', () => {
     expect(cache.cliAgent()).toBeUndefined();
   });
 
-  it('leaves out of the models what has not their form', async () => {
+  it('leaves out models that are malformed', async () => {
     const odd = [
       null,
       7,

@@ -33,7 +33,7 @@ describe('a verdict in one line', () => {
     );
   });
 
-  it('says what so many cases would show if they show nothing', () => {
+  it('says which difference this many cases would show if they show none', () => {
     expect(verdictOf({ worse: 27, better: 26, bad: 4 })).toBe(
       'no difference shown: 89.7 % passed, 90 % before; the difference is -0.3 points, probably between -5.1 and +4.5 points (p = 1, 300 cases); this many cases show a difference of 6.8 points four times out of five',
     );

@@ -72,7 +72,7 @@ describe('figures that scipy and statsmodels give', () => {
   });
 });
 
-describe('where a formula says nothing', () => {
+describe('figures for which a formula is not defined', () => {
   it('takes the Wilson interval over cases if all rates of repeated cases are equal', () => {
     const cases = [8, 4].map(runs => ({ passed: runs / 2, runs }));
     expect(summarizeRates(cases)?.interval).toEqual(wilsonInterval(0.5, 2));

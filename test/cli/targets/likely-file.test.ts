@@ -24,7 +24,7 @@ describe('a name that stands for nothing', () => {
     expect(stderr()).toContain(`\nDid you mean ${meant}?\n`);
   });
 
-  it('brings none if there is no such file', async () => {
+  it('brings no hint if there is no such file', async () => {
     const home = homeWithNote(NOTE);
     const { exitCode, stderr } = await runInProcess(['run', 'memo'], { home, local: localService });
     expect(exitCode).toBe(4);

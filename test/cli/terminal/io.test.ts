@@ -65,7 +65,7 @@ describe('standard error', () => {
     expect(stderr.text()).toBe('going on with run ^[]0;x^G\n');
   });
 
-  it('is left without notes by --quiet, not without errors', async () => {
+  it('has no notes with --quiet, but errors', async () => {
     const stderr = new Collecting();
     const paint = await paintFor(0);
     const io = completeIo(plainIo(streams(new Collecting(), stderr)), {
@@ -78,7 +78,7 @@ describe('standard error', () => {
     expect(stderr.text()).toBe('error\n');
   });
 
-  it('swallows its own faults: nobody is left to be told', async () => {
+  it('ignores its own faults, because there is nowhere to report them', async () => {
     const io = plainIo(streams(new Collecting(), new Collecting({ code: 'EPIPE' })));
     io.error('a');
     io.error('b');

@@ -46,7 +46,7 @@ describe('test --baseline', () => {
     expect(exitCode).toBe(5);
   });
 
-  it('says how large a difference so many cases would show if they show none', async () => {
+  it('says how large a difference this many cases would show if they show none', async () => {
     const project = await Changing.from('yyyyynnnnn');
     const { stdout } = await project.against('yyyynynnnn');
     expect(stdout()).toMatch(
@@ -103,7 +103,7 @@ describe('test --baseline', () => {
     expect(project.read('markdown')).toContain('worse than before (100 %)');
   });
 
-  it('pairs cases whatever the model is called if there is one on each side', async () => {
+  it('pairs cases whatever the model is called if each side has one model', async () => {
     const project = await Changing.from('yyyyyy');
     const { stdout } = await project.against('yyyyyy', '-m', 'echo');
     expect(stdout()).toContain('6 the same, 0 new, 0 gone');
@@ -126,7 +126,7 @@ describe('test --baseline', () => {
     expect(stdout()).toContain('1 worse, 0 better, 1 the same');
   });
 
-  it('leaves cases that --filter leaves out in peace', async () => {
+  it('ignores cases that --filter leaves out', async () => {
     const project = await Changing.from('yyyyyyyyyy');
     const { stdout } = await project.against('yyyyyyyyyy', '--filter', 'case 1');
     expect(stdout()).toContain('2 the same, 0 new, 0 gone');
@@ -179,7 +179,7 @@ describe('test --fail-on', () => {
   });
 });
 
-describe('a baseline that is of no use', () => {
+describe('a baseline that can not be used', () => {
   it.each([
     { content: undefined, message: '--baseline: there is no file before.json' },
     { content: 'no JSON', message: 'before.json is not a JSON report of tests' },

@@ -54,7 +54,7 @@ describe('a JMESPath expression of a test', () => {
   });
 });
 
-describe('an answer nested as deeply as no honest one', () => {
+describe('an answer that is nested too deeply', () => {
   it.each([
     { json: [] },
     { jmespath: '@' },

@@ -161,7 +161,7 @@ describe('test --sure', () => {
     expect(asked()).toBe(4);
   });
 
-  it('is content with one answer if none has to pass', async () => {
+  it('needs only one answer if none has to pass', async () => {
     const { cases } = await new Answering(required('0%'), 'n').report('--sure', '--concurrency', '8');
     expect(cases).toMatchObject([{ status: 'passed', runs: 1 }]);
     expect(asked()).toBe(1);

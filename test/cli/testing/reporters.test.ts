@@ -184,7 +184,7 @@ describe('the report of tests', () => {
     expect(one?.cases.map(({ name }) => name)).toEqual(other?.cases.map(({ name }) => name));
   });
 
-  it('wants a form for --out', async () => {
+  it('requires a reporter for --out', async () => {
     const { exitCode, stderr } = await projectOf(MIXED).run(['test', '--out', 'x.xml']);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--out needs --reporter')]);
   });

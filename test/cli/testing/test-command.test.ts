@@ -200,7 +200,7 @@ describe('what is wrong in a test file', () => {
     expect([exitCode, stdout()]).toEqual([2, '']);
   });
 
-  it('is told for a path that is not there, and for a directory without tests', async () => {
+  it('is reported for a path that does not exist, and for a directory without tests', async () => {
     const project = new Project({});
     expect((await project.run(['test', 'none'])).exitCode).toBe(2);
     expect((await project.run(['test'])).exitCode).toBe(4);

@@ -39,18 +39,18 @@ it('takes from the table what is written to a cache, and from models.yaml the pr
   expect(await dollars({ ...GPT, price }, { ...MILLION, cacheWritten: 1_000_000 })).toBe(3);
 });
 
-it.each(['default', 'standard', 'ON_DEMAND', 'auto'])('takes the class %s for the usual one', async tier => {
+it.each(['default', 'standard', 'ON_DEMAND', 'auto'])('takes the tier %s for the default one', async tier => {
   expect(await dollars(GPT, { ...MILLION, tier })).toBe(await dollars(GPT, MILLION));
 });
 
-it('takes the price of the class that the answer names, not of the one that was asked for', async () => {
+it('takes the price of the tier that the answer names, not of the requested one', async () => {
   const usual = (await dollars(GPT, MILLION)) ?? 0;
   const asked = { runOptions: { serviceTier: 'flex' } };
   expect(await dollars(GPT, { ...MILLION, tier: 'flex' }, asked)).toBe(usual / 2);
   expect(await dollars(GPT, { ...MILLION, tier: 'default' }, asked)).toBe(usual);
 });
 
-it.each(['priority', 'fast', 'scale'])('knows no price of the class %s', async tier => {
+it.each(['priority', 'fast', 'scale'])('knows no price for the tier %s', async tier => {
   expect(await dollars(GPT, { ...MILLION, tier })).toBeNull();
   expect(await dollars({ ...GPT, price: { input: 3, output: 9 } }, { ...MILLION, tier })).toBeNull();
 });

@@ -48,7 +48,7 @@ function nextNews(): Promise<void> {
 }
 
 describe('the models of the service', () => {
-  it('are four without being told anything', async () => {
+  it('are the four built-in ones without any configuration', async () => {
     await load();
     expect(table?.list().map(wireModel)).toEqual([
       { model: 'echo', modality: 'text', availableRunOptions: [] },
@@ -72,7 +72,7 @@ describe('the models of the service', () => {
     expect(problems).toEqual([]);
   });
 
-  it('are those of the one provider that there is a key of', async () => {
+  it('are also those of the only provider whose key is set, by their own names', async () => {
     await load({ OPENAI_API_KEY: 'x' });
     expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
     expect(table?.get('gpt-9')).toMatchObject({ id: 'gpt-9', guessed: 'key', provider: { name: 'openai' } });

@@ -142,7 +142,7 @@ describe('fetching a picture', () => {
     expect(asked).toHaveLength(6);
   });
 
-  it('refuses an answer that is no success', async () => {
+  it('refuses an answer that is not a success', async () => {
     handler = (_, response) => void response.writeHead(404).end('no');
     await expect(fetchImage(`${origin}/`, options())).rejects.toThrow('the URL answers 404');
   });

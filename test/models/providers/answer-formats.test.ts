@@ -97,7 +97,7 @@ describe('Responses', () => {
     ...more,
   });
 
-  it('are read, with what nobody knows in them, and not kept there', async () => {
+  it('are read, unknown parts included, and not stored by the provider', async () => {
     const result = await ask(engine, { body: whole() });
     expect(result).toMatchObject({
       outputs: [{ type: 'text', text: 'Hello' }],
@@ -202,7 +202,7 @@ describe('generateContent', () => {
     expect(last(result)).toMatch(what);
   });
 
-  it('reports a reason that nobody knows, and takes the answer for whole', async () => {
+  it('reports an unknown reason, and takes the answer for whole', async () => {
     const { failed, warnings } = await ask(engine, {
       body: chunk([{ text: 'x' }], { finishReason: 'TIRED' }),
     });

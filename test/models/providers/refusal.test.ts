@@ -49,13 +49,13 @@ describe('a refusal', () => {
     ['retry-after-ms', '-5'],
     ['retry-after', '1e999'],
     ['retry-after', 'soon'],
-  ])('names no time that is none: %s %s', (name, value) => {
+  ])('ignores a wait that is not valid: %s %s', (name, value) => {
     expect(
       refusalFault({ status: 429, headers: { [name]: value }, text: '' }).more.retryAfterMs,
     ).toBeUndefined();
   });
 
-  it('of markup that is no page is shown', () => {
+  it('with markup that is not a web page is shown', () => {
     expect(refusalFault({ status: 400, headers: {}, text: '<bad request: no model>' }).what).toBe(
       'answered 400 <bad request: no model>',
     );

@@ -351,7 +351,7 @@ describe('prompts on this machine', () => {
   });
 });
 
-describe('a fault is told once, with all the others', () => {
+describe('every fault is reported once, with all the others', () => {
   it('undeclared inputs beside a front matter with faults', async () => {
     expect(
       await found(

@@ -118,11 +118,11 @@ describe('a prompt of GitHub Models', () => {
       'responseFormat: json_schema\njsonSchema: {type: object, properties: {a: {type: string}}}',
       { format: 'json', schema: { type: 'object', properties: { a: { type: 'string' } } } },
     ],
-  ])('wants back what it says: %s', (format, output) =>
+  ])('requires the output that it describes: %s', (format, output) =>
     expect(parseAnyPrompt(`${FILE}${format}\n`, 'x.prompt.yml').definition?.output).toEqual(output),
   );
 
-  it('is told all that is wrong with it, by line', () => {
+  it('gets every fault reported, by line', () => {
     const text =
       'model: [a]\nmessages:\n  - role: judge\n    content: x\n  - content: y\n  - role: user\nresponseFormat: xml\nflavour: mint\n';
     expect(faults(text)).toEqual([

@@ -39,7 +39,7 @@ describe('a template of `llm`', () => {
     ]);
   });
 
-  it('wants back what its schema and its options say', () => {
+  it('requires the output that its schema and options describe', () => {
     const schema = 'schema_object: { type: object, properties: { a: { type: string } } }';
     expect(readAs('t.yaml', `prompt: x\n${schema}`).output).toEqual({
       format: 'json',

@@ -182,7 +182,7 @@ describe('a watched directory', () => {
     expect(await after(() => rename(at('a.prompt'), at('b.prompt')))).toEqual(['b: two']);
   });
 
-  it('says nothing of a file that was only touched', async () => {
+  it('does not report a file that was only touched', async () => {
     await write('a.prompt', 'one');
     await start();
     await write('a.prompt', 'one');

@@ -63,7 +63,7 @@ describe('a text that stands for a typed value', () => {
     ['e(enum)', '2', 'e must be one of 1, two, true'],
   ])('%s: %j does not fit', async (name, text, fault) => expect(await read(name, text)).toBe(fault));
 
-  it('is told with every other that does not fit or is missing', async () => {
+  it('is reported with every other input that does not fit or is missing', async () => {
     const definition = prompt({ a: 'integer', b: 'string', 'c?': 'integer' });
     await expect(readTextInputs(definition, { a: 'x', c: 'y' })).rejects.toThrow(
       'inputs.textInputs.a must be integer; inputs.textInputs.b is required; inputs.textInputs.c must be integer',

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { envelopeRefusals } from '../../../src/service/http/malformed.ts';
 
 test.each(['nonsense\r\n\r\n', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n'])(
-  'a caller that was refused and never closes is let go: %j',
+  'a caller that was refused and never closes is disconnected: %j',
   async request => {
     const server = createServer();
     envelopeRefusals(server, 20);

@@ -12,7 +12,7 @@ const metrics = async (): Promise<string> => {
   return await answer.text();
 };
 
-test('metrics count requests, runs, the queue and the store, and name nobody', async () => {
+test('metrics count requests, runs, the queue and the store, and name no user', async () => {
   service = await TestService.start({ metrics: { host: '127.0.0.1', port: 0 } });
   const anna = await keyOf(service.dataDir, { user: 'anna' });
   await service.publish('secret-recipe', '---\nmodel: echo\n---\nMix {{what}}');

@@ -55,7 +55,7 @@ async function stalledIsCutOff(): Promise<void> {
   await once(connection, 'close');
 }
 
-test('a caller who takes nothing of an answer loses its connection', async () => {
+test('a caller that does not read an answer loses its connection', async () => {
   await stalledIsCutOff();
 });
 

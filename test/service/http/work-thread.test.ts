@@ -21,7 +21,7 @@ test('a large body comes out as it does here, its digest as well', async () => {
   expect((await thread.parseBody(otherOrder)).digest()).toBe(here.digest());
 });
 
-test('what is wrong with a large body is said as it is here', async () => {
+test('faults of a large body are reported as for a small one', async () => {
   for (const text of [`{"a":"${LARGE}`, `{"a":"${LARGE}\\u0000"}`, `[${'1,'.repeat(200_000)}1]`]) {
     const here = (): unknown => parseBodyHere(Buffer.from(text));
     const there = await thread.parseBody(Buffer.from(text)).catch((error: unknown) => error);
@@ -30,7 +30,7 @@ test('what is wrong with a large body is said as it is here', async () => {
   }
 });
 
-test('a picture that is slow to measure keeps nobody waiting', async () => {
+test('a picture that is slow to measure delays no other request', async () => {
   const bytes = Buffer.alloc(600_000);
   bytes.set([0xff, 0xd8]);
   for (let at = 2; at < bytes.length - 4; at += 4) bytes.set([0xff, 0xe1, 0, 2], at);
@@ -47,7 +47,7 @@ test('a picture that is slow to measure keeps nobody waiting', async () => {
   expect(during.turns).toBeGreaterThan(10);
 });
 
-test('what is not done at the end is given up', async () => {
+test('unfinished work is dropped at shutdown', async () => {
   const reading = thread.parseBody(Buffer.from(JSON.stringify(LARGE)));
   await Promise.all([expect(reading).rejects.toThrow(TasksClosed), thread.close()]);
   await expect(thread.parseBody(Buffer.from(JSON.stringify(LARGE)))).rejects.toThrow(TasksClosed);

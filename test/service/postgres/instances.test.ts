@@ -165,7 +165,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     await heir.close();
   }, 60_000);
 
-  test("can't start without it: told where, not with which password", async () => {
+  test("can't start without it, and the error names the host, not the password", async () => {
     const dataDir = temporaryDataDir();
     const at = (database: string) => startService({ dataDir, env: {}, database });
     const refused = at('postgres://ann:sekret@127.0.0.1:1/team');

@@ -24,7 +24,7 @@ describe.skipIf(postgresPrograms() === undefined)('where the database restarts',
     inputs: { textInputs: { name: 'Ann' } },
   });
 
-  test('while the database is away requests are told so, and all goes on once it is back', async () => {
+  test('requests get 503 while the database is unavailable, and everything resumes once it is back', async () => {
     const database = await makeDatabase(cluster.url, 'away');
     const service = await start(database);
     const { key } = service;

@@ -28,7 +28,7 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
     return database;
   };
 
-  test('is brought to the new form with all it holds, by one of those that start at once', async () => {
+  test('is migrated with all its data, by one of the instances that start at once', async () => {
     const database = await restored('upgrade');
     const both = await Promise.all(
       [1, 2].map(() => TestService.start({ dataDir: temporaryDataDir(), database })),

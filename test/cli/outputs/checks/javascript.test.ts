@@ -28,7 +28,7 @@ describe('code that looks at an answer', () => {
     ['({ pass: true, score: 0.5, reason: "r" })', { pass: true, score: 0.5, reason: 'r' }],
     ['undefined', undefined],
     ['new Date(0).getTime()', 0],
-  ])('gives what it says: %s', (code, value) => {
+  ])('returns its result: %s', (code, value) => {
     expect(inline(code)).toEqual({ value });
   });
 
@@ -42,7 +42,7 @@ describe('code that looks at an answer', () => {
     ['"x".repeat(1e9)', /out of memory/],
     ['JSON.parse("[".repeat(100000))', /SyntaxError/],
     ['let a = 1\nfor (let i = 0; i < 501; i++) a = [a]\nreturn a', /^its result has more than 500 levels$/],
-  ])('says why it gives nothing: %s', (code, fault) => {
+  ])('reports why it has no result: %s', (code, fault) => {
     expect(inline(code)).toEqual({ fault: expect.stringMatching(fault) });
   });
 
@@ -58,7 +58,7 @@ describe('code that looks at an answer', () => {
     name => expect(inline(`typeof ${name}`)).toEqual({ value: 'undefined' }),
   );
 
-  it('keeps nothing for the next', () => {
+  it('keeps no state for the next check', () => {
     inline('(globalThis.kept = 1, Object.prototype.kept = 1)');
     expect(inline('typeof kept')).toEqual({ value: 'undefined' });
   });
