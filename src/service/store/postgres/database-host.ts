@@ -6,9 +6,11 @@ import type { HostAddress } from './database-url.ts';
 /** Maximum number of connections of one process. */
 const MAX_CONNECTIONS = 10;
 /** Maximum time to wait for a free connection. */
-const QUEUE_TIMEOUT_MS = 10_000;
+const QUEUE_TIMEOUT_MS = 8000;
 /** Maximum time of a statement, longer than any of the store takes. */
 const QUERY_TIMEOUT_MS = 60_000;
+/** The driver's message if a server does not accept a connection in time. */
+const CONNECT_TIMEOUT = 'timeout expired';
 /** Time without an answer after which the server is probed. */
 const SUSPICIOUS_MS = 2000;
 /** Maximum time to wait for the probe. */
@@ -73,9 +75,14 @@ export class DatabaseHost {
       this.#waiting.add(reject);
       this.#pool.connect((error, client) => {
         const isAwaited = this.#waiting.delete(reject);
-        if (client === undefined) reject(error ?? new Error('connection terminated'));
-        else if (isAwaited) resolve(client);
-        else client.release();
+        if (client === undefined) {
+          reject(error ?? new Error('connection terminated'));
+          if (error?.message === CONNECT_TIMEOUT) this.#rejectWaiting('it accepts no connections');
+        } else if (isAwaited) {
+          resolve(client);
+        } else {
+          client.release();
+        }
       });
     });
   }
@@ -95,11 +102,15 @@ export class DatabaseHost {
 
   /** Drops all connections, and rejects callers that wait for one. */
   drop(reason: string): void {
+    this.#rejectWaiting(reason);
+    this.#onDropped?.();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #rejectWaiting(reason: string): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const reject of waiting) reject(new Error(`connection terminated: ${reason}`));
-    this.#onDropped?.();
-    for (const socket of this.#sockets) socket.destroy();
   }
 
   end(): Promise<void> {

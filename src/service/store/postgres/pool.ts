@@ -40,11 +40,12 @@ interface PooledConnection {
   readonly client: pg.PoolClient;
 }
 
-/** Finds the server that accepts writes among several, and finds it again after a failover. */
+/** Finds the server that accepts writes, and finds it again after a failover or a restart. */
 class Primary {
   readonly #hosts: readonly DatabaseHost[];
   #current: DatabaseHost | undefined;
   #search: Promise<DatabaseHost> | undefined;
+  #wasFound = false;
 
   constructor(addresses: readonly HostAddress[], connectTimeoutMs: number) {
     const mustWrite = addresses.length > 1;
@@ -53,26 +54,26 @@ class Primary {
       const host = new DatabaseHost(address, { connectTimeoutMs, mustWrite, onDropped });
       return host;
     });
-    if (!mustWrite) this.#current = this.#hosts[0];
   }
 
   async connect(): Promise<PooledConnection> {
-    const since = performance.now();
     const current = this.#current;
     if (current) {
       try {
         return { host: current, client: await current.connect() };
       } catch (error) {
         // Busy connections say nothing about the state of the server.
-        if (this.#hosts.length === 1 || isPoolBusy(error)) throw error;
+        if (isPoolBusy(error)) throw error;
         this.#leave(current);
       }
     }
     this.#search ??= this.#find().finally(() => {
       this.#search = undefined;
     });
-    const host = await resultWithin(since + MAX_WAIT_MS - performance.now(), systemClock, this.#search);
-    if (host === undefined) throw new DatabaseUnavailableError('no host of the database answers');
+    const host = this.#wasFound
+      ? await resultWithin(LOST_WAIT_MS, systemClock, this.#search)
+      : await this.#search;
+    if (host === undefined) throw new DatabaseUnavailableError('the database no longer answers');
     return { host, client: await host.connect() };
   }
 
@@ -80,9 +81,8 @@ class Primary {
     await Promise.all(this.#hosts.map(host => host.end()));
   }
 
-  /** Forgets the current server, unless it is the only one. */
   #leave(host: DatabaseHost): void {
-    if (this.#current === host && this.#hosts.length > 1) this.#current = undefined;
+    if (this.#current === host) this.#current = undefined;
   }
 
   /**
@@ -104,7 +104,7 @@ class Primary {
           } catch (error) {
             reasons.set(host, databaseFaultReason(error));
             isOver ||= reasons.size === this.#hosts.length;
-            if (isOver) reject(noPrimary(reasons));
+            if (isOver) reject(this.#hosts.length === 1 ? error : noPrimary(reasons));
             else await sleep(RETRY_EVERY_MS);
           }
         }
@@ -115,6 +115,7 @@ class Primary {
 
   #use(host: DatabaseHost): void {
     this.#current = host;
+    this.#wasFound = true;
     for (const other of this.#hosts) if (other !== host) other.drop('another server is the primary');
   }
 }
@@ -124,8 +125,8 @@ function noPrimary(reasons: ReadonlyMap<DatabaseHost, string>): DatabaseUnavaila
   return new DatabaseUnavailableError(`no host of the database accepts writes (${each.join('; ')})`);
 }
 
-/** Maximum time to look for a server that accepts writes, before the request is refused. */
-const MAX_WAIT_MS = 8000;
+/** Maximum time that a request waits until a lost server is found again. The search goes on without it. */
+const LOST_WAIT_MS = 1000;
 /** Interval of attempts at a server that accepts no writes. */
 const RETRY_EVERY_MS = 250;
 
