@@ -19,7 +19,7 @@ import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare.ts';
 import { reportRow } from './progress/reporter.ts';
 import type { Tally } from './progress/tally.ts';
-import { lineInputs, lineOf, type ResultsLine } from './results/results-line.ts';
+import { lineInputs, type ResultsLine, resultsLine } from './results/results-line.ts';
 
 /** A running batch. */
 export interface RunningBatch extends BatchFiles {
@@ -84,7 +84,7 @@ async function writeLine(
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
 ): Promise<void> {
   const { request } = outcome.facts;
-  const ended = lineOf(row, outcome, budget);
+  const ended = resultsLine(row, outcome, budget);
   const { runId, error, runStatus } = ended;
   const runIds = new Set([
     ...(results.states.get(row.id)?.runs ?? []).map(run => run.runId),

@@ -7,12 +7,12 @@ import { BatchJournal } from '../jobs/job-journal.ts';
 import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare.ts';
 import { lockResults, openResults, standaloneJournal } from './results/results.ts';
-import type { Results } from './results/results-line.ts';
+import type { ResultsFile } from './results/results-line.ts';
 import { type EarlierState, type Survey, surveyRows } from './survey.ts';
 
 /** The open files of a batch. */
 export interface BatchFiles {
-  readonly results: Results;
+  readonly results: ResultsFile;
   readonly journal: BatchJournal;
   readonly release: Release;
   /** undefined if the rows can be read only once. */

@@ -25,7 +25,7 @@ import { reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
 import { concludeBatch } from './report/summary.ts';
 import { checkOutputPaths } from './results/results.ts';
-import type { Results } from './results/results-line.ts';
+import type { ResultsFile } from './results/results-line.ts';
 
 /** Runs a target once for each row of a file and writes the results. */
 export async function runBatch(ctx: Context, options: BatchOptions): Promise<ExitCode> {
@@ -197,7 +197,7 @@ function reportDoubt(
 function noteCosts(
   ctx: Context,
   { retryFailed, retryUnknown }: BatchOptions,
-  results: Results,
+  results: ResultsFile,
   { states, settlements }: KnownJobs,
 ): void {
   const inDoubt = [...states].filter(

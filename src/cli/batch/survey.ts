@@ -7,12 +7,12 @@ import type { BatchJournal } from '../jobs/job-journal.ts';
 import { handedRows } from '../jobs/provider-batch/handover.ts';
 import type { BatchOptions } from './options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
-import type { Results } from './results/results-line.ts';
+import type { ResultsFile } from './results/results-line.ts';
 
 /** The state that a batch is resumed from. */
 export interface EarlierState {
   readonly journal: BatchJournal;
-  readonly results: Results;
+  readonly results: ResultsFile;
 }
 
 /** The result of reading all rows once. */

@@ -70,7 +70,7 @@ export async function runRound(
   const found = await findTestFiles(ctx, options.paths, report);
   const paths = found.files;
   if (options.update) for (const file of paths) checkBelow(fileIn(file));
-  const before = await baselineOf(ctx, options);
+  const before = await readFilteredBaseline(ctx, options);
   const judge = new Judge(ctx, options.judge, budget);
   const { files, faults } = await readFiles(ctx, found, judge, options);
   const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
@@ -95,7 +95,7 @@ export async function runRound(
     for (const one of prepared.entries.length === 0 ? [] : judged) await judge.checkBatch(one);
   }
   if (options.dryRun)
-    return { files, code: await dryRun(ctx, prepared.entries, allFaults, { ...options, judge }) };
+    return { files, code: await dryRunTests(ctx, prepared.entries, allFaults, { ...options, judge }) };
   if (before && prepared.entries.length > 0)
     refuseWithoutPair(
       before,
@@ -105,10 +105,10 @@ export async function runRound(
   const checked = prepared.entries.filter(({ entry }) => !isUnchecked(entry.testCase));
   await checkPrices(budget, checked);
   for (const one of prepared.entries.length === 0 ? [] : judged) await judge.checkPrice(one);
-  if (round !== undefined && (await isFree(ctx, prepared.entries, judged.length > 0))) round.onFree();
+  if (round !== undefined && (await costsNothing(ctx, prepared.entries, judged.length > 0))) round.onFree();
   const media = new Map<string, MediaContent>();
   const tests = { entries: checked, paths, judge, budget, media };
-  const ran = await runAll(ctx, tests, options).catch((error: unknown) => {
+  const ran = await runEntriesByService(ctx, tests, options).catch((error: unknown) => {
     throw resumable(error);
   });
   const places = new Map(prepared.entries.map(({ entry }, at) => [entry, at]));
@@ -137,7 +137,7 @@ export async function runRound(
 }
 
 /** Reads the baseline without the cases that `--filter` leaves out, which must not count as gone. */
-async function baselineOf(
+async function readFilteredBaseline(
   ctx: Context,
   { baseline, filter, repeating }: TestOptions,
 ): Promise<Baseline | undefined> {
@@ -163,7 +163,11 @@ function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void 
 }
 
 /** Returns true if nothing costs money: every answer is recorded or comes from a free model. */
-async function isFree(ctx: Context, entries: readonly PreparedEntry[], isJudged: boolean): Promise<boolean> {
+async function costsNothing(
+  ctx: Context,
+  entries: readonly PreparedEntry[],
+  isJudged: boolean,
+): Promise<boolean> {
   if (ctx.isReplay || isJudged) return ctx.isReplay;
   const kinds = new Map(entries.map(one => [`${one.request.promptVersionId} ${one.request.model}`, one]));
   for (const { connection, request } of kinds.values()) {
@@ -173,7 +177,7 @@ async function isFree(ctx: Context, entries: readonly PreparedEntry[], isJudged:
   return true;
 }
 
-async function dryRun(
+async function dryRunTests(
   ctx: Context,
   entries: readonly PreparedEntry[],
   faults: readonly FaultyTestFile[],
@@ -196,7 +200,7 @@ async function dryRun(
   return faults[0]?.fault.exitCode ?? EXIT.ok;
 }
 
-interface Tests {
+interface PreparedTests {
   readonly entries: readonly PreparedEntry[];
   /** The paths of all named test files. */
   readonly paths: readonly string[];
@@ -207,7 +211,11 @@ interface Tests {
 }
 
 /** Runs the entries of each service. */
-async function runAll(ctx: Context, tests: Tests, options: TestOptions): Promise<EntryResult[]> {
+async function runEntriesByService(
+  ctx: Context,
+  tests: PreparedTests,
+  options: TestOptions,
+): Promise<EntryResult[]> {
   const results: EntryResult[] = [];
   const stop = new StopControl();
   for (const service of new Set(tests.entries.map(({ connection }) => connection.service))) {

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/json.ts';
-import type { Piece } from './as-template.ts';
-import { ended, promptFileText } from './converted.ts';
-import { type ForeignForm, TOP_OF_FILE } from './foreign-form.ts';
-import { readMarkdown, textIn } from './markdown.ts';
+import { promptFileText, withEndMark } from './converted.ts';
+import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
+import { frontMatterText, readMarkdown } from './markdown.ts';
+import type { Piece } from './template-pieces.ts';
 
 /** The placeholder of the input in a role. */
 const INPUT = '__INPUT__';
@@ -20,18 +20,21 @@ export function isAichatRole(file: string, text: string): boolean {
 }
 
 /** The role format of aichat. */
-export const AICHAT_ROLE: ForeignForm = {
+export const AICHAT_ROLE: ForeignFormat = {
   name: 'a role of aichat',
   read({ text }, findings) {
     const { head, body } = readMarkdown(text);
     if (Object.hasOwn(head, 'use_tools')) {
       findings.note({ line: 1, column: 1 }, '`use_tools` has no effect here: no tools are called');
     }
-    return { prompt: promptFileText(headOf(head), ended(bodyOf(body))), places: TOP_OF_FILE };
+    return {
+      prompt: promptFileText(readRoleHead(head), withEndMark(readRoleBody(body))),
+      places: TOP_OF_FILE,
+    };
   },
 };
 
-function bodyOf(body: string): Piece[] {
+function readRoleBody(body: string): Piece[] {
   if (body.includes(INPUT)) {
     const pieces = body.split(INPUT).flatMap((text): Piece[] => [{ input: 'input' }, { text }]);
     return [{ tag: '{{role "user"}}' }, ...pieces.slice(1)];
@@ -65,8 +68,8 @@ function turnsIn(body: string): { readonly system: string; readonly turns: reado
 }
 
 /** Returns the front matter. aichat names models `client:model`. */
-function headOf(head: JsonObject): JsonObject {
-  const model = textIn(head, 'model')?.replace(':', '/');
+function readRoleHead(head: JsonObject): JsonObject {
+  const model = frontMatterText(head, 'model')?.replace(':', '/');
   const [temperature, topP] = [head['temperature'], head['top_p']];
   const config = {
     ...(typeof temperature === 'number' && { temperature }),

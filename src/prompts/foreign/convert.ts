@@ -2,12 +2,12 @@ import path from 'node:path';
 import type { JsonObject } from '../../files/json.ts';
 import { type Finding, Findings, InvalidPromptFile, invalidPromptFile } from '../findings.ts';
 import { textBeside } from '../parse/files.ts';
-import { filled } from './as-template.ts';
 import { type Converted, type ConvertOptions, JUDGED, testFileText } from './converted.ts';
-import type { ForeignPrompt, ForeignSource } from './foreign-form.ts';
+import { detectFormat, explainFormat } from './detect-format.ts';
+import type { ForeignPrompt, ForeignSource } from './foreign-format.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
-import { explainForm, formOf } from './forms.ts';
 import { convertEvaluation, OPENAI_EVALS } from './openai-evals.ts';
+import { fillInputs } from './template-pieces.ts';
 
 /**
  * Converts a file of another format to a prompt file with its tests.
@@ -20,7 +20,7 @@ export async function convertForeign(
   file: string,
   options: ConvertOptions,
 ): Promise<Converted> {
-  const { kind } = formOf(file, text);
+  const { kind } = detectFormat(file, text);
   if (options.items && kind !== 'evaluation') {
     throw new InvalidPromptFile(file, 1, `--items names the rows of ${OPENAI_EVALS}, and this is not one`);
   }
@@ -37,8 +37,8 @@ export async function convertForeign(
   // A check without an equivalent is left out with a note.
   const left = new Findings(file);
   const beside = textBeside(path.join(options.directory, path.basename(file)), options.allowOutside);
-  const { prompt, findings } = readForm({ text, file, beside }, left);
-  return converted(prompt, file, [...findings.list(), ...left.list()]);
+  const { prompt, findings } = readForeign({ text, file, beside }, left);
+  return convertedFiles(prompt, file, [...findings.list(), ...left.list()]);
 }
 
 /**
@@ -47,19 +47,19 @@ export async function convertForeign(
  * @throws {InvalidPromptFile} whose message names file and line
  */
 export function foreignTests(text: string, file: string): ForeignTests | undefined {
-  return readForm({ text, file, beside: () => undefined }).prompt.tests;
+  return readForeign({ text, file, beside: () => undefined }).prompt.tests;
 }
 
-function readForm(
+function readForeign(
   source: ForeignSource,
   testFindings?: Findings,
 ): { prompt: ForeignPrompt; findings: Findings } {
   const { file } = source;
-  const form = formOf(file, source.text);
+  const form = detectFormat(file, source.text);
   const findings = new Findings(file);
   const prompt =
     form.kind === 'foreign' ? form.form.read(source, findings, testFindings ?? findings) : undefined;
-  if (form.kind !== 'foreign') findings.fault({ line: 1, column: 1 }, explainForm(form, file));
+  if (form.kind !== 'foreign') findings.fault({ line: 1, column: 1 }, explainFormat(form, file));
   if (!prompt || findings.hasFaults) throw invalidPromptFile(findings);
   return { prompt, findings };
 }
@@ -68,13 +68,17 @@ function notesOf(findings: readonly Finding[]): Converted['notes'] {
   return findings.map(({ file, line, message }) => ({ file, line, message }));
 }
 
-function converted({ prompt, tests }: ForeignPrompt, file: string, findings: readonly Finding[]): Converted {
+function convertedFiles(
+  { prompt, tests }: ForeignPrompt,
+  file: string,
+  findings: readonly Finding[],
+): Converted {
   const notes = notesOf(findings);
   if (!tests || tests.cases.length === 0) return { prompt, test: undefined, notes };
   const cases = tests.cases.map(({ name, inputs, data, expect }) => ({
     name,
     inputs,
-    expect: expect.map(expectation => written(expectation, data)),
+    expect: expect.map(expectation => expectationText(expectation, data)),
   }));
   const judged = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
   return {
@@ -84,15 +88,18 @@ function converted({ prompt, tests }: ForeignPrompt, file: string, findings: rea
   };
 }
 
-function written(expectation: ForeignExpectation, data: Readonly<Record<string, string>>): JsonObject {
+function expectationText(
+  expectation: ForeignExpectation,
+  data: Readonly<Record<string, string>>,
+): JsonObject {
   const { kind } = expectation;
   if (kind !== 'llm') return { [kind]: expectation.text };
   const { prompt, systemPrompt, model, choices } = expectation;
   const { completion: _, ...fields } = data;
   return {
     llm: {
-      prompt: filled(prompt, fields),
-      ...(systemPrompt !== undefined && { systemPrompt: filled(systemPrompt, fields) }),
+      prompt: fillInputs(prompt, fields),
+      ...(systemPrompt !== undefined && { systemPrompt: fillInputs(systemPrompt, fields) }),
       ...(model !== undefined && { model }),
       choices: choices.map(({ choice, score }) => ({ choice, score })),
     },

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
-import { asTemplate, END, inputsIn, type Piece } from './as-template.ts';
+import { asTemplate, END_MARK, inputsIn, type Piece } from './template-pieces.ts';
 
 /** A prompt file and its test file, converted from another format. */
 export interface Converted {
@@ -145,9 +145,9 @@ export function promptFileText(
 }
 
 /** Returns a body that keeps its trailing blanks, which are otherwise dropped at the end of a file. */
-export function ended(body: readonly Piece[]): readonly Piece[] {
+export function withEndMark(body: readonly Piece[]): readonly Piece[] {
   const last = body.at(-1);
-  return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END] : body;
+  return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END_MARK] : body;
 }
 
 /** Returns the text of a models file. */
@@ -165,7 +165,7 @@ export function testFileText({ model, models, transform, trim, cases }: TestFile
     ...(trim && { trim }),
     cases: cases.map(({ name, inputs, vars = {}, transform, judge, repeat, expect }) => ({
       name,
-      ...(Object.keys(inputs).length > 0 && { inputs: literal(inputs) }),
+      ...(Object.keys(inputs).length > 0 && { inputs: escapeFileNames(inputs) }),
       ...(Object.keys(vars).length > 0 && { vars }),
       ...(transform !== undefined && { transform }),
       ...(judge !== undefined && { judge }),
@@ -177,7 +177,7 @@ export function testFileText({ model, models, transform, trim, cases }: TestFile
 }
 
 /** Escapes inputs that begin with `@`, which would name a file. */
-function literal(inputs: Readonly<Record<string, string>>): JsonObject {
+function escapeFileNames(inputs: Readonly<Record<string, string>>): JsonObject {
   const entries = Object.entries(inputs).map(([key, text]): [string, JsonValue] => [
     key,
     text.startsWith('@') ? `@${text}` : text,

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { inputsIn, type Piece, piecesOf } from './as-template.ts';
-import { ended, promptFileText } from './converted.ts';
-import { type ForeignForm, TOP_OF_FILE } from './foreign-form.ts';
+import { promptFileText, withEndMark } from './converted.ts';
+import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
+import { inputsIn, type Piece, splitAtInputs } from './template-pieces.ts';
 
 /** Matches a variable of fabric, `{{name}}`. */
 const VARIABLE = /\{\{([A-Za-z_][\w-]*)\}\}/u;
@@ -12,11 +12,11 @@ export function isFabricPattern(file: string): boolean {
 }
 
 /** A fabric pattern: `system.md` and possibly `user.md` in a folder with the pattern's name. */
-export const FABRIC_PATTERN: ForeignForm = {
+export const FABRIC_PATTERN: ForeignFormat = {
   name: 'a pattern of fabric',
   read({ file, text, beside }) {
-    const system = piecesOf(plain(text), VARIABLE);
-    const message = piecesOf(plain(beside('user.md') ?? ''), VARIABLE);
+    const system = splitAtInputs(plainText(text), VARIABLE);
+    const message = splitAtInputs(plainText(beside('user.md') ?? ''), VARIABLE);
     const takesInput = inputsIn(system).includes('input');
     const user: Piece[] = takesInput
       ? message
@@ -27,14 +27,14 @@ export const FABRIC_PATTERN: ForeignForm = {
       ...(user.length > 0 ? [{ tag: '{{role "user"}}' }, ...user] : []),
     ];
     return {
-      prompt: promptFileText({}, ended(body)),
+      prompt: promptFileText({}, withEndMark(body)),
       places: TOP_OF_FILE,
       name: path.basename(path.dirname(path.resolve(file))),
     };
   },
 };
 
-function plain(text: string): string {
+function plainText(text: string): string {
   return text
     .replace(/^\uFEFF/u, '')
     .replace(/\r\n?/gu, '\n')

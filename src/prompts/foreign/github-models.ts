@@ -5,10 +5,10 @@ import { isJsonObject } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';
-import { chatRole, inputsIn, type Piece, piecesOf } from './as-template.ts';
-import { ended, promptFileText } from './converted.ts';
-import type { ForeignForm, ForeignPrompt } from './foreign-form.ts';
+import { promptFileText, withEndMark } from './converted.ts';
+import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
 import { readGithubTests } from './github-tests.ts';
+import { chatRole, inputsIn, type Piece, splitAtInputs } from './template-pieces.ts';
 
 const KEYS = new Set([
   'name',
@@ -50,7 +50,7 @@ export function isGithubPrompt(whole: JsonValue): boolean {
 }
 
 /** The `.prompt.yml` of GitHub Models, with the cases of its tests. */
-export const GITHUB_MODELS: ForeignForm = {
+export const GITHUB_MODELS: ForeignFormat = {
   name: 'a prompt of GitHub Models',
   needsSlug: true,
   read: ({ text }, findings, testFindings) =>
@@ -85,7 +85,7 @@ class GithubReader {
       ...this.#output(),
     };
     return {
-      prompt: promptFileText(head, ended(body)),
+      prompt: promptFileText(head, withEndMark(body)),
       places: {
         model: lineAndColumn(entries.get('model')?.value ?? this.#root),
         output: lineAndColumn(entries.get('jsonSchema') ?? this.#root),
@@ -162,7 +162,7 @@ class GithubReader {
     }
     if (!content) this.#findings.fault(item, 'a message needs `content`');
     const text = content?.isEmpty === false ? content.storableText('content') : '';
-    return [{ tag: `{{role "${name ?? 'user'}"}}` }, ...piecesOf(text)];
+    return [{ tag: `{{role "${name ?? 'user'}"}}` }, ...splitAtInputs(text)];
   }
 
   /** Reads `jsonSchema`: a map of `name`, `strict` and `schema`, or its JSON as text. */

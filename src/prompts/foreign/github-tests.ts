@@ -2,13 +2,13 @@ import { type FilePosition, faultAt } from '../../files/file-fault.ts';
 import type { YamlEntries, YamlEntry, YamlValue } from '../../files/yaml.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
-import { filled } from './as-template.ts';
 import { caseName, type ForeignCase, type ForeignExpectation, type ForeignTests } from './foreign-tests.ts';
+import { fillInputs } from './template-pieces.ts';
 
 /** Returns the expectation of an evaluator for a row. */
-type Evaluator = (row: Row) => ForeignExpectation;
+type Evaluator = (row: TestRow) => ForeignExpectation;
 
-interface Row {
+interface TestRow {
   readonly line: number;
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -54,7 +54,7 @@ export function readGithubTests(
     (item, at) => findings.attempt(() => readEvaluator(item, at + 1, note)) ?? [],
   );
   const rows = findings.attempt(() => data.items('testData')) ?? [];
-  const excess = excessOf(rows.length, evaluators.length);
+  const excess = excessFault(rows.length, evaluators.length);
   if (excess !== undefined) {
     findings.fault(data, excess);
     return undefined;
@@ -67,7 +67,7 @@ export function readGithubTests(
 }
 
 /** Returns a fault if there are too many pairs of rows and evaluators. */
-function excessOf(rows: number, evaluators: number): string | undefined {
+function excessFault(rows: number, evaluators: number): string | undefined {
   if (rows > BOUNDS.cases) return `there are more than ${BOUNDS.cases.toLocaleString('en-US')} rows`;
   if (rows * evaluators <= BOUNDS.checks) return undefined;
   return `its rows and evaluators make more than ${BOUNDS.checks.toLocaleString('en-US')} checks`;
@@ -83,7 +83,7 @@ function readRow(
   if (empty) throw faultAt(empty, `\`${empty.key}\` is null: write "" for an empty text`);
   const missing = inputs.filter(input => !entries.some(({ key }) => key === input));
   for (const input of missing) note(item, `this row has no \`${input}\`: {{${input}}} stays as text`);
-  const fields = Object.fromEntries(entries.map(({ key, value }) => [key, fieldOf(value)]));
+  const fields = Object.fromEntries(entries.map(({ key, value }) => [key, fieldText(value)]));
   const [first = ''] = Object.values(fields);
   const isInput = ([key]: readonly [string, string]): boolean => inputs.includes(key);
   return {
@@ -99,7 +99,7 @@ function readRow(
 }
 
 /** Returns a field as text: scalars as written, lists and maps as JSON. */
-function fieldOf(value: YamlValue): string {
+function fieldText(value: YamlValue): string {
   return value.scalar ?? JSON.stringify(value.json());
 }
 
@@ -118,11 +118,11 @@ function readEvaluator(item: YamlValue, at: number, note: Note): Evaluator {
     throw faultAt(stranger ?? others[0] ?? item, `${what}: there are string, llm and uses`);
   }
   const place = { line: kind.line, at };
-  if (kind.key === 'string') return stringCheck(kind, place, note);
-  return kind.key === 'llm' ? llm(kind, place) : builtIn(kind, place);
+  if (kind.key === 'string') return readStringCheck(kind, place, note);
+  return kind.key === 'llm' ? readLlm(kind, place) : readBuiltIn(kind, place);
 }
 
-function stringCheck(entry: YamlEntry, place: EvaluatorPlace, note: Note): Evaluator {
+function readStringCheck(entry: YamlEntry, place: EvaluatorPlace, note: Note): Evaluator {
   const checks = entry.value.entries('string');
   const stranger = checks.find(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
   if (stranger) {
@@ -138,10 +138,10 @@ function stringCheck(entry: YamlEntry, place: EvaluatorPlace, note: Note): Evalu
     note(check, `\`${check.key}\` does not count beside \`${first.check.key}\``);
   }
   const text = first.check.value.text(first.check.key);
-  return ({ fields }) => ({ kind: first.kind, ...place, text: filled(text, fields) });
+  return ({ fields }) => ({ kind: first.kind, ...place, text: fillInputs(text, fields) });
 }
 
-function llm(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
+function readLlm(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
   const entries = entry.value.entries('llm');
   const known = ['modelId', 'model', 'prompt', 'systemPrompt', 'choices'];
   const stranger = entries.find(({ key }) => !known.includes(key));
@@ -169,7 +169,7 @@ function readChoice(item: YamlValue): { choice: string; score: number } {
   return { choice: choice.text('choice'), score };
 }
 
-function builtIn({ value: written }: YamlEntry, place: EvaluatorPlace): Evaluator {
+function readBuiltIn({ value: written }: YamlEntry, place: EvaluatorPlace): Evaluator {
   const name = written.text('uses');
   const short = name.replace(/^github\//u, '');
   const known = name.startsWith('github/') && Object.hasOwn(BUILT_IN, short) ? BUILT_IN[short] : undefined;

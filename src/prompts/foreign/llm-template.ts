@@ -4,9 +4,9 @@ import { parseYaml, type YamlEntries, type YamlEntry } from '../../files/yaml.ts
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';
-import { inputsIn, type Piece } from './as-template.ts';
-import { ended, promptFileText } from './converted.ts';
-import type { ForeignForm, ForeignPrompt } from './foreign-form.ts';
+import { promptFileText, withEndMark } from './converted.ts';
+import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
+import { inputsIn, type Piece } from './template-pieces.ts';
 
 const READ = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
 const EXTRACTS = ['extract', 'extract_last'];
@@ -28,16 +28,16 @@ export function isLlmTemplate(whole: JsonObject): boolean {
 }
 
 /** The template format of `llm`. */
-export const LLM_TEMPLATE: ForeignForm = {
+export const LLM_TEMPLATE: ForeignFormat = {
   name: 'a template of `llm`',
   read: ({ text }, findings) =>
     findings.attempt(() => {
       const entries = parseYaml(text).entries('a template of `llm`');
-      return readTemplate(new Map(entries.map(entry => [entry.key, entry])), findings);
+      return readLlmTemplate(new Map(entries.map(entry => [entry.key, entry])), findings);
     }),
 };
 
-function readTemplate(entries: YamlEntries, findings: Findings): ForeignPrompt {
+function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPrompt {
   for (const entry of entries.values()) {
     const refused = Object.hasOwn(REFUSED, entry.key) ? REFUSED[entry.key] : undefined;
     const isEmpty = isJsonList(entry.value.json()) && entry.value.items(entry.key).length === 0;
@@ -59,7 +59,7 @@ function readTemplate(entries: YamlEntries, findings: Findings): ForeignPrompt {
     ...(options.length > 0 && {
       config: Object.fromEntries(options.map(({ key, value }) => [key, value])),
     }),
-    ...outputOf(entries, findings),
+    ...readOutput(entries, findings),
   };
   const isNeededBySystem = system !== undefined && inputsIn(system).includes('input');
   const inputs = {
@@ -68,7 +68,7 @@ function readTemplate(entries: YamlEntries, findings: Findings): ForeignPrompt {
   };
   const top = { line: 1, column: 1 };
   return {
-    prompt: promptFileText(head, ended(body), inputs),
+    prompt: promptFileText(head, withEndMark(body), inputs),
     places: {
       model: lineAndColumn(entries.get('model') ?? top),
       output: lineAndColumn(entries.get('schema_object') ?? top),
@@ -92,11 +92,11 @@ function piecesIn(entry: YamlEntry | undefined): Piece[] | undefined {
     at = index + found.length;
   }
   pieces.push({ text: text.slice(at) });
-  return joined(pieces);
+  return joinTexts(pieces);
 }
 
 /** Joins adjacent texts, so that they are escaped together. */
-function joined(pieces: readonly Piece[]): Piece[] {
+function joinTexts(pieces: readonly Piece[]): Piece[] {
   const result: Piece[] = [];
   for (const piece of pieces) {
     const last = result.at(-1);
@@ -151,7 +151,7 @@ function optionsIn(entries: YamlEntries, findings: Findings): Option[] {
   return options;
 }
 
-function outputOf(entries: YamlEntries, findings: Findings): JsonObject {
+function readOutput(entries: YamlEntries, findings: Findings): JsonObject {
   const [first, last] = EXTRACTS.map(key => entries.get(key)?.value.json() === true);
   const extract = last ? 'last' : first ? 'first' : undefined;
   const entry = entries.get('schema_object');

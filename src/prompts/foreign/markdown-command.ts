@@ -1,9 +1,9 @@
 import { isJsonList, type JsonObject, type JsonValue } from '../../files/json.ts';
 import type { Findings } from '../findings.ts';
-import type { Piece } from './as-template.ts';
-import { ended, promptFileText } from './converted.ts';
-import { type ForeignForm, TOP_OF_FILE } from './foreign-form.ts';
-import { type Markdown, noteLines, readMarkdown, textIn } from './markdown.ts';
+import { promptFileText, withEndMark } from './converted.ts';
+import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
+import { frontMatterText, type Markdown, noteLines, readMarkdown } from './markdown.ts';
+import type { Piece } from './template-pieces.ts';
 
 const KEYS = ['description', 'argument-hint', 'allowed-tools', 'model'];
 const PLACEHOLDER = /\$ARGUMENTS\b|\$[1-9](?!\d)/u;
@@ -16,20 +16,24 @@ export function isMarkdownCommand(file: string, text: string): boolean {
 }
 
 /** A command of Claude Code, Codex or a similar tool: a message with arguments. */
-export const MARKDOWN_COMMAND: ForeignForm = {
+export const MARKDOWN_COMMAND: ForeignFormat = {
   name: 'a Markdown command',
   read({ text }, findings) {
     const markdown = readMarkdown(text);
     const { head, body } = markdown;
     noteWhatIsText(markdown, findings);
-    const { pieces, usesArguments } = piecesOf(body, namesIn(head['arguments']), countsFromZero(markdown));
-    const [description, model] = [textIn(head, 'description'), textIn(head, 'model')];
+    const { pieces, usesArguments } = splitAtArguments(
+      body,
+      argumentNames(head['arguments']),
+      countsFromZero(markdown),
+    );
+    const [description, model] = [frontMatterText(head, 'description'), frontMatterText(head, 'model')];
     const written: JsonObject = {
       ...(description !== undefined && { description }),
       ...(model !== undefined && model !== 'inherit' && { model }),
     };
     const used = usesArguments ? ['arguments'] : [];
-    return { prompt: promptFileText(written, ended(pieces), { used }), places: TOP_OF_FILE };
+    return { prompt: promptFileText(written, withEndMark(pieces), { used }), places: TOP_OF_FILE };
   },
 };
 
@@ -54,12 +58,12 @@ function countsFromZero({ head, body }: Markdown): boolean {
 }
 
 /** Returns names from a list, or from the words of a text. */
-function namesIn(value: JsonValue | undefined): string[] {
+function argumentNames(value: JsonValue | undefined): string[] {
   const names = typeof value === 'string' ? value.split(/[\s,]+/u) : isJsonList(value) ? value : [];
   return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_][\w-]*$/u.test(name));
 }
 
-function piecesOf(
+function splitAtArguments(
   body: string,
   names: readonly string[],
   fromZero: boolean,
@@ -73,7 +77,7 @@ function piecesOf(
   let at = 0;
   for (const { 0: found, index } of body.matchAll(placeholder)) {
     if (found === '$0' && !fromZero) continue;
-    pieces.push({ text: body.slice(at, index) }, pieceOf(found, fromZero));
+    pieces.push({ text: body.slice(at, index) }, argumentPiece(found, fromZero));
     at = index + found.length;
   }
   pieces.push({ text: body.slice(at) });
@@ -81,7 +85,7 @@ function piecesOf(
   return { pieces: pieces.filter(piece => !('text' in piece) || piece.text !== ''), usesArguments };
 }
 
-function pieceOf(found: string, fromZero: boolean): Piece {
+function argumentPiece(found: string, fromZero: boolean): Piece {
   if (found === '$ARGUMENTS') return { input: 'arguments' };
   const [, digits] = /^\$(?:ARGUMENTS\[)?(\d+)\]?$/u.exec(found) ?? [];
   if (digits === undefined) return { input: found.slice(1) };

@@ -24,14 +24,14 @@ export function readMarkdown(text: string): Markdown {
   const rest = whole.slice(start);
   const body = rest.trimStart();
   return {
-    head: match ? headOf(match.groups?.['head'] ?? '') : {},
+    head: match ? parseFrontMatter(match.groups?.['head'] ?? '') : {},
     body: body.trimEnd(),
     bodyLine: whole.slice(0, start + rest.length - body.length).split('\n').length,
   };
 }
 
 /** Parses front matter. Like other tools, takes a line such as `argument-hint: [a] [b]`, which is not YAML, as text. */
-function headOf(text: string): JsonObject {
+function parseFrontMatter(text: string): JsonObject {
   try {
     const head = parseYaml(text).json();
     if (isJsonObject(head)) return head;
@@ -47,7 +47,7 @@ function headOf(text: string): JsonObject {
 }
 
 /** Returns a value of the front matter as one line of text; undefined if it is missing or not a text. */
-export function textIn(head: JsonObject, key: string): string | undefined {
+export function frontMatterText(head: JsonObject, key: string): string | undefined {
   const value: JsonValue | undefined = Object.hasOwn(head, key) ? head[key] : undefined;
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const text = String(value).replace(/\s+/gu, ' ').trim();

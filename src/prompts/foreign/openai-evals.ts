@@ -11,17 +11,17 @@ import { parseYaml, type YamlValue } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import { type Findings, InvalidPromptFile } from '../findings.ts';
-import { chatRole, inputsIn, type Piece } from './as-template.ts';
 import {
   type ConvertOptions,
-  ended,
   JUDGED,
   promptFileText,
   type TestCaseText,
   testFileText,
+  withEndMark,
 } from './converted.ts';
 import { caseName } from './foreign-tests.ts';
 import { PYTHON } from './python.ts';
+import { chatRole, inputsIn, type Piece } from './template-pieces.ts';
 
 /** The name of this format, with its article. */
 export const OPENAI_EVALS = "an evaluation of OpenAI's Evals";
@@ -39,13 +39,13 @@ interface Reference {
   readonly path: readonly string[];
 }
 
-type Part = { readonly text: string } | Reference;
+type TextPart = { readonly text: string } | Reference;
 
 const REFERENCE = /\{\{\s*(?<of>item|sample)(?<path>(?:\.[\p{L}\p{N}_-]+)+)\s*\}\}/gu;
 
 /** Splits a text at its references. Other braces are text. */
-function partsOf(text: string): Part[] {
-  const parts: Part[] = [];
+function splitAtReferences(text: string): TextPart[] {
+  const parts: TextPart[] = [];
   let at = 0;
   for (const { 0: found, index, groups } of text.matchAll(REFERENCE)) {
     const path = (groups?.['path'] ?? '').slice(1).split('.');
@@ -55,24 +55,24 @@ function partsOf(text: string): Part[] {
   return [...parts, { text: text.slice(at) }].filter(part => !('text' in part) || part.text !== '');
 }
 
-function isReference(part: Part, of: Reference['of']): part is Reference {
+function isReference(part: TextPart, of: Reference['of']): part is Reference {
   return 'of' in part && part.of === of;
 }
 
 /** A row with its fields. */
-interface Item {
+interface EvaluationRow {
   readonly line: number;
   readonly fields: JsonObject;
 }
 
-function textAt({ fields }: Item, path: readonly string[]): string {
+function rowText({ fields }: EvaluationRow, path: readonly string[]): string {
   return textOrNothing(path.reduce<JsonValue | undefined>(ownValue, fields));
 }
 
 /** Returns a text with the fields of a row; `answer` replaces references to the answer. */
-function filled(parts: readonly Part[], item: Item, answer: string): string {
+function fillReferences(parts: readonly TextPart[], item: EvaluationRow, answer: string): string {
   return parts
-    .map(part => ('text' in part ? part.text : part.of === 'item' ? textAt(item, part.path) : answer))
+    .map(part => ('text' in part ? part.text : part.of === 'item' ? rowText(item, part.path) : answer))
     .join('');
 }
 
@@ -85,40 +85,41 @@ export function convertEvaluation(
   return findings.attempt(() => {
     const root = parseYaml(text, 1, file);
     const entries = root.valuesByKey(OPENAI_EVALS);
-    const items = source ? itemsIn(source) : [];
+    const items = source ? readRows(source) : [];
     const listed = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
-    const criteria = listed.flatMap(one => criterionOf(one, findings) ?? []);
+    const criteria = listed.flatMap(one => readCriterion(one, findings) ?? []);
     if (items.length * Math.max(1, criteria.length) > BOUNDS.checks) {
       throw faultAt(
         root,
         `its rows and criteria make more than ${BOUNDS.checks.toLocaleString('en-US')} checks`,
       );
     }
-    const run = runOf(root.json());
-    const body = messagesOf(run.messages, root) ?? askingFor(fieldsOf(root.json(), items), listed, root);
-    const names = [...new Set([...inputsIn(body), ...nestedIn(body)])];
+    const run = readRun(root.json());
+    const body =
+      messagePieces(run.messages, root) ?? promptForFields(rowFields(root.json(), items), listed, root);
+    const names = [...new Set([...inputsIn(body), ...nestedInputs(body)])];
     const name = entries.get('name')?.scalar;
     const head: JsonObject = {
       ...(name !== undefined && { title: name }),
-      ...(run.model !== undefined && { model: modelNamed(run.model) }),
+      ...(run.model !== undefined && { model: qualifiedModel(run.model) }),
       ...(Object.keys(run.config).length > 0 && { config: run.config }),
     };
-    const schemas = Object.fromEntries(nestedIn(body).map(field => [field, { type: 'object' }]));
-    const prompt = promptFileText(head, ended(body), { used: nestedIn(body), schemas });
+    const schemas = Object.fromEntries(nestedInputs(body).map(field => [field, { type: 'object' }]));
+    const prompt = promptFileText(head, withEndMark(body), { used: nestedInputs(body), schemas });
     if (items.length === 0) {
       const what = criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
       findings.note(root, `${what}: --items <file> names them`);
       return { prompt, test: undefined };
     }
-    const cases = items.map((item, at) => caseOf(item, at + 1, { names, criteria, source, findings }));
+    const cases = items.map((item, at) => caseOfRow(item, at + 1, { names, criteria, source, findings }));
     return { prompt, test: testFileText({ cases }) };
   });
 }
 
 /** Reads rows, one JSON object per line; one with `item` is unwrapped. @throws {InvalidPromptFile} with file and line */
-function itemsIn({ file, text }: { readonly file: string; readonly text: string }): Item[] {
+function readRows({ file, text }: { readonly file: string; readonly text: string }): EvaluationRow[] {
   const lines = text.replace(/^\uFEFF/u, '').split('\n');
-  const items = lines.flatMap((line, at): Item[] => {
+  const items = lines.flatMap((line, at): EvaluationRow[] => {
     if (line.trim() === '') return [];
     const read = readJson(line);
     if ('fault' in read) throw new InvalidPromptFile(file, at + 1, `this row ${read.fault}`);
@@ -150,7 +151,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the run of a definition, which stands in the definition itself or in its data source. */
-function runOf(whole: JsonValue): EvaluationRun {
+function readRun(whole: JsonValue): EvaluationRun {
   const places = [
     whole,
     ownValue(whole, 'data_source'),
@@ -172,18 +173,18 @@ function runOf(whole: JsonValue): EvaluationRun {
 }
 
 /** Returns a model's name with its provider. */
-function modelNamed(name: string): string {
+function qualifiedModel(name: string): string {
   return name.includes('/') ? name : `openai/${name}`;
 }
 
 /** A message with its text. */
-interface Message {
+interface TextMessage {
   readonly role: string;
   readonly text: string;
 }
 
 /** Returns the messages of a list or a template; undefined if there are none. @throws {FileFault} if one is not text */
-function readMessages(value: JsonValue | undefined, at: YamlValue): Message[] | undefined {
+function readMessages(value: JsonValue | undefined, at: YamlValue): TextMessage[] | undefined {
   const listed = ownValue(value, 'template') ?? value;
   if (listed === undefined || listed === null) return undefined;
   if (!isJsonList(listed)) {
@@ -201,17 +202,17 @@ function readMessages(value: JsonValue | undefined, at: YamlValue): Message[] | 
   });
 }
 
-function messagesOf(value: JsonValue | undefined, at: YamlValue): Piece[] | undefined {
+function messagePieces(value: JsonValue | undefined, at: YamlValue): Piece[] | undefined {
   return readMessages(value, at)?.flatMap(({ role, text }) => {
     const name = chatRole(role === 'developer' ? 'system' : role);
     if (name === undefined) {
       throw faultAt(at, `the role of a message is system, developer, user or assistant, not \`${role}\``);
     }
-    return [{ tag: `{{role "${name}"}}` }, ...partsOf(text).map(pieceOf)];
+    return [{ tag: `{{role "${name}"}}` }, ...splitAtReferences(text).map(referencePiece)];
   });
 }
 
-function pieceOf(part: Part): Piece {
+function referencePiece(part: TextPart): Piece {
   if ('text' in part) return part;
   // A prompt has no answer to refer to.
   if (part.of === 'sample') return { text: `{{sample.${part.path.join('.')}}}` };
@@ -222,14 +223,14 @@ function pieceOf(part: Part): Piece {
 }
 
 /** Returns the inputs of which the body uses only parts. */
-function nestedIn(body: readonly Piece[]): string[] {
+function nestedInputs(body: readonly Piece[]): string[] {
   return body.flatMap(piece =>
     'tag' in piece ? (/^\{\{this\.\[([^\]]+)\]\.\[/u.exec(piece.tag)?.[1] ?? []) : [],
   );
 }
 
 /** Returns the fields of a row: those of its schema, or else of the rows themselves. */
-function fieldsOf(whole: JsonValue, items: readonly Item[]): string[] {
+function rowFields(whole: JsonValue, items: readonly EvaluationRow[]): string[] {
   const config = ownValue(whole, 'data_source_config');
   const schema = ownValue(config, 'item_schema') ?? ownValue(config, 'schema');
   const properties = ownValue(ownValue(ownValue(schema, 'properties'), 'item') ?? schema, 'properties');
@@ -238,10 +239,10 @@ function fieldsOf(whole: JsonValue, items: readonly Item[]): string[] {
 }
 
 /** Returns a prompt that asks for the fields of a row. A reference answer must not be shown to the model. */
-function askingFor(fields: readonly string[], criteria: readonly YamlValue[], at: YamlValue): Piece[] {
+function promptForFields(fields: readonly string[], criteria: readonly YamlValue[], at: YamlValue): Piece[] {
   const references = criteria.flatMap(one => {
     const reference = ownValue(one.json(), 'reference');
-    return typeof reference === 'string' ? partsOf(reference) : [];
+    return typeof reference === 'string' ? splitAtReferences(reference) : [];
   });
   const hidden = new Set(references.flatMap(part => (isReference(part, 'item') ? (part.path[0] ?? []) : [])));
   const shown = fields.filter(field => !hidden.has(field));
@@ -264,7 +265,7 @@ interface Criterion {
   /** The fields that its expectation sees, by the name of their placeholder. */
   readonly placeholders: ReadonlyMap<string, readonly string[]>;
   /** Returns the expectation for a row; undefined if it would check nothing. */
-  readonly expect: (item: Item) => JsonObject | undefined;
+  readonly expect: (item: EvaluationRow) => JsonObject | undefined;
 }
 
 type ReadCriterion = (
@@ -273,15 +274,15 @@ type ReadCriterion = (
 ) => Criterion | undefined;
 
 const CRITERIA: { readonly [type: string]: ReadCriterion } = {
-  string_check: stringCheck,
-  text_similarity: textSimilarity,
-  label_model: labelModel,
-  score_model: scoreModel,
-  python: pythonGrader,
+  string_check: readStringCheck,
+  text_similarity: readTextSimilarity,
+  label_model: readLabelModel,
+  score_model: readScoreModel,
+  python: readPythonGrader,
 };
 
 /** Reads a criterion; undefined with a note if it has no equivalent. */
-function criterionOf(node: YamlValue, findings: Findings): Criterion | undefined {
+function readCriterion(node: YamlValue, findings: Findings): Criterion | undefined {
   const entries = node.valuesByKey('a criterion');
   const type = entries.get('type')?.scalar ?? '';
   const name = entries.get('name')?.scalar ?? type;
@@ -294,17 +295,17 @@ function criterionOf(node: YamlValue, findings: Findings): Criterion | undefined
 const IGNORES_ANSWER = 'checks the row and not the answer: it is left out';
 
 /** The answer, or a part of it. */
-type Answer = Pick<Reference, 'path'>;
+type AnswerPart = Pick<Reference, 'path'>;
 
 /** Returns what of the answer some texts are about; undefined with a note if it is none or several parts. */
-function answerIn(parts: readonly Part[], note: (what: string) => void): Answer | undefined {
+function answerPartIn(parts: readonly TextPart[], note: (what: string) => void): AnswerPart | undefined {
   const samples = parts.filter(part => isReference(part, 'sample'));
   const [first] = samples;
   if (!first) {
     note(IGNORES_ANSWER);
   } else if (!samples.every(({ path }) => path.join('.') === first.path.join('.'))) {
     note('refers to several parts of the answer: it is left out');
-  } else if (codeOf(first) === undefined) {
+  } else if (answerCode(first) === undefined) {
     note(`refers to \`sample.${first.path.join('.')}\`, which has no equivalent: it is left out`);
   } else {
     return first;
@@ -313,7 +314,7 @@ function answerIn(parts: readonly Part[], note: (what: string) => void): Answer 
 }
 
 /** Returns JavaScript for the answer, or for a part of it; undefined if there is no such part. */
-function codeOf({ path: [kind, ...path] }: Answer): string | undefined {
+function answerCode({ path: [kind, ...path] }: AnswerPart): string | undefined {
   if (kind === 'output_text' && path.length === 0) return 'output';
   if (kind !== 'output_json') return undefined;
   const value = `JSON.parse(output)${path.map(step => `?.[${JSON.stringify(step)}]`).join('')}`;
@@ -321,8 +322,8 @@ function codeOf({ path: [kind, ...path] }: Answer): string | undefined {
 }
 
 /** Returns the transform that gives a part of the answer; nothing for the whole answer. */
-function transformOf(answer: Answer): { readonly transform?: string } {
-  const code = codeOf(answer) ?? 'output';
+function answerTransform(answer: AnswerPart): { readonly transform?: string } {
+  const code = answerCode(answer) ?? 'output';
   return code === 'output' ? {} : { transform: code };
 }
 
@@ -344,44 +345,50 @@ const OPERATIONS: {
 
 const NO_PLACEHOLDERS: ReadonlyMap<string, readonly string[]> = new Map();
 
-function stringCheck(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
-  const [input, reference] = ['input', 'reference'].map(key => partsOf(entries.get(key)?.scalar ?? ''));
+function readStringCheck(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
+  const [input, reference] = ['input', 'reference'].map(key =>
+    splitAtReferences(entries.get(key)?.scalar ?? ''),
+  );
   const name = entries.get('operation')?.scalar ?? '';
   const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
   if (!operation || !input || !reference) {
     note(`has the operation \`${name}\`, which has no equivalent: there are eq, ne, like and ilike`);
     return undefined;
   }
-  const answer = answerIn([...input, ...reference], note);
+  const answer = answerPartIn([...input, ...reference], note);
   if (!answer) return undefined;
   const [only] = input;
   const isWhole = input.length === 1 && only !== undefined && isReference(only, 'sample');
   if (!isWhole || reference.some(part => isReference(part, 'sample'))) {
-    const code = (parts: readonly Part[], item: Item): string =>
+    const code = (parts: readonly TextPart[], item: EvaluationRow): string =>
       parts
         .map(part =>
           'of' in part && part.of === 'sample'
-            ? (codeOf(part) ?? '')
-            : JSON.stringify('text' in part ? part.text : textAt(item, part.path)),
+            ? (answerCode(part) ?? '')
+            : JSON.stringify('text' in part ? part.text : rowText(item, part.path)),
         )
         .join(' + ') || '""';
-    const expect = (item: Item) => ({ javascript: operation.code(code(input, item), code(reference, item)) });
+    const expect = (item: EvaluationRow) => ({
+      javascript: operation.code(code(input, item), code(reference, item)),
+    });
     return { placeholders: NO_PLACEHOLDERS, expect };
   }
   return {
     placeholders: NO_PLACEHOLDERS,
     expect: item => {
-      const text = filled(reference, item, '');
+      const text = fillReferences(reference, item, '');
       // Every answer contains an empty text.
       if (text === '' && name.endsWith('like')) return undefined;
-      return { ...operation.expect(text), ...transformOf(answer) };
+      return { ...operation.expect(text), ...answerTransform(answer) };
     },
   };
 }
 
-function textSimilarity(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
-  const [input, reference] = ['input', 'reference'].map(key => partsOf(entries.get(key)?.scalar ?? ''));
-  const answer = answerIn(input ?? [], note);
+function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
+  const [input, reference] = ['input', 'reference'].map(key =>
+    splitAtReferences(entries.get(key)?.scalar ?? ''),
+  );
+  const answer = answerPartIn(input ?? [], note);
   if (!answer) return undefined;
   const [metric, threshold] = ['evaluation_metric', 'pass_threshold'].map(
     key => entries.get(key)?.scalar ?? '',
@@ -390,36 +397,36 @@ function textSimilarity(...[entries, note]: Parameters<ReadCriterion>): Criterio
   return {
     placeholders: NO_PLACEHOLDERS,
     expect: item => ({
-      rubric: `says in substance the same as this reference:\n\n${filled(reference ?? [], item, '')}`,
-      ...transformOf(answer),
+      rubric: `says in substance the same as this reference:\n\n${fillReferences(reference ?? [], item, '')}`,
+      ...answerTransform(answer),
     }),
   };
 }
 
 /** Returns the messages of a criterion that a model judges, and what of the answer they are about. */
-function questionOf(...[entries, note]: Parameters<ReadCriterion>) {
+function readQuestion(...[entries, note]: Parameters<ReadCriterion>) {
   const node = entries.get('input');
   const messages = node ? (readMessages(node.json(), node) ?? []) : [];
-  const answer = answerIn(
-    messages.flatMap(({ text }) => partsOf(text)),
+  const answer = answerPartIn(
+    messages.flatMap(({ text }) => splitAtReferences(text)),
     note,
   );
   const model = entries.get('model')?.scalar;
-  return answer && { messages, answer, model: model === undefined ? undefined : modelNamed(model) };
+  return answer && { messages, answer, model: model === undefined ? undefined : qualifiedModel(model) };
 }
 
-function labelModel(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
-  const question = questionOf(entries, note);
+function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
+  const question = readQuestion(entries, note);
   if (!question) return undefined;
   const [labels, passing] = ['labels', 'passing_labels'].map(key =>
     (entries.get(key)?.items(key) ?? []).map(label => label.text(key)),
   );
   const { messages, answer, model } = question;
-  const isSystem = ({ role }: Message): boolean => role === 'system' || role === 'developer';
+  const isSystem = ({ role }: TextMessage): boolean => role === 'system' || role === 'developer';
   const placeholders = new Map<string, readonly string[]>();
-  const written = (some: readonly Message[]): string =>
+  const written = (some: readonly TextMessage[]): string =>
     some
-      .flatMap(({ text }, at) => [...(at > 0 ? [{ text: '\n\n' }] : []), ...partsOf(text)])
+      .flatMap(({ text }, at) => [...(at > 0 ? [{ text: '\n\n' }] : []), ...splitAtReferences(text)])
       .map(part => {
         if ('text' in part) return part.text;
         if (part.of === 'sample') return '{{completion}}';
@@ -444,11 +451,11 @@ function labelModel(...[entries, note]: Parameters<ReadCriterion>): Criterion | 
     note('has no `labels`: it is left out');
     return undefined;
   }
-  return { placeholders, expect: () => ({ llm, ...transformOf(answer) }) };
+  return { placeholders, expect: () => ({ llm, ...answerTransform(answer) }) };
 }
 
-function scoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
-  const question = questionOf(entries, note);
+function readScoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
+  const question = readQuestion(entries, note);
   if (!question) return undefined;
   const range = entries.get('range')?.json();
   const [lowest, highest] = isJsonList(range) ? range : [0, 1];
@@ -465,13 +472,13 @@ function scoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterion | 
     placeholders: NO_PLACEHOLDERS,
     expect: item => {
       const instructions = messages
-        .map(({ text }) => filled(partsOf(text), item, '(the answer)'))
+        .map(({ text }) => fillReferences(splitAtReferences(text), item, '(the answer)'))
         .join('\n\n');
       return {
         rubric: `scores at least ${least}, from ${lowest} to ${highest}, by these instructions (${lowest} is the score 0, ${highest} is 1):\n\n${instructions}`,
         threshold: Math.min(1, Math.max(0, (least - lowest) / (highest - lowest))),
         ...(model !== undefined && { judge: model }),
-        ...transformOf(answer),
+        ...answerTransform(answer),
       };
     },
   };
@@ -497,7 +504,7 @@ except Exception as error:
 if not score >= float(least):
     sys.exit('it scores ' + str(score) + ', less than ' + least)`.trim();
 
-function pythonGrader(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
+function readPythonGrader(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
   const source = entries.get('source')?.scalar;
   if (source === undefined) {
     note('has no `source`: it is left out');
@@ -514,8 +521,8 @@ function pythonGrader(...[entries, note]: Parameters<ReadCriterion>): Criterion 
 }
 
 /** Returns the case of a row. */
-function caseOf(
-  item: Item,
+function caseOfRow(
+  item: EvaluationRow,
   number: number,
   {
     names,
@@ -533,14 +540,14 @@ function caseOf(
   for (const name of missing) {
     findings.note({ line: item.line, column: 1 }, `this row has no \`${name}\`: it is empty`, source?.file);
   }
-  const inputs = Object.fromEntries(names.map(name => [name, textAt(item, [name])]));
+  const inputs = Object.fromEntries(names.map(name => [name, rowText(item, [name])]));
   const seen = criteria
     .flatMap(({ placeholders }) => [...placeholders])
     .filter(([name]) => !names.includes(name));
   return {
     name: caseName(number, Object.values(inputs)[0] ?? ''),
     inputs,
-    vars: Object.fromEntries(seen.map(([name, path]) => [name, textAt(item, path)])),
+    vars: Object.fromEntries(seen.map(([name, path]) => [name, rowText(item, path)])),
     expect: criteria.map(({ expect }) => expect(item)).filter(one => one !== undefined),
   };
 }

@@ -4,8 +4,8 @@ import { Findings } from '../findings.ts';
 import { type Beside, withNamedSchemas } from '../parse/named-schemas.ts';
 import { checkFileName, define, type ParsedPrompt, type ParseOptions, parsePrompt } from '../parse/parse.ts';
 import { slugFrom } from '../slug.ts';
-import type { ForeignForm } from './foreign-form.ts';
-import { explainForm, formOf } from './forms.ts';
+import { detectFormat, explainFormat } from './detect-format.ts';
+import type { ForeignFormat } from './foreign-format.ts';
 
 export interface ParseAnyOptions extends ParseOptions {
   /** True to report faults in the file's tests too; default false. */
@@ -16,7 +16,7 @@ export interface ParseAnyOptions extends ParseOptions {
 
 /** Reads a prompt file, or a file of another format that can be run directly, with all findings. */
 export function parseAnyPrompt(text: string, file: string, options: ParseAnyOptions = {}): ParsedPrompt {
-  const form = formOf(file, text);
+  const form = detectFormat(file, text);
   const findings = new Findings(file);
   if (form.kind === 'prompt') {
     const { beside } = options;
@@ -24,7 +24,7 @@ export function parseAnyPrompt(text: string, file: string, options: ParseAnyOpti
     return whole === undefined ? { findings, definition: undefined } : parsePrompt(whole, file, options);
   }
   if (form.kind !== 'foreign') {
-    findings.fault({ line: 1, column: 1 }, explainForm(form, file));
+    findings.fault({ line: 1, column: 1 }, explainFormat(form, file));
     return { findings, definition: undefined };
   }
   if (form.form.needsSlug) checkFileName(file, findings);
@@ -34,7 +34,7 @@ export function parseAnyPrompt(text: string, file: string, options: ParseAnyOpti
 
 /** Reads a prompt of another format by converting it to a prompt file. */
 function defineForeign(
-  form: ForeignForm,
+  form: ForeignFormat,
   { text, file }: { text: string; file: string },
   findings: Findings,
   { checksTests = false, beside = () => undefined }: ParseAnyOptions,

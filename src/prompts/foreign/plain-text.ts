@@ -1,13 +1,13 @@
-import { ended, promptFileText } from './converted.ts';
-import { type ForeignForm, TOP_OF_FILE } from './foreign-form.ts';
+import { promptFileText, withEndMark } from './converted.ts';
+import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
 import { readMarkdown } from './markdown.ts';
 
 /** Any Markdown or text file: instructions for an input, or a complete message. */
-export const PLAIN_TEXT: ForeignForm = {
+export const PLAIN_TEXT: ForeignFormat = {
   name: 'a text',
   read({ text }) {
     const { body } = readMarkdown(text);
-    const template = ended([
+    const template = withEndMark([
       { tag: '{{#if input}}' },
       { tag: '{{role "system"}}' },
       { text: body },

@@ -9,20 +9,20 @@ import type { JobState } from '../../jobs/read-journal.ts';
 import {
   type Columns,
   FIXED,
-  headerOf,
+  headerLine,
   isTableRow,
-  joined,
+  joinColumns,
   journalPart,
   lineParts,
-  readResults,
+  readResultsTable,
   sameCells,
   type TableRow,
 } from './csv-table.ts';
 import { cutAt, openResultsFile } from './jsonl-results.ts';
-import { type ResultState, type Results, type ResultsLine, resultState } from './results-line.ts';
+import { type ResultState, type ResultsFile, type ResultsLine, resultState } from './results-line.ts';
 
 /** The position of a result in the file. Its content stays there. */
-interface FilePosition {
+interface BytePosition {
   readonly row: number;
   readonly outputs: number;
   /** The offset in bytes from the beginning of the file. */
@@ -41,13 +41,13 @@ const PIECE_LENGTH = 64 * 1024;
  * that the table still lacks stays in memory. Earlier results come from the batch's journal or, without one, are matched
  * row by row through the rows' own columns.
  */
-export class CsvResults implements Results {
+export class CsvResults implements ResultsFile {
   readonly states = new Map<string, ResultState>();
   readonly existed: boolean;
   readonly journalPart = journalPart;
   readonly #file: string;
   readonly #handle: FileHandle;
-  readonly #kept = new Map<string, TableRow | FilePosition>();
+  readonly #kept = new Map<string, TableRow | BytePosition>();
   readonly #unclaimed: TableRow[];
   #size: number;
   /** The columns in the file; undefined before its first result. */
@@ -80,7 +80,7 @@ export class CsvResults implements Results {
     try {
       // The journal of an unfinished batch has every result, so the table is rebuilt from it.
       if (before.size > 0) await cutAt(file, handle, 0);
-      const rows = resume && before.size === 0 ? await readResults(file, out, excel) : [];
+      const rows = resume && before.size === 0 ? await readResultsTable(file, out, excel) : [];
       const results = new CsvResults(file, handle, { size: (await handle.stat()).size, rows, excel });
       for (const [id, { result }] of before) {
         if (isTableRow(result)) await results.#add(id, result);
@@ -113,13 +113,13 @@ export class CsvResults implements Results {
     const outputs = kept.values.length - FIXED.length;
     if (this.#columns === undefined) {
       this.#columns = { own: names, outputs, excel: this.#excel };
-      await this.#append(headerOf(this.#columns));
+      await this.#append(headerLine(this.#columns));
     }
     const columns = this.#columns;
     const hasAll = kept.earlierRunIds === undefined && names.every(name => columns.own.includes(name));
     if (this.#kept.has(id) || !hasAll || outputs > columns.outputs) this.#isWhole = false;
     const parts = lineParts(columns, kept);
-    const line = joined(parts, columns.own.length > 0);
+    const line = joinColumns(parts, columns.own.length > 0);
     const place = { row: kept.row, outputs, start: this.#size, ownBytes: Buffer.byteLength(parts[0]) };
     await this.#append(line);
     this.#keep(id, kept, hasAll ? { ...place, bytes: this.#size - place.start } : kept);
@@ -130,7 +130,7 @@ export class CsvResults implements Results {
     this.#size += Buffer.byteLength(text);
   }
 
-  #keep(id: string, { row, values, earlierRunIds }: TableRow, kept: TableRow | FilePosition): void {
+  #keep(id: string, { row, values, earlierRunIds }: TableRow, kept: TableRow | BytePosition): void {
     const [runId = '', runStatus = '', error = '', ...texts] = values;
     const outputs = texts.map(data => ({ type: 'text', data }));
     const line = { row, runStatus, runId: runId || null, error: error || null, outputs };
@@ -153,10 +153,10 @@ export class CsvResults implements Results {
     const all = [...this.#kept.values()];
     if (sorted) all.sort((one, other) => one.row - other.row);
     const columns = columnsOf(all, this.#columns ?? { own: [], outputs: 0, excel: this.#excel });
-    let piece = headerOf(columns);
+    let piece = headerLine(columns);
     for (const kept of all) {
       const parts = 'cells' in kept ? lineParts(columns, kept) : await this.#partsAt(kept, columns);
-      piece += joined(parts, columns.own.length > 0);
+      piece += joinColumns(parts, columns.own.length > 0);
       if (piece.length < PIECE_LENGTH) continue;
       await target.appendFile(piece);
       piece = '';
@@ -168,7 +168,7 @@ export class CsvResults implements Results {
 
   /** Returns the written cells of a result, with empty cells for columns added since. */
   async #partsAt(
-    { start, ownBytes, bytes, outputs }: FilePosition,
+    { start, ownBytes, bytes, outputs }: BytePosition,
     columns: Columns,
   ): Promise<readonly [string, string]> {
     const { own: ownBefore, outputs: least } = this.#columns ?? { own: [], outputs: 0 };
@@ -188,7 +188,7 @@ export class CsvResults implements Results {
 }
 
 /** Returns all columns of the results, those of `before` first. */
-function columnsOf(all: readonly (TableRow | FilePosition)[], before: Columns): Columns {
+function columnsOf(all: readonly (TableRow | BytePosition)[], before: Columns): Columns {
   const own = new Set(before.own);
   let { outputs } = before;
   for (const kept of all) {

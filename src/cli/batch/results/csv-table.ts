@@ -36,7 +36,7 @@ export function isTableRow(value: unknown): value is TableRow {
 }
 
 /** Reads the results in a table that a batch has written. @throws {CliError} if it is another table */
-export async function readResults(file: string, name: string, excel: boolean): Promise<TableRow[]> {
+export async function readResultsTable(file: string, name: string, excel: boolean): Promise<TableRow[]> {
   const table = await readTable(createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>);
   const [header = [], ...records] = excel ? table.map(withoutApostrophes) : table;
   const at = header.findIndex((_, column) => FIXED.every((name, next) => header[column + next] === name));
@@ -86,10 +86,10 @@ export interface Columns {
   readonly excel: boolean;
 }
 
-export function headerOf({ own, outputs, earlier = false, excel }: Columns): string {
+export function headerLine({ own, outputs, earlier = false, excel }: Columns): string {
   const numbered = Array.from({ length: outputs }, (_, at) => `output${at + 1}`);
   const names = [...own, ...FIXED, ...numbered, ...(earlier ? [EARLIER] : [])];
-  return `${excel ? '\uFEFF' : ''}${names.map(name => cell(name, excel)).join(',')}\n`;
+  return `${excel ? '\uFEFF' : ''}${names.map(name => csvCell(name, excel)).join(',')}\n`;
 }
 
 /** Formats a result as a line in two parts: the row's own cells, and the values with the newline. */
@@ -99,16 +99,16 @@ export function lineParts(
 ): readonly [string, string] {
   const missing = Array<string>(Math.max(0, FIXED.length + outputs - values.length)).fill('');
   return [
-    own.map(name => cell(cells[name] ?? '', excel)).join(','),
-    `${[...values, ...missing, ...(earlier ? [earlierRunIds.join(' ')] : [])].map(value => cell(value, excel)).join(',')}\n`,
+    own.map(name => csvCell(cells[name] ?? '', excel)).join(','),
+    `${[...values, ...missing, ...(earlier ? [earlierRunIds.join(' ')] : [])].map(value => csvCell(value, excel)).join(',')}\n`,
   ];
 }
 
-export function joined([own, values]: readonly [string, string], hasOwn: boolean): string {
+export function joinColumns([own, values]: readonly [string, string], hasOwn: boolean): string {
   return hasOwn ? `${own},${values}` : values;
 }
 
-function cell(text: string, excel: boolean): string {
+function csvCell(text: string, excel: boolean): string {
   const value = excel && isFormula(text) ? `'${text}` : text;
   return /[",\r\n]/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }

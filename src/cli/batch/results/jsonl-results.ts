@@ -21,13 +21,13 @@ import {
   isTornLine,
   parseResultsLine,
   type ResultState,
-  type Results,
+  type ResultsFile,
   type ResultsLine,
   resultState,
 } from './results-line.ts';
 
 /** Results as JSONL. */
-export class JsonlResults implements Results {
+export class JsonlResults implements ResultsFile {
   readonly states: ReadonlyMap<string, ResultState>;
   readonly existed: boolean;
   readonly #file: string;
@@ -37,7 +37,7 @@ export class JsonlResults implements Results {
   /** Not synchronised to disk line by line, because the batch's journal survives a power cut. */
   readonly #lines: AppendLog;
 
-  private constructor(file: string, handle: FileHandle, read: Read) {
+  private constructor(file: string, handle: FileHandle, read: ReadStates) {
     this.#file = file;
     this.#handle = handle;
     this.#lines = AppendLog.on(handle, { durable: false });
@@ -138,7 +138,7 @@ export async function cutAt(file: string, handle: FileHandle, length: number): P
   truncateBelow(fileIn(file), handle, size, length);
 }
 
-type Read = Awaited<ReturnType<typeof readStates>>;
+type ReadStates = Awaited<ReturnType<typeof readStates>>;
 
 /**
  * Reads the state of each row from a file of results, by row id. Reads every line before it repairs a torn end, because the

@@ -48,7 +48,7 @@ export interface LineInputs {
 export const MAY_HAVE_RUN = 'it may have made a run all the same';
 
 /** Returns the line for an outcome that ends its row. */
-export function lineOf(
+export function resultsLine(
   { row, id, line }: { readonly row: number; readonly id: string; readonly line: number },
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
   budget: Pick<Budget, 'spentOn'>,
@@ -140,7 +140,7 @@ export function resultState(
     runStatus,
     runId,
     /** All runs of the row with their known amounts, earliest first. */
-    runs: [...earlierRunIds.map((earlier): EarlierRun => ({ runId: earlier })), ...lastRun(line)],
+    runs: [...earlierRunIds.map((earlier): EarlierRun => ({ runId: earlier })), ...runOfLine(line)],
     /** True if the row did not succeed. */
     failed: error !== null,
     /** True if the service no longer had the run: it is polled again, never created again. */
@@ -150,7 +150,7 @@ export function resultState(
   };
 }
 
-function lastRun({
+function runOfLine({
   runId,
   tokens,
   credits,
@@ -173,7 +173,7 @@ export function isTornLine(text: string): boolean {
 }
 
 /** The destination of a batch's results. */
-export interface Results {
+export interface ResultsFile {
   /** The states of rows from earlier results, by row id. */
   readonly states: ReadonlyMap<string, ResultState>;
   /** True if the file existed before. */

@@ -11,7 +11,7 @@ import { printRow } from '../../outputs/json.ts';
 import { checkDirectory, checkWritableFile } from '../../outputs/writable.ts';
 import { type BatchOptions, isTable } from '../options.ts';
 import { existsAlready, JsonlResults, openFault } from './jsonl-results.ts';
-import type { Results } from './results-line.ts';
+import type { ResultsFile } from './results-line.ts';
 
 /** Returns the journal's path for a batch without a file of results; creates its folder. */
 export function standaloneJournal(ctx: Context): string {
@@ -45,7 +45,7 @@ export async function openResults(
   ctx: Context,
   { out, stream, resume, excel }: BatchOptions,
   before: ReadonlyMap<string, JobState>,
-): Promise<Results> {
+): Promise<ResultsFile> {
   if (stream !== undefined) {
     const { openStream } = await import('./stream-results.ts');
     return openStream(ctx, { stream, excel });
@@ -56,7 +56,7 @@ export async function openResults(
   return CsvResults.open(ctx, { out, resume, excel }, before);
 }
 
-function standardOutput(ctx: Context): Results {
+function standardOutput(ctx: Context): ResultsFile {
   return {
     states: new Map(),
     existed: false,

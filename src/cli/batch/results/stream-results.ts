@@ -10,7 +10,7 @@ import { toJson } from '../../outputs/json.ts';
 import { openSpecialFile, type SpecialFile } from '../../outputs/special-file.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { isTable } from '../options.ts';
-import type { Results } from './results-line.ts';
+import type { ResultsFile } from './results-line.ts';
 
 interface StreamOptions {
   readonly stream: string;
@@ -18,7 +18,7 @@ interface StreamOptions {
 }
 
 /** Opens a device or a pipe for results. @throws {CliError} if that fails */
-export async function openStream(ctx: Context, options: StreamOptions): Promise<Results> {
+export async function openStream(ctx: Context, options: StreamOptions): Promise<ResultsFile> {
   const { stream } = options;
   const special = await openSpecialFile(ctx, path.resolve(ctx.cwd, stream)).catch((error: unknown) => {
     throw usageError(`--out: ${stream} can't be written: ${messageOf(error)}`);
@@ -36,7 +36,7 @@ export async function openStream(ctx: Context, options: StreamOptions): Promise<
   return isTable(stream) ? tableOn(ctx, checked, options) : linesOn(checked);
 }
 
-function linesOn({ isTerminal, write, close }: SpecialFile): Results {
+function linesOn({ isTerminal, write, close }: SpecialFile): ResultsFile {
   return {
     states: new Map(),
     existed: false,
@@ -47,7 +47,7 @@ function linesOn({ isTerminal, write, close }: SpecialFile): Results {
 }
 
 /** Makes the table in a temporary file first, because a later row may need more columns. */
-async function tableOn(ctx: Context, special: SpecialFile, { excel }: StreamOptions): Promise<Results> {
+async function tableOn(ctx: Context, special: SpecialFile, { excel }: StreamOptions): Promise<ResultsFile> {
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
   const file = path.join(folder, 'results.csv');
   const { CsvResults } = await import('./csv-results.ts');

@@ -20,7 +20,7 @@ export async function promptsByProgram(
   cases: readonly ConvertedCase[],
   { file, name }: { readonly file: string; readonly name: string },
 ): Promise<MadePrompt[]> {
-  const { madePrompt } = await import('../../../prompts/foreign/promptfoo/convert.ts');
+  const { promptOfProgram } = await import('../../../prompts/foreign/promptfoo/convert.ts');
   const made = new Map<string, Set<number>>();
   const known = new Map<string, string>();
   const what = `${name}:${program.line}: the program of the prompt`;
@@ -32,5 +32,5 @@ export async function promptsByProgram(
     known.set(context, text);
     made.set(text, (made.get(text) ?? new Set<number>()).add(at));
   }
-  return [...made].map(([text, only]) => ({ prompt: madePrompt(text, program, name), only }));
+  return [...made].map(([text, only]) => ({ prompt: promptOfProgram(text, program, name), only }));
 }

@@ -9,10 +9,10 @@ import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED } from '../converted.ts';
 import { PYTHON } from '../python.ts';
+import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
 import { PYTHON_CHECK } from './programs.ts';
-import { providerOf } from './providers.ts';
-import { type Conversion, type KnownKeys, type Located, valuesOf } from './source.ts';
-import { nunjucks, render, type Vars } from './template.ts';
+import { readProvider } from './providers.ts';
+import { fillVars, splitNunjucks, type Vars } from './template.ts';
 
 /** An assertion of a test, before variables are filled in. */
 export interface Assertion {
@@ -45,14 +45,14 @@ export function assertionsIn(node: YamlValue | undefined, conversion: Conversion
   return items.flatMap(item => {
     const { scalar } = item;
     if (scalar?.startsWith('file://')) return assertionsIn(conversion.yaml(scalar, item), conversion);
-    return [assertionOf(item, conversion)];
+    return [readAssertion(item, conversion)];
   });
 }
 
 /** Reads an assertion; undefined if it is left out. */
-function assertionOf(item: YamlValue, conversion: Conversion): Assertion | undefined {
+function readAssertion(item: YamlValue, conversion: Conversion): Assertion | undefined {
   const before = conversion.leftOut;
-  const entries = valuesOf(item, 'an assertion');
+  const entries = valuesByKey(item, 'an assertion');
   const type = entries.get('type')?.text('type');
   if (type === undefined) {
     conversion.note(item, 'an assertion without `type` has no equivalent');
@@ -106,12 +106,12 @@ const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
 /** Returns the model in the `provider` of an assertion or of options. */
 export function judgeIn(node: YamlValue | undefined, conversion: Conversion): string | undefined {
   if (!node || node.isEmpty) return undefined;
-  const entries = node.isMap ? valuesOf(node, 'provider') : undefined;
+  const entries = node.isMap ? valuesByKey(node, 'provider') : undefined;
   // A map has a provider per kind of question; texts are judged by the first.
   if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {
     return judgeIn(entries.get('text'), conversion);
   }
-  const provider = providerOf(node, conversion);
+  const provider = readProvider(node, conversion);
   if (provider) conversion.judges.push(provider);
   return provider?.model;
 }
@@ -160,17 +160,17 @@ const CONVERSIONS: { readonly [type: string]: Convert } = {
     typeof value === 'object' && value !== null
       ? bareJson({ const: value })
       : { equals: textOrNothing(value) },
-  contains: value => wordOf('contains', value),
-  icontains: value => wordOf('icontains', value),
-  'contains-any': value => listOf('any', 'contains', value),
-  'contains-all': value => listOf('all', 'contains', value),
-  'icontains-any': value => listOf('any', 'icontains', value),
-  'icontains-all': value => listOf('all', 'icontains', value),
+  contains: value => wordExpectation('contains', value),
+  icontains: value => wordExpectation('icontains', value),
+  'contains-any': value => listExpectation('any', 'contains', value),
+  'contains-all': value => listExpectation('all', 'contains', value),
+  'icontains-any': value => listExpectation('any', 'icontains', value),
+  'icontains-all': value => listExpectation('all', 'icontains', value),
   'starts-with': value => ({ startsWith: textOrNothing(value) }),
   regex: value => ({ matches: withoutFlag(textOrNothing(value)) }),
-  'is-json': value => bareJson(schemaOf(value)),
+  'is-json': value => bareJson(readJsonSchema(value)),
   'contains-json': value => {
-    const schema = schemaOf(value);
+    const schema = readJsonSchema(value);
     return { containsJson: schema === true ? { type: ['object', 'array'] } : schema };
   },
   latency: (_, threshold) => (typeof threshold === 'number' ? { seconds: threshold / 1000 } : undefined),
@@ -201,7 +201,7 @@ export function expectationsOf(
   const { at, type, transform, judge, config } = assertion;
   const before = conversion.leftOut;
   const positive = type.replace(/^not-/u, '');
-  if (conversion.isForTest && isProgram(assertion, positive, conversion)) {
+  if (conversion.isForTest && startsProgram(assertion, positive, conversion)) {
     if (conversion.noteProgram(at, `the assertion \`${type}\` runs a program`)) return undefined;
   }
   if (positive === 'python' && conversion.isForTest) {
@@ -213,7 +213,7 @@ export function expectationsOf(
     noteType(at, type, conversion);
     return undefined;
   }
-  const expectation = convert(valueOf(assertion, vars, conversion), assertion.threshold);
+  const expectation = convert(filledValue(assertion, vars, conversion), assertion.threshold);
   if (!expectation) {
     conversion.note(at, `the assertion \`${type}\` says nothing that can be checked`);
     return undefined;
@@ -244,7 +244,7 @@ function noteType(at: Located, type: string, conversion: Conversion): void {
 }
 
 /** Returns true if an assertion starts a program: `python`, or a JavaScript file with imports. */
-function isProgram({ at, value }: Assertion, type: string, conversion: Conversion): boolean {
+function startsProgram({ at, value }: Assertion, type: string, conversion: Conversion): boolean {
   if (type === 'python') return true;
   const [, file] = /^file:\/\/(.*?\.[cm]?js)(?::\w+)?$/u.exec(textOrNothing(value)) ?? [];
   return type === 'javascript' && file !== undefined && IMPORTS.test(conversion.read(file, at).text);
@@ -265,13 +265,17 @@ function pythonCommand(
   });
   const [, file, name = ''] = /^file:\/\/(.*?\.py)(?::([\w.]+))?$/u.exec(written) ?? [];
   if (file === undefined) {
-    return [PYTHON, '-c', PYTHON_CHECK, 'code', render(written, vars).trimEnd(), '', about];
+    return [PYTHON, '-c', PYTHON_CHECK, 'code', fillVars(written, vars).trimEnd(), '', about];
   }
   conversion.read(file, at);
   return [PYTHON, '-c', PYTHON_CHECK, 'file', file, name, about];
 }
 
-function valueOf({ at, type, value }: Assertion, vars: Vars, conversion: Conversion): JsonValue | undefined {
+function filledValue(
+  { at, type, value }: Assertion,
+  vars: Vars,
+  conversion: Conversion,
+): JsonValue | undefined {
   const isFile = typeof value === 'string' && value.startsWith('file://');
   if (isFile && /^(?:not-)?javascript$/u.test(type)) return value;
   if (isFile) {
@@ -281,8 +285,9 @@ function valueOf({ at, type, value }: Assertion, vars: Vars, conversion: Convers
   const filled = (part: JsonValue): JsonValue => {
     if (typeof part === 'string') {
       if (part.startsWith('file://')) return conversion.read(part, at).text.trim();
-      if (!nunjucks(part).isPlain) conversion.note(at, 'Nunjucks other than `{{name}}` is left as it stands');
-      return render(part, vars);
+      if (!splitNunjucks(part).isPlain)
+        conversion.note(at, 'Nunjucks other than `{{name}}` is left as it stands');
+      return fillVars(part, vars);
     }
     if (isJsonList(part)) return part.map(filled);
     return isJsonObject(part)
@@ -309,13 +314,13 @@ const PATTERN_PARTS =
   /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[pk][{<][^}>]*[}>]|.)|\(\?<[a-z]\w*>|[[\]]|[a-z]-[a-z]|[a-z]/giu;
 
 /** Returns the expectation of a word; undefined for an empty text, which every answer contains. */
-function wordOf(kind: string, value: JsonValue | undefined): JsonObject | undefined {
+function wordExpectation(kind: string, value: JsonValue | undefined): JsonObject | undefined {
   const text = textOrNothing(value);
   return text === '' ? undefined : { [kind]: text };
 }
 
 /** Returns texts from a list, or from a text with commas; quoted cells may contain commas. */
-function textsOf(value: JsonValue | undefined): string[] {
+function listedTexts(value: JsonValue | undefined): string[] {
   if (isJsonList(value)) return value.map(textOrNothing);
   return cellsIn(textOrNothing(value)).filter(text => text !== '');
 }
@@ -337,8 +342,12 @@ function cellsIn(text: string): string[] {
   });
 }
 
-function listOf(list: 'any' | 'all', kind: string, value: JsonValue | undefined): JsonObject | undefined {
-  const expectations = textsOf(value).map(text => ({ [kind]: text }));
+function listExpectation(
+  list: 'any' | 'all',
+  kind: string,
+  value: JsonValue | undefined,
+): JsonObject | undefined {
+  const expectations = listedTexts(value).map(text => ({ [kind]: text }));
   return expectations.length > 0 ? { [list]: expectations } : undefined;
 }
 
@@ -348,7 +357,7 @@ function bareJson(schema: JsonValue): JsonObject {
 }
 
 /** Returns the schema from a map or its text; without one, any JSON matches. */
-function schemaOf(value: JsonValue | undefined): JsonValue {
+function readJsonSchema(value: JsonValue | undefined): JsonValue {
   if (typeof value !== 'string') return isJsonObject(value) ? value : true;
   const schema = parseJson(value);
   return isJsonObject(schema) ? schema : true;

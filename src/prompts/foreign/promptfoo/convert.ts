@@ -2,7 +2,6 @@ import { FileFault, faultAt } from '../../../files/file-fault.ts';
 import type { JsonObject } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { InvalidPromptFile } from '../../findings.ts';
-import { inputsIn, type Piece } from '../as-template.ts';
 import {
   type Converted,
   type ConvertOptions,
@@ -12,11 +11,12 @@ import {
   type TestFileText,
   testFileText,
 } from '../converted.ts';
-import { messagesOf, type PromptText, promptsOf } from './prompts.ts';
-import type { Provider } from './provider.ts';
-import { providersOf } from './providers.ts';
-import { Conversion, type KnownKeys, valuesOf } from './source.ts';
-import { casesOf, settingsOfAllTests, testsOf } from './tests.ts';
+import { inputsIn, type Piece } from '../template-pieces.ts';
+import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
+import { type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
+import type { PromptfooProvider } from './provider.ts';
+import { readProviders } from './providers.ts';
+import { casesForPrompt, readTests, settingsOfAllTests } from './tests.ts';
 
 const KEYS: KnownKeys = {
   known: [
@@ -55,7 +55,7 @@ export async function convertPromptfoo(
   options: ConvertOptions,
 ): Promise<Converted> {
   try {
-    return await convert(parseYaml(text, 1, file), options, new Conversion(options, file));
+    return await convertConfiguration(parseYaml(text, 1, file), options, new Conversion(options, file));
   } catch (error) {
     throw error instanceof FileFault
       ? new InvalidPromptFile(error.file ?? file, error.line, error.what)
@@ -63,22 +63,26 @@ export async function convertPromptfoo(
   }
 }
 
-async function convert(root: YamlValue, options: ConvertOptions, conversion: Conversion): Promise<Converted> {
-  const entries = valuesOf(root, 'a configuration of promptfoo');
+async function convertConfiguration(
+  root: YamlValue,
+  options: ConvertOptions,
+  conversion: Conversion,
+): Promise<Converted> {
+  const entries = valuesByKey(root, 'a configuration of promptfoo');
   conversion.noteKeys(entries, KEYS, '');
   noteEnvironment(entries.get('env'), conversion);
   const listed = entries.get('prompts');
-  const prompts = listed ? promptsOf(listed, conversion) : [];
+  const prompts = listed ? readAllPrompts(listed, conversion) : [];
   const prompt = chosenPrompt(listed ?? root, prompts, options, conversion);
-  const { body, isLeftOut: isPromptLeftOut } = bodyOf(prompt, conversion);
+  const { body, isLeftOut: isPromptLeftOut } = promptBody(prompt, conversion);
   const targets = entries.get('providers') ?? entries.get('targets');
   const settings = new Map([
-    ...(prompt.config ? valuesOf(prompt.config, 'config') : []),
+    ...(prompt.config ? valuesByKey(prompt.config, 'config') : []),
     ...settingsOfAllTests(entries.get('defaultTest'), conversion),
   ]);
-  const listedProviders = providersOf(targets, conversion, settings);
+  const listedProviders = readProviders(targets, conversion, settings);
   const providers = listedProviders.filter(({ isLeftOut }) => isLeftOut !== true);
-  const tests = await testsOf(entries, conversion);
+  const tests = await readTests(entries, conversion);
   const known = [...listedProviders, ...conversion.judges];
   const declared = new Map(known.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])));
   const places = new Map(known.flatMap(({ place }) => (place ? [place] : [])));
@@ -94,14 +98,14 @@ async function convert(root: YamlValue, options: ConvertOptions, conversion: Con
     ...(first?.output && { output: first.output }),
   };
   noteOtherOutputs(providers, conversion);
-  const { cases, leftOut } = casesOf(tests, { inputs, text: prompt.text }, conversion);
+  const { cases, leftOut } = casesForPrompt(tests, { inputs, text: prompt.text }, conversion);
   const optional = inputs.filter(name => !inputsIn(body).includes(name));
   return {
     prompt: promptFileText(head, body, { optional }),
     test:
       cases.length === 0
         ? undefined
-        : testFileText({ ...modelsOf(providers), cases: cases.map(({ text }) => text) }),
+        : testFileText({ ...testFileModels(providers), cases: cases.map(({ text }) => text) }),
     ...(declared.size + places.size > 0 && {
       models: modelsFileText([...declared.values()], Object.fromEntries(places)),
     }),
@@ -120,7 +124,7 @@ async function convert(root: YamlValue, options: ConvertOptions, conversion: Con
 
 /** Notes variables of `env` that could change an answer: keys of the environment serve as well, and are never taken from a file. */
 function noteEnvironment(env: YamlValue | undefined, conversion: Conversion): void {
-  for (const [name, value] of env && !env.isEmpty ? valuesOf(env, 'env') : []) {
+  for (const [name, value] of env && !env.isEmpty ? valuesByKey(env, 'env') : []) {
     if (!conversion.isForTest) conversion.note(value, `\`${name}\` of \`env\` has no equivalent`);
     else if (KEY_VARIABLE.test(name)) conversion.tell(value, `\`${name}\` is taken from the environment`);
     else if (VARIABLE.test(name)) conversion.note(value, `\`${name}\` of \`env\` has no equivalent`);
@@ -131,14 +135,14 @@ const VARIABLE = /^[A-Z][A-Z\d_]*$/u;
 const KEY_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;
 
 /** Returns the messages of a prompt. If the tests are run, one that can't be expressed is left out. */
-function bodyOf(
+function promptBody(
   prompt: PromptText,
   conversion: Conversion,
 ): { readonly body: readonly Piece[]; readonly isLeftOut: boolean } {
   const { at, program } = prompt;
   if (program) return { body: [], isLeftOut: conversion.noteProgram(at, 'the prompt is a program') };
   try {
-    return { body: messagesOf(prompt), isLeftOut: false };
+    return { body: promptMessages(prompt), isLeftOut: false };
   } catch (error) {
     if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
     const { file, line, column, what } = error;
@@ -148,9 +152,9 @@ function bodyOf(
 }
 
 /** Returns the prompt file for the output of a program. @throws {InvalidPromptFile} if it can't be expressed */
-export function madePrompt(text: string, { head, optional, line }: PromptProgram, file: string): string {
+export function promptOfProgram(text: string, { head, optional, line }: PromptProgram, file: string): string {
   try {
-    const body = messagesOf({ at: { file, line, column: 1 }, text });
+    const body = promptMessages({ at: { file, line, column: 1 }, text });
     return promptFileText(head, body, { optional });
   } catch (error) {
     throw error instanceof FileFault
@@ -160,10 +164,10 @@ export function madePrompt(text: string, { head, optional, line }: PromptProgram
 }
 
 /** Returns the models for a test file; none if the prompt file describes its only model completely. */
-function modelsOf(providers: readonly Provider[]): Pick<TestFileText, 'models' | 'transform'> {
+function testFileModels(providers: readonly PromptfooProvider[]): Pick<TestFileText, 'models' | 'transform'> {
   const [first, ...others] = providers;
   if (others.length === 0) return first?.transform === undefined ? {} : { transform: first.transform };
-  const isPlain = (one: Provider): boolean =>
+  const isPlain = (one: PromptfooProvider): boolean =>
     one.transform === undefined && JSON.stringify(one.config) === JSON.stringify(first?.config);
   if (providers.every(isPlain)) return { models: providers.map(({ model }) => model) };
   return {
@@ -176,7 +180,7 @@ function modelsOf(providers: readonly Provider[]): Pick<TestFileText, 'models' |
 }
 
 /** Notes models with another answer format: a prompt has one for all models. */
-function noteOtherOutputs([first, ...others]: readonly Provider[], conversion: Conversion): void {
+function noteOtherOutputs([first, ...others]: readonly PromptfooProvider[], conversion: Conversion): void {
   for (const { output, at, entry } of others) {
     if (entry || JSON.stringify(output) === JSON.stringify(first?.output)) continue;
     conversion.note(at, 'a form of answer that other providers do not have has no equivalent');

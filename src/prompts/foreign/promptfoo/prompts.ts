@@ -2,12 +2,12 @@ import { faultAt } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonValue, ownValue } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { chatRole, type Piece } from '../as-template.ts';
 import { PYTHON } from '../python.ts';
-import { wordsOf } from './declared.ts';
+import { chatRole, type Piece } from '../template-pieces.ts';
+import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
+import { shellWords } from './declared-provider.ts';
 import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from './programs.ts';
-import { type Conversion, type KnownKeys, type Located, valuesOf } from './source.ts';
-import { nunjucks } from './template.ts';
+import { splitNunjucks } from './template.ts';
 
 /** A prompt of a configuration, read only if it is the chosen one. */
 export interface PromptText {
@@ -32,15 +32,15 @@ const PROMPT_KEYS: KnownKeys = {
 };
 
 /** Returns all prompts in order. Splits text files at `---`. */
-export function promptsOf(node: YamlValue, conversion: Conversion): PromptText[] {
+export function readAllPrompts(node: YamlValue, conversion: Conversion): PromptText[] {
   const items = isJsonList(node.json()) ? node.items('prompts') : [node];
-  return items.flatMap(item => promptsIn(item, conversion));
+  return items.flatMap(item => readPrompts(item, conversion));
 }
 
-function promptsIn(item: YamlValue, conversion: Conversion): PromptText[] {
+function readPrompts(item: YamlValue, conversion: Conversion): PromptText[] {
   const { scalar } = item;
   if (scalar !== undefined) return promptsNamed(scalar, item, conversion);
-  const entries = valuesOf(item, 'a prompt');
+  const entries = valuesByKey(item, 'a prompt');
   const [raw, id] = [entries.get('raw'), entries.get('id')];
   const [only] = entries;
   // Older configurations write `{file.txt: label}`.
@@ -56,17 +56,17 @@ function promptsIn(item: YamlValue, conversion: Conversion): PromptText[] {
 
 function promptsNamed(written: string, at: Located, conversion: Conversion): PromptText[] {
   const refused = (fault: string): PromptText[] => [{ at, text: '', fault }];
-  const isFile = written.startsWith('file://') || (isPath(written) && conversion.has(written));
+  const isFile = written.startsWith('file://') || (looksLikeFile(written) && conversion.has(written));
   if (conversion.isForTest) {
-    const program = programOf(written, at, conversion);
+    const program = promptProgram(written, at, conversion);
     if (program) return [{ at, text: '', program }];
   }
-  if (isPattern(written, isFile)) {
+  if (isFilePattern(written, isFile)) {
     const files = conversion.matching(written);
     if (files.length === 0) return refused(`${written} names no file`);
     return files.flatMap(file => promptsNamed(`file://${file}`, at, conversion));
   }
-  if ((isFile || isPath(written)) && PROGRAM.test(written)) {
+  if ((isFile || looksLikeFile(written)) && PROGRAM.test(written)) {
     return refused(`the prompt ${written} is a program: a prompt file can't be one`);
   }
   if (/^(?:exec|python|package|langfuse|portkey|helicone):/u.test(written)) {
@@ -86,14 +86,14 @@ function promptsNamed(written: string, at: Located, conversion: Conversion): Pro
 }
 
 /** Returns the program that makes a prompt; undefined if it is not one. */
-function programOf(written: string, at: Located, conversion: Conversion): PromptText['program'] {
+function promptProgram(written: string, at: Located, conversion: Conversion): PromptText['program'] {
   if (written.startsWith('exec:')) {
     return [
       'node',
       '-e',
       NODE_PROMPT_PROGRAM,
       conversion.directory,
-      ...wordsOf(written.slice('exec:'.length)),
+      ...shellWords(written.slice('exec:'.length)),
     ];
   }
   const { groups } = FUNCTION.exec(written) ?? {};
@@ -106,7 +106,7 @@ function programOf(written: string, at: Located, conversion: Conversion): Prompt
 }
 
 /** Returns true if a text is a pattern of files, such as `prompts/*.txt`. */
-function isPattern(written: string, isFile: boolean): boolean {
+function isFilePattern(written: string, isFile: boolean): boolean {
   return /[*?]/u.test(written) && (isFile || /^[^\s{}]+\.\w+$/u.test(written));
 }
 
@@ -115,15 +115,15 @@ function linesIn(text: string): number {
   return text.split('\n').length - 1;
 }
 
-function isPath(written: string): boolean {
+function looksLikeFile(written: string): boolean {
   return !written.includes('\n') && FILE.test(written);
 }
 
 /** Returns a prompt as messages of a template. @throws {FileFault} if a prompt file can't express it */
-export function messagesOf({ at, text, fault }: PromptText): Piece[] {
+export function promptMessages({ at, text, fault }: PromptText): Piece[] {
   if (fault !== undefined) throw faultAt(at, fault);
-  const chat = chatOf(text, at);
-  if (!chat) return piecesOfText(text, at);
+  const chat = parseChat(text, at);
+  if (!chat) return splitText(text, at);
   return chat.flatMap(message => {
     const [role, content] = [ownValue(message, 'role'), ownValue(message, 'content')];
     const name = typeof role === 'string' ? chatRole(role) : undefined;
@@ -132,12 +132,12 @@ export function messagesOf({ at, text, fault }: PromptText): Piece[] {
       throw faultAt(at, what);
     }
     if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be text');
-    return [{ tag: `{{role "${name}"}}` }, ...piecesOfText(content, at)];
+    return [{ tag: `{{role "${name}"}}` }, ...splitText(content, at)];
   });
 }
 
 /** Returns the messages of a chat in JSON or YAML; undefined for any other text, which is the user's message. */
-function chatOf(text: string, at: Located): readonly JsonValue[] | undefined {
+function parseChat(text: string, at: Located): readonly JsonValue[] | undefined {
   if (!/\brole\b/u.test(text)) return undefined;
   let chat: JsonValue;
   try {
@@ -145,7 +145,7 @@ function chatOf(text: string, at: Located): readonly JsonValue[] | undefined {
   } catch (error) {
     // Text that is not YAML is a message, unless it begins like a chat.
     if (!BEGINS_AS_CHAT.test(text)) return undefined;
-    throw nunjucks(text).isPlain ? error : faultAt(at, BEYOND);
+    throw splitNunjucks(text).isPlain ? error : faultAt(at, BEYOND);
   }
   if (!isJsonList(chat) || chat.length === 0) return undefined;
   return chat.every(message => isJsonObject(message) && 'role' in message) ? chat : undefined;
@@ -156,8 +156,8 @@ const BEGINS_AS_CHAT = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
 const BEYOND =
   'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a template of ours';
 
-function piecesOfText(text: string, at: Located): Piece[] {
-  const { pieces, isPlain } = nunjucks(text);
+function splitText(text: string, at: Located): Piece[] {
+  const { pieces, isPlain } = splitNunjucks(text);
   if (isPlain) return pieces;
   const before = text.slice(0, text.search(/\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u));
   throw faultAt({ ...at, line: at.line + linesIn(before) }, BEYOND);

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 
 /** A model of a configuration. */
-export interface Provider {
+export interface PromptfooProvider {
   /** The model's name in promptrun. */
   readonly model: string;
   readonly config: JsonObject;

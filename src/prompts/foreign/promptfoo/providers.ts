@@ -2,9 +2,9 @@ import { faultAt } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, ownValue, textOrNothing } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { declaredOf } from './declared.ts';
-import type { Provider } from './provider.ts';
-import { type Conversion, type KnownKeys, valuesOf } from './source.ts';
+import { type Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
+import { declareProvider } from './declared-provider.ts';
+import type { PromptfooProvider } from './provider.ts';
 
 /** Providers that answer like OpenAI, at their addresses. */
 const LIKE_OPENAI: readonly {
@@ -201,21 +201,21 @@ const THINKS = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5)/u;
 /** Messages refuses a temperature for these. */
 const TAKES_NO_TEMPERATURE = /^claude-(?:opus-4-[7-9]|opus-[5-9]|sonnet-[5-9]|fable|mythos)/u;
 
-function defaultsOf(id: string, model: string): JsonObject {
+function defaultSettings(id: string, model: string): JsonObject {
   if (!SENDS_DEFAULTS.test(id) || THINKS.test(model)) return {};
   const { temperature: _, ...bound } = DEFAULTS;
   return TAKES_NO_TEMPERATURE.test(model.replace(/^.*\//u, '')) ? bound : DEFAULTS;
 }
 
 /** Reads the models of a configuration. @param promptConfig the settings of the prompt and of all tests, which win over theirs */
-export function providersOf(
+export function readProviders(
   node: YamlValue | undefined,
   conversion: Conversion,
   promptConfig?: ReadonlyMap<string, YamlValue>,
-): Provider[] {
+): PromptfooProvider[] {
   if (!node || node.isEmpty) return [];
-  const named = itemsOf(node, conversion).map(item => providerOf(item, conversion, promptConfig));
-  const known = new Map<string, Provider>();
+  const named = providerItems(node, conversion).map(item => readProvider(item, conversion, promptConfig));
+  const known = new Map<string, PromptfooProvider>();
   for (const provider of named) {
     if (!provider) continue;
     const { model, config, transform } = provider;
@@ -225,12 +225,12 @@ export function providersOf(
 }
 
 /** Returns the items of a list of providers, with those of referenced files. */
-function itemsOf(node: YamlValue, conversion: Conversion): YamlValue[] {
+function providerItems(node: YamlValue, conversion: Conversion): YamlValue[] {
   const items = isJsonList(node.json()) ? node.items('providers') : [node];
   return items.flatMap(item => {
     const { scalar } = item;
     if (scalar === undefined || !/^file:\/\/.*\.(?:ya?ml|json)$/iu.test(scalar)) return [item];
-    return itemsOf(conversion.yaml(scalar, item), conversion);
+    return providerItems(conversion.yaml(scalar, item), conversion);
   });
 }
 
@@ -240,37 +240,40 @@ const PROVIDER_KEYS: KnownKeys = {
 };
 
 /** Reads a provider; undefined with a note if it has no equivalent. */
-export function providerOf(
+export function readProvider(
   item: YamlValue,
   conversion: Conversion,
   promptConfig?: ReadonlyMap<string, YamlValue>,
-): Provider | undefined {
+): PromptfooProvider | undefined {
   const { scalar } = item;
-  if (scalar !== undefined) return named({ id: scalar, at: item, promptConfig }, conversion);
-  const entries = valuesOf(item, 'a provider');
+  if (scalar !== undefined) return convertProvider({ id: scalar, at: item, promptConfig }, conversion);
+  const entries = valuesByKey(item, 'a provider');
   const [only] = entries;
   // `{openai:gpt-4o: {config: …}}`
   if (entries.size === 1 && only && only[0] !== 'id') {
-    return withKeys(only[0], valuesOf(only[1], only[0]), { at: item, promptConfig }, conversion);
+    return readProviderMap(only[0], valuesByKey(only[1], only[0]), { at: item, promptConfig }, conversion);
   }
   const id = entries.get('id');
   if (!id) throw faultAt(item, 'a provider needs `id`');
   entries.delete('id');
-  return withKeys(id.text('id'), entries, { at: item, promptConfig }, conversion);
+  return readProviderMap(id.text('id'), entries, { at: item, promptConfig }, conversion);
 }
 
-function withKeys(
+function readProviderMap(
   id: string,
   entries: ReadonlyMap<string, YamlValue>,
-  place: Pick<Written, 'at' | 'promptConfig'>,
+  place: Pick<NamedProvider, 'at' | 'promptConfig'>,
   conversion: Conversion,
-): Provider | undefined {
+): PromptfooProvider | undefined {
   conversion.noteKeys(entries, PROVIDER_KEYS, ' of a provider');
   const [config, label, transform] = ['config', 'label', 'transform'].map(key => entries.get(key));
-  return named({ id, ...place, config, label: label?.scalar, transform: transform?.scalar }, conversion);
+  return convertProvider(
+    { id, ...place, config, label: label?.scalar, transform: transform?.scalar },
+    conversion,
+  );
 }
 
-interface Written {
+interface NamedProvider {
   readonly id: string;
   readonly at: YamlValue;
   readonly config?: YamlValue | undefined;
@@ -280,10 +283,10 @@ interface Written {
   readonly promptConfig?: ReadonlyMap<string, YamlValue> | undefined;
 }
 
-function named(written: Written, conversion: Conversion): Provider | undefined {
+function convertProvider(written: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
   const { id, at, config, transform, promptConfig } = written;
   const before = conversion.leftOut;
-  const declared = declaredOf(written, conversion);
+  const declared = declareProvider(written, conversion);
   const [setting] = promptConfig?.values() ?? [];
   if (setting && (declared || !TAKES_PROMPT_CONFIG.test(id))) {
     conversion.note(setting, `settings of a prompt or of all tests have no equivalent for \`${id}\``);
@@ -294,17 +297,17 @@ function named(written: Written, conversion: Conversion): Provider | undefined {
     return { ...declared, config: {}, transform: transform ?? declared.transform, at, isLeftOut };
   }
   if (conversion.leftOut > before) return undefined;
-  const model = modelOf(id);
+  const model = modelName(id);
   if (model === undefined) {
     conversion.note(at, `the provider \`${id}\` has no equivalent: name a model of ours`);
     return undefined;
   }
-  const own = settingsOf(id, config && valuesOf(config, 'config'), conversion);
-  const ofPrompt = settingsOf(id, promptConfig, conversion);
+  const own = convertSettings(id, config && valuesByKey(config, 'config'), conversion);
+  const ofPrompt = convertSettings(id, promptConfig, conversion);
   const settings = { ...own.settings, ...ofPrompt.settings };
   const output = ofPrompt.output ?? own.output;
-  const place = placeOf(id, config);
-  const provider = { config: { ...defaultsOf(id, model), ...settings }, output, transform, at };
+  const place = ownAddress(id, config);
+  const provider = { config: { ...defaultSettings(id, model), ...settings }, output, transform, at };
   if (!place) return { model, ...provider };
   const isLeftOut = conversion.noteProgram(
     at,
@@ -322,7 +325,7 @@ const ADDRESSED: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Returns the provider for a models file, if its address is none of ours. */
-function placeOf(id: string, config: YamlValue | undefined): Provider['place'] {
+function ownAddress(id: string, config: YamlValue | undefined): PromptfooProvider['place'] {
   const like = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
   if (like) {
     const { name, baseUrl, apiKeyEnv } = like;
@@ -330,7 +333,7 @@ function placeOf(id: string, config: YamlValue | undefined): Provider['place'] {
   }
   const [, own] = ADDRESSED.find(([prefix]) => prefix.test(id)) ?? [];
   if (!config || own === undefined) return undefined;
-  const entries = valuesOf(config, 'config');
+  const entries = valuesByKey(config, 'config');
   const [written] = ADDRESS_KEYS.flatMap(key => entries.get(key)?.scalar ?? []);
   if (written === undefined) return undefined;
   const address = /^https?:\/\//u.test(written) ? written : `https://${written}/v1`;
@@ -341,7 +344,7 @@ function placeOf(id: string, config: YamlValue | undefined): Provider['place'] {
   return [name, { baseUrl: address, engine: 'openai', ...(apiKeyEnv !== undefined && { apiKeyEnv }) }];
 }
 
-function modelOf(id: string): string | undefined {
+function modelName(id: string): string | undefined {
   if (id === 'echo') return id;
   const like = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
   if (like) return id === '' ? undefined : id.replace(like.prefix, `${like.name}/`);
@@ -352,16 +355,16 @@ function modelOf(id: string): string | undefined {
   return undefined;
 }
 
-interface Settings {
+interface ConvertedSettings {
   readonly settings: JsonObject;
   readonly output?: JsonObject | undefined;
 }
 
-function settingsOf(
+function convertSettings(
   id: string,
   config: ReadonlyMap<string, YamlValue> | undefined,
   conversion: Conversion,
-): Settings {
+): ConvertedSettings {
   const settings: Record<string, JsonValue> = {};
   let output: JsonObject | undefined;
   for (const [key, entry] of config ?? []) {
@@ -371,7 +374,7 @@ function settingsOf(
     if (conversion.isSetting(ours)) {
       settings[ours] = ours === 'stopSequences' && !isJsonList(value) ? [value] : value;
     } else if (NESTED.includes(key)) {
-      const inner = settingsOf(id, valuesOf(entry, key), conversion);
+      const inner = convertSettings(id, valuesByKey(entry, key), conversion);
       Object.assign(settings, inner.settings);
       output ??= inner.output;
     } else if (key === 'reasoning' && typeof ownValue(value, 'effort') === 'string') {
@@ -381,7 +384,7 @@ function settingsOf(
       const isTaken = id.startsWith('ollama:') || ADDRESSED.some(([prefix]) => prefix.test(id));
       if (!isTaken) conversion.note(entry, `\`${key}\` of a provider's config has no equivalent`);
     } else if (FORMATS.includes(key)) {
-      const format = outputOf(value);
+      const format = answerFormat(value);
       if (format === false) conversion.note(entry, `\`${key}\` has no equivalent`);
       else output ??= format;
     } else if (
@@ -407,7 +410,7 @@ const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
 const FORMATS = ['response_format', 'response_mime_type', 'responseMimeType'];
 
 /** Returns the required answer format; undefined if there is none, false if it can't be expressed. */
-function outputOf(format: JsonValue): JsonObject | false | undefined {
+function answerFormat(format: JsonValue): JsonObject | false | undefined {
   const type = ownValue(format, 'type') ?? format;
   if (type === 'text' || type === 'text/plain') return undefined;
   if (type === 'json_object' || type === 'application/json') return { format: 'json' };

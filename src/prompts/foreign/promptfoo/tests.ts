@@ -5,10 +5,10 @@ import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { BOUNDS } from '../../bounds.ts';
 import type { ConvertedCase, TestCaseText } from '../converted.ts';
 import { type Assertion, assertionInCell, assertionsIn, expectationsOf, judgeIn } from './assertions.ts';
+import { type Conversion, type KnownKeys, type Located, type SourceText, valuesByKey } from './conversion.ts';
 import { testsProgram } from './programs.ts';
 import { changesAnswer } from './providers.ts';
-import { type Conversion, type KnownKeys, type Located, type SourceText, valuesOf } from './source.ts';
-import { render, resolved, type Vars } from './template.ts';
+import { fillVars, resolveVars, type Vars } from './template.ts';
 
 /** A test before its lists are expanded and its variables filled in. */
 interface Test {
@@ -19,13 +19,13 @@ interface Test {
   readonly vars: ReadonlyMap<string, readonly string[]>;
   /** Undefined for an assertion that is left out. */
   readonly asserts: readonly (Assertion | undefined)[];
-  readonly options: TestOptions;
+  readonly options: AssertionOptions;
   /** True if something about the whole test has no equivalent. */
   readonly isLeftOut: boolean;
 }
 
 /** The options of a test. */
-interface TestOptions {
+interface AssertionOptions {
   readonly transform?: string | undefined;
   readonly judge?: string | undefined;
 }
@@ -47,7 +47,7 @@ interface LocatedCase extends ConvertedCase {
 }
 
 /** The tests of a configuration, before variables are filled in. */
-export interface Tests {
+export interface ConfiguredTests {
   readonly all: readonly Test[];
   readonly at: Located;
   readonly repeat: number | undefined;
@@ -56,15 +56,15 @@ export interface Tests {
 }
 
 /** Reads the tests of a configuration. */
-export async function testsOf(
+export async function readTests(
   entries: ReadonlyMap<string, YamlValue>,
   conversion: Conversion,
-): Promise<Tests> {
-  const common = defaultsOf(entries.get('defaultTest'), conversion);
-  const listed = await testsIn(entries.get('tests'), conversion);
-  const tests = [...listed, ...(await scenariosIn(entries.get('scenarios'), conversion))];
+): Promise<ConfiguredTests> {
+  const common = readDefaultTest(entries.get('defaultTest'), conversion);
+  const listed = await readTestList(entries.get('tests'), conversion);
+  const tests = [...listed, ...(await readScenarios(entries.get('scenarios'), conversion))];
   const isTested = tests.length > 0 || common.asserts.length > 0 || common.vars.size > 0;
-  const all = (tests.length > 0 ? tests : isTested ? [NOTHING] : []).map(test => merged(common, test));
+  const all = (tests.length > 0 ? tests : isTested ? [NOTHING] : []).map(test => mergeTests(common, test));
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
@@ -81,8 +81,8 @@ export interface CasePrompt {
 }
 
 /** Returns the cases for a prompt, each with a value for every input. */
-export function casesOf(
-  { all, at, repeat }: Tests,
+export function casesForPrompt(
+  { all, at, repeat }: ConfiguredTests,
   prompt: CasePrompt,
   conversion: Conversion,
 ): { readonly cases: LocatedCase[]; readonly leftOut: number } {
@@ -105,7 +105,7 @@ export function casesOf(
 /** Returns the number of repetitions of each case. */
 function repeatIn(node: YamlValue | undefined): number | undefined {
   if (!node || node.isEmpty) return undefined;
-  const repeat = valuesOf(node, 'evaluateOptions').get('repeat')?.json();
+  const repeat = valuesByKey(node, 'evaluateOptions').get('repeat')?.json();
   return typeof repeat === 'number' && Number.isSafeInteger(repeat) && repeat > 1 ? repeat : undefined;
 }
 
@@ -124,9 +124,9 @@ function* casesOfTest(
     transform !== undefined ||
     test.asserts.some(one => one && (one.transform !== undefined || /^(?:not-)?javascript$/u.test(one.type)));
   for (let at = 0; at < count; at += 1) {
-    const vars = resolved(combinationAt(test.vars, at));
-    const name = test.name === undefined ? `case ${number}` : render(test.name, vars);
-    const prompt = render(text, vars);
+    const vars = resolveVars(combinationAt(test.vars, at));
+    const name = test.name === undefined ? `case ${number}` : fillVars(test.name, vars);
+    const prompt = fillVars(text, vars);
     const checks = test.asserts.map(one => one && expectationsOf(one, vars, prompt, conversion));
     yield {
       leftOut: checks.filter(check => check === undefined).length,
@@ -162,7 +162,7 @@ function combinationAt(vars: Test['vars'], number: number): Vars {
   return Object.fromEntries(chosen.toReversed());
 }
 
-function merged(one: Test, other: Test): Test {
+function mergeTests(one: Test, other: Test): Test {
   return {
     name: other.name ?? one.name,
     at: other.at ?? one.at,
@@ -176,8 +176,8 @@ function merged(one: Test, other: Test): Test {
   };
 }
 
-function defaultsOf(node: YamlValue | undefined, conversion: Conversion): Test {
-  return node ? testOf(whole(node, conversion), conversion, true) : NOTHING;
+function readDefaultTest(node: YamlValue | undefined, conversion: Conversion): Test {
+  return node ? readTest(whole(node, conversion), conversion, true) : NOTHING;
 }
 
 /** Returns a value, or the content of the file that it names. */
@@ -192,8 +192,9 @@ export function settingsOfAllTests(
   conversion: Conversion,
 ): Map<string, YamlValue> {
   if (!node || !conversion.isForTest) return new Map();
-  const options = valuesOf(whole(node, conversion), 'defaultTest').get('options');
-  const entries = options && !options.isEmpty ? valuesOf(options, 'options') : new Map<string, YamlValue>();
+  const options = valuesByKey(whole(node, conversion), 'defaultTest').get('options');
+  const entries =
+    options && !options.isEmpty ? valuesByKey(options, 'options') : new Map<string, YamlValue>();
   return new Map([...entries].filter(([key]) => isSetting(key, conversion)));
 }
 
@@ -202,7 +203,7 @@ function isSetting(key: string, conversion: Conversion): boolean {
 }
 
 /** Combines each configuration of variables with each test. */
-async function scenariosIn(node: YamlValue | undefined, conversion: Conversion): Promise<Test[]> {
+async function readScenarios(node: YamlValue | undefined, conversion: Conversion): Promise<Test[]> {
   if (!node) return [];
   const { scalar } = node;
   const items =
@@ -210,39 +211,39 @@ async function scenariosIn(node: YamlValue | undefined, conversion: Conversion):
   const combined: Test[] = [];
   for (const item of items) {
     const inner = item.scalar;
-    const entries = valuesOf(inner === undefined ? item : conversion.yaml(inner, item), 'a scenario');
+    const entries = valuesByKey(inner === undefined ? item : conversion.yaml(inner, item), 'a scenario');
     conversion.noteKeys(entries, SCENARIO_KEYS, ' of a scenario');
-    const configs = await testsIn(entries.get('config'), conversion);
-    const tests = await testsIn(entries.get('tests'), conversion);
+    const configs = await readTestList(entries.get('config'), conversion);
+    const tests = await readTestList(entries.get('tests'), conversion);
     const each = tests.length > 0 ? tests : [NOTHING];
     if (combined.length + configs.length * each.length > BOUNDS.cases) {
       throw faultAt(node, `its scenarios make more than ${CASES} cases`);
     }
-    combined.push(...configs.flatMap(config => each.map(test => merged(config, test))));
+    combined.push(...configs.flatMap(config => each.map(test => mergeTests(config, test))));
   }
   return combined;
 }
 
-async function testsIn(node: YamlValue | undefined, conversion: Conversion): Promise<Test[]> {
+async function readTestList(node: YamlValue | undefined, conversion: Conversion): Promise<Test[]> {
   if (!node || node.isEmpty) return [];
   const { scalar } = node;
-  if (scalar !== undefined) return await testsInFile(scalar, node, conversion);
+  if (scalar !== undefined) return await readTestFile(scalar, node, conversion);
   if (!isJsonList(node.json())) {
-    const entries = node.isMap ? valuesOf(node, 'tests') : undefined;
-    return await testsInFile(entries?.get('path')?.scalar ?? '', node, conversion, entries?.get('config'));
+    const entries = node.isMap ? valuesByKey(node, 'tests') : undefined;
+    return await readTestFile(entries?.get('path')?.scalar ?? '', node, conversion, entries?.get('config'));
   }
   const tests: Test[] = [];
   for (const item of node.items('tests')) {
-    const path = item.isMap ? valuesOf(item, 'a test').get('path') : undefined;
+    const path = item.isMap ? valuesByKey(item, 'a test').get('path') : undefined;
     const named = item.scalar;
-    if (path) tests.push(...(await testsIn(item, conversion)));
-    else if (named === undefined) tests.push(testOf(item, conversion));
-    else tests.push(...(await testsInFile(named, item, conversion)));
+    if (path) tests.push(...(await readTestList(item, conversion)));
+    else if (named === undefined) tests.push(readTest(item, conversion));
+    else tests.push(...(await readTestFile(named, item, conversion)));
   }
   return tests;
 }
 
-async function testsInFile(
+async function readTestFile(
   name: string,
   at: YamlValue,
   conversion: Conversion,
@@ -255,13 +256,13 @@ async function testsInFile(
     if (conversion.noteProgram(at, `the tests in ${name} are made by a program`)) return [];
     const argv = testsProgram(conversion.directory, file, exported, JSON.stringify(config?.json() ?? null));
     const printed = conversion.printedBy({ name: argv.join('\0'), argv, line: conversion.ownLine(at) ?? 1 });
-    return printed === undefined ? [] : await testsIn(parseYaml(printed, 1, file), conversion);
+    return printed === undefined ? [] : await readTestList(parseYaml(printed, 1, file), conversion);
   }
   if (/[*?]/u.test(name) && !/^https?:/u.test(name)) {
     const files = conversion.matching(name);
     if (files.length === 0) throw faultAt(at, `${name} names no file`);
     const tests: Test[] = [];
-    for (const file of files) tests.push(...(await testsInFile(`file://${file}`, at, conversion)));
+    for (const file of files) tests.push(...(await readTestFile(`file://${file}`, at, conversion)));
     return tests;
   }
   if (!/\.(?:csv|jsonl?|ya?ml)$/iu.test(name) || /^https?:/u.test(name)) {
@@ -272,12 +273,12 @@ async function testsInFile(
     return [];
   }
   const source = conversion.read(name, at);
-  if (/\.csv$/iu.test(name)) return await rowsOf(source, conversion);
-  if (!/\.jsonl$/iu.test(name)) return await testsIn(conversion.yaml(name, at), conversion);
+  if (/\.csv$/iu.test(name)) return await readTable(source, conversion);
+  if (!/\.jsonl$/iu.test(name)) return await readTestList(conversion.yaml(name, at), conversion);
   const lines = source.text.split('\n').map((text, at) => ({ text, line: at + 1 }));
   return lines
     .filter(({ text }) => text.trim() !== '')
-    .map(({ text, line }) => testOf(parseYaml(text, line, source.file), conversion));
+    .map(({ text, line }) => readTest(parseYaml(text, line, source.file), conversion));
 }
 
 /** Matches a file that makes tests, with the name of a function. */
@@ -311,12 +312,12 @@ const OPTION_KEYS: KnownKeys = {
 };
 
 /** Reads a test. @param isDefault true for `defaultTest`, of which the settings are the providers' */
-function testOf(node: YamlValue, conversion: Conversion, isDefault = false): Test {
+function readTest(node: YamlValue, conversion: Conversion, isDefault = false): Test {
   const before = conversion.leftOut;
-  const entries = valuesOf(node, 'a test');
+  const entries = valuesByKey(node, 'a test');
   conversion.noteKeys(entries, TEST_KEYS, ' of a test');
   const given = entries.get('options');
-  const options = given ? valuesOf(given, 'options') : new Map<string, YamlValue>();
+  const options = given ? valuesByKey(given, 'options') : new Map<string, YamlValue>();
   const settings = [...options.keys()].filter(key => isSetting(key, conversion));
   const isTaken = isDefault && conversion.isForTest;
   const known = [...OPTION_KEYS.known, ...(isTaken ? settings : [])];
@@ -326,7 +327,7 @@ function testOf(node: YamlValue, conversion: Conversion, isDefault = false): Tes
   const judge = judgeIn(options.get('provider'), conversion);
   const vars = entries.get('vars');
   const isWhole = options.get('disableVarExpansion')?.json() === true;
-  const values = vars ? varsOf(vars, conversion, isWhole) : new Map<string, readonly string[]>();
+  const values = vars ? readVars(vars, conversion, isWhole) : new Map<string, readonly string[]>();
   const isLeftOut = conversion.leftOut > before;
   return {
     name: entries.get('description')?.text('description'),
@@ -339,16 +340,24 @@ function testOf(node: YamlValue, conversion: Conversion, isDefault = false): Tes
 }
 
 /** Reads variables. @param isWhole true to keep a list of texts as one value */
-function varsOf(node: YamlValue, conversion: Conversion, isWhole: boolean): Map<string, readonly string[]> {
+function readVars(node: YamlValue, conversion: Conversion, isWhole: boolean): Map<string, readonly string[]> {
   if (node.isEmpty) return new Map();
   const { scalar } = node;
   const values = scalar === undefined ? node : conversion.yaml(scalar, node);
   return new Map(
-    [...valuesOf(values, 'vars')].map(([key, value]) => [key, textsOf(key, value, conversion, isWhole)]),
+    [...valuesByKey(values, 'vars')].map(([key, value]) => [
+      key,
+      variableTexts(key, value, conversion, isWhole),
+    ]),
   );
 }
 
-function textsOf(key: string, node: YamlValue, conversion: Conversion, isWhole: boolean): readonly string[] {
+function variableTexts(
+  key: string,
+  node: YamlValue,
+  conversion: Conversion,
+  isWhole: boolean,
+): readonly string[] {
   const json = node.json();
   if (json === null) return [''];
   // Drops the last line break of a block, and normalises numbers.
@@ -376,7 +385,7 @@ function variableText(text: string, at: Located, conversion: Conversion): string
 }
 
 /** Reads the rows of a table: columns are variables, or expectations if they begin with `__`. */
-async function rowsOf({ text, file }: SourceText, conversion: Conversion): Promise<Test[]> {
+async function readTable({ text, file }: SourceText, conversion: Conversion): Promise<Test[]> {
   const { parse } = await import('csv-parse/sync');
   const top = { file, line: 1, column: 1 };
   let rows: { record: Readonly<Record<string, string>>; info: { lines: number } }[];

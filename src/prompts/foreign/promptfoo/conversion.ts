@@ -11,7 +11,7 @@ import {
 } from '../../../files/named-file.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Converted, ConvertOptions, TestProgram } from '../converted.ts';
-import type { Provider } from './provider.ts';
+import type { PromptfooProvider } from './provider.ts';
 
 /** A position in one of the converted files. */
 export interface Located extends FilePosition {
@@ -38,7 +38,7 @@ export interface SourceText {
 export class Conversion {
   readonly notes: Converted['notes'][number][] = [];
   /** The models that judge. */
-  readonly judges: Provider[] = [];
+  readonly judges: PromptfooProvider[] = [];
   /** The programs that make tests and have not been run yet. */
   readonly testPrograms: TestProgram[] = [];
   /** The number of omissions; repeated ones count each time. */
@@ -95,7 +95,7 @@ export class Conversion {
   matching(pattern: string): string[] {
     const relative = pattern.replace(/^file:\/\//u, '');
     const fixed = relative.split('/');
-    const base = fixed.slice(0, Math.max(0, fixed.findIndex(isPattern))).join('/');
+    const base = fixed.slice(0, Math.max(0, fixed.findIndex(isGlob))).join('/');
     const matches = globPattern(relative);
     const root = path.resolve(this.#options.directory, base);
     if (namesOtherComputer(relative) || !existsSync(root)) return [];
@@ -180,19 +180,21 @@ export class Conversion {
 }
 
 /** Returns the values of a map by key, including those merged by `<<`. */
-export function valuesOf(node: YamlValue, name: string, depth = 0): Map<string, YamlValue> {
+export function valuesByKey(node: YamlValue, name: string, depth = 0): Map<string, YamlValue> {
   const values = node.valuesByKey(name);
   const merged = values.get('<<');
   if (!merged || depth > MOST_MERGES) return values;
   values.delete('<<');
-  const others = (merged.isList ? merged.items(name) : [merged]).map(one => valuesOf(one, name, depth + 1));
+  const others = (merged.isList ? merged.items(name) : [merged]).map(one =>
+    valuesByKey(one, name, depth + 1),
+  );
   return new Map([...others.toReversed().flatMap(one => [...one]), ...values]);
 }
 
 /** Maximum depth of merged maps. */
 const MOST_MERGES = 10;
 
-function isPattern(part: string): boolean {
+function isGlob(part: string): boolean {
   return /[*?[{]/u.test(part);
 }
 

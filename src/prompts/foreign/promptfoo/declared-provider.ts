@@ -3,9 +3,9 @@ import { isJsonList, parseJson } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isLoopbackHost } from '../../../wire/addresses.ts';
 import { PYTHON } from '../python.ts';
+import { type Conversion, valuesByKey } from './conversion.ts';
 import { NODE_EXEC, NODE_PROVIDER, PYTHON_PROVIDER } from './programs.ts';
-import { type Conversion, valuesOf } from './source.ts';
-import { nunjucks } from './template.ts';
+import { splitNunjucks } from './template.ts';
 
 /** A program or an address, as an entry of a models file. */
 export interface DeclaredProvider {
@@ -15,14 +15,14 @@ export interface DeclaredProvider {
   readonly transform?: string | undefined;
 }
 
-interface Written {
+interface WrittenProvider {
   readonly id: string;
   readonly label?: string | undefined;
   readonly config?: YamlValue | undefined;
   readonly at: YamlValue;
 }
 
-type Fields = Pick<DeclaredProvider, 'transform'> & { readonly fields: JsonObject };
+type EntryFields = Pick<DeclaredProvider, 'transform'> & { readonly fields: JsonObject };
 
 /** Matches a file that exports a provider, with the name of a Python function. */
 const FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
@@ -32,7 +32,10 @@ const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/
  * Returns the entry for a provider that is a program or an address; undefined for any other, and with a note for one that
  * can't be expressed.
  */
-export function declaredOf(provider: Written, conversion: Conversion): DeclaredProvider | undefined {
+export function declareProvider(
+  provider: WrittenProvider,
+  conversion: Conversion,
+): DeclaredProvider | undefined {
   const { id } = provider;
   const textModel = /^(?:huggingface|hf):text-generation:(?<model>[\w./-]+)$/u.exec(id)?.groups?.['model'];
   if (textModel !== undefined) return textGeneration(provider, textModel, conversion);
@@ -40,12 +43,12 @@ export function declaredOf(provider: Written, conversion: Conversion): DeclaredP
   const { groups } = PYTHON_ID.exec(id) ?? FILE.exec(id) ?? {};
   if (!isAddress && !groups && !id.startsWith('exec:')) return undefined;
   const made = isAddress
-    ? addressOf(provider, conversion)
+    ? addressFields(provider, conversion)
     : groups
-      ? fileOf(provider, { file: groups['file'] ?? '', name: groups['name'] ?? '' }, conversion)
-      : execOf(provider, conversion);
+      ? fileFields(provider, { file: groups['file'] ?? '', name: groups['name'] ?? '' }, conversion)
+      : execFields(provider, conversion);
   if (!made) return undefined;
-  const model = nameOf(provider, isAddress ? 'address' : 'program', conversion);
+  const model = uniqueName(provider, isAddress ? 'address' : 'program', conversion);
   const entry = { model, modality: 'text', ...made.fields };
   return { model, entry, transform: made.transform };
 }
@@ -67,11 +70,11 @@ const GENERATION_KEYS = [
 
 /** Returns the entry for a model of Hugging Face's text generation. */
 function textGeneration(
-  provider: Written,
+  provider: WrittenProvider,
   model: string,
   conversion: Conversion,
 ): DeclaredProvider | undefined {
-  const config = provider.config ? valuesOf(provider.config, 'config') : new Map<string, YamlValue>();
+  const config = provider.config ? valuesByKey(provider.config, 'config') : new Map<string, YamlValue>();
   const elsewhere = config.get('apiEndpoint') ?? config.get('chatCompletion');
   if (elsewhere) {
     conversion.note(
@@ -85,7 +88,7 @@ function textGeneration(
     return_full_text: false,
     ...Object.fromEntries(set.map(([key, value]) => [key, value.json()])),
   };
-  const name = nameOf(provider, 'address', conversion);
+  const name = uniqueName(provider, 'address', conversion);
   const entry = {
     model: name,
     modality: 'text',
@@ -98,7 +101,7 @@ function textGeneration(
 }
 
 /** Returns a name that no provider or built-in model has. */
-function nameOf({ id, label }: Written, kind: string, conversion: Conversion): string {
+function uniqueName({ id, label }: WrittenProvider, kind: string, conversion: Conversion): string {
   const words = (label ?? id.replace(/^(?:exec:|python:|file:\/\/|https?:\/\/)/u, '')).toLowerCase();
   const slug = words
     .replace(/[^a-z\d]+/gu, '-')
@@ -113,27 +116,27 @@ function nameOf({ id, label }: Written, kind: string, conversion: Conversion): s
 const SHELL_WORD = /[^\s"']+|"(?<double>[^"]*)"|'(?<single>[^']*)'/gu;
 
 /** Splits a command line like promptfoo. */
-export function wordsOf(line: string): string[] {
+export function shellWords(line: string): string[] {
   return [...line.matchAll(SHELL_WORD)].map(
     ({ 0: word, groups }) => groups?.['double'] ?? groups?.['single'] ?? word,
   );
 }
 
-function execOf({ id, config, at }: Written, conversion: Conversion): Fields | undefined {
-  const words = wordsOf(id.slice('exec:'.length));
+function execFields({ id, config, at }: WrittenProvider, conversion: Conversion): EntryFields | undefined {
+  const words = shellWords(id.slice('exec:'.length));
   if (words.length === 0) {
     conversion.note(at, `the provider \`${id}\` names no program`);
     return undefined;
   }
-  const options = optionsOf(config);
-  return { fields: { program: program('node', '-e', NODE_EXEC, HERE, JSON.stringify(words), options) } };
+  const options = providerOptions(config);
+  return { fields: { program: programWords('node', '-e', NODE_EXEC, HERE, JSON.stringify(words), options) } };
 }
 
-function fileOf(
-  { id, config, at }: Written,
+function fileFields(
+  { id, config, at }: WrittenProvider,
   { file, name }: { readonly file: string; readonly name: string },
   conversion: Conversion,
-): Fields | undefined {
+): EntryFields | undefined {
   if (!conversion.has(file)) {
     conversion.note(at, `the file of the provider \`${id}\` is not there`);
     return undefined;
@@ -143,13 +146,13 @@ function fileOf(
     conversion.note(at, `the provider \`${id}\` is TypeScript, which needs Node 22.18 or newer`);
     return undefined;
   }
-  const options = optionsOf(config);
+  const options = providerOptions(config);
   const words = file.endsWith('.py')
     ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, options]
     : ['node', '-e', NODE_PROVIDER, HERE, file, name, options];
   return {
     fields: {
-      program: program(...words),
+      program: programWords(...words),
       output: 'output',
       cost: 'cost',
       tokens: { input: 'tokenUsage.prompt', output: 'tokenUsage.completion' },
@@ -166,11 +169,11 @@ function canStripTypes(): boolean {
 const HERE = '\0here';
 
 /** Returns the words of a program, with the messages as the last one. */
-function program(...words: readonly string[]): string[] {
-  return [...words.map(word => (word === HERE ? '${here}' : escaped(word))), '${messages}'];
+function programWords(...words: readonly string[]): string[] {
+  return [...words.map(word => (word === HERE ? '${here}' : escapePlaceholders(word))), '${messages}'];
 }
 
-function optionsOf(config: YamlValue | undefined): string {
+function providerOptions(config: YamlValue | undefined): string {
   return JSON.stringify({ config: config?.json() ?? {} });
 }
 
@@ -187,8 +190,8 @@ const KNOWN = [
   'maxRetries',
 ];
 
-function addressOf({ id, config, at }: Written, conversion: Conversion): Fields | undefined {
-  const entries = config ? valuesOf(config, 'config') : new Map<string, YamlValue>();
+function addressFields({ id, config, at }: WrittenProvider, conversion: Conversion): EntryFields | undefined {
+  const entries = config ? valuesByKey(config, 'config') : new Map<string, YamlValue>();
   const place = entries.get('url') ?? at;
   const refuse = (where: YamlValue, what: string): undefined => {
     conversion.note(where, `the provider \`${id}\` has no equivalent: ${what}`);
@@ -197,26 +200,26 @@ function addressOf({ id, config, at }: Written, conversion: Conversion): Fields 
   for (const [key, value] of entries) {
     if (!KNOWN.includes(key)) return refuse(value, `it has \`${key}\``);
   }
-  const bare = filled(entries.get('url')?.scalar ?? id);
-  const query = queryOf(entries.get('queryParams')?.json() ?? {});
+  const bare = convertText(entries.get('url')?.scalar ?? id);
+  const query = queryText(entries.get('queryParams')?.json() ?? {});
   if (bare === undefined || query === undefined || !/^https?:\/\//u.test(bare)) {
     return refuse(place, 'its address has more than variables');
   }
   const address = query === '' ? bare : `${bare}${bare.includes('?') ? '&' : '?'}${query}`;
   const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
-  if (origin.includes('$') || !isReachable(origin)) {
+  if (origin.includes('$') || !isAllowedOrigin(origin)) {
     return refuse(place, 'its host is not literal, or is asked by http and is not this machine');
   }
-  const headers = filledIn(entries.get('headers')?.json() ?? {});
+  const headers = convertPlaceholders(entries.get('headers')?.json() ?? {});
   const body = entries.get('body');
-  const written = body && bodyOf(body.json());
+  const written = body && convertBody(body.json());
   if (headers === undefined || (body && written === undefined)) {
     return refuse(body ?? at, 'its headers or its body have more than variables');
   }
   const response = entries.get('transformResponse') ?? entries.get('responseParser');
   const parser = response?.scalar ?? '';
   if (parser.startsWith('file://')) return refuse(response ?? at, 'its transform is a file');
-  const output = response && outputOf(parser);
+  const output = response && jmespathOf(parser);
   const method = entries.get('method')?.scalar?.toUpperCase() ?? (body ? 'POST' : 'GET');
   const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
   return {
@@ -232,9 +235,9 @@ function addressOf({ id, config, at }: Written, conversion: Conversion): Fields 
   };
 }
 
-function queryOf(query: JsonValue): string | undefined {
+function queryText(query: JsonValue): string | undefined {
   const pairs = Object.entries(query ?? {}).map(([key, value]) => {
-    const ours = filled(String(value));
+    const ours = convertText(String(value));
     // Filled-in values are encoded later.
     return ours && `${encodeURIComponent(key)}=${ours.includes('${') ? ours : encodeURIComponent(ours)}`;
   });
@@ -259,29 +262,29 @@ return made && typeof made === 'object' && 'output' in made ? made.output : made
 }
 
 /** Returns true if an origin has https or is this machine. */
-function isReachable(origin: string): boolean {
+function isAllowedOrigin(origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, hostname } = new URL(origin);
   return protocol === 'https:' || isLoopbackHost(hostname);
 }
 
 /** Fills in a JSON body value by value, like promptfoo. */
-function bodyOf(body: JsonValue): JsonValue | undefined {
+function convertBody(body: JsonValue): JsonValue | undefined {
   const json = typeof body === 'string' ? parseJson(body) : undefined;
-  return filledIn(typeof json === 'object' && json !== null ? json : body);
+  return convertPlaceholders(typeof json === 'object' && json !== null ? json : body);
 }
 
 /** Returns a value with our placeholders; undefined if it has other Nunjucks tags. */
-function filledIn(value: JsonValue): JsonValue | undefined {
-  if (typeof value === 'string') return filled(value);
+function convertPlaceholders(value: JsonValue): JsonValue | undefined {
+  if (typeof value === 'string') return convertText(value);
   if (isJsonList(value)) {
-    const items = value.map(filledIn);
+    const items = value.map(convertPlaceholders);
     return items.every(item => item !== undefined) ? items : undefined;
   }
   if (typeof value !== 'object' || value === null) return value;
   const fields: Record<string, JsonValue> = {};
   for (const [key, field] of Object.entries(value)) {
-    const ours = filledIn(field);
+    const ours = convertPlaceholders(field);
     if (ours === undefined || key.includes('{')) return undefined;
     fields[key] = ours;
   }
@@ -290,11 +293,11 @@ function filledIn(value: JsonValue): JsonValue | undefined {
 
 const VARIABLE_OF_ENVIRONMENT = /\{\{\s*env\.(?<name>[A-Za-z_]\w*)\s*\}\}/gu;
 
-function filled(text: string): string | undefined {
-  const parts = escaped(text).split(VARIABLE_OF_ENVIRONMENT);
+function convertText(text: string): string | undefined {
+  const parts = escapePlaceholders(text).split(VARIABLE_OF_ENVIRONMENT);
   const texts = parts.map((part, at) => {
     if (at % 2 === 1) return `\${env.${part}}`;
-    const { pieces, isPlain } = nunjucks(part);
+    const { pieces, isPlain } = splitNunjucks(part);
     const joined = pieces.map(piece => {
       if ('text' in piece) return piece.text;
       if (!('input' in piece)) return '';
@@ -306,7 +309,7 @@ function filled(text: string): string | undefined {
 }
 
 /** Returns a path such as `json.a.b[0]` as JMESPath; an empty text for the whole answer. */
-function outputOf(transform: string): string | undefined {
+function jmespathOf(transform: string): string | undefined {
   const path = transform
     .trim()
     .replace(/^\(\s*json\s*(?:,\s*\w+\s*)*\)\s*=>\s*/u, '')
@@ -318,6 +321,6 @@ function outputOf(transform: string): string | undefined {
 }
 
 /** Escapes text that would otherwise become a placeholder. */
-function escaped(text: string): string {
+function escapePlaceholders(text: string): string {
   return text.replaceAll('${', () => '$${');
 }

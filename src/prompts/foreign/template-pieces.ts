@@ -7,7 +7,7 @@ export type Piece = { readonly text: string } | { readonly input: string } | { r
 const PLACEHOLDER = /\{\{([\p{L}\p{N}_.-]+)\}\}/u;
 
 /** Splits a text at its placeholders. */
-export function piecesOf(text: string, placeholder: RegExp = PLACEHOLDER): Piece[] {
+export function splitAtInputs(text: string, placeholder: RegExp = PLACEHOLDER): Piece[] {
   return text
     .split(placeholder)
     .map((piece, at): Piece => (at % 2 === 1 ? { input: piece } : { text: piece }))
@@ -15,10 +15,10 @@ export function piecesOf(text: string, placeholder: RegExp = PLACEHOLDER): Piece
 }
 
 /** Replaces placeholders by their values, if they have one. Placeholders within a value are not replaced. */
-export function filled(text: string, values: Readonly<Record<string, string>>): string {
+export function fillInputs(text: string, values: Readonly<Record<string, string>>): string {
   const value = (name: string): string =>
     Object.hasOwn(values, name) ? (values[name] ?? '') : `{{${name}}}`;
-  return piecesOf(text)
+  return splitAtInputs(text)
     .map(piece => ('input' in piece ? value(piece.input) : 'text' in piece ? piece.text : piece.tag))
     .join('');
 }
@@ -39,7 +39,7 @@ export function asTemplate(pieces: readonly Piece[]): string {
   return pieces
     .map((piece, at) => {
       const next = pieces[at + 1];
-      if ('text' in piece) return escaped(piece.text, next !== undefined && !('text' in next));
+      if ('text' in piece) return escapeBraces(piece.text, next !== undefined && !('text' in next));
       const tag = 'input' in piece ? inputTag(piece.input) : piece.tag;
       const isBeforeBrace = next !== undefined && 'text' in next && next.text.startsWith('}');
       return isBeforeBrace ? `${tag.slice(0, -2)}~}} ` : tag;
@@ -56,13 +56,13 @@ function inputTag(name: string): string {
 const WORDS = new Set(['else', 'this', 'true', 'false', 'null', 'undefined', 'as']);
 
 /** A tag for the end of a template that renders nothing and keeps the blanks before it. */
-export const END: Piece = { tag: '{{log ""}}' };
+export const END_MARK: Piece = { tag: '{{log ""}}' };
 
 /** A literal brace in a place where `{` would begin a tag. */
 const BRACE = '{{lookup "{" 0}}';
 
 /** Escapes braces that would open a tag, and backslashes before a tag. */
-function escaped(text: string, tagFollows: boolean): string {
+function escapeBraces(text: string, tagFollows: boolean): string {
   const isOpen = tagFollows && /(?<!\{)(?:\{\{)*\{$/u.test(text);
   const safe = (isOpen ? text.slice(0, -1) : text).replaceAll(
     /\\+|\{{2,}/gu,

@@ -23,7 +23,7 @@ export interface ForeignPrompt {
 }
 
 /** A prompt file format of another tool. */
-export interface ForeignForm {
+export interface ForeignFormat {
   /** The name with its article, such as `a role of aichat`. */
   readonly name: string;
   /** True if the file's name has to be a slug; default false. */

@@ -6,7 +6,7 @@ import { isJsonObject } from '../../wire/bounded-json.ts';
 import { isJinja } from '../parse/jinja.ts';
 import { AICHAT_ROLE, isAichatRole } from './aichat-role.ts';
 import { FABRIC_PATTERN, isFabricPattern } from './fabric-pattern.ts';
-import type { ForeignForm } from './foreign-form.ts';
+import type { ForeignFormat } from './foreign-format.ts';
 import { GITHUB_MODELS, isGithubPrompt } from './github-models.ts';
 import { isLlmTemplate, LLM_TEMPLATE } from './llm-template.ts';
 import { isMarkdownCommand, MARKDOWN_COMMAND } from './markdown-command.ts';
@@ -14,9 +14,9 @@ import { isEvaluation, OPENAI_EVALS } from './openai-evals.ts';
 import { PLAIN_TEXT } from './plain-text.ts';
 
 /** The format of a file. */
-export type Form =
+export type FileFormat =
   | { readonly kind: 'prompt' | 'promptfoo' | 'evaluation' }
-  | { readonly kind: 'foreign'; readonly form: ForeignForm }
+  | { readonly kind: 'foreign'; readonly form: ForeignFormat }
   /** `name` includes the article, such as `a role of aichat`. */
   | { readonly kind: 'other'; readonly name: string };
 
@@ -26,13 +26,13 @@ const TEXT_NAME = /\.(?:md|markdown|txt)$/iu;
 const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
 
 /** Returns the format of a file, by its name and text. */
-export function formOf(file: string, text: string): Form {
+export function detectFormat(file: string, text: string): FileFormat {
   if (GITHUB_NAME.test(file)) return { kind: 'foreign', form: GITHUB_MODELS };
   const isOurs = file.endsWith('.prompt');
   if (isOurs && (/^\uFEFF?(?:\s*#[^\n]*\n)*\s*---[ \t]*\r?\n/u.test(text) || !YAML_KEY.test(text))) {
     return { kind: 'prompt' };
   }
-  const whole = parse(text);
+  const whole = parseYamlIfValid(text);
   if (whole !== undefined && isGithubPrompt(whole)) return { kind: 'foreign', form: GITHUB_MODELS };
   if (whole !== undefined && isPromptfooConfig(whole)) return { kind: 'promptfoo' };
   if (whole !== undefined && isEvaluation(whole)) return { kind: 'evaluation' };
@@ -41,14 +41,14 @@ export function formOf(file: string, text: string): Form {
     return { kind: 'other', name: `${LLM_TEMPLATE.name}, which ends in .yaml` };
   }
   if (isOurs) return { kind: 'prompt' };
-  if (TEXT_NAME.test(file)) return { kind: 'foreign', form: textFormOf(file, text) };
+  if (TEXT_NAME.test(file)) return { kind: 'foreign', form: detectTextFormat(file, text) };
   const name = isJsonObject(whole) ? nameOfMap(whole) : undefined;
   return { kind: 'other', name: name ?? nameByEnding(file, text) };
 }
 
 /** The formats of Markdown and text files; the first match counts. */
-const TEXT_FORMS: readonly {
-  readonly form: ForeignForm;
+const TEXT_FORMATS: readonly {
+  readonly form: ForeignFormat;
   readonly fits: (file: string, text: string) => boolean;
 }[] = [
   { form: FABRIC_PATTERN, fits: isFabricPattern },
@@ -56,12 +56,12 @@ const TEXT_FORMS: readonly {
   { form: MARKDOWN_COMMAND, fits: isMarkdownCommand },
 ];
 
-function textFormOf(file: string, text: string): ForeignForm {
-  return TEXT_FORMS.find(({ fits }) => fits(file, text))?.form ?? PLAIN_TEXT;
+function detectTextFormat(file: string, text: string): ForeignFormat {
+  return TEXT_FORMATS.find(({ fits }) => fits(file, text))?.form ?? PLAIN_TEXT;
 }
 
 /** Explains the format of a file and what to do with it. */
-export function explainForm(form: Form, file: string): string {
+export function explainFormat(form: FileFormat, file: string): string {
   if (form.kind === 'promptfoo' || form.kind === 'evaluation') {
     const name = form.kind === 'promptfoo' ? 'a configuration of promptfoo' : OPENAI_EVALS;
     const items = form.kind === 'promptfoo' ? '' : ' --items <rows>.jsonl';
@@ -104,7 +104,7 @@ function nameByEnding(file: string, text: string): string {
   return isJinja(text) ? 'a template of Jinja' : 'a file of an unknown form';
 }
 
-function parse(text: string): JsonValue | undefined {
+function parseYamlIfValid(text: string): JsonValue | undefined {
   try {
     return parseYaml(text).json();
   } catch (error) {

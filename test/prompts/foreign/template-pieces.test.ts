@@ -1,11 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { asTemplate, END, filled, inputsIn, piecesOf } from '../../../src/prompts/foreign/as-template.ts';
+import {
+  asTemplate,
+  END_MARK,
+  fillInputs,
+  inputsIn,
+  splitAtInputs,
+} from '../../../src/prompts/foreign/template-pieces.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
 import { previewPrompt } from '../../../src/prompts/render/preview.ts';
 
 function rendered(text: string, value: string): string {
-  const pieces = [...piecesOf(text), END];
+  const pieces = [...splitAtInputs(text), END_MARK];
   const inputs = Object.fromEntries(inputsIn(pieces).map(name => [name, value]));
   const definition = parsePromptFile(`{{role "user"}}${asTemplate(pieces)}`, 'x.prompt');
   const { messages } = previewPrompt(definition, { inputs });
@@ -44,14 +50,14 @@ describe('a foreign text as a template', () => {
     fc.assert(
       fc.property(fc.array(unit, { minLength: 1, maxLength: 12 }), units => {
         const text = `.${units.join('')}`;
-        expect(rendered(text, 'V')).toBe(filled(text, { a: 'V', b: 'V' }));
+        expect(rendered(text, 'V')).toBe(fillInputs(text, { a: 'V', b: 'V' }));
       }),
       { numRuns: 300 },
     );
   });
 
   it('never takes a value for a placeholder', () => {
-    expect(filled('{{a}}{{b}}{{c}}', { a: '{{b}}', b: '{{a}}' })).toBe('{{b}}{{a}}{{c}}');
+    expect(fillInputs('{{a}}{{b}}{{c}}', { a: '{{b}}', b: '{{a}}' })).toBe('{{b}}{{a}}{{c}}');
     expect(rendered('{{a}}', '{{b}}')).toBe('{{b}}');
   });
 });
