@@ -115,7 +115,7 @@ function readEvaluator(item: YamlValue, at: number, note: Note): Evaluator {
   const stranger = entries.find(({ key }) => !['name', 'string', 'llm', 'uses'].includes(key));
   if (!kind || stranger || others.length > 0) {
     const what = stranger ? `\`${stranger.key}\` is not known` : 'an evaluator has one kind';
-    throw faultAt(stranger ?? others[0] ?? item, `${what}: there are string, llm and uses`);
+    throw faultAt(stranger ?? others[0] ?? item, `${what}; the kinds are string, llm and uses`);
   }
   const place = { line: kind.line, at };
   if (kind.key === 'string') return readStringCheck(kind, place, note);
@@ -127,7 +127,7 @@ function readStringCheck(entry: YamlEntry, place: EvaluatorPlace, note: Note): E
   const stranger = checks.find(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
   if (stranger) {
     const known = Object.keys(STRING_CHECKS).join(', ');
-    throw faultAt(stranger, `\`${stranger.key}\` is not a check of a string: there are ${known}`);
+    throw faultAt(stranger, `\`${stranger.key}\` is not a check of a string; the checks are ${known}`);
   }
   const [first, ...others] = Object.entries(STRING_CHECKS).flatMap(([name, kind]) => {
     const check = checks.find(({ key, value }) => key === name && !value.isEmpty);
@@ -135,7 +135,7 @@ function readStringCheck(entry: YamlEntry, place: EvaluatorPlace, note: Note): E
   });
   if (!first) throw faultAt(entry, '`string` needs contains, startsWith, endsWith or equals');
   for (const { check } of others) {
-    note(check, `\`${check.key}\` does not count beside \`${first.check.key}\``);
+    note(check, `\`${check.key}\` has no effect next to \`${first.check.key}\``);
   }
   const text = first.check.value.text(first.check.key);
   return ({ fields }) => ({ kind: first.kind, ...place, text: fillInputs(text, fields) });
@@ -175,7 +175,7 @@ function readBuiltIn({ value: written }: YamlEntry, place: EvaluatorPlace): Eval
   const known = name.startsWith('github/') && Object.hasOwn(BUILT_IN, short) ? BUILT_IN[short] : undefined;
   if (!known) {
     const names = Object.keys(BUILT_IN).map(name => `github/${name}`);
-    throw faultAt(written, `\`${name}\` is not an evaluator: there are ${names.join(', ')}`);
+    throw faultAt(written, `\`${name}\` is not an evaluator; the evaluators are ${names.join(', ')}`);
   }
   return ({ line, fields }) => {
     // The context of groundedness is what the row expects.

@@ -30,7 +30,7 @@ export function partialsBeside(file: string, allowOutside = false): PartialLooku
   return name => {
     const partial = partialPath(path.dirname(file), name);
     if (partial === undefined) {
-      return { fault: `there is no partial \`${name}\`: partials lie beside their prompt or below` };
+      return { fault: `there is no partial \`${name}\`: partials must be next to their prompt, or below it` };
     }
     try {
       return readPartial(partial, name, allowOutside ? undefined : path.dirname(file));
@@ -44,8 +44,7 @@ export function partialsBeside(file: string, allowOutside = false): PartialLooku
 function readPartial(file: string, name: string, folder: string | undefined): ReturnType<PartialLookup> {
   const { real, fault } = inspectNamedFile(file, folder, BOUNDS.fileBytes);
   if (fault === 'outside') {
-    const what =
-      'lies outside the folder of its prompt (with --allow-outside it can be run and checked all the same)';
+    const what = 'lies outside the folder of its prompt (--allow-outside allows runs and checks of it)';
     return { fault: `the partial \`${name}\` ${what}` };
   }
   if (fault === 'irregular') return { fault: `the partial \`${name}\` is not a file` };
@@ -114,7 +113,7 @@ export function isPromptText(name: string): boolean {
 }
 
 const UNREAD = {
-  outside: 'the file leads out of its folder: --allow-outside takes it all the same',
+  outside: 'the file leads out of its folder: --allow-outside allows it',
   irregular: 'this is not a file',
   large: `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`,
   many: 'this is one file too many',

@@ -73,7 +73,7 @@ function readOutput(
 ): PromptOutput {
   const format = oneLineText(entry, findings, 'output.format');
   if (entry && format !== undefined && !FORMATS.includes(format)) {
-    findings.note(entry.value, `the format \`${format}\` is not checked: json is`);
+    findings.note(entry.value, `the format \`${format}\` is not checked, only json is`);
   }
   return { ...(format !== undefined && { format }), ...(schema && { schema }) };
 }

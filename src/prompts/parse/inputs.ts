@@ -115,9 +115,12 @@ function notePicture(
   const place = placeOfField(key);
   const standard = defaults.get(key);
   if (standard) {
-    findings.note(standard.place, `\`${key}\` is a picture: a run needs one in spite of the default`);
+    findings.note(
+      standard.place,
+      `\`${key}\` is a picture, and those are always required: the default has no effect`,
+    );
   } else if (!isRequired) {
-    findings.note(place, `\`${key}\` is a picture: a run needs it in spite of the \`?\``);
+    findings.note(place, `\`${key}\` is a picture, and those are always required: the \`?\` has no effect`);
   }
   if (!isTextType(typesOf(schema))) findings.fault(place, `\`${key}\` is a picture: declare it as a string`);
 }
@@ -153,7 +156,7 @@ function defaultFault(
   if (choices) {
     return value === null || choices.includes(textOrJson(value))
       ? undefined
-      : `the default of \`${key}\` is none of its values: ${choices.join(', ')}`;
+      : `the default of \`${key}\` is not one of its values: ${choices.join(', ')}`;
   }
   const types = typesOf(schema);
   if (types.length === 0 || types.some(type => hasType(value, type))) return undefined;

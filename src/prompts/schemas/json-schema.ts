@@ -72,7 +72,7 @@ function checkKeyword(
     const wrong = types.length === 0 ? types : types.find(type => !JSON_TYPES.some(known => known === type));
     if (wrong !== undefined) {
       const known = JSON_TYPES.join(', ');
-      report(`${JSON.stringify(wrong)} is not a type of JSON Schema: there are ${known}`);
+      report(`${JSON.stringify(wrong)} is not a type of JSON Schema; the types are ${known}`);
     }
   }
   const isNames = isJsonList(value) && value.every(name => typeof name === 'string');

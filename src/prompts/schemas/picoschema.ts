@@ -164,7 +164,10 @@ function readFieldType(
     case 'enum':
       return { enum: readChoices(entry, name) };
     default:
-      throw faultAt(entry, `\`${name}\`: in parentheses stands array, object or enum, not \`${type}\``);
+      throw faultAt(
+        entry,
+        `\`${name}\`: the word in parentheses must be array, object or enum, not \`${type}\``,
+      );
   }
 }
 

@@ -128,10 +128,10 @@ function explainParseError(error: ParseError, text: string, { open }: Blocks): {
   const isOpen = got === 'EOF' && message.includes('OPEN_ENDBLOCK');
   if (isOpen) return { what: 'this block is never closed', at: open.at(-1) ?? at };
   if (got === 'CLOSE_UNESCAPED' || got === 'CLOSE_RAW_BLOCK') {
-    const what = '`}}}` ends only `{{{`: before a brace that is text, write {{name~}} }';
+    const what = '`}}}` ends only `{{{`: before a literal brace, write {{name~}} }';
     return { what, at: Math.max(0, text.lastIndexOf('{{', at)) };
   }
-  if (text[at] === '|') return { what: '`|` is a filter of Jinja: there are none here', at };
+  if (text[at] === '|') return { what: "`|` is a filter of Jinja, which prompt files don't have", at };
   const unclosed = unclosedTag(text, at);
   if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
   return { what: "the template can't be read here", at };

@@ -127,7 +127,9 @@ describe('checking a prompt', () => {
       'note 2:8 there is no model gpt-9',
       'fault 3:8 title must be text',
       expect.stringMatching(/^fault 6:8 `text` is not a type: /),
-      expect.stringMatching(/^fault 7:5 `b`: in parentheses stands array, object or enum, not `list`/),
+      expect.stringMatching(
+        /^fault 7:5 `b`: the word in parentheses must be array, object or enum, not `list`/,
+      ),
       'fault 10:5 the default of `c` must be of the type integer, not text',
       expect.stringMatching(/^fault 15:17 "strin" is not a type of JSON Schema/),
       expect.stringMatching(/^fault 17:9 the helper `shout` is not known: /),
@@ -183,10 +185,10 @@ describe('checking a prompt', () => {
       'note 3:1 `a.b` is kept in ext, without effect here',
       'note 4:1 `tools` has no effect here: no tools are called',
       expect.stringMatching(/^note 5:10 the model `echo` ignores `quality`/),
-      'note 8:5 `p` is a picture: a run needs it in spite of the `?`',
+      'note 8:5 `p` is a picture, and those are always required: the `?` has no effect',
       'note 9:13 the default `z` belongs to no input',
       'note 10:3 `more` is kept without effect: input takes schema and default',
-      'note 11:18 the format `xml` is not checked: json is',
+      'note 11:18 the format `xml` is not checked, only json is',
       expect.stringMatching(/^note 13:19 `@state\.x` has no value here/),
       expect.stringMatching(/^note 13:32 `\.\.\/up` leads out of the template/),
       expect.stringMatching(/^note 13:51 a run takes pictures from inputs of their own/),
@@ -380,9 +382,7 @@ describe('every fault is reported once, with all the others', () => {
 
   it('how a brace is written after a tag', async () => {
     const faults = await found('{"n": {{n}}}', '{"m": {{m~}} }');
-    expect(faults).toEqual([
-      'fault 1:7 `}}}` ends only `{{{`: before a brace that is text, write {{name~}} }',
-    ]);
+    expect(faults).toEqual(['fault 1:7 `}}}` ends only `{{{`: before a literal brace, write {{name~}} }']);
   });
 
   it('what is Jinja', async () => {
@@ -390,7 +390,7 @@ describe('every fault is reported once, with all the others', () => {
       expect.stringMatching(/^note 5:1 this looks like Jinja/),
     ]);
     expect(await found('{{ a | upper }}')).toEqual([
-      'fault 1:6 `|` is a filter of Jinja: there are none here',
+      "fault 1:6 `|` is a filter of Jinja, which prompt files don't have",
     ]);
   });
 });

@@ -153,7 +153,7 @@ describe('the tests of a prompt of GitHub Models', () => {
   it('are its rows, with its evaluators filled in for each', () => {
     const tests = foreignTests(TESTS, 'x.prompt.yml');
     expect(tests?.model).toBe('openai/gpt-4o');
-    expect(tests?.notes).toEqual([{ line: 28, message: '`startsWith` does not count beside `equals`' }]);
+    expect(tests?.notes).toEqual([{ line: 28, message: '`startsWith` has no effect next to `equals`' }]);
     expect(tests?.cases[0]).toMatchObject({
       name: '1: Some long words',
       line: 19,
@@ -183,8 +183,8 @@ describe('the tests of a prompt of GitHub Models', () => {
   });
 
   it.each([
-    ['evaluators: [{name: a, python: x}]', /: `python` is not known: there are string, llm and uses$/],
-    ['evaluators: [{name: a}]', /: an evaluator has one kind: there are string, llm and uses$/],
+    ['evaluators: [{name: a, python: x}]', /: `python` is not known; the kinds are string, llm and uses$/],
+    ['evaluators: [{name: a}]', /: an evaluator has one kind; the kinds are string, llm and uses$/],
     ['evaluators: [{string: {matches: x}}]', /`matches` is not a check of a string/],
     ['evaluators: [{uses: github/magic}]', /`github\/magic` is not an evaluator/],
     ['evaluators: [{uses: github/similarity}]', /github\/similarity needs the field `expected` in each row/],
@@ -207,7 +207,7 @@ describe('the tests of a prompt of GitHub Models', () => {
     expect(test).toContain('text.body-1: "@@file"');
     expect(test).toContain('prompt: Is {{completion}} like Short?');
     expect(notes.map(({ line, message }) => `${line}: ${message}`)).toEqual([
-      '28: `startsWith` does not count beside `equals`',
+      '28: `startsWith` has no effect next to `equals`',
       expect.stringMatching(/^36: judged by the model/),
     ]);
   });
