@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { RequestBody } from '../../client/transport.ts';
+import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
 import { byKey } from '../core/json-value.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
-import type { ImageSource } from './images/image-source.ts';
+import { type ImageSource, imageBytes } from './images/image-source.ts';
 
 /** A run to create. */
 export interface RunRequest {
@@ -26,6 +27,8 @@ export interface RunBody {
   readonly digest: string;
   /** The request in the form of recordings. */
   readonly recorded: UncountedRequest;
+  /** Reads the images and returns the value of the body, for this machine's own service. */
+  creation(): Promise<CreateRunRequest>;
 }
 
 /** A piece of the body: text, or an image to encode as base64. */
@@ -43,7 +46,26 @@ export function buildRunBody(request: RunRequest): RunBody {
     },
     digest: requestDigest(request),
     recorded: recordedRequest(request),
+    creation: () => creationOf(request),
   };
+}
+
+async function creationOf({ promptVersionId, text, images, options }: RunRequest): Promise<CreateRunRequest> {
+  const imageInputs: ImageInput[] = [];
+  for (const image of images) imageInputs.push(await imageInput(image));
+  return {
+    promptVersionId,
+    inputs: {
+      ...(text.size > 0 && { textInputs: Object.fromEntries(text) }),
+      ...(imageInputs.length > 0 && { imageInputs }),
+    },
+    ...(options.size > 0 && { runOptions: Object.fromEntries(options) }),
+  };
+}
+
+async function imageInput(image: ImageSource): Promise<ImageInput> {
+  if (image.kind === 'url') return { type: 'url', url: image.url };
+  return { type: 'base64', base64: (await imageBytes(image)).toString('base64') };
 }
 
 function recordedRequest(request: RunRequest): UncountedRequest {

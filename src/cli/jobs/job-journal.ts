@@ -26,6 +26,8 @@ interface BatchFacts {
   readonly options: Readonly<Record<string, string>>;
   /** The number of jobs; undefined if unknown in advance. */
   readonly rows?: number | undefined;
+  /** True if this start resumes an earlier one. */
+  readonly resumes?: true;
 }
 
 /** The end of a job. */
@@ -45,6 +47,8 @@ export class BatchJournal implements JobJournal {
   readonly facts: ReadJournal['facts'];
   /** The jobs' extra creations when the journal was opened, by their ids in the machine's journal. */
   readonly extras: ReadonlyMap<string, ExtraCreation>;
+  /** The ids of the jobs and extra creations from before the latest start that resumed nothing. */
+  readonly earlier: ReadJournal['earlier'];
   readonly #states: Map<string, JobState>;
   readonly #verdicts: ReadJournal['verdicts'];
   readonly #handovers: ReadJournal['handovers'];
@@ -55,6 +59,7 @@ export class BatchJournal implements JobJournal {
     this.file = path.join(place.folder, place.name);
     this.facts = read.facts;
     this.extras = read.extras;
+    this.earlier = read.earlier;
     this.#states = read.states;
     this.#verdicts = read.verdicts;
     this.#handovers = read.handovers;

@@ -62,9 +62,11 @@ export interface ReadJournal {
   readonly extras: Map<string, ExtraCreation>;
   /** The facts that all jobs share; undefined if the journal is new. */
   readonly facts: UncheckedObject | undefined;
+  /** The ids of the jobs and extra creations from before the latest start that resumed nothing. */
+  readonly earlier: ReadonlySet<string>;
 }
 
-type JournalContent = Omit<ReadJournal, 'facts'>;
+type JournalContent = Omit<ReadJournal, 'facts' | 'earlier'> & { readonly earlier: Set<string> };
 
 /**
  * Reads a journal. Ignores a torn last line or a tail of NULs, which opening the file for writing cuts off.
@@ -79,6 +81,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
     verdicts: new Map(),
     handovers: new Map(),
     extras: new Map(),
+    earlier: new Set(),
   };
   let facts: UncheckedObject | undefined;
   const handle = await openIfThere(place);
@@ -99,9 +102,9 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
         'Look for the batch at the provider before you run its rows again, because they are paid for.',
       );
     }
-    if (event?.kind === 'begun') facts = event.facts;
-    else if (facts === undefined) refuseJournal(file, line);
-    else if (event) apply(content, event);
+    if (event?.kind === 'begun') ({ facts } = event);
+    if (facts === undefined) refuseJournal(file, line);
+    if (event) apply(content, event);
   }
   if (torn?.line === 1 && !isBeginning(torn.text)) refuseJournal(file, torn.line);
   return { ...content, facts };
@@ -130,9 +133,14 @@ function refuseJournal(file: string, line: number): never {
   );
 }
 
-function apply({ states, verdicts, handovers, extras }: JournalContent, event: JournalEvent): void {
+function apply({ states, verdicts, handovers, extras, earlier }: JournalContent, event: JournalEvent): void {
   switch (event.kind) {
+    case 'begun':
+      if (event.facts['resumes'] === true) break;
+      for (const id of [...states.keys(), ...extras.keys()]) earlier.add(id);
+      break;
     case 'step':
+      if (event.step === 'creating') earlier.delete(event.job.id);
       states.set(event.job.id, stateAfter(states.get(event.job.id), event));
       break;
     case 'verdict':
@@ -156,7 +164,6 @@ function apply({ states, verdicts, handovers, extras }: JournalContent, event: J
       else extras.set(journalId, { job: before?.job, entry: before?.entry, runId });
       break;
     }
-    case 'begun':
     case 'candidates':
       break;
   }

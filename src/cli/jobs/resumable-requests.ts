@@ -78,12 +78,19 @@ export class ResumableRequests {
       await journal.forget(isOwn);
     }
     const known = await recallJobs(ctx, connection, journal, { changed: new Set() });
-    const facts = { service: connection.service, promptVersionId: '', options: {} };
+    const facts = {
+      service: connection.service,
+      promptVersionId: '',
+      options: {},
+      ...(resume && ({ resumes: true } as const)),
+    };
     await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
     if (resume) {
-      const { runs, lost } = spentBefore(known);
+      // The journal also holds the jobs of other tests of the same files, such as those that --filter leaves out.
+      const states = new Map([...known.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)));
+      const { runs, lost } = spentBefore({ ...known, states });
       const names = handed.map(([, { customId }]) => customId);
-      budget.resume(connection, [...endedJobRuns(journal), ...runs], [...lost, ...names]);
+      budget.resume(connection, [...endedJobRuns(states), ...runs], [...lost, ...names]);
     }
     const handsOver = options.providerBatch || handed.length > 0;
     return new ResumableRequests(ctx, connection, options, { known, handsOver });
@@ -164,7 +171,7 @@ async function byVersion(planned: readonly PlannedJob[]): Promise<Map<string, Pl
 }
 
 /** Returns the runs of ended jobs with their service tokens. */
-function endedJobRuns({ states }: BatchJournal): EarlierRun[] {
+function endedJobRuns(states: KnownJobs['states']): EarlierRun[] {
   return [...states.values()].flatMap(({ entry, result }): EarlierRun[] => {
     const run = endedResult(result)?.run;
     if (run === undefined) return [];

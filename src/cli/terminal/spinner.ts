@@ -76,7 +76,9 @@ function startSpinner(ctx: TerminalContext, first: ProgressState, afterMs: numbe
 
 /** Returns true if standard error may show something that moves. */
 export function mayMove({ io, globals, env }: TerminalContext): boolean {
-  return io.stderr.isTerminal && !globals.quiet && globals.spinner && !wantsPlainLines(env);
+  const { isTerminal, stream } = io.stderr;
+  // Terminals without a size, such as those of some CI systems, report a width of 0, by which `ora` clears lines for ever.
+  return isTerminal && stream.columns !== 0 && !globals.quiet && globals.spinner && !wantsPlainLines(env);
 }
 
 /** Shows a spinner with a changing text after a delay; returns a function that removes it. */

@@ -50,6 +50,7 @@ describe('the body of a run', () => {
         const body = buildRunBody(request);
         const bytes = await bytesOf(body);
         expect(bytes.length).toBe(body.body.length);
+        expect(await body.creation()).toEqual(JSON.parse(bytes.toString()));
         expect(JSON.parse(bytes.toString())).toEqual({
           promptVersionId,
           inputs: {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { spinnerText } from '../../../src/cli/terminal/spinner.ts';
+import { mayMove, spinnerText } from '../../../src/cli/terminal/spinner.ts';
+import type { TerminalContext } from '../../../src/cli/terminal/terminal-context.ts';
 
 const START = 1_000_000;
 
@@ -17,4 +18,13 @@ it('says why the service does not answer, and for how long, without what would d
   const text = spinnerText({ status: 'running', polls: 4, silence }, START, START + 75_000);
   expect(text).toMatch(/^running · 1 min 15 s · polled 4 times · no answer for 1 min 12 s: can't connect to/);
   expect(text).not.toContain('\u001b');
+});
+
+it.each([
+  [80, true],
+  [0, false],
+])('moves on a terminal of %i columns: %s', (columns, moves) => {
+  const stderr = { isTerminal: true, stream: { columns } };
+  const terminal = { io: { stderr }, globals: { spinner: true, quiet: false }, env: {} };
+  expect(mayMove(terminal as unknown as TerminalContext)).toBe(moves);
 });

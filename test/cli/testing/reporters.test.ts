@@ -106,6 +106,22 @@ describe('the report of tests', () => {
     expect(resumed.exitCode).toBe(0);
   });
 
+  it('counts against the cap of a resumed test what that test spent, and not what an earlier one did', async () => {
+    const cases = (...texts: string[]): string =>
+      texts.map(text => `  - { inputs: { text: ${text} }, expect: [{ equals: ${text} }] }\n`).join('');
+    const project = projectOf(cases('a', 'b'));
+    expect((await project.run(['test'])).exitCode).toBe(0);
+    project.write('echo.test.yaml', `cases:\n${cases('c', 'd', 'e')}`);
+    const args = ['test', '--concurrency', '1', '--max-credits'];
+    expect((await project.run([...args, '1'])).exitCode).toBe(8);
+    expect((await project.run([...args, '2', '--resume'])).exitCode).toBe(8);
+    const resumed = await project.run([...args, '3', '--resume']);
+    expect([resumed.exitCode, resumed.stdout()]).toEqual([
+      0,
+      expect.stringContaining('1 passed now, 2 before'),
+    ]);
+  });
+
   it('says that cases were answered from recordings, and no cost', async () => {
     const project = projectOf('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
     await project.run(['test', '--record', 'rec']);

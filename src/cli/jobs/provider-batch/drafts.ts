@@ -1,4 +1,3 @@
-import { text as textOfStream } from 'node:stream/consumers';
 import type { BatchProvider } from '../../../models/provider-batches/batch-provider.ts';
 import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
 import type { Connection } from '../../context.ts';
@@ -38,8 +37,6 @@ export interface AwaitedRow {
 
 /** The interval of progress notes while rows are prepared, in milliseconds. */
 const REPORT_EVERY_MS = 10_000;
-
-type BatchCreation = Parameters<ProviderBatches['prepare']>[0];
 
 /** Prepares rows for a provider and groups as many as fit into one of its batches. */
 export class Drafts {
@@ -99,9 +96,7 @@ export class Drafts {
     try {
       if (cancel) throw usageError('the row was not handed over before the batch was cancelled');
       const request = buildRunBody(await job.request());
-      const parameters = await this.#batches.prepare(
-        JSON.parse(await textOfStream(request.body.chunks())) as BatchCreation,
-      );
+      const parameters = await this.#batches.prepare(await request.creation());
       const room = { estimatedCredits: job.estimatedCredits ?? estimatedCredits, providerBatch: true };
       const reservation = isNew ? await budget.reserve(connection, request, room) : undefined;
       return { job, inputsDigest: request.digest, parameters, reservation };

@@ -35,7 +35,7 @@ export async function runEntries(
     .map((job, at) => ({ ...job, row: at + 1 }));
   const ids = new Set(jobs.map(({ id }) => id));
   const kept = await ResumableRequests.open(ctx, connection, id => ids.has(askerOf(id)), options);
-  if (options.resume) await resumeJudging(ctx, options);
+  if (options.resume) await resumeJudging(ctx, ids, options);
   const check = async (answered: Answered, rounds?: QuestionRounds): Promise<void> => {
     const { job, result, isEarlier } = answered;
     const log = new JudgeJournal(ctx, job.id, options);
@@ -130,12 +130,17 @@ function isCaseDecided(prepared: PreparedEntry, repetitions: ReadonlyMap<string,
   return decide(pass.rate, own) !== undefined;
 }
 
-/** Counts the judge's spending in earlier invocations of the test. */
-async function resumeJudging(ctx: Context, { journal, budget }: RunEntriesOptions): Promise<void> {
-  if (journal.extras.size === 0) return;
-  const judged = [...journal.extras.values()].flatMap(({ runId }) =>
-    runId === undefined ? [] : [{ runId }],
+/** Counts the judge's spending on these jobs, and on all others since the test was started. */
+async function resumeJudging(
+  ctx: Context,
+  ids: ReadonlySet<string>,
+  { journal, budget }: RunEntriesOptions,
+): Promise<void> {
+  const extras = [...journal.extras].filter(
+    ([id, { job }]) => job === undefined || ids.has(job) || !journal.earlier.has(id),
   );
-  const unanswered = [...journal.extras].flatMap(([id, { runId }]) => (runId === undefined ? [id] : []));
+  if (extras.length === 0) return;
+  const judged = extras.flatMap(([, { runId }]) => (runId === undefined ? [] : [{ runId }]));
+  const unanswered = extras.flatMap(([id, { runId }]) => (runId === undefined ? [id] : []));
   budget.resume(await ctx.localConnection(), judged, unanswered);
 }
