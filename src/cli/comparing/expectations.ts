@@ -83,7 +83,7 @@ export interface RowJudgement {
 interface JudgingTools {
   readonly judge: Judge;
   readonly budget: Budget;
-  /** Set if questions to judges go through provider batches. */
+  /** The journal of questions to judges; undefined if nobody is asked, or answers come from recordings. */
   readonly kept: ResumableRequests | undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Connection, Context } from '../context.ts';
 import type { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -134,8 +134,8 @@ export interface ComparisonOptions {
   readonly budget: Budget;
   /** True to keep pictures for a page. */
   readonly keepMedia: boolean;
-  /** Set if requests go through provider batches. */
-  readonly kept: ResumableRequests | undefined;
+  /** The journals of the requests to each service; empty if they are answered from recordings. */
+  readonly kept: ReadonlyMap<Connection, ResumableRequests>;
 }
 
 /** Runs every row with every variant and returns the rows in order. @throws {CliError} INTERRUPTED */
@@ -163,8 +163,9 @@ export async function runComparison(
       const media = await mediaOf(connection, runs, { forPage: keepMedia, signal: ctx.signal });
       results.set(id, { ...result, media });
     };
-    if (kept) {
-      await kept.run(jobs, onResult);
+    const journaled = kept.get(connection);
+    if (journaled) {
+      await journaled.run(jobs, onResult);
       continue;
     }
     const planned = jobs.map(job => ({ job, plan: { kind: 'create' } as const }));

@@ -23,6 +23,8 @@ export interface ResumeOptions {
   readonly resume: boolean;
   /** True to create jobs again that may have made a run. */
   readonly retryUnknown: boolean;
+  /** True to create jobs again whose runs failed. Default false. */
+  readonly retryFailed?: boolean;
   /** True to hand jobs over to their models' provider as its batches. */
   readonly providerBatch: boolean;
   /** True to cancel the batches that were handed over. */
@@ -106,10 +108,10 @@ export class ResumableRequests {
     jobs: readonly J[],
     onResult: (job: J, result: RequestResult, isEarlier: boolean) => Promise<void>,
   ): Promise<void> {
-    const { concurrency, budget, journal, stop, retryUnknown } = this.#options;
+    const { concurrency, budget, journal, stop } = this.#options;
     const planned: { readonly job: J; readonly plan: JobPlan }[] = [];
     for (const job of jobs) {
-      const plan = planJob(job, this.#known, this.#connection, retryUnknown);
+      const plan = planJob(job, this.#known, this.#connection, this.#options);
       if ('kind' in plan) planned.push({ job, plan });
       else await onResult(job, plan, plan.run !== undefined);
     }
@@ -215,12 +217,14 @@ function planJob(
   { id }: Job,
   { states, settlements }: KnownJobs,
   connection: Connection,
-  retryUnknown: boolean,
+  { retryUnknown, retryFailed = false }: Pick<ResumeOptions, 'retryUnknown' | 'retryFailed'>,
 ): JobPlan | RequestResult {
   const state = states.get(id);
   if (state === undefined || state.step === 'waiting') return { kind: 'create' };
   const ended = endedResult(state.result);
-  if (ended !== undefined) return ended;
+  if (ended !== undefined) {
+    return retryFailed && ended.run?.runStatus === 'failed' ? { kind: 'create' } : ended;
+  }
   if (state.runId !== undefined) return { kind: 'wait', runId: state.runId, recovered: state.recovered };
   if (state.step !== 'creating')
     return !state.mayHaveRun || retryUnknown ? { kind: 'create' } : notRun(mayHaveRunError(state));

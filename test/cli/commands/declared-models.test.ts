@@ -100,6 +100,30 @@ describe('a program as a model', () => {
     expect(asked().toSorted()).toEqual(['say four', 'say one', 'say three', 'say two']);
   });
 
+  it('is compared, and a comparison that was stopped is resumed without asking again', async () => {
+    const { home, promptrun, asked } = machine(
+      { model: 'bot', cost: 'cost' },
+      { model: 'free', price: { run: 0 } },
+    );
+    writeFileSync(path.join(home, 'rows.csv'), 'q\none\nbad\nthree\nfour\n');
+    const compare = ['compare', 'say.prompt', '-m', 'bot,free', '--from', 'rows.csv', ...MODELS];
+    const first = await promptrun(...compare, '--max-cost', '0.05');
+    expect(first).toMatchObject({
+      exitCode: 8,
+      stderr: expect.stringMatching(/To continue, add --resume/) as string,
+    });
+    expect(asked().length).toBeLessThan(8);
+    const second = await promptrun(...compare, '--resume', '--max-cost', '1');
+    expect(second).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/in all: 8 runs/) as string });
+    expect(asked().toSorted()).toEqual(
+      ['bad', 'bad', 'four', 'four', 'one', 'one', 'three', 'three'].map(q => `say ${q}`),
+    );
+    expect(await promptrun(...compare, '--resume')).toMatchObject({ exitCode: 0, stdout: second.stdout });
+    expect(asked()).toHaveLength(8);
+    await promptrun(...compare, '--resume', '--retry-failed');
+    expect(asked().slice(8)).toEqual(['say bad', 'say bad']);
+  });
+
   it('without any price is refused by a cap, before it is started', async () => {
     const { promptrun, asked } = machine({ model: 'bot' });
     const { exitCode, stderr } = await promptrun(...BATCH, '--max-cost', '1');

@@ -93,7 +93,7 @@ describe('compare --expect', () => {
     { flags: ['--fail-on', 'unsure'], message: '--fail-on unsure needs --expect' },
     { flags: ['--margin', '5%'], message: '--margin needs --fail-on unsure' },
     { flags: ['--judge', 'echo'], message: '--judge needs --expect' },
-    { flags: ['--resume'], message: '--resume needs --provider-batch' },
+    { flags: ['--retry-failed'], message: '--retry-failed needs --resume' },
     { flags: ['--expect', 'none.test.yaml'], message: 'none.test.yaml' },
     { flags: ['--expect', 'other.test.yaml'], message: '--expect: no row has a case in other.test.yaml' },
     {

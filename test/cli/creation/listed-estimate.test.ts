@@ -71,7 +71,9 @@ it('a comparison that stops at the cap separates rows that never ran from rows t
       .map(line => line.split('\t')[2]),
   ).toEqual(['same', 'not run']);
   expect(stderr()).toContain('note: 1 same, 0 changed, 0 failed, 1 not run\n');
-  expect(stderr()).toContain('; 1 row not done (CAP_REACHED)\nTo continue, raise the cap: --max-credits 3\n');
+  expect(stderr()).toContain(
+    '; 1 row not done (CAP_REACHED)\nTo continue, add --resume and --max-credits <more> to the same command.\n',
+  );
   // A single model has its line too.
   expect(stderr()).toContain('note:   echo: 2 credits, $0.00\n');
 });

@@ -13,7 +13,7 @@ import {
 } from '../../comparing/expectations.ts';
 import { forecastComparison, readCheckedRows, runComparison } from '../../comparing/run-comparison.ts';
 import { type Variant, variantsOf } from '../../comparing/variants.ts';
-import type { Context } from '../../context.ts';
+import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { Budget } from '../../creation/budget.ts';
@@ -103,7 +103,8 @@ async function prepareComparison(ctx: Context, targets: readonly string[], flags
     }
     for (const one of judged) await judge.checkBatch(one);
   }
-  return { variants, rows, expected, judged, judge, budget, caps, concurrency, providerBatch };
+  const names = [ctx.cwd, from ?? JSON.stringify([flags.input, flags.image]), ...targets, ...flags.model];
+  return { variants, rows, expected, judged, judge, budget, caps, concurrency, providerBatch, names };
 }
 
 type PreparedComparison = Awaited<ReturnType<typeof prepareComparison>>;
@@ -134,16 +135,18 @@ async function checkPrices({ variants, rows, budget, judge, judged }: PreparedCo
 
 /** Runs every row through every variant, then judges the answers. `judgements` is undefined without `--expect`. */
 async function runAndJudge(ctx: Context, prepared: PreparedComparison, flags: CompareFlags) {
-  const { variants, rows, expected, judge, budget, concurrency } = prepared;
+  const { variants, rows, expected, judged, judge, budget, concurrency } = prepared;
   const keepMedia = flags.report !== undefined;
-  const running = withResumableRequests(ctx, flags, prepared, async kept => {
+  const running = withJournals(ctx, flags, prepared, async kept => {
     const compared = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia, kept });
-    const judgements =
-      expected && (await judgeRows(ctx, compared, expected, variants, { judge, budget, kept }));
+    const judgeService = judged.length === 0 ? undefined : (await ctx.localConnection()).service;
+    const [, questions] = [...kept].find(([{ service }]) => service === judgeService) ?? [];
+    const tools = { judge, budget, kept: questions };
+    const judgements = expected && (await judgeRows(ctx, compared, expected, variants, tools));
     return { compared, judgements };
   });
   return await running.catch((error: unknown) => {
-    throw flags.providerBatch === true ? resumable(error) : error;
+    throw ctx.isReplay ? error : resumable(error);
   });
 }
 
@@ -200,30 +203,31 @@ function refuseUnfinished(budget: Budget, { compared, judgements }: FinishedComp
   if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnswered();
 }
 
-/** Runs `work` with a store for the answers of a provider's batches, which `--resume` reads; without one if there is no batch. */
-async function withResumableRequests<T>(
+/** Calls `work` with a journal of the requests to each service, which `--resume` reads; with none for recordings. */
+async function withJournals<T>(
   ctx: Context,
-  flags: CompareFlags,
-  { variants, concurrency, budget, providerBatch }: PreparedComparison,
-  work: (kept: ResumableRequests | undefined) => Promise<T>,
+  { resume = false, retryFailed = false, retryUnknown = false, cancel = false }: CompareFlags,
+  { variants, concurrency, budget, providerBatch, names }: PreparedComparison,
+  work: (kept: ReadonlyMap<Connection, ResumableRequests>) => Promise<T>,
 ): Promise<T> {
-  const connection = variants[0]?.connection;
-  if (!providerBatch || connection === undefined) return work(undefined);
-  const names = [flags.from ?? '', ...variants.map(({ name }) => name)];
-  return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
-    const { resume = false, retryUnknown = false, cancel = false } = flags;
-    const requests = await ResumableRequests.open(ctx, connection, () => true, {
-      budget,
-      journal,
-      stop: new StopControl(),
-      resume,
-      retryUnknown,
-      cancel,
-      providerBatch,
-      concurrency: concurrencyFor(connection, concurrency),
+  const kept = new Map<Connection, ResumableRequests>();
+  const resuming = { resume, retryFailed, retryUnknown, cancel, providerBatch };
+  const stop = new StopControl();
+  const openNext = async ([connection, ...others]: readonly Connection[]): Promise<T> => {
+    if (connection === undefined) return work(kept);
+    const [, known] = [...kept].find(([{ service }]) => service === connection.service) ?? [];
+    if (known !== undefined) {
+      kept.set(connection, known);
+      return openNext(others);
+    }
+    return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
+      const places = concurrencyFor(connection, concurrency);
+      const options = { ...resuming, budget, journal, stop, concurrency: places };
+      kept.set(connection, await ResumableRequests.open(ctx, connection, () => true, options));
+      return openNext(others);
     });
-    return work(requests);
-  });
+  };
+  return openNext(ctx.isReplay ? [] : [...new Set(variants.map(({ connection }) => connection))]);
 }
 
 function refuseSecondReader({ from, input, image }: CompareFlags): void {
@@ -252,8 +256,8 @@ function refuseStrayFlags({
   from,
   input,
   image,
-  providerBatch,
   resume,
+  retryFailed,
   retryUnknown,
   cancel,
   expect,
@@ -263,7 +267,7 @@ function refuseStrayFlags({
   if (from === undefined && input.length + image.length === 0) {
     throw usageError('there is no row to compare', 'Give --from <file>, or the inputs of one row with -i.');
   }
-  if (resume === true && providerBatch !== true) throw usageError('--resume needs --provider-batch');
+  if (resume !== true && retryFailed === true) throw usageError('--retry-failed needs --resume');
   if (resume !== true && cancel === true) throw usageError('--cancel needs --resume');
   if (resume !== true && retryUnknown === true) throw usageError('--retry-unknown needs --resume');
   if (expect === undefined && judge !== undefined) throw usageError('--judge needs --expect');
@@ -285,11 +289,10 @@ async function writePage(ctx: Context, file: string, page: string): Promise<void
 }
 
 /** Returns the error of a comparison that reached the cap, with the rows that were left. */
-function notDone(
-  { message, status, exitCode, data, hints }: CliError,
-  rows: readonly ComparedRow[],
-): CliError {
+function notDone({ message, status, exitCode, data }: CliError, rows: readonly ComparedRow[]): CliError {
   const left = rows.filter(({ results }) => results.some(isNotRun)).length;
+  const { flag } = data as { flag: string };
+  const hints = [`To continue, add --resume and ${flag} <more> to the same command.`];
   return new CliError(`${message}; ${counted(left, 'row')} not done`, { status, exitCode, data, hints });
 }
 
@@ -299,7 +302,12 @@ function refuseLeft(rows: readonly ComparedRow[]): void {
   const fault = left.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;
   if (fault === undefined) return;
   const { status, message, exitCode, data, hints } = fault;
-  throw new CliError(`${message}; ${counted(left.length, 'row')} left`, { status, exitCode, data, hints });
+  throw new CliError(`${message}; ${counted(left.length, 'row')} left`, {
+    status,
+    exitCode,
+    data,
+    hints: [...hints, 'To continue, add --resume to the same command.'],
+  });
 }
 
 /** Returns the exit code. If a row could not run, it is the code of that fault, even with `--fail-on`. */

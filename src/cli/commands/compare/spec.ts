@@ -37,9 +37,10 @@ export const COMPARE = {
     MODELS_FLAG,
     ...CAP_FLAGS,
     ['--provider-batch', "use the provider's batch API: answers within a day, at half the price"],
-    ['--resume', 'with --provider-batch: collect the answers of an interrupted comparison'],
+    ['--resume', 'resume an interrupted comparison'],
+    ['--retry-failed', 'with --resume: rerun failed rows'],
+    ['--retry-unknown', 'with --resume: rerun rows whose creation is in doubt, or whose results are gone'],
     ['--cancel', 'with --resume: cancel requests that the provider has not answered'],
-    ['--retry-unknown', 'with --resume: rerun rows whose results are gone'],
     ['--dry-run', 'check every row and estimate the cost, but create nothing'],
   ],
   examples: [
