@@ -61,7 +61,7 @@ test('a balance is never overdrawn, however many creations come at once', async 
   await service.close();
 });
 
-test('what another process publishes and withdraws is seen at once', async () => {
+test('prompts that another process publishes and unpublishes are seen at once', async () => {
   const service = await TestService.start();
   const { promptVersionId } = await service.publish('fresh', 'new');
   expect((await service.get(`/prompt-versions/${promptVersionId}`)).http).toBe(200);

@@ -46,7 +46,7 @@ describe('a directory of prompts', () => {
     );
   });
 
-  test('a file that is removed stays published', async () => {
+  test('keeps a prompt published if its file is removed', async () => {
     const promptsDir = directory();
     put(promptsDir, 'kept.prompt', 'Kept');
     service = await TestService.start({ promptsDir });
@@ -73,7 +73,7 @@ describe('models that change', () => {
     expect(resources.models.map(({ model }) => model)).toEqual(['echo', 'card', 'clip', 'sandbox', 'bard']);
   });
 
-  test("a models file that can't be read is told of, and the others stay", async () => {
+  test("a models file that can't be read is reported, and the other models stay", async () => {
     service = await TestService.start();
     writeFileSync(path.join(service.dataDir, 'models.yaml'), 'models: 5\n');
     await expect.poll(() => service.notices.join('\n')).toContain('models.yaml:1: ');
@@ -82,13 +82,13 @@ describe('models that change', () => {
 });
 
 describe('the address', () => {
-  test("is this machine's alone by default, without a warning", async () => {
+  test('is loopback by default, without a warning', async () => {
     service = await TestService.start();
     expect(service.service.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
     expect(service.notices).toEqual([]);
   });
 
-  test('is warned of where others can reach it, and pictures are at the one the caller used', async () => {
+  test('causes a warning if others can reach it, and pictures have the address that the caller used', async () => {
     service = await TestService.start({ host: '0.0.0.0' });
     const { port } = new URL(service.service.url);
     expect(service.notices).toEqual([expect.stringContaining('0.0.0.0 is reachable from other machines')]);

@@ -26,7 +26,7 @@ async function slowRun(service: TestService, delaySeconds: string): Promise<obje
 const rows = async (service: TestService) =>
   (await service.data<RunPage>('/runs', { key: service.service.sessionKey })).rows;
 
-test('many runs at a time are no reason for a warning', async () => {
+test('many runs at a time cause no warning', async () => {
   const clock = new HandClock();
   const service = await TestService.start({ clock });
   const warnings: Error[] = [];
@@ -54,7 +54,7 @@ describe('a service that is told to stop', () => {
     await closed;
   });
 
-  test('answers 504 where it does not, and the run goes on at the next start', async () => {
+  test('answers 504 if its run does not end within the grace, and the run continues at the next start', async () => {
     const clock = new HandClock();
     const dataDir = temporaryDataDir();
     const first = await TestService.start({ clock, dataDir, graceMs: GRACE });
@@ -74,7 +74,7 @@ describe('a service that is told to stop', () => {
     await expect.poll(() => rows(second)).toMatchObject([{ runId: data.runId, runStatus: 'succeeded' }]);
   });
 
-  test('however often it is stopped, that is no dying', async () => {
+  test('does not count as dead, however often it is stopped', async () => {
     const clock = new HandClock();
     const dataDir = temporaryDataDir();
     const first = await TestService.start({ clock, dataDir, syncWindowMs: WINDOW });
@@ -154,7 +154,7 @@ describe('a request whose headers are still arriving when the service is told to
     await closed;
   });
 
-  test('is waited for no longer than the grace', async () => {
+  test('does not delay the end beyond the grace', async () => {
     const clock = new HandClock();
     const service = await TestService.start({ clock, graceMs: GRACE });
     const { answer } = await arriving(service);
@@ -167,7 +167,7 @@ describe('a request whose headers are still arriving when the service is told to
 });
 
 describe('a service that is told to stop does not wait for', () => {
-  test('a connection on which nothing was ever asked', async () => {
+  test('a connection without any request', async () => {
     const service = await TestService.start({ clock: new HandClock(), graceMs: GRACE });
     const socket = await connected(service);
     const closed = once(socket, 'close');

@@ -146,7 +146,7 @@ describe('prompts new', () => {
     });
   });
 
-  it('says what is wrong with a file that it can not convert', async () => {
+  it('reports the faults of a file that it can not convert', async () => {
     const { promptrun, home } = machine({
       'a.prompt.yml': 'name: A\nmessages:\n  - role: judge\n    content: x\n',
     });
@@ -158,7 +158,7 @@ describe('prompts new', () => {
     expect(existsSync(path.join(home, 'a.prompt'))).toBe(false);
   });
 
-  it('overwrites nothing, and leaves nothing half done', async () => {
+  it('overwrites nothing, and leaves no partial files', async () => {
     const { home, promptrun } = machine({ 'tides.test.yaml': 'mine' });
     const { stderr, exitCode } = await promptrun(['prompts', 'new', 'tides.prompt']);
     expect(stderr).toMatch(/^error: tides\.test\.yaml exists already/);
@@ -168,7 +168,7 @@ describe('prompts new', () => {
 });
 
 describe('prompts check', () => {
-  it('finds a file that is not text, and goes on with the next', async () => {
+  it('reports a file that is not text, and checks the next one', async () => {
     const { promptrun } = machine({ 'bytes.prompt': Buffer.from([0x48, 0xe9]), 'bad.prompt': '{{#if x}}' });
     const { stdout, exitCode } = await promptrun(['prompts', 'check', 'bytes.prompt', 'bad.prompt']);
     expect(stdout).toMatch(

@@ -13,12 +13,12 @@ const found = get(success(runOf()));
 const going = get(success(runOf({ runStatus: 'running', outputs: [], tokens: 0 })));
 
 describe('runs get', () => {
-  it('gives the outputs of a run that has ended', async () => {
+  it('prints the outputs of a run that has ended', async () => {
     const { exitCode, stdout } = await command(await serviceOf(found), ['runs', 'get', RUN]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
   });
 
-  it('saves them where it is told to', async () => {
+  it('saves them to the folder of --save', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'get', RUN, '--save', 'out'];
     const { exitCode, stdout } = await command(await serviceOf(found), args, { home });
@@ -26,7 +26,7 @@ describe('runs get', () => {
     expect(readFileSync(path.join(home, 'out', `${RUN}-1.txt`), 'utf8')).toBe('Hello, Ada!');
   });
 
-  it('is a success for one that still runs, in every form', async () => {
+  it('exits 0 for a run that is still running, in every form', async () => {
     const service = await serviceOf(going, { ...going });
     const plain = await command(service, ['runs', 'get', RUN]);
     expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({ exitCode: 0, stdout: '' });
@@ -35,12 +35,12 @@ describe('runs get', () => {
     expect({ exitCode: json.exitCode, stdout: json.stdout() }).toEqual({ exitCode: 0, stdout: 'running\n' });
   });
 
-  it('ends in 5 for one that failed', async () => {
+  it('exits 5 for a run that failed', async () => {
     const service = await serviceOf(get(success(runOf({ runStatus: 'failed', outputs: [] }))));
     expect((await command(service, ['runs', 'get', RUN, '--json'])).exitCode).toBe(5);
   });
 
-  it('ends in 4 for one that is not there', async () => {
+  it('exits 4 for a run that does not exist', async () => {
     const service = await serviceOf(get(failure(404, 'NOT_FOUND_ERROR', 'no such run')));
     const { exitCode, stderr } = await command(service, ['runs', 'get', RUN, '--json']);
     expect(exitCode).toBe(4);
@@ -96,7 +96,7 @@ describe('runs save', () => {
     expect(existsSync(path.join(home, 'out', `${RUN}.json`))).toBe(true);
   });
 
-  it('has nothing to save of a run that goes on', async () => {
+  it('saves nothing of a run that has not ended', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'save', RUN, '--to', 'out'];
     const { exitCode, stderr } = await command(await serviceOf(going), args, { home });

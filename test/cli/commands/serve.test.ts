@@ -21,7 +21,7 @@ async function serving(args: string[], options: TestOptions = {}) {
 }
 
 describe('serve', () => {
-  it('says where it listens first, then a key on the first start only, and ends well on a signal', async () => {
+  it('prints its address first, then a key on the first start only, and exits 0 on a signal', async () => {
     const home = temporaryDirectory();
     const first = await serving([], { home });
     expect(first.stdout()).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\/v1\n/);
@@ -32,7 +32,7 @@ describe('serve', () => {
     expect(second.stdout()).toMatch(/^listening on .*\npage: http:\/\/127\.0\.0\.1:\d+\/\n$/);
   });
 
-  it('takes the key it printed', async () => {
+  it('accepts the key that it printed', async () => {
     const server = await serving([]);
     const key = await new Promise<string>(resolve => {
       const look = () => {
@@ -108,7 +108,7 @@ describe('serve', () => {
     );
   });
 
-  it('warns where other machines can reach it', async () => {
+  it('warns if other machines can reach it', async () => {
     const { stderr, stop } = await serving(['--host', '0.0.0.0', '--quiet']);
     await stop();
     expect(stderr()).toMatch(/^warning: 0\.0\.0\.0 .*--public-url/);

@@ -64,7 +64,7 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     expect(stderr()).toContain('To remove the package itself: npm uninstall --global promptrun');
   });
 
-  it('names it all and removes nothing with --dry-run, and without --yes off a terminal', async () => {
+  it('lists everything and removes nothing with --dry-run, and without --yes off a terminal', async () => {
     const { home, promptrun } = await usedHome();
     const before = everythingIn(home);
     const dry = await promptrun(['uninstall', '--dry-run']);

@@ -4,7 +4,7 @@ import { type CommandResult, runInProcess, temporaryDirectory } from '../../supp
 import { scriptedServiceForTest, success } from '../../support/scripted-service.ts';
 
 describe('usage', () => {
-  it('tells what the runs of a time cost, by prompt, day, model and status', async () => {
+  it('shows what the runs of a period cost, by prompt, day, model and status', async () => {
     const home = temporaryDirectory();
     const run = (...argv: string[]): Promise<CommandResult> =>
       runInProcess(['-q', ...argv], { home, local: localService });
@@ -58,7 +58,7 @@ describe('usage', () => {
     expect([exitCode, stdout()]).toEqual([0, '{"a":1}\t1\t0\t1\t-\t-\t-\t-\tfalse\n']);
   });
 
-  it('knows no models of another service', async () => {
+  it('refuses --by model for another service', async () => {
     const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9/v1', PROMPTRUN_API_KEY: 'a-key' };
     const { exitCode, stderr } = await runInProcess(['usage', '--by', 'model'], { env });
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--by model')]);

@@ -25,7 +25,7 @@ async function machine() {
 }
 
 describe('versions label', () => {
-  it('names a version, which runs by its label until that is moved', async () => {
+  it('names a version, which runs by its label until the label is moved', async () => {
     const { promptrun, first, second } = await machine();
     const set = await promptrun(['versions', 'label', 'summary', first.slice(0, 8), 'production']);
     expect(set).toMatchObject({ exitCode: 0, stdout: `summary@production leads to ${first}\n` });
@@ -49,7 +49,7 @@ describe('versions label', () => {
     expect((await promptrun(run)).stdout).toBe('Two 1\n');
   });
 
-  it('removes a label, and says what is not there', async () => {
+  it('removes a label, and reports a label that does not exist', async () => {
     const { promptrun, first } = await machine();
     await promptrun(['versions', 'label', 'summary', first, 'old']);
     const remove = ['versions', 'label', 'summary', 'old', '--remove'];

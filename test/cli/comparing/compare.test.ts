@@ -18,7 +18,7 @@ function project(): Project {
 const COMPARE = ['compare', 'a.prompt', 'b.prompt', '--from', 'rows.csv'];
 
 describe('compare', () => {
-  it('tells what is the same and what changed, a line a row', async () => {
+  it('shows what is the same and what changed, one line per row', async () => {
     const { exitCode, stdout } = await project().run(COMPARE);
     const lines = stdout()
       .trim()
@@ -33,7 +33,7 @@ describe('compare', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('takes the inputs of one row in place of a file, and asks for some row', async () => {
+  it('takes the inputs of one row in place of a file, and requires a row', async () => {
     const { exitCode, stdout } = await project().run(['compare', 'a.prompt', 'b.prompt', '-i', 'text=hello']);
     expect([exitCode, stdout().trim().split('\n')]).toEqual([
       0,
@@ -75,14 +75,14 @@ describe('compare', () => {
     expect((await project().run([...COMPARE, ...flags])).exitCode).toBe(code);
   });
 
-  it('counts a run that failed as failed, which --fail-on failed tells', async () => {
+  it('counts a failed run as failed, which --fail-on failed reports', async () => {
     const files = { 'rows.jsonl': '{"note":"a"}\n' };
     const compare = ['compare', 'sandbox', 'sandbox', '--from', 'rows.jsonl', '-o', 'outcome=failed'];
     const { stdout, exitCode } = await new Project(files).run([...compare, '--fail-on', 'failed']);
     expect([exitCode, stdout().split('\t')[2]]).toEqual([5, 'failed']);
   });
 
-  it('says of a creation that was not answered where its run may be', async () => {
+  it('names the runs that an unanswered creation may have made', async () => {
     const versionId = randomUUID();
     const runId = randomUUID();
     const row = { runId, promptVersionId: versionId, outputs: [], runStatus: 'running', credits: null };
@@ -117,7 +117,7 @@ describe('compare', () => {
     expect(stderr()).toContain(`promptrun runs wait ${runId}`);
   });
 
-  it('compares models, which pictures are compared by their bytes', async () => {
+  it('compares models, and pictures by their bytes', async () => {
     const files = { 'rows.csv': 'place\nOslo\n' };
     const { stdout } = await new Project(files).run([
       'compare',
@@ -166,7 +166,7 @@ describe('compare', () => {
     ]);
   });
 
-  it('makes a page that loads nothing and in which what came is text', async () => {
+  it('makes a page that loads nothing and shows answers as text', async () => {
     const files = project();
     await files.run([...COMPARE, '--report', 'compare.html']);
     const page = readFileSync(path.join(files.home, 'compare.html'), 'utf8');

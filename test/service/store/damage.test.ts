@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 const refused = () => startService({ dataDir, env: {} });
 
-describe('a damaged store is said to be damaged, with what to do, and stays as it is', () => {
+describe('a damaged store is reported, with what to do, and stays unchanged', () => {
   async function expectRefusal(reason: string): Promise<void> {
     const before = existsSync(file) ? readFileSync(file) : undefined;
     for (const open of [refused, () => openStore({ dataDir })]) {
@@ -83,7 +83,7 @@ describe('a damaged store is said to be damaged, with what to do, and stays as i
 });
 
 describe('a new store', () => {
-  test('is begun beside a damaged one, which is kept', async () => {
+  test('is started next to a damaged one, which is kept', async () => {
     truncateSync(file, 100);
     const service = await TestService.start({ dataDir, newStore: true });
     const aside = (await readdir(dataDir)).find(name => /^promptrun-aside-.*\.db$/.test(name)) ?? '';
@@ -94,7 +94,7 @@ describe('a new store', () => {
     await service.close();
   });
 
-  test('is not begun under a process that uses the old one', async () => {
+  test('is not started while a process uses the old one', async () => {
     const service = await TestService.start({ dataDir });
     await expect(startService({ dataDir, env: {}, newStore: true })).rejects.toThrow(
       'in use by another process',
@@ -103,7 +103,7 @@ describe('a new store', () => {
     await service.close();
   });
 
-  test('can be begun where there is none', async () => {
+  test('can be started if there is none', async () => {
     const fresh = temporaryDataDir();
     mkdirSync(fresh, { mode: 0o700 });
     const service = await TestService.start({ dataDir: fresh, newStore: true });

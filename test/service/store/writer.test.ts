@@ -22,7 +22,7 @@ const keys = async () =>
   (await db.selectFrom('settings').select('key').orderBy('key').execute()).map(row => row.key);
 
 describe('the writer', () => {
-  test('undoes a failing write alone, whole, and tells only its caller', async () => {
+  test('undoes only a failing write, all of it, and reports it only to its caller', async () => {
     const half = async (db: Db): Promise<void> => {
       await put('half')(db);
       await put('a')(db);
@@ -45,7 +45,7 @@ describe('the writer', () => {
     expect(await keys()).toEqual(['b']);
   });
 
-  test('idle waits for everything, also for what is added meanwhile', async () => {
+  test('waits in idle() for all writes, those added meanwhile too', async () => {
     let isLast = false;
     const writing = async (): Promise<void> => {
       await writer.write(put('a'));
