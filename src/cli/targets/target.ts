@@ -49,9 +49,11 @@ export async function resolveTarget(
     return { ...(await versionOfFile(ctx, file, { model, config })), mayBePrompt: false };
   }
   if (model !== undefined) requireLocalService(ctx, `the model ${model}`);
-  const resolved = await resolveName(ctx, connection, aliasOrName(ctx, target)).catch((error: unknown) => {
-    throw withLikelyFile(ctx, target, error);
-  });
+  const resolved = await resolveName(ctx, connection, aliasOrName(ctx, target)).catch(
+    async (error: unknown) => {
+      throw await withLikelyFile(ctx, target, error);
+    },
+  );
   if (model === undefined) return resolved;
   const { promptVersionId } = await withLocalStore(ctx, store =>
     store.ensureUnlistedVersion({ promptVersionId: resolved.promptVersionId, model, config }),
@@ -64,14 +66,16 @@ interface TargetOptions extends VersionWanted {
 }
 
 /** Adds the prompt file that was probably meant to the error for an unknown name. */
-function withLikelyFile({ cwd }: Context, target: string, error: unknown): unknown {
+async function withLikelyFile(ctx: Context, target: string, error: unknown): Promise<unknown> {
   if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) return error;
-  const [, file = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
-  const withExtension = file.endsWith(PROMPT_EXTENSION) ? file : `${file}${PROMPT_EXTENSION}`;
-  if (!existsSync(path.resolve(cwd, withExtension))) return error;
-  const meant = revision === undefined ? withExtension : `${withExtension}${REVISION_MARK}${revision}`;
+  const [, name = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
+  const file = name.endsWith(PROMPT_EXTENSION) ? name : `${name}${PROMPT_EXTENSION}`;
+  const found = path.resolve(ctx.cwd, file);
+  if (!existsSync(found)) return error;
+  const isCommitted =
+    revision !== undefined && (await (await import('./git/revision.ts')).isRevision(ctx, found, revision));
   const { status, exitCode, data, message, hints } = error;
-  const hint = `Did you mean ${revision === undefined ? 'the file ' : ''}${meant}?`;
+  const hint = `Did you mean ${isCommitted ? `${file}${REVISION_MARK}${revision}` : `the file ${file}`}?`;
   return new CliError(message, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
 }
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { git } from './git/git-fixture.ts';
 
 function homeWithNote(text: string): string {
   const home = temporaryDirectory();
@@ -16,9 +17,12 @@ describe('a name that stands for nothing', () => {
   it.each([
     ['note', 'the file note.prompt'],
     ['note@HEAD', 'note.prompt@git:HEAD'],
-    ['note.prompt@HEAD~1', 'note.prompt@git:HEAD~1'],
+    ['note.prompt@HEAD', 'note.prompt@git:HEAD'],
+    ['note@production', 'the file note.prompt'],
   ])('%s brings a hint at the file that was probably meant', async (target, meant) => {
     const home = homeWithNote(NOTE);
+    git(home, 'init', '-q');
+    git(home, 'commit', '-qm', 'Begin', '--allow-empty');
     const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
     expect(exitCode).toBe(4);
     expect(stderr()).toContain(`\nDid you mean ${meant}?\n`);

@@ -42,6 +42,17 @@ export async function withPromptFile<T>(
   }
 }
 
+/** Returns true if git knows a revision in the repository of a file. */
+export async function isRevision(ctx: Context, file: string, revision: string): Promise<boolean> {
+  try {
+    const { top } = findRepository(file, ctx.env);
+    await commitOf(gitIn(top, await gitEnvironment(ctx, top), ctx.signal), revision);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 type Git = (args: readonly string[], mostBytes?: number) => Promise<Buffer>;
 
 async function checkOut(
