@@ -66,67 +66,37 @@ export async function runRound(
   budget: Budget,
   round?: Round,
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
-  const report = (line: string): void => ctx.io.error(`warning: ${oneLine(line)}`);
-  const found = await findTestFiles(ctx, options.paths, report);
-  const paths = found.files;
-  if (options.update) for (const file of paths) checkBelow(fileIn(file));
-  const before = await readFilteredBaseline(ctx, options);
-  const judge = new Judge(ctx, options.judge, budget);
-  const { files, faults } = await readFiles(ctx, found, judge, options);
-  const all = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
-  const judged = [...all].filter(needsJudge);
-  const paced = pacedConnections(ctx, options.rate);
-  const connectionOf = async (target: string): Promise<Connection> => {
-    const connection = await paced(target);
-    // Judging has a known cost even if another service runs the prompts.
-    if (judged.length === 0) budget.check(connection);
-    return connection;
-  };
-  const chosen =
-    round === undefined
-      ? files
-      : files.map(file => ({ ...file, cases: file.cases.filter(one => round.isChosen(file, one)) }));
-  const prepared = await prepareEntries(ctx, connectionOf, chosen);
-  const allFaults = [...faults, ...prepared.faults];
-  for (const { fault } of allFaults) reportFile(ctx, fault);
-  noteUnreachable(ctx, prepared.entries);
-  if (options.providerBatch) {
-    await checkBatches(prepared.entries);
-    for (const one of prepared.entries.length === 0 ? [] : judged) await judge.checkBatch(one);
-  }
-  if (options.dryRun)
-    return { files, code: await dryRunTests(ctx, prepared.entries, allFaults, { ...options, judge }) };
-  if (before && prepared.entries.length > 0)
+  const prepared = await prepareRound(ctx, options, budget, round);
+  const { files, paths, entries, faults, judge, judged, baseline } = prepared;
+  if (options.dryRun) return { files, code: await dryRunTests(ctx, entries, faults, { ...options, judge }) };
+  if (baseline && entries.length > 0)
     refuseWithoutPair(
-      before,
-      prepared.entries.map(({ entry }) => entry),
+      baseline,
+      entries.map(({ entry }) => entry),
     );
-  const unchecked = prepared.entries.filter(({ entry }) => isUnchecked(entry.testCase));
-  const checked = prepared.entries.filter(({ entry }) => !isUnchecked(entry.testCase));
+  const unchecked = entries.filter(({ entry }) => isUnchecked(entry.testCase));
+  const checked = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
   await checkPrices(budget, checked);
-  for (const one of prepared.entries.length === 0 ? [] : judged) await judge.checkPrice(one);
-  if (round !== undefined && (await costsNothing(ctx, prepared.entries, judged.length > 0))) round.onFree();
+  for (const one of judged) await judge.checkPrice(one);
+  if (round !== undefined && (await costsNothing(ctx, entries, prepared.isJudged))) round.onFree();
   const media = new Map<string, MediaContent>();
   const tests = { entries: checked, paths, judge, budget, media };
   const ran = await runEntriesByService(ctx, tests, options).catch((error: unknown) => {
     throw resumable(error);
   });
-  const places = new Map(prepared.entries.map(({ entry }, at) => [entry, at]));
-  const place = ({ entry }: EntryResult): number => places.get(entry) ?? places.size;
-  const results = [...ran, ...unchecked.map(({ entry }) => uncheckedResult(entry))].toSorted(
-    (one, other) => place(one) - place(other),
-  );
-  if (results.length + allFaults.length === 0 && !options.watch) throw nothingToRun(options);
+  const results = inEntryOrder([...ran, ...unchecked.map(({ entry }) => uncheckedResult(entry))], entries);
+  if (results.length + faults.length === 0 && !options.watch) throw nothingToRun(options);
   const updated = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
-  const ordered = inOrder([...updated.results, ...allFaults.map(faultyFileResult)], paths);
-  // The faults of the files are already reported; without results there is nothing else to show.
-  const isShown = results.length > 0 || options.outputs.length > 0 || wantsJson(ctx);
+  const ordered = inOrder([...updated.results, ...faults.map(faultyFileResult)], paths);
   await budget.totals(true);
-  const comparison = before && compareWithBaseline(before, ordered);
-  const summary = summarize(ordered, options.repeating, comparison);
-  if (isShown) await reportTests(ctx, ordered, options.outputs, { media, budget, summary });
-  for (const line of budget.spentLines('cases'))
-    ctx.io.note(`note: ${round === undefined || ctx.isReplay ? '' : 'so far '}${line}`);
+  const comparison = baseline && compareWithBaseline(baseline, ordered);
+  // The faults of the files are already reported; without results there is nothing else to show.
+  if (results.length > 0 || options.outputs.length > 0 || wantsJson(ctx)) {
+    const summary = summarize(ordered, options.repeating, comparison);
+    await reportTests(ctx, ordered, options.outputs, { media, budget, summary });
+  }
+  const beginning = round === undefined || ctx.isReplay ? '' : 'so far ';
+  for (const line of budget.spentLines('cases')) ctx.io.note(`note: ${beginning}${line}`);
   if (budget.reached !== undefined) reportCap(ctx, budget.reached, results);
   reportLeft(ctx, results);
   reportLeftOut(ctx, files, results);
@@ -134,6 +104,54 @@ export async function runRound(
   const made = ordered.flatMap(({ repetitions }) => repetitions.filter(({ isEarlier }) => !isEarlier));
   if (areUnanswered(made)) throw nobodyAnswered();
   return { files, code: testsExitCode(ordered, options.gate, comparison) };
+}
+
+/** Reads the test files, and reports and checks what can be known before anything is sent. */
+async function prepareRound(ctx: Context, options: TestOptions, budget: Budget, round: Round | undefined) {
+  const warn = (line: string): void => ctx.io.error(`warning: ${oneLine(line)}`);
+  const found = await findTestFiles(ctx, options.paths, warn);
+  const paths = found.files;
+  if (options.update) for (const file of paths) checkBelow(fileIn(file));
+  const baseline = await readFilteredBaseline(ctx, options);
+  const judge = new Judge(ctx, options.judge, budget);
+  const read = await readFiles(ctx, found, judge, options);
+  const cases = read.files.flatMap(file => file.cases);
+  const allJudged = [...allExpectations(cases.flatMap(({ expect }) => expect))].filter(needsJudge);
+  const isJudged = allJudged.length > 0;
+  const paced = pacedConnections(ctx, options.rate);
+  const connectionOf = async (target: string): Promise<Connection> => {
+    const connection = await paced(target);
+    // Judging has a known cost even if another service runs the prompts.
+    if (!isJudged) budget.check(connection);
+    return connection;
+  };
+  const { entries, faults: entryFaults } = await prepareEntries(
+    ctx,
+    connectionOf,
+    chosenFiles(read.files, round),
+  );
+  const faults = [...read.faults, ...entryFaults];
+  for (const { fault } of faults) reportFile(ctx, fault);
+  noteUnreachable(ctx, entries);
+  const judged = entries.length === 0 ? [] : allJudged;
+  if (options.providerBatch) {
+    await checkBatches(entries);
+    for (const one of judged) await judge.checkBatch(one);
+  }
+  return { files: read.files, paths, entries, faults, judge, judged, isJudged, baseline };
+}
+
+/** Returns the files with the cases that the round chooses. */
+function chosenFiles(files: readonly TestFile[], round: Round | undefined): readonly TestFile[] {
+  if (round === undefined) return files;
+  return files.map(file => ({ ...file, cases: file.cases.filter(one => round.isChosen(file, one)) }));
+}
+
+/** Sorts results as their cases stand in the files: cases without checks don't run with the others. */
+function inEntryOrder(results: readonly EntryResult[], entries: readonly PreparedEntry[]): EntryResult[] {
+  const places = new Map(entries.map(({ entry }, at) => [entry, at]));
+  const place = ({ entry }: EntryResult): number => places.get(entry) ?? places.size;
+  return results.toSorted((one, other) => place(one) - place(other));
 }
 
 /** Reads the baseline without the cases that `--filter` leaves out, which must not count as gone. */

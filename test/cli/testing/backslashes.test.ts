@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sharedPath } from '../../../src/cli/core/paths.ts';
-import { noteOnBackslashes } from '../../../src/cli/testing/cases/read-test-file.ts';
+import { noteOnBackslashes } from '../../../src/cli/testing/cases/read-target.ts';
 import { ECHO, Project } from './support.ts';
 
 const TARGET = 'sub\\echo.prompt';

@@ -285,8 +285,9 @@ function filledValue(
   const filled = (part: JsonValue): JsonValue => {
     if (typeof part === 'string') {
       if (part.startsWith('file://')) return conversion.read(part, at).text.trim();
-      if (!splitNunjucks(part).isPlain)
+      if (!splitNunjucks(part).isPlain) {
         conversion.note(at, 'Nunjucks other than `{{name}}` is left as it stands');
+      }
       return fillVars(part, vars);
     }
     if (isJsonList(part)) return part.map(filled);

@@ -1,0 +1,98 @@
+import path from 'node:path';
+import { FileFault } from '../../../files/file-fault.ts';
+import { NamedFiles } from '../../../files/named-file.ts';
+import { type YamlEntries, type YamlEntry, type YamlValue, yamlOf } from '../../../files/yaml.ts';
+import type { Context } from '../../context.ts';
+import type { ExpectationsContext } from '../expectations/kinds.ts';
+import { ALL } from './pass-rule.ts';
+import { readCase } from './read-case.ts';
+import { readTarget } from './read-target.ts';
+import { readTestedModels } from './read-tested-models.ts';
+import type { ReadingContext, TestFileOptions } from './reading-context.ts';
+import { runFileTask } from './run-file-task.ts';
+import { judgeFor, readPass, readTransform } from './shared-fields.ts';
+import type { TestCase, TestFile } from './test-case.ts';
+import { faultIn, fieldsOf } from './test-values.ts';
+
+const FILE_KEYS = ['target', 'model', 'models', 'trim', 'transform', 'judge', 'pass', 'cases'];
+const MAX_CASES = 100_000;
+
+interface TestFileSource {
+  readonly file: string;
+  readonly name: string;
+  readonly options: Omit<TestFileOptions, 'judge'> &
+    Pick<ExpectationsContext, 'judge' | 'judgeRank' | 'isAsPromptfoo'>;
+  /** The target in place of the one that the text names. */
+  readonly target?: string;
+}
+
+/** Parses the text of a test file. @throws {CliError} USAGE_ERROR with file and line if it is invalid */
+export async function parseTestFile(
+  ctx: Context,
+  text: string,
+  { file, name, options, target }: TestFileSource,
+): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
+  const inFolder = {
+    ...ctx,
+    ...options,
+    cwd: path.dirname(file),
+    counted: new NamedFiles(),
+    texts: new Map(),
+  };
+  try {
+    const root = yamlOf(await runFileTask(ctx, 'readYaml', { text, file: name }), 1, name);
+    return await readContent(inFolder, root, file, target);
+  } catch (error) {
+    throw error instanceof FileFault ? faultIn(error, error.what) : error;
+  }
+}
+
+async function readContent(
+  ctx: ReadingContext,
+  root: YamlValue,
+  file: string,
+  target?: string,
+): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
+  const fields = fieldsOf(root, 'a test file', FILE_KEYS);
+  const listed = fields.get('cases');
+  if (listed === undefined) throw faultIn(root, 'there are no cases');
+  const common = {
+    trims: trimsAnswers(fields),
+    ...(readPass(fields) ?? { pass: ALL }),
+    ...(await readTransform(ctx, fields)),
+  };
+  const inFile = { ...ctx, judge: judgeFor(fields, ctx) };
+  const writtenIn = ctx.watch ? caseTexts(fields) : () => ({});
+  const cases: TestCase[] = [];
+  for (const [at, value] of caseItems(listed).entries()) {
+    cases.push({ ...common, ...(await readCase(inFile, value, at + 1)), ...writtenIn(value) });
+  }
+  return {
+    cases,
+    target: target ?? readTarget(ctx, root, fields, file),
+    models: await readTestedModels(ctx, fields),
+  };
+}
+
+/** Returns the cases of a file, at least one. */
+function caseItems(listed: YamlEntry): YamlValue[] {
+  const items = listed.value.items('cases');
+  if (items.length === 0) throw faultIn(listed, 'cases is empty');
+  if (items.length <= MAX_CASES) return items;
+  throw faultIn(listed, `there are more than ${MAX_CASES.toLocaleString('en')} cases`);
+}
+
+/** Returns a function that writes a case with all keys that it shares with the others, to find the cases that change. */
+function caseTexts(fields: YamlEntries): (value: YamlValue) => Pick<TestCase, 'written'> {
+  const others = [...fields].filter(([key]) => key !== 'cases');
+  const shared = others.map(([key, { value }]) => [key, value.json()]);
+  return value => ({ written: JSON.stringify([shared, value.json()]) });
+}
+
+function trimsAnswers(fields: YamlEntries): boolean {
+  const trim = fields.get('trim');
+  if (trim === undefined) return false;
+  const value = trim.value.json();
+  if (typeof value === 'boolean') return value;
+  throw faultIn(trim, 'trim must be true or false');
+}

@@ -1,0 +1,128 @@
+import path from 'node:path';
+import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
+import { CaseFault } from '../../errors.ts';
+import { parseKeyValue } from '../../inputs/flags.ts';
+import { type GivenImage, openGivenImages } from '../../inputs/images/place-images.ts';
+import { checkNamedFile, imagesNamedIn } from '../../inputs/named-file.ts';
+import { collectInputs } from '../../inputs/text-inputs.ts';
+import { readExpectations } from '../expectations/kinds.ts';
+import type { ReadingContext } from './reading-context.ts';
+import { MAX_REPEAT } from './repetitions.ts';
+import { judgeFor, readPass, readTransform } from './shared-fields.ts';
+import type { TestCase } from './test-case.ts';
+import { atValue, faultIn, fieldsOf, inputTextIn, numberIn, textIn } from './test-values.ts';
+
+const CASE_KEYS = [
+  'name',
+  'inputs',
+  'images',
+  'options',
+  'vars',
+  'transform',
+  'judge',
+  'expect',
+  'repeat',
+  'pass',
+];
+
+/** A case whose `pass` is set only if the case has its own. */
+type ReadCase = Omit<TestCase, 'pass'> & Partial<Pick<TestCase, 'pass'>>;
+
+/** Reads a case. A fault that concerns only its inputs or expectations becomes part of it. */
+export async function readCase(ctx: ReadingContext, value: YamlValue, number: number): Promise<ReadCase> {
+  if (value.isEmpty) throw faultIn(value, 'a case must be a map of keys to values');
+  const fields = fieldsOf(value, 'a case', CASE_KEYS);
+  const [name, expected] = [fields.get('name'), fields.get('expect')];
+  const facts = {
+    name: name ? textIn(name.value, 'name') : `case ${number}`,
+    line: value.line,
+    options: readOptions(fields),
+    repeat: readRepeat(fields),
+    ...readPass(fields),
+  };
+  const reads: string[] = [];
+  const noting = { ...ctx, onNamed: (file: string) => reads.push(file) };
+  try {
+    const judge = judgeFor(fields, ctx);
+    const expect = expected ? await readExpectations(expected.value, { ...noting, judge }) : [];
+    const transform = await readTransform(noting, fields);
+    const inputs = await caseInputs(noting, fields);
+    return { ...facts, ...inputs, ...readVars(fields), ...transform, folder: noting, expect, reads };
+  } catch (error) {
+    if (!(error instanceof CaseFault)) throw error;
+    return { ...facts, text: new Map(), images: [], expect: [], reads, fault: error };
+  }
+}
+
+/** Reads the values that only expectations see; `llm` sees them as strings. */
+function readVars(fields: YamlEntries): Pick<TestCase, 'vars' | 'data'> {
+  const entries = [...fieldsUnder(fields, 'vars')].map(([key, { value }]) => ({ key, value }));
+  if (entries.length === 0) return {};
+  return {
+    vars: Object.fromEntries(entries.map(({ key, value }) => [key, value.json()])),
+    data: new Map(
+      entries.map(({ key, value }) => [key, value.isEmpty ? '' : inputTextIn(value, `the variable ${key}`)]),
+    ),
+  };
+}
+
+function readRepeat(fields: YamlEntries): number {
+  const value = fields.get('repeat')?.value;
+  if (value === undefined) return 1;
+  const repeat = numberIn(value, 'repeat', 'a whole number of 1 or more');
+  if (repeat > MAX_REPEAT) throw faultIn(value, `repeat (${repeat}) is more than ${MAX_REPEAT}`);
+  return repeat;
+}
+
+/** Reads a case's inputs like those of `run`, with files relative to the test file. */
+async function caseInputs(
+  ctx: ReadingContext,
+  fields: YamlEntries,
+): Promise<Pick<TestCase, 'text' | 'images'>> {
+  const text = new Map<string, string>();
+  for (const [key, { value }] of fieldsUnder(fields, 'inputs')) {
+    const written = inputTextIn(value, `the input ${JSON.stringify(key)}`);
+    const read = readCaseValue(ctx, key, written).catch((error: unknown) => {
+      throw atValue(value, error, message => message.replace(/^--input /u, ''));
+    });
+    text.set(key, await read);
+  }
+  const images: GivenImage[] = [];
+  for (const value of fields.get('images')?.value.items('images') ?? []) {
+    const named = textIn(value, 'an image');
+    if (named === '-') throw faultIn(value, NO_STANDARD_INPUT);
+    const opened = openGivenImages(imagesNamedIn(ctx, ctx), [named]).catch((error: unknown) => {
+      throw atValue(value, error, String);
+    });
+    images.push(...(await opened));
+  }
+  return { text, images };
+}
+
+const NO_STANDARD_INPUT = "a test can't read standard input";
+
+async function readCaseValue(ctx: ReadingContext, key: string, written: string): Promise<string> {
+  if (written === '@-') throw new Error(NO_STANDARD_INPUT);
+  const named = /^@(?!@)/u.test(written) ? path.resolve(ctx.cwd, written.slice(1)) : undefined;
+  if (named !== undefined) checkNamedFile(ctx, written.slice(1));
+  const read = named === undefined ? undefined : ctx.texts.get(named);
+  if (read !== undefined) return read;
+  const { text } = await collectInputs(ctx, { inputs: [`${key}=${written}`], images: [] });
+  const value = text.get(key) ?? '';
+  if (named !== undefined) ctx.texts.set(named, value);
+  return value;
+}
+
+function readOptions(fields: YamlEntries): ReadonlyMap<string, string> {
+  return new Map(
+    [...fieldsUnder(fields, 'options')].map(([key, { value }]) => {
+      const pair = parseKeyValue(`${key}=${inputTextIn(value, `the option ${key}`)}`, 'options');
+      return [pair.key, pair.value];
+    }),
+  );
+}
+
+function fieldsUnder(fields: YamlEntries, key: string): YamlEntries {
+  const entry = fields.get(key);
+  return entry ? fieldsOf(entry.value, key) : new Map();
+}

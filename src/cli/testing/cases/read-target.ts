@@ -1,0 +1,69 @@
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { namesOtherComputer } from '../../../files/named-file.ts';
+import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
+import type { Context } from '../../context.ts';
+import type { CliError } from '../../errors.ts';
+import { REVISION_MARK } from '../../targets/named-prompt-file.ts';
+import type { TestFileOptions } from './reading-context.ts';
+import { faultIn, textIn } from './test-values.ts';
+
+/** The endings of prompt files, in order of precedence: promptrun's own before those of other tools. */
+const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml', '.yaml', '.yml', '.md', '.txt'];
+
+/** Returns the path of a prompt file, or else a name for a service or an alias to resolve. */
+export function readTarget(
+  ctx: Context & Pick<TestFileOptions, 'mayTarget'>,
+  root: YamlValue,
+  fields: YamlEntries,
+  file: string,
+): string {
+  const named = fields.get('target')?.value;
+  const place = named ?? root;
+  const own = `./${path.basename(file).replace(/\.test\.ya?ml$/u, '')}`;
+  const targets = named ? [textIn(named, 'target')] : PROMPT_ENDINGS.map(ending => own + ending);
+  const [target = ''] = targets;
+  // Resolving the target refuses a revision later.
+  if (ctx.settings.aliases.has(target) || target.includes(REVISION_MARK)) return target;
+  if (namesOtherComputer(target)) {
+    throw faultIn(place, `the target ${target} is on another computer, or a device`);
+  }
+  if (!isPath(target)) return target;
+  const prompt = targets.map(one => path.resolve(path.dirname(file), one)).find(one => existsSync(one));
+  if (prompt === undefined) throw missingPromptFile(place, target);
+  if (!statSync(prompt).isFile()) throw faultIn(place, `the prompt file ${prompt} is not a regular file`);
+  if (!ctx.mayTarget(file, prompt)) {
+    throw faultIn(
+      place,
+      `the prompt file ${target} lies outside the working directory, the folder of the tests and their repository`,
+      'If you trust the test file, name it on the command line, or add --allow-outside.',
+    );
+  }
+  const note = noteOnBackslashes(target);
+  if (note !== undefined) ctx.io.note(`note: ${root.file}:${named?.line}: ${note}`);
+  return prompt;
+}
+
+/** Returns true for a path; slugs and ids have no slash or dot, except after an @. */
+function isPath(target: string): boolean {
+  return /[/\\]|^[^@]*\./u.test(target) || PROMPT_ENDINGS.some(ending => target.endsWith(ending));
+}
+
+function missingPromptFile(place: YamlValue, target: string): CliError {
+  return faultIn(
+    place,
+    `there is no prompt file ${target}`,
+    target.includes('\\')
+      ? 'Write the path with /: a backslash in it works on Windows only.'
+      : 'target names what to test: a prompt file, a slug, a version id or an alias.',
+  );
+}
+
+/** Returns a note if other systems can't find the target; undefined otherwise. */
+export function noteOnBackslashes(
+  target: string,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
+  if (platform !== 'win32' || !target.includes('\\')) return undefined;
+  return `the target ${target} works on Windows only; write ${target.replaceAll('\\', '/')}`;
+}

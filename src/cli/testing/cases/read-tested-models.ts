@@ -1,0 +1,47 @@
+import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import type { ReadingContext } from './reading-context.ts';
+import { readTransform } from './shared-fields.ts';
+import type { TestedModel } from './test-case.ts';
+import { faultIn, fieldsOf, textIn } from './test-values.ts';
+
+/** Reads `model` or `models`. */
+export async function readTestedModels(
+  ctx: ReadingContext,
+  fields: YamlEntries,
+): Promise<readonly TestedModel[]> {
+  const [one, several] = [fields.get('model'), fields.get('models')];
+  if (one && several) throw faultIn(several, 'model and models are both set: keep one');
+  if (one) return [{ model: textIn(one.value, 'model') }];
+  if (several === undefined) return [{ model: undefined }];
+  const models = new Map<string, TestedModel>();
+  for (const value of several.value.items('models')) {
+    models.set(JSON.stringify(value.json()), await readTestedModel(ctx, value));
+  }
+  if (models.size === 0) throw faultIn(several, 'models is empty');
+  return numbered([...models.values()]);
+}
+
+const MODEL_KEYS = ['model', 'config', 'transform'];
+
+async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
+  if (!value.isMap) return { model: textIn(value, 'a model') };
+  const fields = fieldsOf(value, 'a model', MODEL_KEYS);
+  const [model, config] = [fields.get('model'), fields.get('config')];
+  if (model === undefined) throw faultIn(value, 'a model needs `model`');
+  const settings = config?.value.json();
+  if (config && !isJsonObject(settings)) throw faultIn(config, 'config must be a map of keys to values');
+  return {
+    model: textIn(model.value, 'model'),
+    ...(isJsonObject(settings) && { config: settings }),
+    ...(await readTransform(ctx, fields)),
+  };
+}
+
+/** Numbers models that have the same name but different configs. */
+function numbered(models: readonly TestedModel[]): TestedModel[] {
+  return models.map((one, at) => {
+    const before = models.slice(0, at).filter(({ model }) => model === one.model).length;
+    return before === 0 ? one : { ...one, number: before + 1 };
+  });
+}

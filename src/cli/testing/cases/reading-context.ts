@@ -1,0 +1,24 @@
+import type { NamingFolder } from '../../inputs/named-file.ts';
+import type { ExpectationsContext } from '../expectations/kinds.ts';
+import type { TargetCheck } from './target-folders.ts';
+
+/** The options for reading test files. */
+export interface TestFileOptions extends Pick<NamingFolder, 'allowOutside'> {
+  readonly mayTarget: TargetCheck;
+  /** True if the command line names models. */
+  readonly hasModels: boolean;
+  /** True to keep each case's text in the file. Default false. */
+  readonly watch?: boolean;
+  /** True if the user's own programs may run. */
+  readonly allowCommands: boolean;
+  /** True to skip unsupported parts. */
+  readonly skipUnsupported: boolean;
+  /** The model that `--judge` names. */
+  readonly judge?: string | undefined;
+}
+
+/** The context for reading a test file. */
+export interface ReadingContext extends ExpectationsContext, Omit<TestFileOptions, 'judge'> {
+  /** The contents of files that inputs name, by path, because many cases may name the same one. */
+  readonly texts: Map<string, string>;
+}

@@ -1,0 +1,32 @@
+import type { YamlEntries } from '../../../files/yaml.ts';
+import type { Context } from '../../context.ts';
+import type { NamingFolder } from '../../inputs/named-file.ts';
+import { readScript } from '../expectations/javascript-kind.ts';
+import type { ExpectationsContext } from '../expectations/kinds.ts';
+import { passRuleIn } from './pass-rule.ts';
+import type { TestCase } from './test-case.ts';
+import { textIn } from './test-values.ts';
+
+/** Reads the `transform` of a file, a model or a case. */
+export async function readTransform(
+  ctx: Context & NamingFolder,
+  fields: YamlEntries,
+): Promise<Pick<TestCase, 'transform'>> {
+  const value = fields.get('transform')?.value;
+  return value ? { transform: await readScript(value, 'transform', ctx) } : {};
+}
+
+/** Returns the judge that a file or case names, or else the inherited one. */
+export function judgeFor(
+  fields: YamlEntries,
+  { judge, judgeRank }: ExpectationsContext,
+): ExpectationsContext['judge'] {
+  const named = fields.get('judge');
+  return named ? { model: textIn(named.value, 'judge'), rank: judgeRank } : judge;
+}
+
+/** Reads the `pass` of a file or a case. */
+export function readPass(fields: YamlEntries): Pick<TestCase, 'pass' | 'passPlace'> | undefined {
+  const entry = fields.get('pass');
+  return entry && { pass: passRuleIn(entry.value), passPlace: entry.value };
+}
