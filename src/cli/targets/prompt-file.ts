@@ -6,6 +6,7 @@ import type { InvalidPromptFile } from '../../prompts/findings.ts';
 import type { LocalStore } from '../../service/local-store.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { oneLine } from '../terminal/sanitise.ts';
 import { shellOf, shellWord } from '../terminal/shell-word.ts';
 import { type NamedPromptFile, REVISION_MARK } from './named-prompt-file.ts';
 
@@ -125,7 +126,10 @@ export async function versionOfFile(
       const defaultModel = ctx.settings.get('model');
       const named = { ...(model !== undefined && { model }), config };
       const wanted = { file: content, allowOutside, defaultModel, ...named };
-      const { promptId, promptVersionId } = await store.ensureUnlistedVersion(wanted);
+      const { promptId, promptVersionId, notes = [] } = await store.ensureUnlistedVersion(wanted);
+      for (const { file, line, message } of notes) {
+        ctx.io.noteOnce(`note: ${oneLine(shownPath(ctx, file))}:${line}: ${oneLine(message)}`);
+      }
       const [{ promptConfig }, { lacksOpeningFence }] = await Promise.all([
         import('../../prompts/definition.ts'),
         import('../../prompts/parse/source.ts'),

@@ -1,10 +1,11 @@
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
-import { Findings } from '../findings.ts';
+import { type Finding, Findings } from '../findings.ts';
 import { type Beside, withNamedSchemas } from '../parse/named-schemas.ts';
 import { checkFileName, define, type ParsedPrompt, type ParseOptions, parsePrompt } from '../parse/parse.ts';
+import { isMissingSchema } from '../schemas/picoschema.ts';
 import { slugFrom } from '../slug.ts';
-import { detectFormat, explainFormat } from './detect-format.ts';
+import { detectFormat, explainFormat, type FileFormat } from './detect-format.ts';
 import type { ForeignFormat } from './foreign-format.ts';
 
 export interface ParseAnyOptions extends ParseOptions {
@@ -14,9 +15,22 @@ export interface ParseAnyOptions extends ParseOptions {
   readonly beside?: Beside | undefined;
 }
 
+/** A prompt that was read, and the findings that concern each run of it. */
+export interface ParsedAny extends ParsedPrompt {
+  /** Notes on what another tool would do with the file, or what is missing beside it. */
+  readonly runNotes: readonly Finding[];
+}
+
 /** Reads a prompt file, or a file of another format that can be run directly, with all findings. */
-export function parseAnyPrompt(text: string, file: string, options: ParseAnyOptions = {}): ParsedPrompt {
+export function parseAnyPrompt(text: string, file: string, options: ParseAnyOptions = {}): ParsedAny {
   const form = detectFormat(file, text);
+  const parsed = parseFormat(form, text, file, options);
+  const notes = parsed.findings.list().filter(({ severity }) => severity === 'note');
+  const isOurs = form.kind === 'prompt';
+  return { ...parsed, runNotes: isOurs ? notes.filter(({ message }) => isMissingSchema(message)) : notes };
+}
+
+function parseFormat(form: FileFormat, text: string, file: string, options: ParseAnyOptions): ParsedPrompt {
   const findings = new Findings(file);
   if (form.kind === 'prompt') {
     const { beside } = options;

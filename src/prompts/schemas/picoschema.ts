@@ -5,6 +5,13 @@ import { isJsonObject } from '../../wire/bounded-json.ts';
 import { checkJsonSchema, JSON_TYPES } from './json-schema.ts';
 import { type SchemaContext, splitDescription } from './schema-reader.ts';
 
+const MISSING_SCHEMA = 'there is no schema';
+
+/** Returns true for the note on a schema that is named and is nowhere. */
+export function isMissingSchema(message: string): boolean {
+  return message.startsWith(MISSING_SCHEMA);
+}
+
 /** The scalar types of Picoschema. */
 export const SCALARS: ReadonlySet<string> = new Set([
   'any',
@@ -28,7 +35,7 @@ export function readSchema(value: YamlValue, context: SchemaContext): JsonObject
     if (isUnknownName(value, context)) {
       const name = value.text('schema');
       const files = `${name}.schema.json and ${name}.schema.yaml`;
-      context.findings.note(value, `there is no schema \`${name}\` (${files}): anything is accepted`);
+      context.findings.note(value, `${MISSING_SCHEMA} \`${name}\` (${files}): anything is accepted`);
       return undefined;
     }
     if (!isJsonSchema(value)) return readType(value, context);

@@ -1,7 +1,7 @@
 import type { PromptDefinition } from '../definition.ts';
 import { Findings, invalidPromptFile } from '../findings.ts';
+import type { ParsedAny } from '../foreign/parse-any.ts';
 import { readPromptText } from '../parse/files.ts';
-import type { ParsedPrompt } from '../parse/parse.ts';
 import { type PromptTasks, tasksHere } from './prompt-tasks.ts';
 
 export interface ParseTextOptions {
@@ -39,8 +39,8 @@ export async function parsePromptText(
   text: string,
   file: string,
   { partials, allowOutside = false, checksTests = false, tasks = tasksHere }: ParseTextOptions = {},
-): Promise<ParsedPrompt> {
+): Promise<ParsedAny> {
   const work = { text, file, allowOutside, checksTests, ...(partials && { partials }) };
-  const { findings, definition } = await tasks.do('parse', work);
-  return { findings: new Findings(file, findings), definition };
+  const parsed = await tasks.do('parse', work);
+  return { ...parsed, findings: new Findings(file, parsed.findings) };
 }

@@ -118,8 +118,8 @@ async function parseFile({
   const { parseAnyPrompt } = await import('../foreign/parse-any.ts');
   const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
   const beside = partials ? undefined : textBeside(file, allowOutside);
-  const { findings, definition } = parseAnyPrompt(text, file, { checksTests, beside, partials: lookup });
-  return { findings: findings.list(), definition };
+  const parsed = parseAnyPrompt(text, file, { checksTests, beside, partials: lookup });
+  return { ...parsed, findings: parsed.findings.list() };
 }
 
 async function readYaml({ text, file }: { text: string; file: string }): Promise<YamlNode | null> {

@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../files/json.ts';
 import { configFields, type PromptDefinition } from '../../prompts/definition.ts';
+import { type Finding, invalidPromptFile } from '../../prompts/findings.ts';
+import { readPromptText } from '../../prompts/parse/files.ts';
 import { slugFrom } from '../../prompts/slug.ts';
-import { readDefinition, readPromptFile } from '../../prompts/tasks/read-prompt.ts';
+import { parsePromptText } from '../../prompts/tasks/read-prompt.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { createDefinitions } from './definitions.ts';
@@ -38,6 +40,8 @@ export interface UnlistedVersion {
   readonly title: string;
   /** The requested model name, which may be an alias. */
   readonly model: string;
+  /** Notes on a prompt file that concern each run of it. */
+  readonly notes?: readonly Finding[];
 }
 
 /** A prompt or model does not exist. */
@@ -69,15 +73,15 @@ export async function ensureUnlistedVersion(
   if (published && !config && (wanted.model ?? published.model) === published.model) {
     return unlistedVersion(published);
   }
-  const definition = published
-    ? await createDefinitions(store, tasks).ofRun(published.id)
+  const { definition, notes } = published
+    ? { definition: await createDefinitions(store, tasks).ofRun(published.id), notes: [] }
     : await readRunnable(context, wanted);
   const model = wanted.model ?? (definition.namesModel ? undefined : defaultModel);
   checkModelExists(models, model);
   const version = newVersionOf(config ? { ...definition, ...configFields(config) } : definition);
   const unlisted = withModel(version, model ?? version.model, config);
   await store.prompts.keepUnlisted(unlisted, clock.now());
-  return unlistedVersion(unlisted);
+  return { ...unlistedVersion(unlisted), notes };
 }
 
 /** @throws {UnlistedFault} for a model that does not exist */
@@ -90,13 +94,14 @@ function checkModelExists(models: PublishContext['models'], model: string | unde
 async function readRunnable(
   { models, tasks }: PublishContext,
   { file = '', text, allowOutside, model }: UnlistedWanted,
-): Promise<PromptDefinition> {
-  const definition =
+): Promise<{ readonly definition: PromptDefinition; readonly notes: readonly Finding[] }> {
+  const { findings, definition, runNotes } =
     text === undefined
-      ? await readPromptFile(file, { tasks, allowOutside })
-      : await readDefinition(text, `${slugFrom(file)}.prompt`, { tasks, partials: {} });
+      ? await parsePromptText(await readPromptText(file), file, { tasks, allowOutside })
+      : await parsePromptText(text, `${slugFrom(file)}.prompt`, { tasks, partials: {} });
+  if (findings.hasFaults || !definition) throw invalidPromptFile(findings);
   await refuseFaulty(definition, file, { models: model === undefined ? models : undefined, tasks });
-  return definition;
+  return { definition, notes: runNotes };
 }
 
 function withModel(version: NewVersion, model: string, config: JsonObject | undefined): NewVersion {

@@ -36,6 +36,32 @@ function machine(files: Readonly<Record<string, string | Buffer>> = {}) {
   return { home, promptrun };
 }
 
+describe('a run of a file of another tool', () => {
+  it.each([
+    [
+      'a.prompt.yml',
+      'model: echo\nmodelParameters: { temperature: 0.5, foo: 3 }\nmessages: [{ role: user, content: a }]\n',
+      'note: a.prompt.yml:2: the parameter `foo` is not known: it is not sent',
+    ],
+    [
+      'b.md',
+      '---\ndescription: b\n---\nSee !`ls`\n',
+      'note: b.md:4: the command !`ls` is not carried out: it is sent as text',
+    ],
+    [
+      'c.prompt',
+      '---\nmodel: echo\ninput:\n  schema: Nothing\n---\nc\n',
+      'note: c.prompt:4: there is no schema `Nothing`',
+    ],
+    ['d.prompt', '---\nmodel: echo\nother: 1\n---\nd\n', undefined],
+  ])('names what is not carried out, once: %s', async (file, text, note) => {
+    const { promptrun } = machine({ [file]: text });
+    const { exitCode, stderr } = await promptrun(['run', file, '-m', 'echo']);
+    const notes = stderr.split('\n').filter(line => line.startsWith(`note: ${file}`));
+    expect([exitCode, notes]).toEqual([0, note === undefined ? [] : [expect.stringContaining(note)]]);
+  });
+});
+
 describe('prompts without a verb', () => {
   it('lists the prompts, the simplest sample first', async () => {
     const { stdout, exitCode } = await machine().promptrun(['prompts']);
