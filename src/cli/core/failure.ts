@@ -151,11 +151,14 @@ function otherKey({ httpStatus }: UnauthorizedError, { advise, keySource, profil
 
 /** Maximum number of lines of a service's `data`. */
 const MOST_DETAILS = 10;
+/** Maximum length of such a line in characters. */
+const MOST_OF_DETAIL = 1000;
 
 function detailsIn({ data }: ServiceError): string[] {
   if (data === null || data === undefined) return [];
   const lines = (typeof data === 'string' ? data : JSON.stringify(data, undefined, 2)).split('\n');
-  return lines.length <= MOST_DETAILS ? lines : [...lines.slice(0, MOST_DETAILS - 1), '…'];
+  const shown = lines.length <= MOST_DETAILS ? lines : [...lines.slice(0, MOST_DETAILS - 1), '…'];
+  return shown.map(line => (line.length <= MOST_OF_DETAIL ? line : `${line.slice(0, MOST_OF_DETAIL)}…`));
 }
 
 const DAY_S = 86_400;

@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import path from 'node:path';
-import { codeOf } from '../../files/error-utils.ts';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
 import type { JsonObject } from '../../files/json.ts';
 import type { InvalidPromptFile } from '../../prompts/findings.ts';
 import type { LocalStore } from '../../service/local-store.ts';
@@ -49,8 +49,20 @@ function fileOrRevision(ctx: Context, target: string): NamedPromptFile | undefin
   if (!FILE.test(file)) return undefined;
   const absolute = path.resolve(ctx.cwd, file);
   if (at >= 0) return { name, path: absolute, revision: name.slice(at + REVISION_MARK.length) };
-  const isFile = statSync(absolute, { throwIfNoEntry: false })?.isFile() === true;
-  return isFile ? { name, path: absolute, revision: undefined } : undefined;
+  return isRegularFile(absolute, name) ? { name, path: absolute, revision: undefined } : undefined;
+}
+
+/** Returns true for a file, false for a directory or nothing. @throws {CliError} USAGE_ERROR for anything else */
+function isRegularFile(file: string, name: string): boolean {
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    if (['ENAMETOOLONG', 'ENOTDIR'].includes(codeOf(error) ?? '')) return false;
+    throw usageError(`${name} can't be read: ${messageOf(error)}`);
+  }
+  if (stats === undefined || stats.isFile() || stats.isDirectory()) return stats?.isFile() === true;
+  throw usageError(`${name} is ${stats.isFIFO() ? 'a named pipe' : 'a device'}, not a prompt file`);
 }
 
 /** Returns the service that runs a target. A prompt file always runs on this machine. */

@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { isDirectory } from '../../files/write-below.ts';
 import { isUuid, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, notFoundError } from '../errors.ts';
@@ -51,7 +52,7 @@ export async function resolveTarget(
   if (model !== undefined) requireLocalService(ctx, `the model ${model}`);
   const resolved = await resolveName(ctx, connection, aliasOrName(ctx, target)).catch(
     async (error: unknown) => {
-      throw await withLikelyFile(ctx, target, error);
+      throw await withLikelyFile(ctx, { target, source }, error);
     },
   );
   if (model === undefined) return resolved;
@@ -66,17 +67,31 @@ interface TargetOptions extends VersionWanted {
 }
 
 /** Adds the prompt file that was probably meant to the error for an unknown name. */
-async function withLikelyFile(ctx: Context, target: string, error: unknown): Promise<unknown> {
+async function withLikelyFile(
+  ctx: Context,
+  { target, source }: { readonly target: string; readonly source: TargetSource },
+  error: unknown,
+): Promise<unknown> {
   if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) return error;
+  const { status, exitCode, data, message, hints } = error;
+  if (/[./\\]/u.test(target) && isDirectory(path.resolve(ctx.cwd, target))) {
+    const what = `there is no prompt ${JSON.stringify(target)}, and ${target} is a directory`;
+    return new CliError(what, { status, exitCode, data, cause: error, hints });
+  }
   const [, name = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
   const file = name.endsWith(PROMPT_EXTENSION) ? name : `${name}${PROMPT_EXTENSION}`;
   const found = path.resolve(ctx.cwd, file);
-  if (!existsSync(found)) return error;
+  if (!isFile(found)) return error;
   const isCommitted =
-    revision !== undefined && (await (await import('./git/revision.ts')).isRevision(ctx, found, revision));
-  const { status, exitCode, data, message, hints } = error;
+    source === 'command line' &&
+    revision !== undefined &&
+    (await (await import('./git/revision.ts')).isRevision(ctx, found, revision));
   const hint = `Did you mean ${isCommitted ? `${file}${REVISION_MARK}${revision}` : `the file ${file}`}?`;
   return new CliError(message, { status, exitCode, data, cause: error, hints: [hint, ...hints] });
+}
+
+function isFile(file: string): boolean {
+  return existsSync(file) && statSync(file).isFile();
 }
 
 const PROMPT_EXTENSION = '.prompt';

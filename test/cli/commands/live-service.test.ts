@@ -50,6 +50,13 @@ describe('errors of a service and what lies in front of it', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(11);
   });
 
+  it('of an error is cut if its details are one endless line', async () => {
+    const answer = failure(422, 'VALIDATION_ERROR', 'bad', 'x'.repeat(1_000_000));
+    const { stderr } = await against([{ answer }], ['api', 'GET', '/x']);
+    expect(stderr).toContain('xxx…\n');
+    expect(stderr.length).toBeLessThan(2000);
+  });
+
   it('of a run that is refused is shown with its details, and where to see what the target takes', async () => {
     const errors = [{ path: 'inputs.textInputs.nmae', message: 'unknown input' }];
     const answer = failure(422, 'VALIDATION_ERROR', 'invalid inputs', { errors });

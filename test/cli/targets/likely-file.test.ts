@@ -1,8 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 import { git } from './git/git-fixture.ts';
 
 function homeWithNote(text: string): string {
@@ -33,6 +35,33 @@ describe('a name that stands for nothing', () => {
     const { exitCode, stderr } = await runInProcess(['run', 'memo'], { home, local: localService });
     expect(exitCode).toBe(4);
     expect(stderr()).not.toContain('Did you mean');
+  });
+});
+
+describe('a target that is no regular file', () => {
+  it('is called what it is if it is a directory', async () => {
+    const home = temporaryDirectory();
+    mkdirSync(path.join(home, 'dir.prompt'));
+    const { exitCode, stderr } = await runInProcess(['run', 'dir.prompt'], { home, local: localService });
+    expect(exitCode).toBe(4);
+    expect(stderr()).toContain('there is no prompt "dir.prompt", and dir.prompt is a directory');
+    expect(stderr()).not.toContain('Did you mean');
+  });
+
+  it.runIf(isPosix)('is refused if it is a pipe, a device or a link to itself', async () => {
+    const home = temporaryDirectory();
+    execFileSync('mkfifo', [path.join(home, 'pipe.prompt')]);
+    symlinkSync('/dev/zero', path.join(home, 'zero.prompt'));
+    symlinkSync('loop.prompt', path.join(home, 'loop.prompt'));
+    for (const [target, message] of [
+      ['pipe.prompt', 'pipe.prompt is a named pipe, not a prompt file'],
+      ['zero.prompt', 'zero.prompt is a device, not a prompt file'],
+      ['loop.prompt', "loop.prompt can't be read: ELOOP"],
+    ] as const) {
+      const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
+      expect(exitCode).toBe(2);
+      expect(stderr()).toContain(message);
+    }
   });
 });
 
