@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { endLeftTree, type TreeRoot } from '../../files/bounds/process-tree.ts';
@@ -31,8 +31,10 @@ export interface RunFolder {
  * @param records the folder that records running programs
  */
 export async function makeRunFolder(records: string, about: object): Promise<RunFolder> {
-  const root = await mkdtemp(path.join(tmpdir(), PREFIX));
-  const name = `${randomUUID()}.json`;
+  const id = randomUUID();
+  const root = path.join(tmpdir(), `${PREFIX}${id}`);
+  const name = `${id}.json`;
+  // The record comes first, so that no folder is left of a process that is killed here.
   const release = await record(records, name, root);
   const remove = async (): Promise<void> => {
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
@@ -41,6 +43,7 @@ export async function makeRunFolder(records: string, about: object): Promise<Run
   };
   try {
     const [file, folder] = [path.join(root, RUN_FILE), path.join(root, 'folder')];
+    await mkdir(root, { mode: 0o700 });
     await writeFile(file, JSON.stringify(about), { mode: 0o600 });
     await mkdir(folder, { mode: 0o700 });
     const started = async (program: TreeRoot): Promise<void> =>
@@ -54,13 +57,13 @@ export async function makeRunFolder(records: string, about: object): Promise<Run
 
 /** Writes a record. Locks it first, so that no other process takes this one for dead. */
 async function record(records: string, name: string, root: string): Promise<() => void> {
+  makeDirectory(records, 0o700);
+  const release = lockFile({ folder: records, name });
   try {
-    makeDirectory(records, 0o700);
-    const release = lockFile({ folder: records, name });
     await writeFile(path.join(records, name), JSON.stringify({ root }), { mode: 0o600 });
     return () => release?.();
   } catch (error) {
-    await rm(root, { recursive: true, force: true });
+    release?.();
     throw error;
   }
 }
@@ -71,7 +74,9 @@ export async function endRecorded(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   const names = await readdir(records).catch(() => []);
-  for (const name of names.filter(name => name.endsWith('.json'))) {
+  // A process that was killed before it wrote its record left only the lock.
+  const recorded = new Set(names.map(name => name.replace(/\.json\.lock$/u, '.json')));
+  for (const name of [...recorded].filter(name => name.endsWith('.json'))) {
     const killed = lastAlive({ folder: records, name });
     const release = lockFile({ folder: records, name });
     if (release === undefined) continue;

@@ -1,0 +1,27 @@
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { endRecorded, makeRunFolder } from '../../../src/models/programs/run-folder.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+
+it('what a process left that was killed before it wrote a record or a folder is removed', async () => {
+  const records = temporaryDirectory();
+  for (const name of ['locked', 'recorded']) {
+    const lock = path.join(records, `${name}.json.lock`);
+    writeFileSync(lock, '');
+    utimesSync(lock, 1, 1);
+  }
+  const root = path.join(records, 'promptrun-run-never-made');
+  writeFileSync(path.join(records, 'recorded.json'), JSON.stringify({ root }));
+  await endRecorded(records, process.env);
+  expect(readdirSync(records)).toEqual([]);
+});
+
+it('what a process uses that runs is kept', async () => {
+  const records = temporaryDirectory();
+  const folder = await makeRunFolder(records, {});
+  await endRecorded(records, process.env);
+  expect(existsSync(folder.file)).toBe(true);
+  await folder.remove();
+  expect([existsSync(folder.folder), readdirSync(records)]).toEqual([false, []]);
+});
