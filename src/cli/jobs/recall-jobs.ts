@@ -1,6 +1,6 @@
 import type { Connection, Context } from '../context.ts';
 import type { EarlierRun } from '../creation/spending.ts';
-import { mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
+import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import type { BatchJournal } from './job-journal.ts';
 import type { JobState } from './read-journal.ts';
 import { recordSettlement, type Settlement, settleDoubts } from './settle-doubts.ts';
@@ -78,15 +78,20 @@ async function recallFromMachine({ journal }: Context, states: Map<string, JobSt
     const state = id === undefined ? undefined : states.get(id);
     if (id === undefined || state === undefined) continue;
     open.delete(entry.id);
-    const { runId, recovered = false, clockOffsetMs } = entry;
-    const runIds = runId === undefined ? state.runIds : [...state.runIds, runId];
-    if (runId !== undefined) states.set(id, { ...state, step: 'running', runId, runIds, recovered });
-    else if (!mayHaveMadeRun(entry)) states.set(id, { ...state, step: 'waiting' });
-    else if (entry.outcome === 'failed') states.set(id, { ...state, ...FAILED });
-    else if (clockOffsetMs !== undefined && state.entry !== undefined) {
-      states.set(id, { ...state, entry: { ...state.entry, clockOffsetMs } });
-    }
+    states.set(id, withMachineEntry(state, entry));
   }
+}
+
+/** Returns a state with what the machine's journal knows of its creation. */
+function withMachineEntry(state: JobState, entry: JournalEntry): JobState {
+  const { runId, recovered = false, clockOffsetMs, outcome } = entry;
+  if (runId !== undefined) {
+    return { ...state, step: 'running', runId, runIds: [...state.runIds, runId], recovered };
+  }
+  if (!mayHaveMadeRun(entry)) return { ...state, step: 'waiting' };
+  if (outcome === 'failed') return { ...state, ...FAILED };
+  if (clockOffsetMs === undefined || state.entry === undefined) return state;
+  return { ...state, entry: { ...state.entry, clockOffsetMs } };
 }
 
 const FAILED = {

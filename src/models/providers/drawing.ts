@@ -22,9 +22,6 @@ export function drawingCall(
   { known, others }: Pick<SortedOptions, 'known' | 'others'>,
 ): { call: ImageModelV4CallOptions; others: Readonly<Record<string, unknown>> } {
   const texts = prompt.messages.map(({ parts }) => messageText(parts)).filter(text => text !== '');
-  const pictures = prompt.messages.flatMap(({ parts }) =>
-    parts.flatMap(part => ('image' in part ? [part.image] : [])),
-  );
   const { aspectRatio, size: wantedSize, ...rest } = others;
   const ratio = typeof aspectRatio === 'string' ? aspectRatio : undefined;
   const size = wantedSize ?? (ratioAs === 'size' && ratio !== undefined ? SIZES[ratio] : undefined);
@@ -35,11 +32,7 @@ export function drawingCall(
     size: isSize(size) ? size : undefined,
     aspectRatio: isRatio(ratio) && (size === undefined || ratioAs !== 'size') ? ratio : undefined,
     seed: typeof seed === 'number' ? seed : undefined,
-    // The client takes even an empty list for a request to edit pictures.
-    files:
-      pictures.length === 0
-        ? undefined
-        : pictures.map(({ bytes, mediaType }) => ({ type: 'file', mediaType, data: bytes })),
+    files: pictureFiles(prompt),
     mask: undefined,
     providerOptions: {},
     headers: { 'user-agent': USER_AGENT },
@@ -52,6 +45,15 @@ export function drawingCall(
       ...(aspectRatio !== undefined && !isRatio(ratio) && { aspectRatio }),
     },
   };
+}
+
+/** Returns the pictures of a prompt; undefined if there are none, since the client edits pictures even for an empty list. */
+function pictureFiles({ messages }: EngineJob['prompt']): ImageModelV4CallOptions['files'] {
+  const pictures = messages.flatMap(({ parts }) =>
+    parts.flatMap(part => ('image' in part ? [part.image] : [])),
+  );
+  if (pictures.length === 0) return undefined;
+  return pictures.map(({ bytes, mediaType }) => ({ type: 'file', mediaType, data: bytes }));
 }
 
 /** Returns notes on what a client left out of a request for a picture, except for the common options. */

@@ -66,12 +66,17 @@ const MOST_REASONS = 10;
 
 function rowHtml(row: GridRow, columns: readonly string[]): Html {
   const isOpen = row.isFlaky || !['passed', 'same', 'succeeded'].includes(row.state);
+  const headings = columns.length > 1 ? columns : [];
+  return html`<details data-state="${row.state}"${isOpen ? ' open' : ''}>${summaryHtml(row)}
+<div class="cells">${inputsHtml(row)}${row.cells.map((cell, at) => cellHtml(cell, headings[at]))}</div></details>`;
+}
+
+function summaryHtml(row: GridRow): Html {
   const [first] = row.inputs;
   const hint = first === undefined ? '' : `${first[0]}: ${first[1].slice(0, 80)}`;
   const flaky = row.isFlaky ? [html` <span class="tag changed">flaky</span>`] : [];
   const place = row.place === undefined ? [] : [html` <small>${row.place}</small>`];
-  return html`<details data-state="${row.state}"${isOpen ? ' open' : ''}><summary><span class="${classOf(row.state)}">${row.state}</span>${flaky} <b>${row.name}</b>${place} <small>${hint}</small></summary>
-<div class="cells">${inputsHtml(row)}${row.cells.map((cell, at) => cellHtml(cell, columns.length > 1 ? columns[at] : undefined))}</div></details>`;
+  return html`<summary><span class="${classOf(row.state)}">${row.state}</span>${flaky} <b>${row.name}</b>${place} <small>${hint}</small></summary>`;
 }
 
 function inputsHtml({ inputs }: GridRow): Html[] {

@@ -84,19 +84,11 @@ async function convertConfiguration(
   const providers = listedProviders.filter(({ isLeftOut }) => isLeftOut !== true);
   const tests = await readTests(entries, conversion);
   const known = [...listedProviders, ...conversion.judges];
-  const declared = new Map(known.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])));
-  const places = new Map(known.flatMap(({ place }) => (place ? [place] : [])));
   // Programs and addresses may use any variable.
-  const isAnyUsed = declared.size > 0 || prompt.program !== undefined;
+  const isAnyUsed = known.some(({ entry }) => entry) || prompt.program !== undefined;
   const inputs = [...new Set([...inputsIn(body), ...(isAnyUsed ? tests.names : [])])];
   const [first] = providers;
-  const description = entries.get('description')?.scalar;
-  const head: JsonObject = {
-    ...(description !== undefined && { description }),
-    ...(first && { model: first.model }),
-    ...(first && Object.keys(first.config).length > 0 && { config: first.config }),
-    ...(first?.output && { output: first.output }),
-  };
+  const head = frontMatter(first, entries.get('description')?.scalar);
   noteOtherOutputs(providers, conversion);
   const { cases, leftOut } = casesForPrompt(tests, { inputs, text: prompt.text }, conversion);
   const optional = inputs.filter(name => !inputsIn(body).includes(name));
@@ -106,9 +98,7 @@ async function convertConfiguration(
       cases.length === 0
         ? undefined
         : testFileText({ ...testFileModels(providers), cases: cases.map(({ text }) => text) }),
-    ...(declared.size + places.size > 0 && {
-      models: modelsFileText([...declared.values()], Object.fromEntries(places)),
-    }),
+    ...declaredModels(known),
     notes: conversion.notes,
     prompts: prompts.length,
     isWithoutModel: first === undefined,
@@ -120,6 +110,24 @@ async function convertConfiguration(
       program: { argv: prompt.program, head, optional: inputs, line: conversion.ownLine(prompt.at) ?? 1 },
     }),
   };
+}
+
+/** Returns the front matter of a prompt file for its first model. */
+function frontMatter(first: PromptfooProvider | undefined, description: string | undefined): JsonObject {
+  return {
+    ...(description !== undefined && { description }),
+    ...(first && { model: first.model }),
+    ...(first && Object.keys(first.config).length > 0 && { config: first.config }),
+    ...(first?.output && { output: first.output }),
+  };
+}
+
+/** Returns the text of a models file for the programs and addresses; nothing if there are none. */
+function declaredModels(providers: readonly PromptfooProvider[]): Pick<Converted, 'models'> {
+  const entries = new Map(providers.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])));
+  const places = new Map(providers.flatMap(({ place }) => (place ? [place] : [])));
+  if (entries.size + places.size === 0) return {};
+  return { models: modelsFileText([...entries.values()], Object.fromEntries(places)) };
 }
 
 /** Notes variables of `env` that could change an answer: keys of the environment serve as well, and are never taken from a file. */
