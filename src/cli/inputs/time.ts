@@ -22,7 +22,7 @@ export function parseTime(text: string, flag: string, now: number, round: 'down'
   if (Number.isNaN(time)) {
     throw usageError(
       `${flag}: ${JSON.stringify(text)} is not a time`,
-      'give Unix seconds, ISO 8601 (2026-05-01T12:00:00Z) or an age such as 90s, 30m, 2h, 7d, 4w',
+      'Give Unix seconds, ISO 8601 (2026-05-01T12:00:00Z) or an age such as 90s, 30m, 2h, 7d, 4w.',
     );
   }
   return whole(time / 1000);
@@ -39,6 +39,6 @@ function unixSeconds(seconds: number, text: string, flag: string): number {
   if (seconds < MOST_SECONDS) return seconds;
   throw usageError(
     `${flag}: ${text} is too large for Unix seconds`,
-    `did you mean ${Math.floor(seconds / 1000)}? Milliseconds have to be divided by 1000`,
+    `Did you mean ${Math.floor(seconds / 1000)}? Divide milliseconds by 1000.`,
   );
 }

@@ -418,7 +418,7 @@ describe('wrong use', () => {
     [['--from', 'twice.csv', '--out', 'r.jsonl'], 'names the column "name" twice'],
     [
       ['--from', '-', '--format', 'csv', '--out', 'r.jsonl', '-i', 'name=@-'],
-      'standard input can be read once',
+      'standard input can be read only once',
     ],
   ])('%j is refused, exit 2, and leaves no file', async (args, message) => {
     const { env, runs } = service;

@@ -111,7 +111,7 @@ describe('what is asked for', () => {
     [['--starting-after', 'nope'], '--starting-after'],
     [['--ending-before', `${id(1)}0`], '--ending-before'],
     [['--since', 'yesterday'], '--since'],
-    [['--since', '1767322800000'], 'did you mean 1767322800?'],
+    [['--since', '1767322800000'], 'Did you mean 1767322800?'],
     [['--since', '1h', '--until', '2h'], '--since'],
     [['--since', '100', '--until', '100'], '--since'],
     [['--until', '2026-13-01'], '--until'],

@@ -78,7 +78,7 @@ export async function lockResults({ clock }: Context, file: string, name: string
   if (release === undefined) {
     throw usageError(
       `another batch is writing to ${name}`,
-      'wait until it ends, or name another file with --out',
+      'Wait until it ends, or name another file with --out.',
     );
   }
   return release;

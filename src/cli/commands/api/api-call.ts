@@ -44,7 +44,7 @@ export async function apiCall(
     return { method, path: pathname, query };
   }
   if (flags.input !== undefined && fields.length > 0) {
-    throw usageError('--input and --field exclude each other', 'put the fields into the body');
+    throw usageError('--input and --field exclude each other', 'Put the fields into the body.');
   }
   const request = { method, path: pathname, query };
   if (flags.input !== undefined) return { ...request, body: await readBodySource(ctx, flags.input) };
@@ -57,10 +57,7 @@ function pathOfTarget(target: string, baseUrl: string): string {
   const local = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(target) ? belowBase(target, baseUrl) : target;
   // oxlint-disable-next-line no-control-regex -- a URL parser silently drops some of these
   if (/[\u0000-\u001f\u007f\\#]/u.test(local)) {
-    throw usageError(
-      `${JSON.stringify(target)} is not a path`,
-      'a path is written like /runs or /runs?limit=50',
-    );
+    throw usageError(`${JSON.stringify(target)} is not a path`, 'Write a path like /runs or /runs?limit=50.');
   }
   const absolute = local.startsWith('/') ? local : `/${local}`;
   const encoded = absolute.replace(/[^\u0021-\u007e]/gu, character => encodeURIComponent(character));
@@ -71,7 +68,7 @@ function belowBase(url: string, baseUrl: string): string {
   if (url.startsWith(`${baseUrl}/`)) return url.slice(baseUrl.length);
   throw usageError(
     `${JSON.stringify(url)} is not below ${baseUrl}`,
-    'the key is sent to the configured service only: give the path, such as /runs',
+    'The key is sent only to the configured service: give the path, such as /runs.',
   );
 }
 
@@ -105,7 +102,7 @@ function fieldsAsObject(fields: readonly { readonly key: string; readonly value:
 function keyPath(key: string): string[] {
   const match = /^([^[\]]+)((?:\[[^[\]]+\])*)$/u.exec(key);
   if (match === null)
-    throw usageError(`--field: ${JSON.stringify(key)} is not a field name`, 'write a=1 or a[b]=1');
+    throw usageError(`--field: ${JSON.stringify(key)} is not a field name`, 'Write a=1 or a[b]=1.');
   const [, first = '', rest = ''] = match;
   return [first, ...rest.split(/[[\]]+/u).filter(Boolean)];
 }

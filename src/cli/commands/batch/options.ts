@@ -111,7 +111,7 @@ function refuseOtherReaders({ from, input, image }: BatchFlags): void {
   if (from === '-' && other !== undefined) {
     throw usageError(
       'standard input can be read only once, and --from - reads it',
-      'give the other one from a file',
+      'Give the other one from a file.',
     );
   }
 }

@@ -51,7 +51,7 @@ async function checksBeyondTerminal(ctx: Context): Promise<readonly DoctorCheck[
 function checkTerminal({ io, interactive }: Context): DoctorCheck {
   const { isTerminal, columns } = io.stdout;
   const colours = io.paint.level > 0 ? 'colours' : 'no colours';
-  const questions = interactive ? 'questions are asked' : 'nothing is asked';
+  const questions = interactive ? 'asks questions' : 'asks no questions';
   return passed(
     'terminal',
     `${isTerminal ? `a terminal, ${columns} columns` : 'no terminal'}, ${colours}, ${questions}`,

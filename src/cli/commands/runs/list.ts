@@ -34,7 +34,7 @@ interface RunsListRequest {
 function runsListRequest(flags: RunsListFlags, now: number): RunsListRequest {
   const limit = limitOf(flags);
   if (flags.startingAfter !== undefined && flags.endingBefore !== undefined) {
-    throw usageError('--starting-after and --ending-before exclude each other', 'give one of the two');
+    throw usageError('--starting-after and --ending-before exclude each other', 'Give one of the two.');
   }
   const since = flags.since === undefined ? undefined : parseTime(flags.since, '--since', now, 'down');
   const until = flags.until === undefined ? undefined : parseTime(flags.until, '--until', now, 'up');
@@ -53,7 +53,7 @@ function runsListRequest(flags: RunsListFlags, now: number): RunsListRequest {
 
 function limitOf({ limit, all }: RunsListFlags): number {
   if (limit === undefined) return all === true ? Number.POSITIVE_INFINITY : DEFAULT_LIST_LIMIT;
-  if (all === true) throw usageError('--all and --limit exclude each other', 'give one of the two');
+  if (all === true) throw usageError('--all and --limit exclude each other', 'Give one of the two.');
   if (!/^\d{1,15}$/u.test(limit) || Number(limit) < 1) {
     throw usageError(`--limit: ${JSON.stringify(limit)} is not a whole number of 1 or more`);
   }
@@ -64,7 +64,7 @@ function cursorOf(cursor: string | undefined, flag: string): string | undefined 
   if (cursor === undefined || isUuid(cursor)) return cursor;
   throw usageError(
     `${flag}: ${JSON.stringify(cursor)} is not a run id`,
-    'a run id is a UUID: `promptrun runs list` shows them',
+    'A run id is a UUID: `promptrun runs list` shows them.',
   );
 }
 

@@ -179,7 +179,7 @@ export function readCsvHeader(fields: readonly string[]) {
   if (twin !== undefined) {
     throw usageError(
       `the header names the column ${JSON.stringify(twin)} twice`,
-      'give each column a name of its own',
+      'Give each column a name of its own.',
     );
   }
   const columns = names.map((name, column) => ({ name, column, order: imageColumnOrder(name) }));

@@ -96,7 +96,7 @@ export function parseShard(text: string): Shard {
   if (!(shard.index >= 1 && shard.index <= shard.of)) {
     throw usageError(
       `--shard needs i/n with i from 1 to n, not ${JSON.stringify(text)}`,
-      'for example: --shard 1/4 on the first of four machines',
+      'For example: --shard 1/4 on the first of four machines',
     );
   }
   return shard;

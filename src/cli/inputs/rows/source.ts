@@ -85,7 +85,7 @@ function formatOf(file: string): Format {
     default:
       throw usageError(
         `--from: the name of ${file} does not show its format`,
-        'add --format csv or --format jsonl',
+        'Add --format csv or --format jsonl.',
       );
   }
 }

@@ -39,7 +39,7 @@ export async function* decodeUtf8Stream(
     try {
       return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
     } catch {
-      throw usageError(`${what} is not valid UTF-8 text`, 'save it as UTF-8, then try again');
+      throw usageError(`${what} is not valid UTF-8 text`, 'Save it as UTF-8, then try again.');
     }
   };
   for await (const chunk of chunks) {
