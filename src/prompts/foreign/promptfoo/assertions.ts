@@ -213,7 +213,9 @@ export function expectationsOf(
     noteType(at, type, conversion);
     return undefined;
   }
-  const expectation = convert(filledValue(assertion, vars, conversion), assertion.threshold);
+  const converted = convert(filledValue(assertion, vars, conversion), assertion.threshold);
+  const seesConfig = positive === 'javascript' && config !== undefined;
+  const expectation: JsonObject | undefined = converted && { ...converted, ...(seesConfig && { config }) };
   if (!expectation) {
     conversion.note(at, `the assertion \`${type}\` says nothing that can be checked`);
     return undefined;
@@ -224,7 +226,6 @@ export function expectationsOf(
   const beside = {
     ...(transform !== undefined && { transform }),
     ...(judge !== undefined && { judge }),
-    ...(positive === 'javascript' && config !== undefined && { config }),
   };
   if (type === positive) return list.map(one => ({ ...one, ...beside }));
   const nots = list.map(one => (isJsonObject(one['not']) ? one['not'] : { not: one }));
