@@ -95,7 +95,7 @@ function collectFault<T>(faults: FileFault[], read: () => T): T | undefined {
 }
 
 /** The place for faults, and the folder of the file. */
-interface ReadingContext {
+interface ModelsFileContext {
   readonly faults: FileFault[];
   readonly folder: string;
 }
@@ -103,7 +103,7 @@ interface ReadingContext {
 function readValidEntries(
   text: string,
   predefined: readonly Provider[],
-  context: ReadingContext,
+  context: ModelsFileContext,
 ): Omit<ModelsFile, 'faults'> {
   const { faults } = context;
   const fields = YamlFields.of(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
@@ -138,7 +138,7 @@ function readProviders(
 function readModels(
   value: YamlValue | undefined,
   providers: ReadonlyMap<string, Provider>,
-  { faults, folder }: ReadingContext,
+  { faults, folder }: ModelsFileContext,
 ): { readonly models: ReadonlyMap<string, ModelEntry>; readonly brokenModels: readonly string[] } {
   const models = new Map<string, ModelEntry>();
   const read = (item: YamlValue): string => {

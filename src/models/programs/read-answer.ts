@@ -20,7 +20,7 @@ export async function readResult(
   fields: AnswerFields,
   answer: string,
 ): Promise<EngineResult> {
-  const { text, fault, ...facts } = await readAnswerFields(job, fields, answer);
+  const { text, fault, ...facts } = await evaluateAnswerFields(job, fields, answer);
   if (fault !== undefined) return { ...failedWith(`${job.model.model} ${fault}`), ...facts };
   if (Buffer.byteLength(text) > MAX_TEXT_MIB * 1024 * 1024) {
     return { ...failedWith(`${job.model.model} gave more than ${MAX_TEXT_MIB} MiB of text`), ...facts };
@@ -44,9 +44,10 @@ export async function readFailed(
   fields: AnswerFields,
   { answer, complaint }: { readonly answer: string; readonly complaint: string },
 ): Promise<AnswerCost & { readonly reason: string }> {
-  const { usage, dollars, text = '' } = await readAnswerFields(job, fields, answer);
-  const found = fields.output === undefined ? '' : beginningOf(text);
-  const reason = [complaint.trim(), found].filter(words => words !== '').join('; ') || beginningOf(answer);
+  const { usage, dollars, text = '' } = await evaluateAnswerFields(job, fields, answer);
+  const found = fields.output === undefined ? '' : answerBeginning(text);
+  const reason =
+    [complaint.trim(), found].filter(words => words !== '').join('; ') || answerBeginning(answer);
   return { reason, ...(usage && { usage }), ...(dollars !== undefined && { dollars }) };
 }
 
@@ -54,7 +55,7 @@ function tokensOf({ usage }: AnswerCost): number | undefined {
   return usage && usage.input + usage.output;
 }
 
-async function readAnswerFields(
+async function evaluateAnswerFields(
   job: EngineJob,
   { output, cost, tokens }: AnswerFields,
   answer: string,
@@ -90,11 +91,11 @@ async function selectFields(job: EngineJob, answer: string, expressions: Readonl
 const SHOWN = 300;
 
 function unreadableAnswer(why: string, answer: string): string {
-  const start = beginningOf(answer);
+  const start = answerBeginning(answer);
   return `gave an answer that can't be read: ${why}; ${start === '' ? 'it is empty' : `it begins with ${start}`}`;
 }
 
-function beginningOf(text: string): string {
+function answerBeginning(text: string): string {
   const trimmed = text.trim();
   return trimmed.length > SHOWN ? `${trimmed.slice(0, SHOWN)}…` : trimmed;
 }

@@ -83,7 +83,7 @@ function readRow(
   if (empty) throw faultAt(empty, `\`${empty.key}\` is null: write "" for an empty text`);
   const missing = inputs.filter(input => !entries.some(({ key }) => key === input));
   for (const input of missing) note(item, `this row has no \`${input}\`: {{${input}}} stays as text`);
-  const fields = Object.fromEntries(entries.map(({ key, value }) => [key, fieldText(value)]));
+  const fields = Object.fromEntries(entries.map(({ key, value }) => [key, rowFieldText(value)]));
   const [first = ''] = Object.values(fields);
   const isInput = ([key]: readonly [string, string]): boolean => inputs.includes(key);
   return {
@@ -99,7 +99,7 @@ function readRow(
 }
 
 /** Returns a field as text: scalars as written, lists and maps as JSON. */
-function fieldText(value: YamlValue): string {
+function rowFieldText(value: YamlValue): string {
   return value.scalar ?? JSON.stringify(value.json());
 }
 
@@ -118,11 +118,11 @@ function readEvaluator(item: YamlValue, at: number, note: Note): Evaluator {
     throw faultAt(stranger ?? others[0] ?? item, `${what}; the kinds are string, llm and uses`);
   }
   const place = { line: kind.line, at };
-  if (kind.key === 'string') return readStringCheck(kind, place, note);
-  return kind.key === 'llm' ? readLlm(kind, place) : readBuiltIn(kind, place);
+  if (kind.key === 'string') return readStringEvaluator(kind, place, note);
+  return kind.key === 'llm' ? readLlmEvaluator(kind, place) : readBuiltIn(kind, place);
 }
 
-function readStringCheck(entry: YamlEntry, place: EvaluatorPlace, note: Note): Evaluator {
+function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, note: Note): Evaluator {
   const checks = entry.value.entries('string');
   const stranger = checks.find(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
   if (stranger) {
@@ -141,7 +141,7 @@ function readStringCheck(entry: YamlEntry, place: EvaluatorPlace, note: Note): E
   return ({ fields }) => ({ kind: first.kind, ...place, text: fillInputs(text, fields) });
 }
 
-function readLlm(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
+function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
   const entries = entry.value.entries('llm');
   const known = ['modelId', 'model', 'prompt', 'systemPrompt', 'choices'];
   const stranger = entries.find(({ key }) => !known.includes(key));

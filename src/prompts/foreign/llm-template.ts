@@ -59,7 +59,7 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
     ...(options.length > 0 && {
       config: Object.fromEntries(options.map(({ key, value }) => [key, value])),
     }),
-    ...readOutput(entries, findings),
+    ...readLlmOutput(entries, findings),
   };
   const isNeededBySystem = system !== undefined && inputsIn(system).includes('input');
   const inputs = {
@@ -92,11 +92,11 @@ function piecesIn(entry: YamlEntry | undefined): Piece[] | undefined {
     at = index + found.length;
   }
   pieces.push({ text: text.slice(at) });
-  return joinTexts(pieces);
+  return joinAdjacent(pieces);
 }
 
 /** Joins adjacent texts, so that they are escaped together. */
-function joinTexts(pieces: readonly Piece[]): Piece[] {
+function joinAdjacent(pieces: readonly Piece[]): Piece[] {
   const result: Piece[] = [];
   for (const piece of pieces) {
     const last = result.at(-1);
@@ -151,7 +151,7 @@ function optionsIn(entries: YamlEntries, findings: Findings): Option[] {
   return options;
 }
 
-function readOutput(entries: YamlEntries, findings: Findings): JsonObject {
+function readLlmOutput(entries: YamlEntries, findings: Findings): JsonObject {
   const [first, last] = EXTRACTS.map(key => entries.get(key)?.value.json() === true);
   const extract = last ? 'last' : first ? 'first' : undefined;
   const entry = entries.get('schema_object');

@@ -85,7 +85,7 @@ export function convertEvaluation(
   return findings.attempt(() => {
     const root = parseYaml(text, 1, file);
     const entries = root.valuesByKey(OPENAI_EVALS);
-    const items = source ? readRows(source) : [];
+    const items = source ? readEvaluationRows(source) : [];
     const listed = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
     const criteria = listed.flatMap(one => readCriterion(one, findings) ?? []);
     if (items.length * Math.max(1, criteria.length) > BOUNDS.checks) {
@@ -94,7 +94,7 @@ export function convertEvaluation(
         `its rows and criteria make more than ${BOUNDS.checks.toLocaleString('en-US')} checks`,
       );
     }
-    const run = readRun(root.json());
+    const run = readEvaluationRun(root.json());
     const body =
       messagePieces(run.messages, root) ?? promptForFields(rowFields(root.json(), items), listed, root);
     const names = [...new Set([...inputsIn(body), ...nestedInputs(body)])];
@@ -117,7 +117,13 @@ export function convertEvaluation(
 }
 
 /** Reads rows, one JSON object per line; one with `item` is unwrapped. @throws {InvalidPromptFile} with file and line */
-function readRows({ file, text }: { readonly file: string; readonly text: string }): EvaluationRow[] {
+function readEvaluationRows({
+  file,
+  text,
+}: {
+  readonly file: string;
+  readonly text: string;
+}): EvaluationRow[] {
   const lines = text.replace(/^\uFEFF/u, '').split('\n');
   const items = lines.flatMap((line, at): EvaluationRow[] => {
     if (line.trim() === '') return [];
@@ -151,7 +157,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the run of a definition, which stands in the definition itself or in its data source. */
-function readRun(whole: JsonValue): EvaluationRun {
+function readEvaluationRun(whole: JsonValue): EvaluationRun {
   const places = [
     whole,
     ownValue(whole, 'data_source'),

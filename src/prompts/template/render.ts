@@ -6,7 +6,7 @@ import { type AddedHelpers, instrument } from './instrument.ts';
 import { Marks, type TemplateMessage } from './messages.ts';
 import { shellWords } from './shell-words.ts';
 import { HELPERS, roleNamed } from './syntax.ts';
-import { isFilled, jsonText, ownField, Picture, templateText, type Value } from './values.ts';
+import { encodeJson, isFilled, ownField, Picture, templateText, type Value } from './values.ts';
 
 export interface TemplateInputs {
   readonly inputs: { readonly [key: string]: Value };
@@ -99,7 +99,7 @@ function languageHelpers(budget: RenderBudget, marks: Marks): Helpers {
       shellWords(chargeText(templateText(text), budget))[Number(number)] ?? '',
     json(value: Value, { hash }: Block): string {
       const { indent } = hash as { indent?: Value };
-      return chargeText(jsonText(value, indent), budget);
+      return chargeText(encodeJson(value, indent), budget);
     },
     role(name: string): string {
       const role = roleNamed(name);

@@ -37,7 +37,7 @@ export function templateText(value: Value): string {
 }
 
 /** @throws {PastBound} for a value that is nested too deeply */
-export function jsonText(value: Value, indent: Value): string {
+export function encodeJson(value: Value, indent: Value): string {
   const width = typeof indent === 'number' || typeof indent === 'string' ? indent : 0;
   try {
     return JSON.stringify(value ?? null, null, width);

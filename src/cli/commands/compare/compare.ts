@@ -56,13 +56,13 @@ export async function compare(
   flags: CompareFlags,
 ): Promise<ExitCode> {
   const { report, failOn } = flags;
-  refuseSecondReader(flags);
+  refuseOtherReaders(flags);
   if (report !== undefined) checkWritableFile(ctx.cwd, report, '--report');
   refuseStrayFlags(flags);
   const gate = verdictGate(flags);
   const prepared = await prepareComparison(ctx, targets, flags);
   if (flags.dryRun === true) return dryRunComparison(ctx, prepared);
-  await checkPrices(prepared);
+  await checkComparisonPrices(prepared);
   const finished = await runAndJudge(ctx, prepared, flags);
   await prepared.budget.totals(true);
   const verdicts = verdictsOn(prepared.variants, finished.judgements ?? new Map());
@@ -125,7 +125,13 @@ async function dryRunComparison(ctx: Context, prepared: PreparedComparison): Pro
 }
 
 /** Refuses models without a price under `--max-cost`, before anything is created. */
-async function checkPrices({ variants, rows, budget, judge, judged }: PreparedComparison): Promise<void> {
+async function checkComparisonPrices({
+  variants,
+  rows,
+  budget,
+  judge,
+  judged,
+}: PreparedComparison): Promise<void> {
   for (const [at, { connection }] of variants.entries()) {
     const request = rows[0]?.requests[at];
     if (request !== undefined) await budget.checkPrice(connection, buildRunBody(request));
@@ -230,7 +236,7 @@ async function withJournals<T>(
   return openNext(ctx.isReplay ? [] : [...new Set(variants.map(({ connection }) => connection))]);
 }
 
-function refuseSecondReader({ from, input, image }: CompareFlags): void {
+function refuseOtherReaders({ from, input, image }: CompareFlags): void {
   if (from === '-' && (input.some(readsStandardInput) || image.includes('-'))) {
     throw usageError(
       'standard input can be read only once, and --from - reads it',

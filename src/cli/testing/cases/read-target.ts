@@ -28,7 +28,7 @@ export function readTarget(
   if (namesOtherComputer(target)) {
     throw faultIn(place, `the target ${target} is on another computer, or a device`);
   }
-  if (!isPath(target)) return target;
+  if (!isTargetPath(target)) return target;
   const prompt = targets.map(one => path.resolve(path.dirname(file), one)).find(one => existsSync(one));
   if (prompt === undefined) throw missingPromptFile(place, target);
   if (!statSync(prompt).isFile()) throw faultIn(place, `the prompt file ${prompt} is not a regular file`);
@@ -45,7 +45,7 @@ export function readTarget(
 }
 
 /** Returns true for a path; slugs and ids have no slash or dot, except after an @. */
-function isPath(target: string): boolean {
+function isTargetPath(target: string): boolean {
   return /[/\\]|^[^@]*\./u.test(target) || PROMPT_ENDINGS.some(ending => target.endsWith(ending));
 }
 

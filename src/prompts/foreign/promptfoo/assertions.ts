@@ -11,7 +11,7 @@ import { JUDGED } from '../converted.ts';
 import { PYTHON } from '../python.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
 import { PYTHON_CHECK } from './programs.ts';
-import { readProvider } from './providers.ts';
+import { readPromptfooProvider } from './providers.ts';
 import { fillVars, splitNunjucks, type Vars } from './template.ts';
 
 /** An assertion of a test, before variables are filled in. */
@@ -111,7 +111,7 @@ export function judgeIn(node: YamlValue | undefined, conversion: Conversion): st
   if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {
     return judgeIn(entries.get('text'), conversion);
   }
-  const provider = readProvider(node, conversion);
+  const provider = readPromptfooProvider(node, conversion);
   if (provider) conversion.judges.push(provider);
   return provider?.model;
 }
@@ -213,7 +213,7 @@ export function expectationsOf(
     noteType(at, type, conversion);
     return undefined;
   }
-  const converted = convert(filledValue(assertion, vars, conversion), assertion.threshold);
+  const converted = convert(valueWithVars(assertion, vars, conversion), assertion.threshold);
   const seesConfig = positive === 'javascript' && config !== undefined;
   const expectation: JsonObject | undefined = converted && { ...converted, ...(seesConfig && { config }) };
   if (!expectation) {
@@ -272,7 +272,7 @@ function pythonCommand(
   return [PYTHON, '-c', PYTHON_CHECK, 'file', file, name, about];
 }
 
-function filledValue(
+function valueWithVars(
   { at, type, value }: Assertion,
   vars: Vars,
   conversion: Conversion,

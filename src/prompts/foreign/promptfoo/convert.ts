@@ -15,7 +15,7 @@ import { inputsIn, type Piece } from '../template-pieces.ts';
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './provider.ts';
-import { readProviders } from './providers.ts';
+import { readPromptfooProviders } from './providers.ts';
 import { casesForPrompt, readTests, settingsOfAllTests } from './tests.ts';
 
 const KEYS: KnownKeys = {
@@ -80,7 +80,7 @@ async function convertConfiguration(
     ...(prompt.config ? valuesByKey(prompt.config, 'config') : []),
     ...settingsOfAllTests(entries.get('defaultTest'), conversion),
   ]);
-  const listedProviders = readProviders(targets, conversion, settings);
+  const listedProviders = readPromptfooProviders(targets, conversion, settings);
   const providers = listedProviders.filter(({ isLeftOut }) => isLeftOut !== true);
   const tests = await readTests(entries, conversion);
   const known = [...listedProviders, ...conversion.judges];

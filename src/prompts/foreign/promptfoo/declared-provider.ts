@@ -116,14 +116,14 @@ function uniqueName({ id, label }: WrittenProvider, kind: string, conversion: Co
 const SHELL_WORD = /[^\s"']+|"(?<double>[^"]*)"|'(?<single>[^']*)'/gu;
 
 /** Splits a command line like promptfoo. */
-export function shellWords(line: string): string[] {
+export function commandWords(line: string): string[] {
   return [...line.matchAll(SHELL_WORD)].map(
     ({ 0: word, groups }) => groups?.['double'] ?? groups?.['single'] ?? word,
   );
 }
 
 function execFields({ id, config, at }: WrittenProvider, conversion: Conversion): EntryFields | undefined {
-  const words = shellWords(id.slice('exec:'.length));
+  const words = commandWords(id.slice('exec:'.length));
   if (words.length === 0) {
     conversion.note(at, `the provider \`${id}\` names no program`);
     return undefined;

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { PYTHON } from '../python.ts';
 import { chatRole, type Piece } from '../template-pieces.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
-import { shellWords } from './declared-provider.ts';
+import { commandWords } from './declared-provider.ts';
 import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from './programs.ts';
 import { splitNunjucks } from './template.ts';
 
@@ -93,7 +93,7 @@ function promptProgram(written: string, at: Located, conversion: Conversion): Pr
       '-e',
       NODE_PROMPT_PROGRAM,
       conversion.directory,
-      ...shellWords(written.slice('exec:'.length)),
+      ...commandWords(written.slice('exec:'.length)),
     ];
   }
   const { groups } = FUNCTION.exec(written) ?? {};

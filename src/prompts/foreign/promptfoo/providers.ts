@@ -189,7 +189,7 @@ const CHANGES_ANSWER = new Set([
 ]);
 
 /** Returns true if promptfoo sends this key of a `config`. */
-export function changesAnswer(key: string, conversion: Conversion): boolean {
+export function isAnswerSetting(key: string, conversion: Conversion): boolean {
   return Object.hasOwn(SETTINGS, key) || conversion.isSetting(key) || CHANGES_ANSWER.has(key);
 }
 
@@ -208,13 +208,15 @@ function defaultSettings(id: string, model: string): JsonObject {
 }
 
 /** Reads the models of a configuration. @param promptConfig the settings of the prompt and of all tests, which win over theirs */
-export function readProviders(
+export function readPromptfooProviders(
   node: YamlValue | undefined,
   conversion: Conversion,
   promptConfig?: ReadonlyMap<string, YamlValue>,
 ): PromptfooProvider[] {
   if (!node || node.isEmpty) return [];
-  const named = providerItems(node, conversion).map(item => readProvider(item, conversion, promptConfig));
+  const named = providerItems(node, conversion).map(item =>
+    readPromptfooProvider(item, conversion, promptConfig),
+  );
   const known = new Map<string, PromptfooProvider>();
   for (const provider of named) {
     if (!provider) continue;
@@ -240,7 +242,7 @@ const PROVIDER_KEYS: KnownKeys = {
 };
 
 /** Reads a provider; undefined with a note if it has no equivalent. */
-export function readProvider(
+export function readPromptfooProvider(
   item: YamlValue,
   conversion: Conversion,
   promptConfig?: ReadonlyMap<string, YamlValue>,

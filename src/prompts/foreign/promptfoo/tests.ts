@@ -7,7 +7,7 @@ import type { ConvertedCase, TestCaseText } from '../converted.ts';
 import { type Assertion, assertionInCell, assertionsIn, expectationsOf, judgeIn } from './assertions.ts';
 import { type Conversion, type KnownKeys, type Located, type SourceText, valuesByKey } from './conversion.ts';
 import { testsProgram } from './programs.ts';
-import { changesAnswer } from './providers.ts';
+import { isAnswerSetting } from './providers.ts';
 import { fillVars, resolveVars, type Vars } from './template.ts';
 
 /** A test before its lists are expanded and its variables filled in. */
@@ -177,11 +177,11 @@ function mergeTests(one: Test, other: Test): Test {
 }
 
 function readDefaultTest(node: YamlValue | undefined, conversion: Conversion): Test {
-  return node ? readTest(whole(node, conversion), conversion, true) : NOTHING;
+  return node ? readTest(valueOrFile(node, conversion), conversion, true) : NOTHING;
 }
 
 /** Returns a value, or the content of the file that it names. */
-function whole(node: YamlValue, conversion: Conversion): YamlValue {
+function valueOrFile(node: YamlValue, conversion: Conversion): YamlValue {
   const { scalar } = node;
   return scalar === undefined ? node : conversion.yaml(scalar, node);
 }
@@ -192,14 +192,14 @@ export function settingsOfAllTests(
   conversion: Conversion,
 ): Map<string, YamlValue> {
   if (!node || !conversion.isForTest) return new Map();
-  const options = valuesByKey(whole(node, conversion), 'defaultTest').get('options');
+  const options = valuesByKey(valueOrFile(node, conversion), 'defaultTest').get('options');
   const entries =
     options && !options.isEmpty ? valuesByKey(options, 'options') : new Map<string, YamlValue>();
   return new Map([...entries].filter(([key]) => isSetting(key, conversion)));
 }
 
 function isSetting(key: string, conversion: Conversion): boolean {
-  return changesAnswer(key, conversion) && !OPTION_KEYS.known.includes(key);
+  return isAnswerSetting(key, conversion) && !OPTION_KEYS.known.includes(key);
 }
 
 /** Combines each configuration of variables with each test. */
@@ -227,10 +227,10 @@ async function readScenarios(node: YamlValue | undefined, conversion: Conversion
 async function readTestList(node: YamlValue | undefined, conversion: Conversion): Promise<Test[]> {
   if (!node || node.isEmpty) return [];
   const { scalar } = node;
-  if (scalar !== undefined) return await readTestFile(scalar, node, conversion);
+  if (scalar !== undefined) return await readTestsFile(scalar, node, conversion);
   if (!isJsonList(node.json())) {
     const entries = node.isMap ? valuesByKey(node, 'tests') : undefined;
-    return await readTestFile(entries?.get('path')?.scalar ?? '', node, conversion, entries?.get('config'));
+    return await readTestsFile(entries?.get('path')?.scalar ?? '', node, conversion, entries?.get('config'));
   }
   const tests: Test[] = [];
   for (const item of node.items('tests')) {
@@ -238,12 +238,12 @@ async function readTestList(node: YamlValue | undefined, conversion: Conversion)
     const named = item.scalar;
     if (path) tests.push(...(await readTestList(item, conversion)));
     else if (named === undefined) tests.push(readTest(item, conversion));
-    else tests.push(...(await readTestFile(named, item, conversion)));
+    else tests.push(...(await readTestsFile(named, item, conversion)));
   }
   return tests;
 }
 
-async function readTestFile(
+async function readTestsFile(
   name: string,
   at: YamlValue,
   conversion: Conversion,
@@ -262,7 +262,7 @@ async function readTestFile(
     const files = conversion.matching(name);
     if (files.length === 0) throw faultAt(at, `${name} names no file`);
     const tests: Test[] = [];
-    for (const file of files) tests.push(...(await readTestFile(`file://${file}`, at, conversion)));
+    for (const file of files) tests.push(...(await readTestsFile(`file://${file}`, at, conversion)));
     return tests;
   }
   if (!/\.(?:csv|jsonl?|ya?ml)$/iu.test(name) || /^https?:/u.test(name)) {
@@ -273,7 +273,7 @@ async function readTestFile(
     return [];
   }
   const source = conversion.read(name, at);
-  if (/\.csv$/iu.test(name)) return await readTable(source, conversion);
+  if (/\.csv$/iu.test(name)) return await readTestTable(source, conversion);
   if (!/\.jsonl$/iu.test(name)) return await readTestList(conversion.yaml(name, at), conversion);
   const lines = source.text.split('\n').map((text, at) => ({ text, line: at + 1 }));
   return lines
@@ -327,7 +327,7 @@ function readTest(node: YamlValue, conversion: Conversion, isDefault = false): T
   const judge = judgeIn(options.get('provider'), conversion);
   const vars = entries.get('vars');
   const isWhole = options.get('disableVarExpansion')?.json() === true;
-  const values = vars ? readVars(vars, conversion, isWhole) : new Map<string, readonly string[]>();
+  const values = vars ? readTestVars(vars, conversion, isWhole) : new Map<string, readonly string[]>();
   const isLeftOut = conversion.leftOut > before;
   return {
     name: entries.get('description')?.text('description'),
@@ -340,7 +340,11 @@ function readTest(node: YamlValue, conversion: Conversion, isDefault = false): T
 }
 
 /** Reads variables. @param isWhole true to keep a list of texts as one value */
-function readVars(node: YamlValue, conversion: Conversion, isWhole: boolean): Map<string, readonly string[]> {
+function readTestVars(
+  node: YamlValue,
+  conversion: Conversion,
+  isWhole: boolean,
+): Map<string, readonly string[]> {
   if (node.isEmpty) return new Map();
   const { scalar } = node;
   const values = scalar === undefined ? node : conversion.yaml(scalar, node);
@@ -385,7 +389,7 @@ function variableText(text: string, at: Located, conversion: Conversion): string
 }
 
 /** Reads the rows of a table: columns are variables, or expectations if they begin with `__`. */
-async function readTable({ text, file }: SourceText, conversion: Conversion): Promise<Test[]> {
+async function readTestTable({ text, file }: SourceText, conversion: Conversion): Promise<Test[]> {
   const { parse } = await import('csv-parse/sync');
   const top = { file, line: 1, column: 1 };
   let rows: { record: Readonly<Record<string, string>>; info: { lines: number } }[];
