@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -290,6 +290,8 @@ describe('a cap on what a command costs', () => {
       expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining('price')]);
     }
     expect(provider.asked).toEqual([]);
+    // The corrected command needs the name of the results.
+    expect(readdirSync(home).filter(name => name.startsWith('out.jsonl'))).toEqual([]);
   });
 
   it('keeps what was spent on a row before it was run again', async () => {

@@ -4,8 +4,9 @@ import { Budget } from '../creation/budget.ts';
 import { doubtHints } from '../creation/in-doubt.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { buildRunBody } from '../inputs/request-body.ts';
 import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
-import { openSource, readRows, repeatableSource } from '../inputs/rows/source.ts';
+import { openSource, type RowSource, readRows, repeatableSource } from '../inputs/rows/source.ts';
 import { failedOutcome, type Job, type JobOutcome } from '../jobs/job.ts';
 import { type PlannedJob, runJobs } from '../jobs/job-engine.ts';
 import { concurrencyFor } from '../jobs/paced-connection.ts';
@@ -19,7 +20,7 @@ import { finishRow, type RunningBatch } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
 import type { BatchOptions } from './options.ts';
 import { planRow, type RowPlan } from './plan.ts';
-import { prepareBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
+import { type PreparedBatch, prepareBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
 import { startBatchProgress } from './progress/progress.ts';
 import { reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
@@ -36,7 +37,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
     const { dryRunBatch: dryRun } = await import('./dry-run.ts');
     return dryRun(ctx, source, batch, options);
   }
-  new Budget(ctx, options.caps).check(batch.connection);
+  await checkPrice(ctx, source, batch, options);
   if (options.providerBatch) await batchProviderOf(batch.connection, batch.promptVersionId);
   // Every row is compared with the earlier requests before anything is sent.
   const rows = options.resume ? await repeatableSource(source, ctx.signal) : source;
@@ -47,6 +48,24 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
     await files.journal.close();
     await files.results.close();
     files.release();
+  }
+}
+
+/** Refuses a model without a price under `--max-cost` before any file is made. @throws {CliError} */
+async function checkPrice(
+  ctx: Context,
+  source: RowSource,
+  batch: PreparedBatch,
+  { caps }: BatchOptions,
+): Promise<void> {
+  const budget = new Budget(ctx, caps);
+  budget.check(batch.connection);
+  if (caps.cost === undefined || !source.repeatable) return;
+  for await (const row of readRows(source, ctx.signal)) {
+    const request = isFaulty(row) ? undefined : await prepareRow(ctx, batch, row).catch(() => undefined);
+    if (request === undefined) continue;
+    await budget.checkPrice(batch.connection, buildRunBody(request));
+    return;
   }
 }
 

@@ -162,7 +162,11 @@ export class Budget {
       // The requests in a provider's batch end together.
       if (this.#open.size === 0 || providerBatch) {
         const spent = this.#spent(blocked, estimate[blocked], entry?.id);
-        const reached = capReached(blocked, this.#caps[blocked] ?? 0, { spent, estimate: estimate[blocked] });
+        const reached = capReached(blocked, this.#caps[blocked] ?? 0, {
+          spent,
+          estimate: estimate[blocked],
+          hasOpen: this.#open.size > 0,
+        });
         if (!this.#continues) this.#reached = reached;
         throw reached;
       }

@@ -64,17 +64,23 @@ interface AmountsAtCap {
   readonly spent: number | undefined;
   /** The estimate of the next creation. */
   readonly estimate: number | undefined;
+  /** True if creations of unknown cost are in progress, such as the rows of a provider's batch. */
+  readonly hasOpen?: boolean;
 }
 
 /** Returns the error for a creation that a cap refuses, with the cap that would allow it. */
-export function capReached(unit: keyof Caps, cap: number, { spent, estimate }: AmountsAtCap): CliError {
+export function capReached(
+  unit: keyof Caps,
+  cap: number,
+  { spent, estimate, hasOpen = false }: AmountsAtCap,
+): CliError {
   const flag = unit === 'cost' ? '--max-cost' : '--max-credits';
   const inWords = unit === 'cost' ? formatDollars : creditsText;
   const next = estimate === undefined ? 'of unknown cost' : `estimated at ${inWords(estimate)}`;
   const what =
     spent === undefined
       ? 'the cost of an earlier run could not be read'
-      : `${inWords(spent)} of ${inWords(cap)} spent, and the next run is ${next}`;
+      : `${inWords(spent)} of ${inWords(cap)} spent${hasOpen ? ' or reserved' : ''}, and the next run is ${next}`;
   const enough =
     spent === undefined || estimate === undefined ? '<more>' : plainNumber(unit, spent + estimate);
   return new CliError(`stopped at ${flag}: ${what}`, {

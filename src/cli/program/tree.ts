@@ -41,7 +41,9 @@ export function buildTree(options: TreeOptions): Command {
 function configureRoot(root: Command, { version, write, terminal }: TreeOptions): void {
   const width = widthOfHelp(terminal);
   root
-    .description('Run published prompts on a Prompt Execution Service, either hosted or embedded.')
+    .description(
+      'Run, test, compare and batch prompts: files of your own with your keys, or prompts that a service hosts.',
+    )
     .usage('<command> [options]')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'explain the command')

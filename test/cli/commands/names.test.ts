@@ -153,6 +153,9 @@ it('a run of a service that does not keep what it was created from is run again 
     writeFileSync(path.join(home, 'run.json'), JSON.stringify({ baseUrl, ...manifest }));
   write('https://other.example/v1');
   expect((await against([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
+  write('http://localhost/v1');
+  const embedded = await against([], ['runs', 'rerun', './run.json'], { home });
+  expect(embedded.stderr).toContain('is from the embedded service (profile local), but http');
   writeFileSync(path.join(home, 'run.json'), '{"runId":');
   expect((await against([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
 });

@@ -99,7 +99,9 @@ describe('help', () => {
 
   it('names the commands before anything else', async () => {
     const { stdout } = await runInProcess([]);
-    expect(stdout()).toMatch(/^Usage: .*\n\nRun published prompts[^]*?\n\nRun prompts:\n {2}run /);
+    expect(stdout()).toMatch(
+      /^Usage: .*\n\nRun, test, compare and batch prompts[^]*?\n\nRun prompts:\n {2}run /,
+    );
     expect(stdout()).not.toMatch(/Options:/);
   });
 

@@ -75,6 +75,13 @@ function textEntries(value: unknown, where: string): Map<string, string> {
   return new Map(entries as [string, string][]);
 }
 
+/** The address of the embedded service, which nobody can reach; manifests of its runs have it. */
+const EMBEDDED_URL = 'http://localhost/v1';
+
+function nameOfService(baseUrl: string): string {
+  return baseUrl === EMBEDDED_URL ? 'the embedded service (profile local)' : oneLine(baseUrl);
+}
+
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 
 /**
@@ -95,7 +102,7 @@ export async function requestFromManifest(
   }
   if (baseUrl !== connection.baseUrl) {
     throw usageError(
-      `${file} is from ${oneLine(baseUrl)}, but ${connection.baseUrl} is configured`,
+      `${file} is from ${nameOfService(baseUrl)}, but ${nameOfService(connection.baseUrl)} is configured`,
       'Choose its service with --profile or --base-url. Nothing was sent.',
     );
   }
