@@ -4,14 +4,13 @@ const SAFE_LENGTH = 8;
 /** An even shorter key is not a secret, and its letters occur in any text. */
 const SHORTEST_SECRET = 4;
 
-/** Masks the key in everything that a server or an intermediary echoes, before it can be shown or logged. */
+/** Masks keys in everything that a server or an intermediary echoes, before it can be shown or logged. */
 export class Redaction {
   readonly #pattern: RegExp | undefined;
 
-  constructor(key: string) {
-    if (key.length < SHORTEST_SECRET) return;
-    const forms = [...new Set([key, encodeURIComponent(key)])].map(escapeForRegExp).join('|');
-    this.#pattern = new RegExp(key.length < SAFE_LENGTH ? `(?<![\\w-])(?:${forms})(?![\\w-])` : forms, 'g');
+  constructor(...keys: readonly string[]) {
+    const patterns = keys.filter(key => key.length >= SHORTEST_SECRET).map(patternOf);
+    if (patterns.length > 0) this.#pattern = new RegExp(patterns.join('|'), 'g');
   }
 
   /** Returns the text with the key masked, in plain and URL-encoded form. */
@@ -46,6 +45,11 @@ export class Redaction {
     ]);
     return Object.fromEntries(fields) as unknown;
   }
+}
+
+function patternOf(key: string): string {
+  const forms = [...new Set([key, encodeURIComponent(key)])].map(escapeForRegExp).join('|');
+  return key.length < SAFE_LENGTH ? `(?<![\\w-])(?:${forms})(?![\\w-])` : forms;
 }
 
 function escapeForRegExp(text: string): string {

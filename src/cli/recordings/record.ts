@@ -35,6 +35,8 @@ export interface RecordOptions {
   readonly faultOf: (runId: string) => EngineFault | undefined;
   /** Returns the cost of an ended run in US dollars; undefined if unknown. */
   readonly costOf: (runId: string) => Promise<number | undefined>;
+  /** Returns the keys of providers and addresses, which an answer may echo. */
+  readonly providerKeys: () => Promise<readonly string[]>;
 }
 
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -44,7 +46,7 @@ const LONGEST_FETCH_MS = 120_000;
 const MOST_PENDING = 8;
 
 /**
- * Records every creation with its end, answers to other requests, and generated media. The key is masked everywhere.
+ * Records every creation with its end, answers to other requests, and generated media. Keys are masked everywhere.
  *
  * A link in the path of a recording stops the request before it is sent. A link found only after the answer is thrown when
  * the transport is closed.
@@ -60,9 +62,11 @@ export function recordTo(options: RecordOptions): Recorder {
   const running = new Map<string, RecordedRequest>();
   const pending = new Set<Promise<void>>();
   let link: LinkFault | undefined;
+  let providerKeys: Promise<readonly string[]> | undefined;
 
   const keep = async (request: TransportRequest, place: string, answer: RecordedAnswer): Promise<void> => {
-    const masked = maskedFor(request);
+    providerKeys ??= options.providerKeys();
+    const masked = maskedFor(request, await providerKeys);
     const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
     const isCreation = request.method === 'POST' && place === '/runs';
     const creation = isCreation
@@ -163,9 +167,13 @@ function jsonEnvelope(bytes: Buffer): UncheckedObject | undefined {
   }
 }
 
-/** Returns a function that masks the request's key in its answer. */
-function maskedFor({ headers }: TransportRequest): <T>(value: T) => T {
-  const redaction = new Redaction((headers['authorization'] ?? '').replace(/^Bearer /u, ''));
+/** A shorter key of a provider is a placeholder, such as `ollama`, and its letters may be words of an answer. */
+const SHORTEST_PROVIDER_KEY = 16;
+
+/** Returns a function that masks the request's key, and those of providers, in its answer. */
+function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[]): <T>(value: T) => T {
+  const key = (headers['authorization'] ?? '').replace(/^Bearer /u, '');
+  const redaction = new Redaction(key, ...providerKeys.filter(one => one.length >= SHORTEST_PROVIDER_KEY));
   return value => redaction.value(value);
 }
 

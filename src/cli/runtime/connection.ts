@@ -142,6 +142,7 @@ async function connectWith(
       const cost = (await service?.costs.of([runId]))?.get(runId)?.cost;
       return typeof cost === 'number' ? dollars(cost) : undefined;
     },
+    models: sources,
   });
   const directory = scratch ?? settings.directory;
   const onProblem = (problem: string): void => debugNote(sources, problem);

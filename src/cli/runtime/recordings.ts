@@ -1,4 +1,5 @@
 import type { PromptService } from '../../client/client.ts';
+import type { ModelSources } from '../../models/catalogue/file.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import type { ActiveRecordings, Recorder } from '../core/recorder.ts';
 import { oneLine } from '../terminal/sanitise.ts';
@@ -15,9 +16,11 @@ export async function openRecorder(
     readonly faultOf: (runId: string) => EngineFault | undefined;
     /** Returns the cost of an ended run, in US dollars; undefined if it is unknown. */
     readonly costOf: (runId: string) => Promise<number | undefined>;
+    /** The places where models and the names of their keys are declared. */
+    readonly models: ModelSources;
   },
 ): Promise<Recorder> {
-  const { baseUrl, client, signal, faultOf, costOf } = options;
+  const { baseUrl, client, signal, faultOf, costOf, models } = options;
   if (mode === 'replay') {
     const { replayFrom } = await import('../recordings/replay.ts');
     return replayFrom({ directory, baseUrl });
@@ -33,6 +36,13 @@ export async function openRecorder(
     note,
     faultOf,
     costOf,
+    providerKeys: () => keysOf(models),
     download: (url, limits) => client().download(url, limits),
   });
+}
+
+/** Returns the values of all variables that hold keys of providers and addresses. */
+async function keysOf(models: ModelSources): Promise<readonly string[]> {
+  const { keyVariables } = await import('../../models/catalogue/report.ts');
+  return (await keyVariables(models)).flatMap(name => models.env[name]?.trim() ?? []);
 }

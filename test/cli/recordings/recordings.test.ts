@@ -227,6 +227,19 @@ describe('recordings', () => {
     expect(replayed.stdout() + replayed.stderr()).not.toContain(KEY);
   });
 
+  it('never hold the key of a provider that an answer echoes, but words that are used as keys', async () => {
+    const key = 'sk-proj-0123456789abcdef';
+    const project = new Project({ 'echo.prompt': ECHO });
+    const env = { OPENAI_API_KEY: key, GROQ_API_KEY: 'placeholder' };
+    const argv = ['run', 'echo.prompt', '-i', `text=${key} is no placeholder`];
+    expect((await project.run([...argv, '--record', 'rec'], { env })).exitCode).toBe(0);
+    for (const file of filesBelow(path.join(project.home, 'rec')).filter(name => name.endsWith('.json'))) {
+      expect(readFileSync(path.join(project.home, 'rec', file), 'utf8')).not.toContain(key);
+    }
+    const { stdout } = await project.run([...argv, '--replay', 'rec'], { env });
+    expect(stdout()).toBe('[key] is no placeholder\n');
+  });
+
   describe('of a stranger', () => {
     async function recorded(): Promise<{ project: Project; file: string; content: string }> {
       const project = new Project({ 'secret.txt': 'a secret', 'rows.csv': 'place\nOslo\n' });
