@@ -93,6 +93,7 @@ function startBalancer(directory: string, front: number, ports: readonly number[
   timeout connect 5s
   timeout client 200s
   timeout server 200s
+  timeout check 5s
 frontend front
   bind 127.0.0.1:${front}
   default_backend instances
@@ -107,15 +108,18 @@ ${servers}`,
   });
 }
 
-/** Gives the status of the answer, or the fault. */
+/** Characters shown of a refusal, which says if it is the balancer's or an instance's. */
+const SHOWN = 120;
+
+/** Returns the status of the answer, with a refusal's text, or the fault. */
 async function createRun(front: number, key: string): Promise<string> {
   const delaySeconds = Math.random() < 0.1 ? '1' : '0';
   const body = JSON.stringify({ promptVersionId: SANDBOX, inputs: {}, runOptions: { delaySeconds } });
   const url = `http://127.0.0.1:${front}/v1/runs`;
   try {
     const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
-    await answer.arrayBuffer();
-    return String(answer.status);
+    const text = await answer.text();
+    return answer.ok ? String(answer.status) : `${answer.status} ${text.slice(0, SHOWN)}`;
   } catch (error) {
     return String(error instanceof Error ? (error.cause ?? error) : error);
   }
