@@ -167,19 +167,22 @@ providers:
   - { id: 'openrouter:org/m', config: { apiBaseUrl: 'https://openrouter.ai/api/v1' } }
   - { id: 'hf:text-generation:org/m', config: { max_new_tokens: 5, other: 1 } }
   - { id: 'ollama:chat:m', config: { options: { temperature: 0 } } }
+  - { id: 'azure:chat:m', config: { apiHost: ours.openai.azure.com, apiVersion: '2024-10-21' } }
   - { id: 'openai:m', config: { tools: [] } }
   - { id: 'anthropic:messages:m', config: { apiBaseUrl: 'https://proxy.example' } }
-tests: [{ vars: {} }]
+tests: one.yaml
 `,
-      { isForTest: true, allowCommands: true },
+      { files: { 'one.yaml': 'vars: {}\ndescription: one' }, isForTest: true, allowCommands: true },
     );
     const { models } = parse(converted.test ?? '') as { models: { model: string; config: unknown }[] };
-    expect(models.slice(0, 5)).toEqual([
+    expect(casesOf(converted)).toEqual([{ name: 'one' }]);
+    expect(models.slice(0, 6)).toEqual([
       { model: 'huggingface/org/m:novita', config: { temperature: 0, maxOutputTokens: 5 } },
       { model: 'perplexity/sonar', config: { temperature: 0, maxOutputTokens: 1024 } },
       { model: 'openrouter/org/m', config: { temperature: 0, maxOutputTokens: 1024 } },
       { model: 'hf-text-generation-org-m-address', config: {} },
       { model: 'ollama/m', config: {} },
+      { model: 'ours-openai-azure-com/m', config: { temperature: 0, maxOutputTokens: 1024 } },
     ]);
     expect(parse(converted.models ?? '')).toEqual({
       providers: {
@@ -188,6 +191,11 @@ tests: [{ vars: {} }]
           baseUrl: 'https://api.perplexity.ai',
           engine: 'openai',
           apiKeyEnv: 'PERPLEXITY_API_KEY',
+        },
+        'ours-openai-azure-com': {
+          baseUrl: 'https://ours.openai.azure.com/openai/v1',
+          engine: 'azure',
+          apiKeyEnv: 'AZURE_API_KEY',
         },
       },
       models: [

@@ -152,7 +152,6 @@ const CHANGES_ANSWER = new Set([
   'dataSources',
   'data_sources',
   'deployment_id',
-  'apiVersion',
   'context',
   'examples',
   'models',
@@ -320,10 +319,24 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
 
 const ADDRESS_KEYS = ['apiBaseUrl', 'apiHost', 'baseUrl', 'baseURL'];
 
-/** Providers of which a `config` may set the address, with that of the provider itself. */
-const ADDRESSED: readonly (readonly [RegExp, string])[] = [
-  [/^openai:/u, 'https://api.openai.com/v1'],
-  [/^openrouter:/u, 'https://openrouter.ai/api/v1'],
+/** Providers of which a `config` may set the address. */
+const ADDRESSED: readonly {
+  readonly prefix: RegExp;
+  readonly engine: string;
+  /** The address of the provider itself, if it has one for everybody. */
+  readonly own?: string;
+  /** The path of an address that is only a host. */
+  readonly path: string;
+  readonly apiKeyEnv?: string;
+}[] = [
+  { prefix: /^openai:/u, engine: 'openai', own: 'https://api.openai.com/v1', path: '/v1' },
+  { prefix: /^openrouter:/u, engine: 'openai', own: 'https://openrouter.ai/api/v1', path: '/v1' },
+  {
+    prefix: /^azure(?:openai)?:/u,
+    engine: 'azure',
+    path: '/openai/v1',
+    apiKeyEnv: 'AZURE_API_KEY',
+  },
 ];
 
 /** Returns the provider for a models file, if its address is none of ours. */
@@ -333,17 +346,18 @@ function ownAddress(id: string, config: YamlValue | undefined): PromptfooProvide
     const { name, baseUrl, apiKeyEnv } = like;
     return [name, { baseUrl, engine: 'openai', apiKeyEnv }];
   }
-  const [, own] = ADDRESSED.find(([prefix]) => prefix.test(id)) ?? [];
-  if (!config || own === undefined) return undefined;
+  const provider = ADDRESSED.find(({ prefix }) => prefix.test(id));
+  if (!config || !provider) return undefined;
+  const { engine, own, path } = provider;
   const entries = valuesByKey(config, 'config');
   const [written] = ADDRESS_KEYS.flatMap(key => entries.get(key)?.scalar ?? []);
   if (written === undefined) return undefined;
-  const address = /^https?:\/\//u.test(written) ? written : `https://${written}/v1`;
+  const address = /^https?:\/\//u.test(written) ? written : `https://${written.replace(/\/$/u, '')}${path}`;
   if (!URL.canParse(address) || address.replace(/\/$/u, '') === own) return undefined;
   const name = new URL(address).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
   const variable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
-  const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? variable;
-  return [name, { baseUrl: address, engine: 'openai', ...(apiKeyEnv !== undefined && { apiKeyEnv }) }];
+  const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? variable ?? provider.apiKeyEnv;
+  return [name, { baseUrl: address, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }];
 }
 
 function modelName(id: string): string | undefined {
@@ -383,7 +397,7 @@ function convertSettings(
       settings['reasoningEffort'] = ownValue(value, 'effort') ?? null;
     } else if (conversion.isForTest && ADDRESS_KEYS.includes(key)) {
       // promptfoo takes no address for Ollama from here.
-      const isTaken = id.startsWith('ollama:') || ADDRESSED.some(([prefix]) => prefix.test(id));
+      const isTaken = id.startsWith('ollama:') || ADDRESSED.some(({ prefix }) => prefix.test(id));
       if (!isTaken) conversion.note(entry, `\`${key}\` of a provider's config has no equivalent`);
     } else if (FORMATS.includes(key)) {
       const format = answerFormat(value);

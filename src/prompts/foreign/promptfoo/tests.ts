@@ -230,6 +230,8 @@ async function readTestList(node: YamlValue | undefined, conversion: Conversion)
   if (scalar !== undefined) return await readTestsFile(scalar, node, conversion);
   if (!isJsonList(node.json())) {
     const entries = node.isMap ? valuesByKey(node, 'tests') : undefined;
+    // A file may hold one test.
+    if (entries && !entries.has('path')) return [readTest(node, conversion)];
     return await readTestsFile(entries?.get('path')?.scalar ?? '', node, conversion, entries?.get('config'));
   }
   const tests: Test[] = [];
