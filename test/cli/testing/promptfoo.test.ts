@@ -147,6 +147,13 @@ describe('programs of a configuration', () => {
     );
   });
 
+  it('may not name programs without end', async () => {
+    const more =
+      "export const more = config => [{ path: 'file://made.mjs:more', config: (config ?? 0) + 1 }];";
+    const { exitCode, stderr } = await tested({ ...MADE, 'made.mjs': more }, '--allow-commands');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('name ever more programs')]);
+  });
+
   it('name what is wrong with them', async () => {
     const files = {
       ...MADE,

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { ConversionNote, Converted, ConvertedCase } from '../../../prompts/foreign/converted.ts';
+import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
@@ -48,31 +49,36 @@ interface PromptfooFile {
  * @throws {CliError} USAGE_ERROR that names every part without an equivalent that could change a verdict
  */
 export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
+  const { withTasks } = await import('../../../prompts/tasks/prompt-tasks.ts');
+  return await withTasks(tasks => readWith(tasks, ctx, config));
+}
+
+async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile): Promise<PromptfooTests> {
   const { file, name, hasModels, allowCommands, skipUnsupported } = config;
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
   const taken = ctx.declaredModels.flatMap(({ text }) => modelNamesIn(text));
   const made: Record<string, string> = {};
-  const convert = (prompt: number): Promise<Converted> =>
-    runFileTask(ctx, 'convert', {
-      text,
-      file: name,
-      options: {
-        settings: [...PROVIDER_SETTINGS],
-        directory: path.dirname(file),
-        prompt,
-        allowOutside: ctx.globals.allowOutside,
-        isForTest: true,
-        allowCommands,
-        taken,
-        made,
-      },
-    });
+  const convert = (prompt: number): Promise<Converted> => {
+    const options = {
+      settings: [...PROVIDER_SETTINGS],
+      directory: path.dirname(file),
+      prompt,
+      allowOutside: ctx.globals.allowOutside,
+      isForTest: true,
+      allowCommands,
+      taken,
+      made,
+    };
+    return runFileTask(ctx, 'convert', { text, file: name, options }, tasks);
+  };
   let first = await convert(1);
   if (first.prompts === undefined) {
     throw usageError(`${name} is not a configuration of promptfoo`, 'Rename it, or name the files to test.');
   }
-  while (first.testPrograms && first.testPrograms.length > 0) {
+  for (let round = 0; first.testPrograms && first.testPrograms.length > 0; round += 1) {
+    if (round === MAX_ROUNDS)
+      throw usageError(`${name}: the programs that make its tests name ever more programs`);
     // Nothing is started if the rest can't be carried out.
     reportUnsupported(ctx, [first], skipUnsupported);
     for (const { name: program, argv, line } of first.testPrograms) {
@@ -98,6 +104,9 @@ export async function readPromptfoo(ctx: Context, config: PromptfooFile): Promis
   const [variable] = await defaultJudge(ctx);
   return { prompts, judge: variable && { model: variable[1], rank: 'last' }, leftOut };
 }
+
+/** Maximum number of times that the tests of a program may name programs in turn. */
+const MAX_ROUNDS = 5;
 
 function modelNamesIn(models: string): string[] {
   return [...models.matchAll(/^ {2}- model: (.+)$/gmu)].map(([, name = '']) => name);
