@@ -226,8 +226,9 @@ it.runIf(hasLinks)(
   async () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'prompts'));
-    for (const name of ['secret.prompt', 'prompts/mine.prompt'])
+    for (const name of ['secret.prompt', 'prompts/mine.prompt']) {
       writeFileSync(path.join(home, name), 'Hello');
+    }
     symlinkSync('../secret.prompt', path.join(home, 'prompts/linked.prompt'));
     symlinkSync('mine.prompt', path.join(home, 'prompts/twin.prompt'));
     symlinkSync('nowhere', path.join(home, 'prompts/dangling.prompt'));

@@ -58,7 +58,7 @@ describe('making a directory', () => {
   });
 
   it.runIf(process.platform === 'win32')('fails on a drive that is not there', () => {
-    const drive = [...'ZYXWVUTSRQPONMLKJIHGFED'].find(letter => !fs.existsSync(`${letter}:\\`));
+    const drive = 'ZYXWVUTSRQPONMLKJIHGFED'.split('').find(letter => !fs.existsSync(`${letter}:\\`));
     expect(() => makeDirectory(`${drive}:\\x\\y`)).toThrow('ENOENT');
   });
 });

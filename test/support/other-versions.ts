@@ -56,8 +56,9 @@ export function buildNextVersion(): string {
     writeFileSync(file, code.replace(LAST_STEP, '$1,`alter table runs add column "note" text`]'));
     return true;
   });
-  if (changed.length !== 1)
+  if (changed.length !== 1) {
     throw new Error(`${changed.length} files of dist/chunks have the newest migration`);
+  }
   return path.join(tree, 'bin/promptrun.js');
 }
 
