@@ -70,6 +70,8 @@ export function yamlNodeOf(text: string, firstLine = 1, file?: string): YamlNode
 
 function plainNode(document: Document, placeAt: (offset: number) => { line: number; column: number }) {
   const aliases = resolveAliases(document);
+  const shared = new Set(aliases.values());
+  // Only nodes that aliases refer to: a map of all would take a hundred MB for a long file.
   const made = new Map<Node, YamlNode>();
   const positionOf = (node: unknown): Position => {
     const start = (node as Node | null)?.range?.[0];
@@ -82,7 +84,7 @@ function plainNode(document: Document, placeAt: (offset: number) => { line: numb
     const known = made.get(resolved);
     if (known !== undefined) return known;
     const plain = withoutChildren(resolved, positionOf(resolved));
-    made.set(resolved, plain);
+    if (shared.has(resolved)) made.set(resolved, plain);
     // Set before its children, because an alias among them may refer to it.
     if (isSeq(resolved) && plain.kind === 'list') {
       for (const item of resolved.items) plain.items.push(convert(item));
