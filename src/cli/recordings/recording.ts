@@ -127,7 +127,7 @@ export class RecordingDirectory {
   /**
    * Writes a recording that `read` accepts.
    *
-   * @param file the result of `manifestFile`; the content may differ from its request, because the key is masked
+   * @param file the result of `fileOf`; the content may differ from its request, because the key is masked
    * @throws {Error} if `read` would refuse the recording
    */
   async write(file: string, recording: Recording): Promise<void> {
