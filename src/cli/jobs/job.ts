@@ -35,6 +35,8 @@ export interface Job extends JobName {
   readonly batched?: { readonly settled: () => void };
   /** The estimate in the service's search results; undefined if it is the same for all jobs. */
   readonly estimatedCredits?: unknown;
+  /** True for a question to a judge, whose failed run `--retry-unknown` makes again. */
+  readonly isQuestion?: boolean;
   /** Room in the budget that is already reserved. */
   readonly reservation?: Reservation;
   /**

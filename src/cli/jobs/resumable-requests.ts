@@ -214,7 +214,7 @@ function endedResult(value: unknown): RequestResult | undefined {
 
 /** Returns the plan for a job, or its earlier result. Never runs a job again unasked if it was or may have been paid for. */
 function planJob(
-  { id }: Job,
+  { id, isQuestion = false }: Job,
   { states, settlements }: KnownJobs,
   connection: Connection,
   { retryUnknown, retryFailed = false }: Pick<ResumeOptions, 'retryUnknown' | 'retryFailed'>,
@@ -223,7 +223,8 @@ function planJob(
   if (state === undefined || state.step === 'waiting') return { kind: 'create' };
   const ended = endedResult(state.result);
   if (ended !== undefined) {
-    return retryFailed && ended.run?.runStatus === 'failed' ? { kind: 'create' } : ended;
+    const isRetried = retryFailed || (retryUnknown && isQuestion);
+    return isRetried && ended.run?.runStatus === 'failed' ? { kind: 'create' } : ended;
   }
   if (state.runId !== undefined) return { kind: 'wait', runId: state.runId, recovered: state.recovered };
   if (state.step !== 'creating')

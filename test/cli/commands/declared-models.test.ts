@@ -124,6 +124,44 @@ describe('a program as a model', () => {
     expect(asked().slice(8)).toEqual(['say bad', 'say bad']);
   });
 
+  it('judges a comparison; a resumed one asks another judge, and again one that failed', async () => {
+    const judge = (model: string, script: string): object => ({
+      model,
+      program: [process.execPath, '-e', script],
+    });
+    const answers = (word: string): string => `console.log(JSON.stringify({ text: '${word}.' }))`;
+    const { home, promptrun, asked } = machine(
+      { model: 'bot' },
+      judge('mild', answers('Yes')),
+      judge('strict', answers('No')),
+      judge('broken', 'process.exit(3)'),
+    );
+    const rubric = 'cases: [{inputs: {q: one}, expect: {rubric: is polite}}]\n';
+    writeFileSync(path.join(home, 'say.test.yaml'), rubric);
+    const compare = async (...flags: string[]) => {
+      const targets = ['say.prompt', 'say.prompt', '-i', 'q=one', '--expect', 'say.test.yaml'];
+      const { exitCode, stdout, stderr } = await promptrun('compare', ...targets, ...MODELS, ...flags);
+      const rates = /\d+ % passed|no row could be judged/u.exec(stdout)?.[0];
+      return { exitCode, rates, stderr };
+    };
+    expect(await compare('--judge', 'mild')).toMatchObject({ exitCode: 0, rates: '100 % passed' });
+    expect(await compare('--judge', 'strict', '--resume')).toMatchObject({
+      exitCode: 0,
+      rates: '0 % passed',
+    });
+    const failed = await compare('--judge', 'broken', '--resume');
+    expect(failed).toMatchObject({ exitCode: 1, rates: 'no row could be judged' });
+    expect(failed.stderr).toContain('--resume --retry-unknown');
+    const models = readFileSync(path.join(home, 'models.yaml'), 'utf8');
+    writeFileSync(
+      path.join(home, 'models.yaml'),
+      models.replace('process.exit(3)', answers('Yes').replaceAll('"', '')),
+    );
+    const again = await compare('--judge', 'broken', '--resume', '--retry-unknown');
+    expect(again).toMatchObject({ exitCode: 0, rates: '100 % passed' });
+    expect(asked()).toEqual(['say one', 'say one']);
+  });
+
   it('without any price is refused by a cap, before it is started', async () => {
     const { promptrun, asked } = machine({ model: 'bot' });
     const { exitCode, stderr } = await promptrun(...BATCH, '--max-cost', '1');

@@ -42,6 +42,18 @@ it('compare runs each target on its own service', async () => {
   expect([capped.exitCode, capped.stderr()]).toEqual([2, expect.stringContaining('--max-credits')]);
 });
 
+it('compare asks judges on this machine about answers of another service, and resumes without asking again', async () => {
+  const files = project();
+  const before = await runIds(files, { env });
+  const argv = ['compare', 'theirs', 'theirs', '-i', 'text=there', '--expect', 'theirs.test.yaml'];
+  for (const more of [[], ['--resume']]) {
+    const { exitCode, stderr } = await files.run([...argv, '--judge', 'echo', ...more], { env });
+    expect([exitCode, stderr()]).toEqual([1, expect.stringContaining('neither yes nor no')]);
+    expect(await runIds(files, {})).toHaveLength(2);
+    expect(await runIds(files, { env })).toHaveLength(before.length + 2);
+  }
+});
+
 it('test runs each file on the service of its target, and judges on this machine', async () => {
   const files = project();
   const before = await runIds(files, { env });

@@ -213,7 +213,7 @@ function refuseUnfinished(budget: Budget, { compared, judgements }: FinishedComp
 async function withJournals<T>(
   ctx: Context,
   { resume = false, retryFailed = false, retryUnknown = false, cancel = false }: CompareFlags,
-  { variants, concurrency, budget, providerBatch, names }: PreparedComparison,
+  { variants, judged, concurrency, budget, providerBatch, names }: PreparedComparison,
   work: (kept: ReadonlyMap<Connection, ResumableRequests>) => Promise<T>,
 ): Promise<T> {
   const kept = new Map<Connection, ResumableRequests>();
@@ -233,7 +233,9 @@ async function withJournals<T>(
       return openNext(others);
     });
   };
-  return openNext(ctx.isReplay ? [] : [...new Set(variants.map(({ connection }) => connection))]);
+  if (ctx.isReplay) return openNext([]);
+  const ofJudges = judged.length === 0 ? [] : [await ctx.localConnection()];
+  return openNext([...new Set([...variants.map(({ connection }) => connection), ...ofJudges])]);
 }
 
 function refuseOtherReaders({ from, input, image }: CompareFlags): void {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
 import { type RunRequest, requestDigest } from '../../inputs/request-body.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
@@ -127,15 +128,17 @@ export class QuestionRounds {
 /** Returns rounds whose questions are jobs in the journal of the test. */
 export function roundsOf(requests: ResumableRequests): QuestionRounds {
   const asked = new Map<string, number>();
-  const idOf = (asker: string, digest: string): string => {
-    const question = `${asker}/${digest.slice(0, 32)}`;
+  const idOf = (asker: string, request: RunRequest): string => {
+    // The version differs with the judge, whose answer must not be taken for another's.
+    const content = `${request.promptVersionId}-${requestDigest(request)}`;
+    const question = `${asker}/${createHash('sha256').update(content).digest('hex').slice(0, 32)}`;
     asked.set(question, (asked.get(question) ?? 0) + 1);
     return `${question}-${asked.get(question)}`;
   };
   return new QuestionRounds(async questions => {
     const jobs = questions.map(({ asker, request, estimatedCredits, settle }, at) => {
-      const id = idOf(asker, requestDigest(request));
-      return { id, row: at + 1, estimatedCredits, request: async () => request, settle };
+      const id = idOf(asker, request);
+      return { id, row: at + 1, estimatedCredits, request: async () => request, settle, isQuestion: true };
     });
     await requests.run(jobs, async (job, result) => job.settle(result));
   });
