@@ -170,6 +170,10 @@ providers:
   - { id: 'azure:chat:m', config: { apiHost: ours.openai.azure.com, apiVersion: '2024-10-21' } }
   - { id: 'openai:m', config: { tools: [] } }
   - { id: 'anthropic:messages:m', config: { apiBaseUrl: 'https://proxy.example' } }
+  - { id: 'azure:chat:m', config: { apiBaseUrl: 'https://gate.example/team/' } }
+  - { id: 'google:m', config: { other: 1, generationConfig: { topP: 1, thinkingConfig: { thinkingBudget: 0 } } } }
+  - { id: 'bedrock:meta.llama3-8b', config: { max_gen_len: 5, profile: x } }
+  - { id: 'ollama:chat:m', config: { format: json } }
 tests: one.yaml
 `,
       { files: { 'one.yaml': 'vars: {}\ndescription: one' }, isForTest: true, allowCommands: true },
@@ -197,6 +201,11 @@ tests: one.yaml
           engine: 'azure',
           apiKeyEnv: 'AZURE_API_KEY',
         },
+        'gate-example': {
+          baseUrl: 'https://gate.example/team/openai/v1',
+          engine: 'azure',
+          apiKeyEnv: 'AZURE_API_KEY',
+        },
       },
       models: [
         {
@@ -212,6 +221,9 @@ tests: one.yaml
     expect(converted.notes.filter(({ isHarmless }) => !isHarmless).map(({ message }) => message)).toEqual([
       "`tools` of a provider's config has no equivalent",
       "`apiBaseUrl` of a provider's config has no equivalent",
+      "`thinkingConfig` of a provider's config has no equivalent",
+      "`max_gen_len` of a provider's config has no equivalent",
+      "`format` of a provider's config has no equivalent",
     ]);
   });
 });

@@ -136,7 +136,7 @@ function reportUnsupported(ctx: Context, all: readonly Converted[], skips: boole
   const [first, ...others] = places;
   if (first === undefined) return;
   if (skips) {
-    for (const place of places) ctx.io.note(`note: left out: ${place}`);
+    for (const place of places) ctx.io.noteOnce(`note: left out: ${place}`);
     return;
   }
   const needsPrograms = notes.some(({ needsCommands }) => needsCommands);

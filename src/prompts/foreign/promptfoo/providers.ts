@@ -76,7 +76,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   random_seed: 'seed',
 };
 
-/** Keys of a `config` about addresses, retries or costs, which don't change the request. */
+/** Keys of a `config` about addresses, credentials, retries or costs, which don't change the request. */
 const HARMLESS = [
   'apiKey',
   'apiKeyEnvar',
@@ -101,15 +101,21 @@ const HARMLESS = [
   'cache_control',
   'include_reasoning',
   'usage_tier',
+  'apiVersion',
+  'anthropic_version',
+  'accessKeyId',
+  'secretAccessKey',
+  'sessionToken',
+  'profile',
 ];
 
 /** Providers whose requests take the `config` of a prompt. */
 const TAKES_PROMPT_CONFIG =
   /^(?:openai|anthropic|azure|google|openrouter|github|perplexity|huggingface|hf):/u;
 
-/** Providers that send no other keys than those that promptfoo knows. */
+/** Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model. */
 const SENDS_KNOWN_KEYS =
-  /^(?:echo$|(?:openai|anthropic|ollama|azure|google|openrouter|github|perplexity|huggingface|hf|bedrock):)/u;
+  /^(?:echo$|(?:openai|anthropic|ollama|azure|google|openrouter|github|perplexity|huggingface|hf):)/u;
 /** Keys of a `config` that promptfoo sends, and that change the answer. */
 const CHANGES_ANSWER = new Set([
   'tools',
@@ -132,6 +138,10 @@ const CHANGES_ANSWER = new Set([
   'think',
   'effort',
   'output_format',
+  'format',
+  'system',
+  'template',
+  'raw',
   'omitDefaults',
   'logit_bias',
   'n',
@@ -177,6 +187,8 @@ const CHANGES_ANSWER = new Set([
   'mirostat_tau',
   'mirostat_eta',
   'penalize_newline',
+  'rope_frequency_base',
+  'rope_frequency_scale',
   'repetition_penalty',
   'min_p',
   'stop_sequence',
@@ -325,7 +337,7 @@ const ADDRESSED: readonly {
   readonly engine: string;
   /** The address of the provider itself, if it has one for everybody. */
   readonly own?: string;
-  /** The path of an address that is only a host. */
+  /** The path of an address that is only a host; promptfoo adds Azure's to every address. */
   readonly path: string;
   readonly apiKeyEnv?: string;
 }[] = [
@@ -352,8 +364,11 @@ function ownAddress(id: string, config: YamlValue | undefined): PromptfooProvide
   const entries = valuesByKey(config, 'config');
   const [written] = ADDRESS_KEYS.flatMap(key => entries.get(key)?.scalar ?? []);
   if (written === undefined) return undefined;
-  const address = /^https?:\/\//u.test(written) ? written : `https://${written.replace(/\/$/u, '')}${path}`;
-  if (!URL.canParse(address) || address.replace(/\/$/u, '') === own) return undefined;
+  const plain = written.replace(/\/$/u, '');
+  const hasScheme = /^https?:\/\//u.test(plain);
+  const isWhole = hasScheme && (engine !== 'azure' || plain.endsWith(path));
+  const address = `${hasScheme ? '' : 'https://'}${plain}${isWhole ? '' : path}`;
+  if (!URL.canParse(address) || address === own) return undefined;
   const name = new URL(address).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
   const variable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
   const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? variable ?? provider.apiKeyEnv;
@@ -376,10 +391,12 @@ interface ConvertedSettings {
   readonly output?: JsonObject | undefined;
 }
 
+/** Converts a `config`. @param isSentWhole true if promptfoo sends all its keys, known or not */
 function convertSettings(
   id: string,
   config: ReadonlyMap<string, YamlValue> | undefined,
   conversion: Conversion,
+  isSentWhole = false,
 ): ConvertedSettings {
   const settings: Record<string, JsonValue> = {};
   let output: JsonObject | undefined;
@@ -390,7 +407,7 @@ function convertSettings(
     if (conversion.isSetting(ours)) {
       settings[ours] = ours === 'stopSequences' && !isJsonList(value) ? [value] : value;
     } else if (NESTED.includes(key)) {
-      const inner = convertSettings(id, valuesByKey(entry, key), conversion);
+      const inner = convertSettings(id, valuesByKey(entry, key), conversion, true);
       Object.assign(settings, inner.settings);
       output ??= inner.output;
     } else if (key === 'reasoning' && typeof ownValue(value, 'effort') === 'string') {
@@ -405,6 +422,7 @@ function convertSettings(
       else output ??= format;
     } else if (
       conversion.isForTest &&
+      !isSentWhole &&
       SENDS_KNOWN_KEYS.test(id) &&
       !CHANGES_ANSWER.has(key) &&
       !HARMLESS.includes(key)
