@@ -84,7 +84,7 @@ export function agreementLines({ rows, agreement, kappa, passes, itself, differ 
   return [
     `agreement: ${agreed} of ${rows}, ${shareText(agreement.rate)}; the true rate is ${between(agreement.interval)}`,
     kappa === undefined
-      ? "Cohen's kappa: not defined, because labels and judge always give the same verdict"
+      ? "Cohen's kappa: not defined, because all labels and all verdicts of the judge are the same"
       : `Cohen's kappa: ${round(kappa.value)}, probably between ${round(kappa.interval[0])} and ${round(kappa.interval[1])}`,
     `pass: ${passes.labels} times by the labels, ${passes.judge} times by the judge`,
     ...(itself === undefined

@@ -31,7 +31,9 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
   const fault = worstFault(check);
   if (fault !== undefined) throw fault;
   if (agreement.kappa === undefined && wantsJson(ctx)) {
-    ctx.io.note("note: Cohen's kappa is not defined, because labels and judge always give the same verdict");
+    ctx.io.note(
+      "note: Cohen's kappa is not defined, because all labels and all verdicts of the judge are the same",
+    );
   }
   return gate !== undefined && missesGate(agreement.kappa, gate) ? EXIT.runFailed : EXIT.ok;
 }
