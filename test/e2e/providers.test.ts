@@ -283,7 +283,7 @@ it('runs a model by its prefix with nothing but a key', async () => {
 
 it.each<[string, string, Record<string, string>, number, string]>([
   ['without a key', 'anthropic/claude-9', {}, 3, 'set ANTHROPIC_API_KEY'],
-  ['of an unknown provider', 'nobody/x', {}, 2, 'there are openai, anthropic, googleai'],
+  ['of an unknown provider', 'nobody/x', {}, 2, 'the providers are openai, anthropic, googleai'],
   ['of Vertex AI', 'vertexai/gemini-9', {}, 3, 'set GOOGLE_VERTEX_API_KEY'],
   ['of Azure', 'azure/mine', { AZURE_API_KEY: 'k' }, 3, 'set AZURE_RESOURCE_NAME or AZURE_BASE_URL'],
   ['of Bedrock', 'bedrock/x', { AWS_BEARER_TOKEN_BEDROCK: 'k' }, 3, 'set AWS_REGION or BEDROCK_BASE_URL'],

@@ -4,6 +4,8 @@ import path from 'node:path';
 import { temporaryDirectory } from './context.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
+/** Part of the build; versions without it were built otherwise. */
+const CHUNKS = 'scripts/chunks.js';
 const MIGRATIONS = 'src/service/store/migrations.ts';
 /** The end of the steps in the built command; the next version has one more. */
 const LAST_STEP = /(`alter table runs add column "endedAt" bigint`)\]/;
@@ -11,14 +13,15 @@ const LAST_STEP = /(`alter table runs add column "endedAt" bigint`)\]/;
 /** The commit of the previous version, or the reason why it is unknown here. */
 export type PreviousVersion = { readonly commit: string } | { readonly unknown: string };
 
-/** Returns the last tagged version before this commit, or else the commit before the newest migration. */
+/** Returns the last tagged version before this commit that is built as this one is, or else the commit before the newest migration. */
 export function previousVersion(): PreviousVersion {
   const top = git('rev-parse', '--show-toplevel');
   if (top === undefined || realpathSync(top) !== realpathSync(ROOT)) return { unknown: 'no git repository' };
   if (git('rev-parse', '--is-shallow-repository') !== 'false') return { unknown: 'a clone without history' };
   const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^');
   const newest = git('log', '-1', '--format=%H', '-G', 'alter table|create (table|index)', '--', MIGRATIONS);
-  const commit = git('rev-parse', tag === undefined ? `${newest}^` : `${tag}^{commit}`);
+  const isBuiltAlike = tag !== undefined && git('rev-parse', '--verify', `${tag}:${CHUNKS}`) !== undefined;
+  const commit = git('rev-parse', isBuiltAlike ? `${tag}^{commit}` : `${newest}^`);
   return commit === undefined ? { unknown: 'a repository without an earlier version' } : { commit };
 }
 
@@ -31,7 +34,7 @@ export function buildVersion(commit: string): string {
   const modules = path.join(ROOT, 'node_modules');
   symlinkSync(modules, path.join(tree, 'node_modules'));
   // Early versions expect the modules themselves where the link is.
-  const chunks = path.join(tree, 'scripts/chunks.js');
+  const chunks = path.join(tree, CHUNKS);
   const script = readFileSync(chunks, 'utf8');
   writeFileSync(
     chunks,

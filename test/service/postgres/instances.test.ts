@@ -128,7 +128,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
 
   test('grant a key together what one of them would', async () => {
     const database = await makeDatabase(cluster.url, 'granted');
-    const perSecond = 10;
+    const perSecond = 2;
     const both = [
       await start(database, { rateLimit: perSecond }),
       await start(database, { rateLimit: perSecond }),
@@ -137,13 +137,19 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const statuses = new Map(both.map(service => [service, [] as number[]]));
     const granted = () => [...statuses.values()].flat().filter(status => status === 200).length;
     const since = performance.now();
+    // Many at once, so that a slow machine asks for more than is granted as well.
+    const tries = Array.from({ length: 10 });
     while (granted() < 3 * perSecond) {
-      for (const [service, answers] of statuses) answers.push((await service.get('/me', { key })).http);
+      const asked = [...statuses].flatMap(([service, answers]) =>
+        tries.map(async () => answers.push((await service.get('/me', { key })).http)),
+      );
+      await Promise.all(asked);
     }
     // A burst is what a second grants.
     const seconds = (performance.now() - since) / 1000 + 1;
     expect(granted()).toBeLessThanOrEqual(1.2 * perSecond * seconds);
-    for (const answers of statuses.values()) expect(new Set(answers)).toEqual(new Set([200, 429]));
+    expect(new Set([...statuses.values()].flat())).toEqual(new Set([200, 429]));
+    for (const answers of statuses.values()) expect(answers).toContain(429);
     await Promise.all(both.map(service => service.close()));
   });
 
