@@ -87,7 +87,7 @@ async function jobsOf(judge: Judge, rows: readonly LabelledRow[], repeat: number
       const repetition = (asked.get(digest) ?? 0) + 1;
       asked.set(digest, repetition);
       const id = `${request.promptVersionId}-${digest}-${repetition}`;
-      const job = { id, row: jobs.length + 1, estimatedCredits, labelled };
+      const job = { id, row: jobs.length + 1, estimatedCredits, labelled, isQuestion: true };
       jobs.push({ ...job, request: async () => ({ ...request, repetition }) });
     }
   }

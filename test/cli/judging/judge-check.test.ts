@@ -194,6 +194,21 @@ row 10: label fail, judge pass: no reason given
     expect(exitCode).toBe(1);
   });
 
+  it('asks again about a failed run if told to, and about no other', async () => {
+    answer('yy', 'y');
+    provider.reset(said('yes'), said('', { finish_reason: 'content_filter' }), said('yes'));
+    const failed = await check();
+    expect([failed.exitCode, failed.stderr()]).toEqual([
+      1,
+      expect.stringContaining('--resume --retry-unknown'),
+    ]);
+    expect((await check('--resume')).exitCode).toBe(1);
+    expect(provider.asked).toHaveLength(2);
+    const again = await check('--resume', '--retry-unknown');
+    expect([again.exitCode, again.stdout()]).toEqual([0, expect.stringContaining('agreement: 2 of 2')]);
+    expect(provider.asked).toHaveLength(3);
+  });
+
   it('records and replays, each repetition its own', async () => {
     answer('yn', 'yynnnn');
     const live = await check('--repeat', '3', '--json', '--record', 'recorded');

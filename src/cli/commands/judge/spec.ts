@@ -22,7 +22,7 @@ export const JUDGE_CHECK = {
     ['--min-kappa <number>', "exit 5 if Cohen's kappa is below this number"],
     ['--sure', 'with --min-kappa: also exit 5 if the low end of its interval is below it'],
     ['--resume', 'resume an interrupted check'],
-    ['--retry-unknown', 'with --resume: repeat questions that may have been asked'],
+    ['--retry-unknown', 'with --resume: repeat questions that failed or may have been asked'],
     ...PACE_FLAGS,
     MODELS_FLAG,
     ...CAP_FLAGS,
