@@ -291,6 +291,13 @@ scenarios:
     ]);
   });
 
+  it('that are all left out leave no case of defaultTest alone', async () => {
+    const alone = `${head}defaultTest: { assert: [{ type: contains, value: x }] }\n`;
+    expect(casesOf(await convert(alone, { isForTest: true }))).toHaveLength(1);
+    const left = await convert(`${alone}tests: file://t.js\n`, { files: { 't.js': '' }, isForTest: true });
+    expect(left.test).toBeUndefined();
+  });
+
   it.each([
     ['{ type: equals, value: 5 }', [{ equals: '5' }]],
     ['{ type: equals, value: { a: 1 } }', [{ schema: { const: { a: 1 } } }, UNFENCED]],

@@ -61,9 +61,12 @@ export async function readTests(
   conversion: Conversion,
 ): Promise<ConfiguredTests> {
   const common = readDefaultTest(entries.get('defaultTest'), conversion);
+  const before = conversion.leftOut;
   const listed = await readTestList(entries.get('tests'), conversion);
   const tests = [...listed, ...(await readScenarios(entries.get('scenarios'), conversion))];
-  const isTested = tests.length > 0 || common.asserts.length > 0 || common.vars.size > 0;
+  // `defaultTest` alone is a test, but not in place of tests that are left out.
+  const areLeftOut = conversion.isForTest && conversion.leftOut > before;
+  const isTested = !areLeftOut && (common.asserts.length > 0 || common.vars.size > 0);
   const all = (tests.length > 0 ? tests : isTested ? [NOTHING] : []).map(test => mergeTests(common, test));
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
