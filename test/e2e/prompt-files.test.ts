@@ -151,7 +151,7 @@ describe.runIf(process.platform === 'linux')('a partial', () => {
     ['device', 'is not a file'],
     ['pipe', 'is not a file'],
     ['link', 'lies outside the folder'],
-    ['../secret', 'there is no partial `../secret`: partials lie beside'],
+    ['../secret', 'there is no partial `../secret`: partials must be next to'],
   ])('that is a %s is never read', async (name, told) => {
     const home = temporaryDirectory();
     const folder = path.join(home, 'prompts');
