@@ -146,6 +146,8 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
     kill: signal => child.kill(signal),
     exit: async () => {
       await until(() => exited !== undefined, 'the exit');
+      // Nothing may have been drawn yet.
+      lastData = Date.now();
       while (Date.now() - lastData < QUIET_MS) {
         await new Promise(resolve => setTimeout(resolve, QUIET_MS));
       }
