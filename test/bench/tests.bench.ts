@@ -41,7 +41,7 @@ export default async function testsBench(): Promise<void> {
     const baseUrl = `http://127.0.0.1:${String(port).trim()}/v1`;
     writeCases(home, baseUrl);
     const env = commandEnvironment(home, { OPENAI_API_KEY: 'a-key', OPENAI_BASE_URL: baseUrl });
-    const command = [process.execPath, path.resolve('bin/promptrun.js'), 'test'];
+    const command = [process.execPath, path.resolve('bin/promptrun.js'), 'test', 'say.test.yaml'];
     const own = leastOf([...command, '--concurrency', String(CONCURRENCY)], env, home);
     write(
       `test, ${CASES} cases at concurrency ${CONCURRENCY}, answers after ${ANSWER_MS} ms: ${textOf(own)}`,
