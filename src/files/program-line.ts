@@ -29,7 +29,7 @@ export class UnsafeArgument extends Error {
  * Finds a program and returns how to start it: directly, or by cmd.exe for a Windows batch file.
  *
  * @throws {UnsafeArgument} if cmd.exe could read an argument differently
- * @throws {Error} if there is no such program
+ * @throws {Error} if the program doesn't exist
  */
 export function programLine(
   { argv: [typed, ...args], filled, directory, env }: ProgramStart,

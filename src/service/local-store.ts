@@ -75,11 +75,11 @@ export async function openStore({
       return { ...keyView(stored), key, isNewUser };
     },
     listKeys: async () => (await store.accounts.keys()).map(keyView),
-    /** Returns false if there is no such key. */
+    /** Returns false if the key doesn't exist. */
     revokeKey: (id: string) => store.accounts.removeKey(id),
     /** Returns all users, or the one with this name. */
     users: (name?: string) => store.accounts.accounts(name),
-    /** Changes plan or credits; returns undefined if there is no such user. @throws {KeyError} */
+    /** Changes plan or credits; returns undefined if the user doesn't exist. @throws {KeyError} */
     changeUser: (name: string, changes: UserChanges) => changeUser(store, name, changes),
     /** Publishes a prompt file. @throws {InvalidPromptFile} whose message names file and line */
     publish: async (file: string) =>
@@ -97,7 +97,7 @@ export async function openStore({
         throw error instanceof Refusal ? new InvalidInputs([error.message]) : error;
       }
     },
-    /** Returns false if there is no such published prompt. */
+    /** Returns false if the published prompt doesn't exist. */
     unpublish: (slug: string) => store.prompts.unpublish(slug),
     async close() {
       await tasks.close();

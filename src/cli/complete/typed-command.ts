@@ -26,7 +26,7 @@ export interface TypedCommand {
 }
 
 export interface Flag {
-  /** The long name, or the short one if there is no long one. */
+  /** The long name; the short one for flags without a long name. */
   readonly name: string;
   readonly short: string | undefined;
   readonly description: string;

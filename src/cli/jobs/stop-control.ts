@@ -70,10 +70,10 @@ export class StopControl {
     return this.#hasReader;
   }
 
-  /** Drops the running rows because the results are no longer being read. */
+  /** Drops the running rows because nobody reads the results. */
   readerHasGone(): void {
     this.#hasReader = false;
-    this.drop(new Error('the results are no longer being read'));
+    this.drop(new Error('nobody reads the results'));
   }
 
   /** Starts no more rows and drops the running ones. */

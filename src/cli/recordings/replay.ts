@@ -23,7 +23,7 @@ export interface ReplayOptions {
 /**
  * Answers from recordings and sends nothing. Checks all of them before the first is used, because they may be a stranger's.
  *
- * @throws {CliError} USAGE_ERROR if there is no such directory; CONFIG_ERROR that names a damaged recording
+ * @throws {CliError} USAGE_ERROR if the directory doesn't exist; CONFIG_ERROR that names a damaged recording
  */
 export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise<Recorder> {
   if (!isDirectory(directory)) {

@@ -31,7 +31,7 @@ const LEAVES_ITS_SEGMENT = /[/\\]|^(?:\.|%2e){1,2}$/iu;
  * Resolves an alias, a prompt file (without publishing it), a UUID, a slug, `slug@<label>` or
  * `slug@<beginning of a version id>`, in this order. Asks the service only for a slug.
  *
- * @throws {CliError} exit 4 if there is no such prompt
+ * @throws {CliError} exit 4 if the prompt doesn't exist
  */
 export async function resolvePrompt(
   ctx: Context,

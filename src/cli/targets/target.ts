@@ -37,7 +37,7 @@ export interface ResolvedTarget {
  * @param options.source who wrote the target
  * @param options.model the model in place of the prompt's own
  * @param options.config the config in place of the prompt's own; used with a model only
- * @throws {CliError} USAGE_ERROR if a model is given for a service other than the embedded one; exit 4 if there is no such prompt
+ * @throws {CliError} USAGE_ERROR if a model is given for a service other than the embedded one; exit 4 if the prompt doesn't exist
  */
 export async function resolveTarget(
   ctx: Context,

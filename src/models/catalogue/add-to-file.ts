@@ -19,7 +19,7 @@ interface ProviderOffer {
  * Adds the new models of providers to the text of models.yaml, and returns it with the added names for each provider.
  * Returns the same text if there is nothing new.
  *
- * @param text undefined if there is no file yet
+ * @param text undefined if the file doesn't exist yet
  * @param isPrefix returns true for the prefix of a provider, which no new name may begin with
  */
 export function addToModelsFile(

@@ -93,7 +93,7 @@ class WatchedModels {
   }
 
   /**
-   * Explains in one line why there is no such model, without paths of this machine.
+   * Explains in one line why a model doesn't exist, without paths of this machine.
    *
    * @param withRemedy true to add advice for the owner of `models.yaml`
    */

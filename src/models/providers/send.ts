@@ -21,7 +21,7 @@ interface SentRequest extends Omit<ProviderRequest, 'body'> {
   readonly body?: Uint8Array | PiecewiseBody | undefined;
 }
 
-/** Headers that a client fills in even if there is no key. */
+/** Headers that a client fills in even without a key. */
 const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']);
 
 /**

@@ -319,7 +319,7 @@ function answerPartIn(parts: readonly TextPart[], note: (what: string) => void):
   return undefined;
 }
 
-/** Returns JavaScript for the answer, or for a part of it; undefined if there is no such part. */
+/** Returns JavaScript for the answer, or for a part of it; undefined if the part doesn't exist. */
 function answerCode({ path: [kind, ...path] }: AnswerPart): string | undefined {
   if (kind === 'output_text' && path.length === 0) return 'output';
   if (kind !== 'output_json') return undefined;

@@ -47,7 +47,7 @@ export function readFrontMatter(
     model: oneLineText(entries.get('model'), findings),
     modelPlace: entries.get('model')?.value ?? TOP,
     config: placedValues(knownEntries(entries.get('config')?.value, 'config', findings), findings),
-    /** Undefined if there is no schema; the inputs are then the names in the template. */
+    /** Undefined without a schema; the inputs are then the names in the template. */
     inputSchema: schemaOf(inputSchema),
     /** Returns true if the schema has a field of this name, even one that can't be read. */
     mentions: (key: string) => fields.some(({ name }) => name === key),

@@ -69,7 +69,7 @@ function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject)
   };
 }
 
-/** Returns the undeclared inputs: every name in the template if there is no schema, else names that the schema allows. */
+/** Returns the undeclared inputs: every name in the template without a schema, else names that the schema allows. */
 function furtherFields(
   head: FrontMatter,
   declared: ReadonlySet<string>,

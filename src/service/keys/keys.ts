@@ -70,7 +70,7 @@ export async function createKey(
 }
 
 /**
- * Changes a user and returns the result; undefined if there is no such user.
+ * Changes a user and returns the result; undefined if the user doesn't exist.
  *
  * @throws {KeyError} for credits below 0
  */

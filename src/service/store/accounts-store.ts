@@ -33,7 +33,7 @@ export function accountsStore(db: Db, writer: Writer) {
     userNamed: (name: string) => userNamed(db, name).executeTakeFirst(),
     /** Creates the user. Leaves an existing one unchanged, with `made` false. */
     ensureUser: (name: string, user: NewUser) => writer.write(db => ensureUser(db, { name, ...user })),
-    /** Returns false, and changes nothing, if there is no such user or the credits would fall below 0. */
+    /** Returns false, and changes nothing, if the user doesn't exist or the credits would fall below 0. */
     changeUser: (name: string, changes: UserChanges) => writer.write(db => changeUser(db, name, changes)),
     /** Returns all users, or the one with this name. */
     accounts: (name?: string) =>

@@ -8,7 +8,7 @@ export interface Blobs {
   /** Resolves once the bytes are on disk. */
   write(name: string, bytes: Uint8Array, mediaType: string): Promise<void>;
   /**
-   * Returns undefined if there is no such blob.
+   * Returns undefined if the blob doesn't exist.
    *
    * @param range default all bytes
    */

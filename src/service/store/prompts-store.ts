@@ -74,7 +74,7 @@ export function promptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites,
     publish: (version: NewVersion, now: number) => writer.write(db => publish(db, version, now)),
     /** Stores a version that can be run by id but is never the latest. Does nothing if it exists. */
     keepUnlisted: (version: NewVersion, now: number) => writer.write(db => keepUnlisted(db, version, now)),
-    /** Returns false if there is no such published prompt. */
+    /** Returns false if the published prompt doesn't exist. */
     unpublish: async (slug: string) => {
       const withdrawn = await writer.write(db =>
         db

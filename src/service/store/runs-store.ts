@@ -41,7 +41,7 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
       const row = await ofUser(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
       return row && storedRun(row);
     },
-    /** Returns the request of a run; undefined if it is not kept, or there is no such run. */
+    /** Returns the request of a run; undefined if it is not kept, or the run doesn't exist. */
     requestOf: async (userId: number, id: string) => {
       const row = await ofUser(db, userId, id).select(['promptVersionId', 'request']).executeTakeFirst();
       return row?.request ? { ...row, request: JSON.parse(row.request) as StoredRequest } : undefined;

@@ -171,6 +171,6 @@ describe('logout', () => {
 
   it('says so if there is no key to remove', async () => {
     const { exitCode, stderr } = await runInProcess(['logout']);
-    expect([exitCode, stderr()]).toEqual([0, 'No profile is active, so there is no key to remove.\n']);
+    expect([exitCode, stderr()]).toEqual([0, 'No profile is active. Nothing was removed.\n']);
   });
 });

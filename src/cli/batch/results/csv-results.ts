@@ -92,7 +92,7 @@ export class CsvResults implements ResultsFile {
     }
   }
 
-  /** Matches a row with its earlier result by its own columns if there is no journal. */
+  /** Matches a row with its earlier result by its own columns if the journal is missing. */
   recognise({ id, row, cells = {} }: SourceRow): void {
     const at = this.#unclaimed.findIndex(kept => sameCells(kept.cells, cells));
     const [kept] = at === -1 ? [] : this.#unclaimed.splice(at, 1);

@@ -28,7 +28,7 @@ export async function configUnset(ctx: Context, name: string): Promise<void> {
     delete document.settings[key];
   });
   const value = SETTINGS[key].default ?? null;
-  await confirm(ctx, { [key]: value }, `${key} is no longer set.`);
+  await confirm(ctx, { [key]: value }, `Unset ${key}.`);
 }
 
 /** Lists every setting with its value; never a key. */

@@ -153,6 +153,6 @@ export async function logout(ctx: Context): Promise<void> {
 }
 
 function whatHappened(profile: string | null, forgotten: boolean): string {
-  if (profile === null) return 'No profile is active, so there is no key to remove.';
+  if (profile === null) return 'No profile is active. Nothing was removed.';
   return forgotten ? `Removed the key of profile ${profile}.` : `Profile ${profile} has no key stored.`;
 }

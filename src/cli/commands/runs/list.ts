@@ -137,7 +137,7 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
   if (rest !== undefined) ctx.io.note(`more runs: ${rest.flag} ${shellWord(rest.cursor, shellOf(ctx.env))}`);
 }
 
-/** Returns all versions of a prompt, or the one that the name refers to. @throws {CliError} exit 4 if there is no such prompt */
+/** Returns all versions of a prompt, or the one that the name refers to. @throws {CliError} exit 4 if the prompt doesn't exist */
 async function versionsOf(ctx: Context, connection: Connection, name: string): Promise<ReadonlySet<string>> {
   const named = await resolvePrompt(ctx, connection, name);
   const { signal } = ctx;

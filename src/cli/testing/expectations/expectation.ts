@@ -99,7 +99,7 @@ export type UnmetExpectation = Unmet & Pick<Expectation, 'line' | 'at'>;
 export interface ModelQuestion {
   readonly prompt: string;
   readonly system?: string | undefined;
-  /** The model to ask if there is no `--judge`. */
+  /** The model to ask without `--judge`. */
   readonly model?: string | undefined;
   readonly rank?: JudgeRank | undefined;
 }

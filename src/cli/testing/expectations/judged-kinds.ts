@@ -7,7 +7,7 @@ import { kind, quotedExcerpt, TEXT, WORD } from './kind.ts';
 
 interface Rubric {
   readonly text: string;
-  /** The judge if there is no `--judge`. */
+  /** The judge without `--judge`. */
   readonly model?: string;
   readonly rank?: JudgeRank | undefined;
   /** The lowest score that passes, from 0 to 1; without it, the judge is not asked for a score. */
@@ -18,7 +18,7 @@ interface Llm {
   /** The prompt, with placeholders such as `{{completion}}`. */
   readonly prompt: string;
   readonly systemPrompt?: string;
-  /** The model to ask if there is no `--judge`. */
+  /** The model to ask without `--judge`. */
   readonly model?: string;
   /** The choices. The first one in the answer decides, and passes if its score is above 0. */
   readonly choices: readonly { readonly choice: string; readonly score: number }[];

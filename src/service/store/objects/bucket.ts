@@ -41,7 +41,7 @@ export class Bucket {
   }
 
   /**
-   * Sends a request and returns its answer, or undefined if there is no such object.
+   * Sends a request and returns its answer, or undefined if the object doesn't exist.
    *
    * @throws {MediaUnavailableError} if the store refuses, or can't be reached
    */
@@ -55,7 +55,7 @@ export class Bucket {
     }
   }
 
-  /** Sends a request and returns its XML answer. @throws {MediaUnavailableError} also if there is no such object */
+  /** Sends a request and returns its XML answer. @throws {MediaUnavailableError} also if the object doesn't exist */
   async read(request: BucketRequest): Promise<string> {
     const answer = await this.send(request);
     if (answer === undefined) throw new MediaUnavailableError(`${AWAY}: it has no such object`);

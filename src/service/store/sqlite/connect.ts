@@ -94,7 +94,7 @@ const SUFFIXES = ['', '-wal', '-shm'] as const;
 
 /**
  * Renames the database and its logs, so that a new one can be created. Returns the new name, which contains the time;
- * undefined if there is no database.
+ * undefined without a database.
  *
  * @throws {DataDirectoryError} if another process uses it
  */
