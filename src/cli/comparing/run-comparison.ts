@@ -1,4 +1,4 @@
-import type { Connection, Context } from '../context.ts';
+import type { Context } from '../context.ts';
 import type { Budget } from '../creation/budget.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -134,8 +134,8 @@ export interface ComparisonOptions {
   readonly budget: Budget;
   /** True to keep pictures for a page. */
   readonly keepMedia: boolean;
-  /** The journals of the requests to each service; empty if they are answered from recordings. */
-  readonly kept: ReadonlyMap<Connection, ResumableRequests>;
+  /** The journals of the requests by service; empty if they are answered from recordings. */
+  readonly kept: ReadonlyMap<string, ResumableRequests>;
 }
 
 /** Runs every row with every variant and returns the rows in order. @throws {CliError} INTERRUPTED */
@@ -163,7 +163,7 @@ export async function runComparison(
       const media = await mediaOf(connection, runs, { forPage: keepMedia, signal: ctx.signal });
       results.set(id, { ...result, media });
     };
-    const journaled = kept.get(connection);
+    const journaled = kept.get(connection.service);
     if (journaled) {
       await journaled.run(jobs, onResult);
       continue;

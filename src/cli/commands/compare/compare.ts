@@ -145,8 +145,7 @@ async function runAndJudge(ctx: Context, prepared: PreparedComparison, flags: Co
   const keepMedia = flags.report !== undefined;
   const running = withJournals(ctx, flags, prepared, async kept => {
     const compared = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia, kept });
-    const judgeService = judged.length === 0 ? undefined : (await ctx.localConnection()).service;
-    const [, questions] = [...kept].find(([{ service }]) => service === judgeService) ?? [];
+    const questions = judged.length === 0 ? undefined : kept.get((await ctx.localConnection()).service);
     const tools = { judge, budget, kept: questions };
     const judgements = expected && (await judgeRows(ctx, compared, expected, variants, tools));
     return { compared, judgements };
@@ -214,28 +213,24 @@ async function withJournals<T>(
   ctx: Context,
   { resume = false, retryFailed = false, retryUnknown = false, cancel = false }: CompareFlags,
   { variants, judged, concurrency, budget, providerBatch, names }: PreparedComparison,
-  work: (kept: ReadonlyMap<Connection, ResumableRequests>) => Promise<T>,
+  work: (kept: ReadonlyMap<string, ResumableRequests>) => Promise<T>,
 ): Promise<T> {
-  const kept = new Map<Connection, ResumableRequests>();
+  const kept = new Map<string, ResumableRequests>();
   const resuming = { resume, retryFailed, retryUnknown, cancel, providerBatch };
   const stop = new StopControl();
   const openNext = async ([connection, ...others]: readonly Connection[]): Promise<T> => {
     if (connection === undefined) return work(kept);
-    const [, known] = [...kept].find(([{ service }]) => service === connection.service) ?? [];
-    if (known !== undefined) {
-      kept.set(connection, known);
-      return openNext(others);
-    }
+    if (kept.has(connection.service)) return openNext(others);
     return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
       const places = concurrencyFor(connection, concurrency);
       const options = { ...resuming, budget, journal, stop, concurrency: places };
-      kept.set(connection, await ResumableRequests.open(ctx, connection, () => true, options));
+      kept.set(connection.service, await ResumableRequests.open(ctx, connection, () => true, options));
       return openNext(others);
     });
   };
   if (ctx.isReplay) return openNext([]);
   const ofJudges = judged.length === 0 ? [] : [await ctx.localConnection()];
-  return openNext([...new Set([...variants.map(({ connection }) => connection), ...ofJudges])]);
+  return openNext([...variants.map(({ connection }) => connection), ...ofJudges]);
 }
 
 function refuseOtherReaders({ from, input, image }: CompareFlags): void {
