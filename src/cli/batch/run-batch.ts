@@ -34,8 +34,8 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   const source = await openSource(ctx, options);
   const batch = await prepareBatch(ctx, options);
   if (options.dryRun) {
-    const { dryRunBatch: dryRun } = await import('./dry-run.ts');
-    return dryRun(ctx, source, batch, options);
+    const { dryRunBatch } = await import('./dry-run.ts');
+    return dryRunBatch(ctx, source, batch, options);
   }
   await checkPrice(ctx, source, batch, options);
   if (options.providerBatch) await batchProviderOf(batch.connection, batch.promptVersionId);

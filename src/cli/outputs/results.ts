@@ -58,8 +58,8 @@ function checkBytesWanted(ctx: Context, flag: string): void {
 
 async function readSchemaFlag(ctx: Context, file: string | undefined): Promise<SchemaCheck | undefined> {
   if (file === undefined) return undefined;
-  const { readOutputSchema: readSchema } = await import('./output-schema.ts');
-  return readSchema(ctx, file, '--schema');
+  const { readOutputSchema } = await import('./output-schema.ts');
+  return readOutputSchema(ctx, file, '--schema');
 }
 
 export interface PresentOptions {

@@ -55,8 +55,8 @@ export async function configList(ctx: Context): Promise<void> {
 
 /** Lists the files and directories that promptrun uses, even if they don't exist yet. */
 export async function configPath(ctx: Context): Promise<void> {
-  const { storedItems: keptPlaces } = await import('../../settings/stored-items.ts');
-  const rows = keptPlaces(ctx).map(place => ({ ...place, exists: existsSync(place.path) }));
+  const { storedItems } = await import('../../settings/stored-items.ts');
+  const rows = storedItems(ctx).map(place => ({ ...place, exists: existsSync(place.path) }));
   await presentList(ctx, rows, {
     columns: [
       { title: 'NAME', cell: ({ name }) => name },

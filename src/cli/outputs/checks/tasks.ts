@@ -77,14 +77,14 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     };
   },
   schemaMismatch: async () => {
-    const { firstMismatch: mismatchOf } = await import('../../../prompts/schemas/mismatch.ts');
+    const { firstMismatch } = await import('../../../prompts/schemas/mismatch.ts');
     const compile = await schemaCompiler();
     const compiled = new Map<string, ReturnType<typeof compile>>();
     return (schema, value) => {
       const key = JSON.stringify(schema);
       const validate = compiled.get(key) ?? compile(schema);
       compiled.set(key, validate);
-      return validate(value) ? undefined : mismatchOf(validate.errors);
+      return validate(value) ? undefined : firstMismatch(validate.errors);
     };
   },
   containsJson: async () => {
