@@ -104,7 +104,17 @@ export class HttpSession {
       const waitMs = error && retryDelay(failed, this.random, withRetries(retries));
       if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
       await onRetry?.(attempt, waitMs);
-      await this.sleep(waitMs, AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]));
+      await this.#pause(waitMs, signal);
+    }
+  }
+
+  /** Waits before a retry. @throws {NetworkError} if the client is closed meanwhile */
+  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await this.sleep(ms, AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]));
+    } catch (error) {
+      if (error !== this.#closing.signal.reason) throw error;
+      throw new NetworkError('the client was closed', { nothingSent: false });
     }
   }
 
@@ -116,7 +126,7 @@ export class HttpSession {
 
   /** Closes every connection. */
   async close(): Promise<void> {
-    this.#closing.abort(new NetworkError('the client was closed', { nothingSent: false }));
+    this.#closing.abort();
     const transport = await this.#transport?.catch(() => undefined);
     await transport?.close();
   }

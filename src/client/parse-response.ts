@@ -130,7 +130,7 @@ export type AttemptOutcome = (
   | { readonly answer: RawAnswer; readonly error: ServiceError | undefined }
   | { readonly answer?: undefined; readonly error: PromptServiceError }
 ) & {
-  /** The wait that the answer asked for, in milliseconds. */
+  /** The wait that an answer with an error asked for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
 };
 
@@ -138,18 +138,26 @@ export type AttemptOutcome = (
 export function parseResponse(received: Received, redaction: Redaction): AttemptOutcome {
   const { method, httpStatus, headers } = received;
   const date = dateOf(headers);
-  const retryAfterMs = retryAfter(headerOf(headers, 'retry-after'), date ?? received.receivedAt);
   try {
     const envelope = parseEnvelope(received, redaction);
     // The outputs of a run are a result, and results stay as they came.
     const safe = redaction.value(envelope, isSuccess(envelope) ? 'outputs' : undefined);
     const text = safe === envelope ? received.text : JSON.stringify(safe);
-    const error = isSuccess(safe) ? undefined : serviceErrorOf(safe, method, { httpStatus, retryAfterMs });
-    return { answer: { httpStatus, headers, text, envelope: safe, date, error }, error, retryAfterMs };
+    const answer = { httpStatus, headers, text, envelope: safe, date, error: undefined };
+    if (isSuccess(safe)) return { answer, error: undefined };
+    const retryAfterMs = waitAskedFor(received, date);
+    const error = serviceErrorOf(safe, method, { httpStatus, retryAfterMs });
+    return { answer: { ...answer, error }, error, retryAfterMs };
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
+    const retryAfterMs = waitAskedFor(received, date);
     return { error: refusedOnTheWay(error, httpStatus, retryAfterMs), retryAfterMs };
   }
+}
+
+/** Returns the wait that an answer asks for, in milliseconds. `date` is the server's time. */
+function waitAskedFor({ headers, receivedAt }: Received, date: number | undefined): number | undefined {
+  return retryAfter(headerOf(headers, 'retry-after'), date ?? receivedAt);
 }
 
 /** Returns the server's time, in milliseconds since the Unix epoch. */

@@ -51,8 +51,7 @@ export async function createAndWait(
       if (options.wait !== false) created = await waitForEnd(ctx, connection, created, options);
     }
     if (created.kind === 'ended') noteWarnings(ctx, created.run);
-    if (created.kind === 'ended' && providerFaultOf(connection, created.run)) reservation?.refused();
-    else await reservation?.made(created.kind === 'ended' ? created.run : created);
+    if (reservation) await settleReservation(reservation, connection, created);
     return created;
   } catch (error) {
     if (runId !== undefined) await reservation?.made({ runId });
@@ -62,7 +61,19 @@ export async function createAndWait(
   }
 }
 
+/** Counts a created run against the budget, unless its provider refused it, so that it cost nothing. */
+async function settleReservation(
+  reservation: Reservation,
+  connection: Connection,
+  created: CreationResult,
+): Promise<void> {
+  if (created.kind === 'running') return await reservation.made(created);
+  if (providerFaultOf(connection, created.run)) reservation.refused();
+  else await reservation.made(created.run);
+}
+
 function noteWarnings({ io }: Context, run: Run): void {
+  if (run.warnings === undefined) return;
   for (const warning of warningsOf(run)) io.noteOnce(`note: ${oneLine(warning)}`);
 }
 

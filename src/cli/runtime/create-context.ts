@@ -4,7 +4,7 @@ import type { ModelsText } from '../../models/catalogue/models-file.ts';
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Recordings } from '../core/recorder.ts';
-import type { Clock, Env, GlobalOptions } from '../core/types.ts';
+import type { Advise, Clock, Env, GlobalOptions } from '../core/types.ts';
 import { stopperOf, TimeIsUp, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Checks } from '../outputs/checks/checks.ts';
@@ -67,7 +67,7 @@ export async function createContext(
     const { Checks } = await import('../outputs/checks/checks.ts');
     return new Checks(signal);
   };
-  const advise = adviseWith(globals, env);
+  const advise: Advise = (...words) => adviseWith(globals, env)(...words);
   const modelsFile = globals.models === undefined ? undefined : path.resolve(cwd, globals.models);
   const declaredModels: ModelsText[] = [];
   const place = {
@@ -185,7 +185,8 @@ function connectionsOf(sources: ConnectionSources) {
       for (const open of await Promise.allSettled(opened)) {
         if (open.status === 'rejected') continue;
         if (!signal.aborted) await open.value.connection.resources.settle(signal);
-        await open.value.close(stopperOf(signal.reason)).catch((error: unknown) => faults.push(error));
+        const stopper = signal.aborted ? stopperOf(signal.reason) : undefined;
+        await open.value.close(stopper).catch((error: unknown) => faults.push(error));
       }
       if (faults.length > 0) throw faults[0];
     },
