@@ -20,7 +20,8 @@ export function isYaml(file: string): boolean {
   return /\.ya?ml$/u.test(file);
 }
 
-export async function snapshotOf(
+/** Reads the state of the test files and of all files that their cases depend on. */
+export async function takeSnapshot(
   ctx: Context,
   options: TestOptions,
   files: readonly TestFile[],
@@ -28,18 +29,20 @@ export async function snapshotOf(
   const prompts = files.map(({ target }) => target).filter(target => path.isAbsolute(target));
   const partials = new Map<string, ReadonlySet<string>>();
   for (const prompt of new Set(prompts)) partials.set(prompt, await partialsOf(prompt));
-  const read = files.flatMap(({ file, cases }) => [file, ...cases.flatMap(({ reads = [] }) => reads)]);
-  const all = [
-    ...(await presentTests(ctx, options)).files,
-    ...read,
+  const all = new Set([
+    ...(await findPresentTests(ctx, options)).files,
+    ...files.flatMap(({ file, cases }) => [file, ...cases.flatMap(({ reads = [] }) => reads)]),
     ...prompts,
     ...[...partials.values()].flatMap(one => [...one]),
-  ];
-  const forms = [...new Set(all)].map(async (file): Promise<[string, string]> => {
-    const stats = await stat(file).catch(() => undefined);
-    return [file, stats === undefined ? '' : `${stats.mtimeMs} ${stats.size} ${stats.ino}`];
-  });
-  return { files: new Map(await Promise.all(forms)), partials };
+  ]);
+  const prints = [...all].map(async file => [file, await fingerprint(file)] as const);
+  return { files: new Map(await Promise.all(prints)), partials };
+}
+
+/** Returns a text that differs once a file was written; empty for a missing file. */
+async function fingerprint(file: string): Promise<string> {
+  const stats = await stat(file).catch(() => undefined);
+  return stats === undefined ? '' : `${stats.mtimeMs} ${stats.size} ${stats.ino}`;
 }
 
 /** Returns the partials of a prompt file, including nested and missing ones. */
@@ -68,15 +71,16 @@ const MAX_PROMPT_BYTES = 128 * 1024;
 
 /** Returns the new, removed and changed files, except files that were not tracked before. */
 export function changedFiles({ files: before }: Snapshot, { files: after }: Snapshot): Set<string> {
-  const isOther = ([file, form]: readonly [string, string]): boolean =>
-    after.has(file) ? after.get(file) !== form : !existsSync(file);
+  const hasChanged = (file: string): boolean =>
+    after.has(file) ? after.get(file) !== before.get(file) : !existsSync(file);
   const isNew = (file: string): boolean => !before.has(file) && isYaml(file);
-  return new Set([...[...before].filter(isOther).map(([file]) => file), ...[...after.keys()].filter(isNew)]);
+  return new Set([...[...before.keys()].filter(hasChanged), ...[...after.keys()].filter(isNew)]);
 }
 
 /** The texts of the cases that have run, by test file. */
 export type RunCases = ReadonlyMap<string, ReadonlySet<string>>;
 
+/** Returns the texts of the cases of each file. */
 export function casesByFile(files: readonly TestFile[]): RunCases {
   return new Map(
     files.map(({ file, cases }) => [file, new Set(cases.flatMap(({ written }) => written ?? []))]),
@@ -84,25 +88,24 @@ export function casesByFile(files: readonly TestFile[]): RunCases {
 }
 
 /**
- * Returns a check if a case depends on one of these files: its prompt, the prompt's partials, a file that it reads, or its
- * test file, unless the case's text there is the one that ran.
+ * Returns a function that checks if a case depends on one of these files: its prompt, the prompt's partials, a file that it
+ * reads, or its test file, unless the case's text there is the one that ran.
  */
-export function concerns(
+export function dependsOn(
   changed: ReadonlySet<string>,
   { partials }: Snapshot,
-  run: RunCases,
+  ran: RunCases,
 ): (file: TestFile, testCase: TestCase) => boolean {
   return ({ file, target }, { reads = [], written = '' }) => {
-    const isEdited = changed.has(file) && run.get(file)?.has(written) !== true;
-    return (
-      isEdited ||
-      [target, ...(partials.get(target) ?? []), ...reads].some(name => name !== file && changed.has(name))
-    );
+    const hasRun = ran.get(file)?.has(written) === true;
+    if (changed.has(file) && !hasRun) return true;
+    const others = [target, ...(partials.get(target) ?? []), ...reads];
+    return others.some(name => name !== file && changed.has(name));
   };
 }
 
 /** Finds the present test files, which may be none. The round before has reported the skipped ones. */
-export async function presentTests(ctx: Context, options: TestOptions): Promise<FoundTests> {
+export async function findPresentTests(ctx: Context, options: TestOptions): Promise<FoundTests> {
   const none = { files: [], named: new Set<string>(), directories: [] };
   return findTestFiles(ctx, options.paths, () => {}).catch(() => none);
 }

@@ -10,10 +10,10 @@ const SCAN_MS = 1000;
 export type NextRound = 'a' | 'f' | 'q' | ReadonlySet<string>;
 
 /** Returns the files that have changed since the last call, once the changes have settled. */
-export type Changes = () => Promise<ReadonlySet<string> | undefined>;
+type Changes = () => Promise<ReadonlySet<string> | undefined>;
 
 /** Keys pressed on a terminal, and changed files. */
-export class Events {
+export class WatchEvents {
   readonly #ctx: Context;
   readonly #watchers = new Map<string, FSWatcher>();
   /** The pressed keys that have a meaning and were not handled yet. */
@@ -67,7 +67,7 @@ export class Events {
   }
 
   /** Waits for the next change. @throws the signal's reason */
-  async change(changes: Changes, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  async nextChange(changes: Changes, signal: AbortSignal): Promise<ReadonlySet<string>> {
     for (;;) {
       await this.#somethingHappens(signal);
       signal.throwIfAborted();

@@ -1,0 +1,147 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
+import type { Budget } from '../../creation/budget.ts';
+import type { ExitCode } from '../../exit-codes.ts';
+import { visible } from '../../terminal/sanitise.ts';
+import type { TestFile } from '../cases/test-case.ts';
+import { readFiles } from '../read-files.ts';
+import { Judge } from '../run/judge.ts';
+import { runRound } from '../run-tests.ts';
+import type { TestOptions } from '../test-options.ts';
+import {
+  casesByFile,
+  changedFiles,
+  dependsOn,
+  findPresentTests,
+  isYaml,
+  type RunCases,
+  type Snapshot,
+  takeSnapshot,
+} from './snapshot.ts';
+import type { NextRound } from './watch-events.ts';
+
+/** File events within this time count as one change, in milliseconds, because editors write, rename and touch. */
+const SETTLE_MS = 150;
+
+interface WatchedTestsOptions {
+  readonly budget: Budget;
+  /** Called with the files to watch, at each look at them. */
+  readonly watch: (files: Snapshot['files']) => void;
+}
+
+/** The test files of a watch, the state of the files that they depend on, and the cases that have run. */
+export class WatchedTests {
+  readonly #ctx: Context;
+  readonly #options: TestOptions;
+  readonly #budget: Budget;
+  readonly #watch: WatchedTestsOptions['watch'];
+  #files: readonly TestFile[] = [];
+  #snapshot: Snapshot = { files: new Map(), partials: new Map() };
+  #ran: RunCases = new Map();
+
+  constructor(ctx: Context, options: TestOptions, { budget, watch }: WatchedTestsOptions) {
+    this.#ctx = ctx;
+    this.#options = options;
+    this.#budget = budget;
+    this.#watch = watch;
+  }
+
+  /** Reads the test files for the first time. */
+  async read(): Promise<void> {
+    this.#files = await this.#readFiles();
+    this.#snapshot = await this.#takeSnapshot();
+  }
+
+  /**
+   * Runs a round.
+   *
+   * @param round.onFree called if the round costs nothing
+   */
+  async run(
+    wanted: NextRound,
+    { signal, onFree }: { readonly signal: AbortSignal; readonly onFree: () => void },
+  ): Promise<ExitCode> {
+    const { update } = this.#options;
+    const failed = this.#options.failed || wanted === 'f';
+    const { code, files } = await runRound(
+      { ...this.#ctx, signal },
+      { ...this.#options, failed },
+      this.#budget,
+      {
+        isChosen: typeof wanted === 'string' ? () => true : dependsOn(wanted, this.#snapshot, this.#ran),
+        // The round's own updates of test files must not count as changes.
+        onFree: update ? () => {} : onFree,
+      },
+    );
+    this.#files = withFormer(files, this.#files);
+    // A round of failed cases does not run the changed ones.
+    if (!failed) this.#ran = casesByFile(files);
+    if (update) this.#snapshot = await this.#takeSnapshot();
+    return code;
+  }
+
+  /** Returns the files that have changed since the last call, if any concerns a case; notes them. */
+  async changes(): Promise<ReadonlySet<string> | undefined> {
+    const changed = await this.#settledChanges();
+    if (changed.size === 0) return undefined;
+    const read = await this.#readFiles();
+    this.#files = withFormer(read, this.#files);
+    const hasFault = [...changed].some(
+      file => isYaml(file) && existsSync(file) && !read.some(one => one.file === file),
+    );
+    const count = this.#casesConcernedBy(changed);
+    noteChange(this.#ctx, changed, count, hasFault);
+    return count > 0 || hasFault ? changed : undefined;
+  }
+
+  /** Returns the changed files once nothing has changed for a while. */
+  async #settledChanges(): Promise<ReadonlySet<string>> {
+    const changed = new Set<string>();
+    for (;;) {
+      const now = await this.#takeSnapshot();
+      const more = changedFiles(this.#snapshot, now);
+      this.#snapshot = now;
+      this.#watch(now.files);
+      if (more.size === 0) return changed;
+      for (const name of more) changed.add(name);
+      await new Promise(resolve => setTimeout(resolve, SETTLE_MS));
+    }
+  }
+
+  #casesConcernedBy(changed: ReadonlySet<string>): number {
+    const isConcerned = dependsOn(changed, this.#snapshot, this.#ran);
+    const counts = this.#files.map(file => file.cases.filter(one => isConcerned(file, one)).length);
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async #readFiles(): Promise<readonly TestFile[]> {
+    const judge = new Judge(this.#ctx, this.#options.judge, this.#budget);
+    const found = await findPresentTests(this.#ctx, this.#options);
+    return (await readFiles(this.#ctx, found, judge, this.#options)).files;
+  }
+
+  async #takeSnapshot(): Promise<Snapshot> {
+    return await takeSnapshot(this.#ctx, this.#options, this.#files);
+  }
+}
+
+/** Returns the test files; for those that can't be read now, their former state, so that their prompts stay watched. */
+function withFormer(read: readonly TestFile[], former: readonly TestFile[]): TestFile[] {
+  const isLost = ({ file }: TestFile): boolean => !read.some(one => one.file === file) && existsSync(file);
+  return [...read, ...former.filter(isLost)];
+}
+
+/** Notes the changed files and the number of cases that they concern. */
+function noteChange(
+  { cwd, io }: Context,
+  changed: ReadonlySet<string>,
+  count: number,
+  hasFault: boolean,
+): void {
+  const names = [...changed].map(file => path.relative(cwd, file)).join(', ');
+  const isWithoutCases = count === 0 && !hasFault && [...changed].some(isYaml);
+  const none = isWithoutCases ? ', but none of its cases' : '';
+  io.note(visible(`${names} changed${count === 0 ? none : `: ${counted(count, 'case')}`}`));
+}
