@@ -51,6 +51,7 @@ describe('an agent on a fresh machine', () => {
     const faults: [Record<string, unknown>, string][] = [
       [{ prompt: 'hello', inputs: { nam: 'Ada' } }, 'nam'],
       [{ prompt: 'hello' }, 'name'],
+      [{ prompt: 'sandbox', input: { note: 'x' } }, 'no argument "input"; did you mean inputs?'],
       [{ prompt: 'postcard', inputs: { place: 'x' }, options: { colour: 'red' } }, 'colour'],
       [{ prompt: 'describe', images: ['/etc/hostname'] }, 'working directory'],
       [{ prompt: 'describe', images: ['../outside.png'] }, 'working directory'],
@@ -109,6 +110,7 @@ describe('an agent on a fresh machine', () => {
       true,
       expect.stringContaining('CAP_REACHED'),
     ]);
+    expect(refused.content[0]?.text).not.toContain('--');
     const small = await call('run_prompt', { prompt: 'hello', inputs: { name: 'Ada' } });
     expect(small.content[0]?.text).toContain('Ada');
   });
@@ -148,7 +150,7 @@ describe('an agent on a fresh machine', () => {
     }
   });
 
-  it('runs what an alias allows by any name, and what a version allows in that version alone', async () => {
+  it('runs what an alias allows by any name, a version in that version alone, a label where it leads now', async () => {
     const home = temporaryDirectory();
     const publish = async (text: string): Promise<string> => {
       writeFileSync(path.join(home, 'mine.prompt'), `---\nmodel: echo\n---\n${text}\n`);
@@ -156,15 +158,24 @@ describe('an agent on a fresh machine', () => {
       return (await runCommand(['prompts', 'publish', 'mine.prompt', ...query], { home })).stdout.trim();
     };
     const first = await publish('one');
-    await publish('two');
+    const second = await publish('two');
     await runCommand(['alias', 'set', 'greet', 'hello'], { home });
     const { call } = await startAgent(['--allow', first, '--allow', 'greet'], { home });
-    const run = async (prompt: string): Promise<unknown> =>
-      (await call('run_prompt', { prompt, inputs: prompt === 'hello' ? { name: 'Ada' } : {} })).content[0]
+    const run = async (prompt: string, by = call): Promise<unknown> =>
+      (await by('run_prompt', { prompt, inputs: prompt === 'hello' ? { name: 'Ada' } : {} })).content[0]
         ?.text;
     expect(await run(first)).toBe('one');
     expect(await run('mine')).toContain('not allowed');
     expect(await run('hello')).toContain('Ada');
+
+    await runCommand(['versions', 'label', 'mine', first, 'live'], { home });
+    const labelled = await startAgent(['--allow', 'mine@live'], { home });
+    expect(await run('mine@live', labelled.call)).toBe('one');
+    expect(await run(second, labelled.call)).toContain('not allowed');
+    await runCommand(['versions', 'label', 'mine', second, 'live'], { home });
+    expect(await run('mine@live', labelled.call)).toBe('two');
+    expect(await run('mine', labelled.call)).toBe('two');
+    expect(await run(first, labelled.call)).toContain('not allowed');
   });
 });
 

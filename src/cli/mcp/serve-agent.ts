@@ -9,10 +9,12 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { toError } from '../../files/error-utils.ts';
+import { didYouMean } from '../../files/nearest.ts';
 import type { Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
 import { Budget } from '../creation/budget.ts';
 import type { Caps } from '../creation/caps.ts';
+import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { imageArgumentName, listedPrompt, renderedPrompt } from './prompt-messages.ts';
@@ -30,6 +32,7 @@ const TOOLS: readonly Tool[] = [
     inputSchema: {
       type: 'object',
       properties: { words: { type: 'string', description: 'what to look for' } },
+      additionalProperties: false,
     },
     annotations: { readOnlyHint: true },
   },
@@ -51,6 +54,7 @@ const TOOLS: readonly Tool[] = [
         options: { type: 'object', description: 'run options of the model, such as quality' },
       },
       required: ['prompt'],
+      additionalProperties: false,
     },
   },
   {
@@ -64,6 +68,7 @@ const TOOLS: readonly Tool[] = [
         run: { type: 'string', description: 'the id of the run, as progress or a result named it' },
       },
       required: ['run'],
+      additionalProperties: false,
     },
     annotations: { readOnlyHint: true },
   },
@@ -75,7 +80,7 @@ const LAST_ANSWERS_MS = 2000;
 /** Interval between checks for a reader of an idle standard output, in milliseconds. */
 const READER_CHECK_MS = 250;
 
-/** Matches hints with flags, which can't help an agent. */
+/** Matches text with flags, which can't help an agent. */
 const FLAG = /(?:^|[\s(])--?[a-z]/u;
 
 const WAITING =
@@ -164,16 +169,27 @@ class AgentSession {
     );
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name, arguments: args = {} } = params;
-      const call = callOf(mcpReq, () => this.#isOver);
-      if (name === 'search_prompts') return this.#asResult(this.#quickly(() => this.#search(args, call)));
-      if (name === 'run_prompt')
-        return this.#asResult(
-          runPromptTool({ ctx: this.#ctx, offer: this.#offer, budget: this.#budget }, args, call),
-        );
-      if (name === 'get_run') return this.#asResult(getRun(this.#ctx, args, call));
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${JSON.stringify(name)}`);
+      const tool = TOOLS.find(one => one.name === name);
+      if (tool === undefined) {
+        const message = `there is no tool ${JSON.stringify(name)}`;
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+      }
+      return this.#asResult(
+        this.#call(
+          tool,
+          args,
+          callOf(mcpReq, () => this.#isOver),
+        ),
+      );
     });
     return server;
+  }
+
+  async #call(tool: Tool, args: Readonly<Record<string, unknown>>, call: ToolCall): Promise<CallToolResult> {
+    checkArguments(tool, args);
+    if (tool.name === 'search_prompts') return this.#quickly(() => this.#search(args, call));
+    if (tool.name === 'get_run') return getRun(this.#ctx, args, call);
+    return runPromptTool({ ctx: this.#ctx, offer: this.#offer, budget: this.#budget }, args, call);
   }
 
   /** Resolves when all requests that create nothing are answered. */
@@ -237,8 +253,29 @@ class AgentSession {
     if (error instanceof ProtocolError) return error.message;
     const { message, status, hints } = failureOf(error);
     const useful = hints.filter(hint => !FLAG.test(hint));
-    return [`error: ${oneLine(message)} (${status})`, ...useful.map(oneLine)].join('\n');
+    return [`error: ${withoutFlags(oneLine(message))} (${status})`, ...useful.map(oneLine)].join('\n');
   }
+}
+
+/** Refuses arguments that a tool does not have, so that no run is paid for without them. @throws {CliError} */
+function checkArguments({ name, inputSchema }: Tool, args: Readonly<Record<string, unknown>>): void {
+  const names = Object.keys(inputSchema.properties ?? {});
+  const unknown = Object.keys(args).find(key => !names.includes(key));
+  if (unknown === undefined) return;
+  throw usageError(
+    `${name} has no argument ${JSON.stringify(unknown)}${didYouMean(unknown, names)}`,
+    `Its arguments: ${names.join(', ')}`,
+  );
+}
+
+/** Names the caps in words, and removes the advice to add a flag. */
+function withoutFlags(message: string): string {
+  const [what = '', ...advice] = message
+    .replaceAll('--max-cost', 'the limit on cost')
+    .replaceAll('--max-credits', 'the limit on credits')
+    .replaceAll(/ \([^()]*\)/gu, aside => (FLAG.test(aside) ? '' : aside))
+    .split('; ');
+  return [what, ...advice.filter(part => !FLAG.test(part))].join('; ');
 }
 
 function callOf(

@@ -3,9 +3,10 @@ import path from 'node:path';
 import { NotFoundError } from '../../client/errors.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { isBelow, whyLeftOut } from '../../files/named-file.ts';
-import { isUuid, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
+import { isUuid, labelFault, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { CliError, usageError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 import { heldRows } from '../outputs/present-pages.ts';
 import { aliasOrName, connectionFor, promptFileOf, versionOfFile } from '../targets/prompt-file.ts';
 import { findByName, unlessNotFound } from '../targets/prompt-name.ts';
@@ -44,6 +45,8 @@ export class SessionPrompts {
   readonly #options: OfferOptions;
   /** The allowed ids of prompts, ids of versions and paths of files; all if undefined. */
   #allowed: ReadonlySet<string> | undefined;
+  /** The allowed names with a label, which are looked up at each call, because labels move. */
+  readonly #labelled: string[] = [];
   /** The unusable files of the directory that were reported, so that each is reported once. */
   readonly #leftOut = new Set<string>();
 
@@ -58,7 +61,11 @@ export class SessionPrompts {
     await offer.#fromDirectory();
     if (options.allow.length === 0) return offer;
     const allowed = new Set<string>();
-    for (const name of options.allow) allowed.add(await offer.#identify(name));
+    for (const name of options.allow) {
+      const { id, label } = await offer.#identify(name);
+      if (label === undefined) allowed.add(id);
+      else offer.#labelled.push(label);
+    }
     offer.#allowed = allowed;
     return offer;
   }
@@ -66,7 +73,10 @@ export class SessionPrompts {
   /** Lists the prompts; for a service without a list, the allowed or cached ones. */
   async list(signal: AbortSignal): Promise<OfferedPrompt[]> {
     const { allow } = this.#options;
-    if (allow.length > 0) return Promise.all(allow.map(name => this.#allowedPrompt(name)));
+    if (allow.length > 0) {
+      const allowed = await Promise.all(allow.map(name => unlessMissing(this.#allowedPrompt(name))));
+      return allowed.filter(prompt => prompt !== undefined);
+    }
     const own = await this.#fromDirectory();
     const others = await publishedPrompts(await this.#ctx.connection(), signal);
     return [...own, ...others.filter(({ name }) => !own.some(prompt => prompt.name === name))];
@@ -92,42 +102,58 @@ export class SessionPrompts {
     const connection = await connectionFor(this.#ctx, target);
     const resolved = await resolveTarget(this.#ctx, connection, target, { source: 'elsewhere' });
     const version = await readVersion(this.#ctx, connection, resolved);
-    if (file === undefined) this.#checkAllowed(name, version.promptId, version.promptVersionId);
+    if (file === undefined) await this.#checkVersion(name, version);
     return { connection, version, estimatedCredits: resolved.estimatedCredits };
   }
 
   #checkFile(name: string, file: string): void {
-    this.#checkAllowed(name, file);
+    if (!this.#isAllowed(file)) throw this.#refused(name);
     const isOffered = this.#allowed !== undefined || [...this.#files().values()].includes(file);
     if (isOffered || isBelow(this.#ctx.cwd, file)) return;
     throw usageError(`${name} lies outside the working directory`);
   }
 
-  #checkAllowed(name: string, ...identities: string[]): void {
+  async #checkVersion(name: string, { promptId, promptVersionId }: PromptVersion): Promise<void> {
+    if (this.#isAllowed(promptId, promptVersionId)) return;
+    for (const label of this.#labelled) {
+      const labelled = await unlessMissing(this.#find(label));
+      if (labelled?.promptVersionId === promptVersionId) return;
+    }
+    throw this.#refused(name);
+  }
+
+  #isAllowed(...identities: string[]): boolean {
     const allowed = this.#allowed;
-    if (allowed === undefined || identities.some(identity => allowed.has(identity))) return;
-    throw usageError(
+    return allowed === undefined || identities.some(identity => allowed.has(identity));
+  }
+
+  #refused(name: string): CliError {
+    return usageError(
       `the prompt ${JSON.stringify(name)} is not allowed in this session`,
       `Allowed: ${this.#options.allow.join(', ')}`,
     );
   }
 
-  /** Returns the path of a named file, or the id of a named version or prompt. */
-  async #identify(name: string): Promise<string> {
+  /** Returns the path of a named file, or the id of a named version or prompt, with the name itself if it has a label. */
+  async #identify(name: string): Promise<{ readonly id: string; readonly label?: string }> {
     const { signal } = this.#ctx;
     const target = this.#files().get(name) ?? name;
     const file = promptFileOf(this.#ctx, target, 'elsewhere');
-    if (file !== undefined) return file.path;
+    if (file !== undefined) return { id: file.path };
     const id = aliasOrName(this.#ctx, target);
-    const connection = await this.#ctx.connection();
     if (!isUuid(id)) {
-      const { promptId, promptVersionId = promptId } = await findByName(connection, id, signal);
-      return promptVersionId;
+      const { promptId, promptVersionId = promptId } = await this.#find(id);
+      return { id: promptVersionId, ...(hasLabel(id) && { label: id }) };
     }
-    const version = await unlessNotFound(connection.client.versions.get(id, { signal }));
-    if (version !== undefined) return version.promptVersionId;
-    await connection.client.prompts.get(id, { signal });
-    return id;
+    const { client } = await this.#ctx.connection();
+    const version = await unlessNotFound(client.versions.get(id, { signal }));
+    if (version !== undefined) return { id: version.promptVersionId };
+    await client.prompts.get(id, { signal });
+    return { id };
+  }
+
+  async #find(name: string): ReturnType<typeof findByName> {
+    return findByName(await this.#ctx.connection(), name, this.#ctx.signal);
   }
 
   async #allowedPrompt(name: string): Promise<OfferedPrompt> {
@@ -181,6 +207,22 @@ export class SessionPrompts {
       io.error(`warning: ${oneLine(messageOf(error))}`);
       return undefined;
     }
+  }
+}
+
+/** Returns true for `slug@<label>`, false for `slug@<beginning of a version id>`. */
+function hasLabel(name: string): boolean {
+  const at = name.lastIndexOf('@');
+  return at > 0 && labelFault(name.slice(at + 1)) === undefined;
+}
+
+/** Returns the answer of a look-up; undefined if the prompt is withdrawn or its label removed. */
+async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await unlessNotFound(answer);
+  } catch (error) {
+    if (error instanceof CliError && error.exitCode === EXIT.notFound) return undefined;
+    throw error;
   }
 }
 

@@ -18,6 +18,8 @@ export async function mcp(ctx: Context, flags: McpFlags): Promise<void> {
   if (directory !== undefined && statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw usageError(`--prompts: ${flags.prompts} is not a directory`);
   }
+  // A models file with a fault ends the command, not each call.
+  if (ctx.modelsFile !== undefined) await ctx.localConnection();
   const [{ SessionPrompts }, { serveAgent }] = await Promise.all([
     import('../../mcp/session-prompts.ts'),
     import('../../mcp/serve-agent.ts'),
