@@ -1,14 +1,9 @@
-import {
-  isJsonList,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  textOrNothing,
-} from '../../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, textOrNothing } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED } from '../converted.ts';
 import { PYTHON } from '../python.ts';
+import { CONVERSIONS } from './assertion-conversions.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
 import { PYTHON_CHECK } from './programs.ts';
 import { readPromptfooProvider } from './providers.ts';
@@ -58,28 +53,12 @@ function readAssertion(item: YamlValue, conversion: Conversion): Assertion | und
     conversion.note(item, 'an assertion without `type` has no equivalent');
     return undefined;
   }
-  if (type === 'assert-set') {
-    conversion.note(item, 'the assertion `assert-set` has no equivalent');
-    return undefined;
-  }
   if (!isKnownToUs(type)) {
     noteType(item, type, conversion);
     return undefined;
   }
-  const isJudged = JUDGED_TYPE.test(type);
-  const known = [
-    ...KEYS.known,
-    ...(USES_THRESHOLD.test(type) ? ['threshold'] : []),
-    ...(isJudged ? ['provider'] : []),
-    ...(USES_CONFIG.test(type) && conversion.isForTest ? ['config'] : []),
-    ...(entries.get('weight')?.json() === NO_WEIGHT ? ['weight'] : []),
-  ];
-  // A key that promptfoo doesn't read for this type changes nothing.
-  const read = [...known, ...(USES_CONFIG.test(type) ? ['config'] : [])];
-  const unread = isConverted(type) ? UNREAD.filter(key => !read.includes(key)) : [];
-  const unsupported = KEYS.unsupported.filter(key => !unread.includes(key));
-  conversion.noteKeys(entries, { known, unsupported }, ' of an assertion');
-  const judge = isJudged ? judgeIn(entries.get('provider'), conversion) : undefined;
+  noteAssertionKeys(entries, type, conversion);
+  const judge = JUDGED_TYPE.test(type) ? judgeIn(entries.get('provider'), conversion) : undefined;
   // A written test file keeps what could be converted.
   if (conversion.isForTest && conversion.leftOut > before) return undefined;
   return {
@@ -93,12 +72,33 @@ function readAssertion(item: YamlValue, conversion: Conversion): Assertion | und
   };
 }
 
+/** Notes the keys of an assertion that have no equivalent, and change something. */
+function noteAssertionKeys(
+  entries: ReadonlyMap<string, YamlValue>,
+  type: string,
+  conversion: Conversion,
+): void {
+  const usesConfig = USES_CONFIG.test(type);
+  const known = [
+    ...KEYS.known,
+    ...(USES_THRESHOLD.test(type) ? ['threshold'] : []),
+    ...(JUDGED_TYPE.test(type) ? ['provider'] : []),
+    ...(usesConfig && conversion.isForTest ? ['config'] : []),
+    ...(entries.get('weight')?.json() === NO_WEIGHT ? ['weight'] : []),
+  ];
+  // A key that promptfoo doesn't read for this type changes nothing.
+  const read = [...known, ...(usesConfig ? ['config'] : [])];
+  const unread = isConverted(type) ? UNREAD.filter(key => !read.includes(key)) : [];
+  const unsupported = KEYS.unsupported.filter(key => !unread.includes(key));
+  conversion.noteKeys(entries, { known, unsupported }, ' of an assertion');
+}
+
 /** Keys that promptfoo reads only for some types of assertions. */
 const UNREAD = ['threshold', 'provider', 'config', 'contextTransform', 'rubricPrompt'];
 
 /** Returns true if a type has an equivalent; a judge also reads `rubricPrompt`, which has none. */
 function isConverted(type: string): boolean {
-  return Object.hasOwn(CONVERSIONS, type.replace(/^not-/u, '')) && !JUDGED_TYPE.test(type);
+  return Object.hasOwn(CONVERSIONS, positiveType(type)) && !JUDGED_TYPE.test(type);
 }
 
 const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
@@ -139,8 +139,6 @@ export function assertionInCell(cell: string, at: Located): Assertion {
   };
 }
 
-type Convert = (value: JsonValue | undefined, threshold: JsonValue | undefined) => JsonObject | undefined;
-
 /** Matches imports, which a JavaScript file run by Node has. */
 const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
 
@@ -155,38 +153,8 @@ const WITHOUT_EQUIVALENT = [
   'levenshtein',
 ];
 
-const CONVERSIONS: { readonly [type: string]: Convert } = {
-  equals: value =>
-    typeof value === 'object' && value !== null
-      ? bareJson({ const: value })
-      : { equals: textOrNothing(value) },
-  contains: value => wordExpectation('contains', value),
-  icontains: value => wordExpectation('icontains', value),
-  'contains-any': value => listExpectation('any', 'contains', value),
-  'contains-all': value => listExpectation('all', 'contains', value),
-  'icontains-any': value => listExpectation('any', 'icontains', value),
-  'icontains-all': value => listExpectation('all', 'icontains', value),
-  'starts-with': value => ({ startsWith: textOrNothing(value) }),
-  regex: value => ({ matches: withoutFlag(textOrNothing(value)) }),
-  'is-json': value => bareJson(readJsonSchema(value)),
-  'contains-json': value => {
-    const schema = readJsonSchema(value);
-    return { containsJson: schema === true ? { type: ['object', 'array'] } : schema };
-  },
-  latency: (_, threshold) => (typeof threshold === 'number' ? { seconds: threshold / 1000 } : undefined),
-  cost: (_, threshold) => (typeof threshold === 'number' ? { cost: threshold } : undefined),
-  'llm-rubric': (value, threshold) =>
-    textOrNothing(value) === ''
-      ? undefined
-      : { rubric: textOrNothing(value), ...(typeof threshold === 'number' && { threshold }) },
-  javascript: (value, threshold) => ({
-    javascript: textOrNothing(value).trimEnd(),
-    ...(typeof threshold === 'number' && { threshold }),
-  }),
-};
-
 function isKnown(type: string): boolean {
-  const positive = type.replace(/^not-/u, '');
+  const positive = positiveType(type);
   const others = [...PROGRAMS, ...WITHOUT_EQUIVALENT];
   return Object.hasOwn(CONVERSIONS, positive) || others.includes(positive);
 }
@@ -198,9 +166,8 @@ export function expectationsOf(
   prompt: string,
   conversion: Conversion,
 ): JsonObject[] | undefined {
-  const { at, type, transform, judge, config } = assertion;
-  const before = conversion.leftOut;
-  const positive = type.replace(/^not-/u, '');
+  const { at, type, transform, judge } = assertion;
+  const positive = positiveType(type);
   if (conversion.isForTest && startsProgram(assertion, positive, conversion)) {
     if (conversion.noteProgram(at, `the assertion \`${type}\` runs a program`)) return undefined;
   }
@@ -208,38 +175,59 @@ export function expectationsOf(
     const command = pythonCommand(assertion, vars, prompt, conversion);
     return [{ command, ...(transform !== undefined && { transform }) }];
   }
+  const expectation = convertAssertion(assertion, positive, vars, conversion);
+  if (!expectation) return undefined;
+  if (positive === 'llm-rubric' && judge === undefined) conversion.tell(at, JUDGED);
+  const all = isJsonList(expectation['all']) ? (expectation['all'] as JsonObject[]) : [expectation];
+  const shared = {
+    ...(transform !== undefined && { transform }),
+    ...(judge !== undefined && { judge }),
+  };
+  return (type === positive ? all : negated(all)).map(one => ({ ...one, ...shared }));
+}
+
+/** Converts an assertion as if its type had no `not-`; undefined with a note if it has no equivalent. */
+function convertAssertion(
+  assertion: Assertion,
+  positive: string,
+  vars: Vars,
+  conversion: Conversion,
+): JsonObject | undefined {
+  const { at, type, threshold, config } = assertion;
   const convert = Object.hasOwn(CONVERSIONS, positive) ? CONVERSIONS[positive] : undefined;
   if (!convert) {
     noteType(at, type, conversion);
     return undefined;
   }
-  const converted = convert(valueWithVars(assertion, vars, conversion), assertion.threshold);
-  const seesConfig = positive === 'javascript' && config !== undefined;
-  const expectation: JsonObject | undefined = converted && { ...converted, ...(seesConfig && { config }) };
+  const before = conversion.leftOut;
+  const expectation = convert(valueWithVars(assertion, vars, conversion), threshold);
   if (!expectation) {
     conversion.note(at, `the assertion \`${type}\` says nothing that can be checked`);
     return undefined;
   }
   if (conversion.isForTest && conversion.leftOut > before) return undefined;
-  if (positive === 'llm-rubric' && judge === undefined) conversion.tell(at, JUDGED);
-  const list = isJsonList(expectation['all']) ? (expectation['all'] as JsonObject[]) : [expectation];
-  const beside = {
-    ...(transform !== undefined && { transform }),
-    ...(judge !== undefined && { judge }),
-  };
-  if (type === positive) return list.map(one => ({ ...one, ...beside }));
-  const nots = list.map(one => (isJsonObject(one['not']) ? one['not'] : { not: one }));
-  return nots.length === 1 ? nots.map(one => ({ ...one, ...beside })) : [{ any: nots, ...beside }];
+  const seesConfig = positive === 'javascript' && config !== undefined;
+  return seesConfig ? { ...expectation, config } : expectation;
+}
+
+/** Returns expectations that are met unless all of the given ones are. */
+function negated(all: readonly JsonObject[]): JsonObject[] {
+  const opposites = all.map(one => (isJsonObject(one['not']) ? one['not'] : { not: one }));
+  return opposites.length === 1 ? opposites : [{ any: opposites }];
+}
+
+function positiveType(type: string): string {
+  return type.replace(/^not-/u, '');
 }
 
 /** Returns true if a type is carried out, or is a program, which may be. */
 function isKnownToUs(type: string): boolean {
-  const positive = type.replace(/^not-/u, '');
+  const positive = positiveType(type);
   return Object.hasOwn(CONVERSIONS, positive) || PROGRAMS.includes(positive);
 }
 
 function noteType(at: Located, type: string, conversion: Conversion): void {
-  const isProgram = PROGRAMS.includes(type.replace(/^not-/u, ''));
+  const isProgram = PROGRAMS.includes(positiveType(type));
   const way = isProgram ? ': an expectation `command` is the place for it' : '';
   conversion.note(at, `the assertion \`${type}\` has no equivalent${way}`);
 }
@@ -297,70 +285,4 @@ function valueWithVars(
       : part;
   };
   return value === undefined ? undefined : filled(value);
-}
-
-/** Replaces the `(?i)` of a pattern by both cases of each letter. */
-function withoutFlag(pattern: string): string {
-  if (!pattern.startsWith('(?i)')) return pattern;
-  let isInClass = false;
-  return pattern.slice('(?i)'.length).replaceAll(PATTERN_PARTS, part => {
-    if (part === '[' || part === ']') isInClass = part === '[';
-    if (!/^(?:[a-z]|[a-z]-[a-z])$/iu.test(part) || (part.length > 1 && !isInClass)) return part;
-    const both = `${part.toLowerCase()}${part.toUpperCase()}`;
-    return isInClass ? both : `[${both}]`;
-  });
-}
-
-/** Matches escapes and groups, then ranges and letters. */
-const PATTERN_PARTS =
-  /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[pk][{<][^}>]*[}>]|.)|\(\?<[a-z]\w*>|[[\]]|[a-z]-[a-z]|[a-z]/giu;
-
-/** Returns the expectation of a word; undefined for an empty text, which every answer contains. */
-function wordExpectation(kind: string, value: JsonValue | undefined): JsonObject | undefined {
-  const text = textOrNothing(value);
-  return text === '' ? undefined : { [kind]: text };
-}
-
-/** Returns texts from a list, or from a text with commas; quoted cells may contain commas. */
-function listedTexts(value: JsonValue | undefined): string[] {
-  if (isJsonList(value)) return value.map(textOrNothing);
-  return cellsIn(textOrNothing(value)).filter(text => text !== '');
-}
-
-function cellsIn(text: string): string[] {
-  const cells: string[] = [];
-  let cell = '';
-  for (const part of text.split(',')) {
-    cell += cell === '' ? part.trimStart() : `,${part}`;
-    const isOpen = cell.startsWith('"') && (cell.match(/"/gu) ?? []).length % 2 === 1;
-    if (isOpen) continue;
-    cells.push(cell);
-    cell = '';
-  }
-  return [...cells, cell].map(one => {
-    const bare = one.trim();
-    const isQuoted = bare.length > 1 && bare.startsWith('"') && bare.endsWith('"');
-    return isQuoted ? bare.slice(1, -1).replaceAll('""', '"') : bare;
-  });
-}
-
-function listExpectation(
-  list: 'any' | 'all',
-  kind: string,
-  value: JsonValue | undefined,
-): JsonObject | undefined {
-  const expectations = listedTexts(value).map(text => ({ [kind]: text }));
-  return expectations.length > 0 ? { [list]: expectations } : undefined;
-}
-
-/** Returns what expects JSON outside a code fence, in which promptfoo takes no JSON. */
-function bareJson(schema: JsonValue): JsonObject {
-  return { all: [{ schema }, { not: { matches: '^\\s*```' } }] };
-}
-
-/** Returns the schema from a map or its text; without one, any JSON matches. */
-function readJsonSchema(value: JsonValue | undefined): JsonValue {
-  if (typeof value !== 'string') return isJsonObject(value) ? value : true;
-  const schema = parseJson(value);
-  return isJsonObject(schema) ? schema : true;
 }

@@ -7,7 +7,7 @@ import type { ConvertedCase, TestCaseText } from '../converted.ts';
 import { type Assertion, assertionInCell, assertionsIn, expectationsOf, judgeIn } from './assertions.ts';
 import { type Conversion, type KnownKeys, type Located, type SourceText, valuesByKey } from './conversion.ts';
 import { testsProgram } from './programs.ts';
-import { isAnswerSetting } from './providers.ts';
+import { isAnswerSetting } from './provider-settings.ts';
 import { fillVars, resolveVars, type Vars } from './template.ts';
 
 /** A test before its lists are expanded and its variables filled in. */

@@ -1,0 +1,42 @@
+import { LIKE_OPENAI } from './provider-address.ts';
+
+/** promptfoo's prefixes of models, with ours. */
+const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
+  [
+    /^openai:(?:chat:|responses:)?(?!(?:completion|embeddings?|image|moderation|realtime|assistant|speech|transcription|tts|video|agents|codex|chatkit)\b)/u,
+    'openai/',
+  ],
+  [/^anthropic:(?:messages:)?(?!completion\b|claude-agent|claude-code)/u, 'anthropic/'],
+  [/^ollama:(?:chat:|completion:)?(?!embeddings?\b)/u, 'ollama/'],
+  [/^google:(?!embedding|image|live)/u, 'googleai/'],
+  [/^vertex:(?:chat:)?(?!embedding|image)/u, 'vertexai/'],
+  [
+    /^azure(?:openai)?:(?:chat:|responses:)?(?!embeddings?|completion|assistant|foundry|image|video)/u,
+    'azure/',
+  ],
+  [
+    /^bedrock:(?:completion:|converse:)?(?!embeddings?|image|video|nova-sonic|agents|agentcore|kb|opensearch)/u,
+    'bedrock/',
+  ],
+  [/^openrouter:/u, 'openrouter/'],
+  [/^groq:/u, 'groq/'],
+  [/^mistral:(?!embedding)/u, 'mistral/'],
+  [/^deepseek:/u, 'deepseek/'],
+  [/^xai:(?!image|video|voice)(?:responses:)?/u, 'xai/'],
+  [/^togetherai:(?:chat:)?(?!completion|embedding|image)/u, 'together/'],
+  [/^fireworks:/u, 'fireworks/'],
+  [/^cerebras:/u, 'cerebras/'],
+  [/^github:/u, ''],
+];
+
+/** Returns our name of a provider's model; undefined if we have none. */
+export function modelName(id: string): string | undefined {
+  if (id === 'echo') return id;
+  const like = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
+  if (like) return id === '' ? undefined : id.replace(like.prefix, `${like.name}/`);
+  for (const [theirs, ours] of PREFIXES) {
+    const model = id.replace(theirs, '');
+    if (model !== id && model !== '') return ours + model;
+  }
+  return undefined;
+}

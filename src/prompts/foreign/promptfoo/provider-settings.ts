@@ -1,0 +1,257 @@
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { type Conversion, valuesByKey } from './conversion.ts';
+import { ADDRESS_KEYS, takesAddress } from './provider-address.ts';
+
+/** promptfoo's names of settings, with ours. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  max_tokens: 'maxOutputTokens',
+  max_completion_tokens: 'maxOutputTokens',
+  max_output_tokens: 'maxOutputTokens',
+  max_tokens_to_sample: 'maxOutputTokens',
+  maxTokens: 'maxOutputTokens',
+  num_predict: 'maxOutputTokens',
+  top_p: 'topP',
+  top_k: 'topK',
+  stop: 'stopSequences',
+  stop_sequences: 'stopSequences',
+  frequency_penalty: 'frequencyPenalty',
+  presence_penalty: 'presencePenalty',
+  reasoning_effort: 'reasoningEffort',
+  service_tier: 'serviceTier',
+  maxTokenCount: 'maxOutputTokens',
+  max_new_tokens: 'maxOutputTokens',
+  random_seed: 'seed',
+};
+
+/** Keys of a `config` about addresses, credentials, retries or costs, which don't change the request. */
+const HARMLESS = [
+  'apiKey',
+  'apiKeyEnvar',
+  'apiKeyRequired',
+  'organization',
+  'region',
+  'projectId',
+  'cost',
+  'inputCost',
+  'outputCost',
+  'timeout',
+  'timeoutMs',
+  'maxRetries',
+  'keep_alive',
+  'showThinking',
+  'user',
+  'metadata',
+  'stream',
+  'store',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'cache_control',
+  'include_reasoning',
+  'usage_tier',
+  'apiVersion',
+  'anthropic_version',
+  'accessKeyId',
+  'secretAccessKey',
+  'sessionToken',
+  'profile',
+];
+
+/** Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model. */
+const SENDS_KNOWN_KEYS =
+  /^(?:echo$|(?:openai|anthropic|ollama|azure|google|openrouter|github|perplexity|huggingface|hf):)/u;
+/** Keys of a `config` that promptfoo sends, and that change the answer. */
+const CHANGES_ANSWER = new Set([
+  'tools',
+  'tool_choice',
+  'tool_resources',
+  'toolConfig',
+  'tool_config',
+  'functions',
+  'function_call',
+  'functionToolCallbacks',
+  'mcp',
+  'passthrough',
+  'extra_body',
+  'headers',
+  'modalities',
+  'audio',
+  'verbosity',
+  'reasoning',
+  'thinking',
+  'think',
+  'effort',
+  'output_format',
+  'format',
+  'system',
+  'template',
+  'raw',
+  'omitDefaults',
+  'logit_bias',
+  'n',
+  'instructions',
+  'previous_response_id',
+  'conversation',
+  'max_tool_calls',
+  'parallel_tool_calls',
+  'prompt',
+  'truncation',
+  'background',
+  'systemInstruction',
+  'systemPrompt',
+  'safetySettings',
+  'responseSchema',
+  'response_schema',
+  'useAssistantRole',
+  'dataSources',
+  'data_sources',
+  'deployment_id',
+  'context',
+  'examples',
+  'models',
+  'route',
+  'provider',
+  'transforms',
+  'inferenceProvider',
+  'chatCompletion',
+  'apiEndpoint',
+  'guardrailIdentifier',
+  'guardrailVersion',
+  'additionalModelRequestFields',
+  'interfaceConfig',
+  'tfs_z',
+  'num_ctx',
+  'num_keep',
+  'num_batch',
+  'num_gqa',
+  'typical_p',
+  'repeat_last_n',
+  'repeat_penalty',
+  'mirostat',
+  'mirostat_tau',
+  'mirostat_eta',
+  'penalize_newline',
+  'rope_frequency_base',
+  'rope_frequency_scale',
+  'repetition_penalty',
+  'min_p',
+  'stop_sequence',
+  'web_search_options',
+  'search_domain_filter',
+  'return_citations',
+  'beta',
+  'betas',
+]);
+
+/** Returns true if promptfoo sends this key of a `config`. */
+export function isAnswerSetting(key: string, conversion: Conversion): boolean {
+  return Object.hasOwn(SETTINGS, key) || conversion.isSetting(key) || CHANGES_ANSWER.has(key);
+}
+
+/** The defaults of promptfoo for Chat Completions, Messages and Mistral; it sends none to reasoning models. */
+const DEFAULTS: JsonObject = { temperature: 0, maxOutputTokens: 1024 };
+const SENDS_DEFAULTS =
+  /^(?:openai:(?!responses:)|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:|perplexity:|(?:huggingface|hf):chat:)/u;
+const THINKS = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5)/u;
+/** Messages refuses a temperature for these. */
+const TAKES_NO_TEMPERATURE = /^claude-(?:opus-4-[7-9]|opus-[5-9]|sonnet-[5-9]|fable|mythos)/u;
+
+/** Returns the settings that promptfoo sends if a configuration has none. */
+export function defaultSettings(id: string, model: string): JsonObject {
+  if (!SENDS_DEFAULTS.test(id) || THINKS.test(model)) return {};
+  const { temperature: _, ...bound } = DEFAULTS;
+  return TAKES_NO_TEMPERATURE.test(model.replace(/^.*\//u, '')) ? bound : DEFAULTS;
+}
+
+/** A converted `config`. */
+interface ConvertedSettings {
+  readonly settings: JsonObject;
+  readonly output?: JsonObject | undefined;
+}
+
+/** The `config` of a provider. */
+interface ConfigSource {
+  /** The id of the provider. */
+  readonly id: string;
+  /** True if promptfoo sends all its keys, known or not. */
+  readonly isSentWhole?: boolean;
+}
+
+/** Converts a `config`; notes what has no equivalent. */
+export function convertSettings(
+  source: ConfigSource,
+  config: ReadonlyMap<string, YamlValue> | undefined,
+  conversion: Conversion,
+): ConvertedSettings {
+  const all: JsonObject[] = [];
+  let output: JsonObject | undefined;
+  for (const [key, entry] of config ?? []) {
+    if (entry.json() === null) continue;
+    const converted = convertSetting(source, key, entry, conversion);
+    all.push(converted.settings ?? {});
+    output ??= converted.output;
+  }
+  return { settings: Object.assign({}, ...all) as JsonObject, output };
+}
+
+function convertSetting(
+  source: ConfigSource,
+  key: string,
+  entry: YamlValue,
+  conversion: Conversion,
+): Partial<ConvertedSettings> {
+  const value = entry.json();
+  const ours = Object.hasOwn(SETTINGS, key) ? (SETTINGS[key] ?? key) : key;
+  if (conversion.isSetting(ours)) {
+    return { settings: { [ours]: ours === 'stopSequences' && !isJsonList(value) ? [value] : value } };
+  }
+  if (NESTED.includes(key)) {
+    return convertSettings({ ...source, isSentWhole: true }, valuesByKey(entry, key), conversion);
+  }
+  const effort = key === 'reasoning' ? ownValue(value, 'effort') : undefined;
+  if (typeof effort === 'string') return { settings: { reasoningEffort: effort } };
+  if (!FORMATS.includes(key)) {
+    noteLostSetting(source, key, entry, conversion);
+    return {};
+  }
+  const format = answerFormat(value);
+  if (format === false) conversion.note(entry, `\`${key}\` has no equivalent`);
+  return { output: format || undefined };
+}
+
+/** Notes a key that is not converted, unless its address is. */
+function noteLostSetting(
+  { id, isSentWhole = false }: ConfigSource,
+  key: string,
+  entry: YamlValue,
+  conversion: Conversion,
+): void {
+  const isAddress = ADDRESS_KEYS.includes(key);
+  if (conversion.isForTest && isAddress && takesAddress(id)) return;
+  if (conversion.isForTest && HARMLESS.includes(key)) {
+    conversion.tell(entry, `\`${key}\` of a provider's config is left out`);
+    return;
+  }
+  const isSent = isSentWhole || !SENDS_KNOWN_KEYS.test(id) || CHANGES_ANSWER.has(key);
+  if (conversion.isForTest && !isAddress && !isSent) {
+    conversion.tell(entry, `\`${key}\` of a provider's config is a key that promptfoo ignores too`);
+    return;
+  }
+  // Its value may be a key.
+  conversion.note(entry, `\`${key}\` of a provider's config has no equivalent`);
+}
+
+/** Keys that hold settings of their own. */
+const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
+
+const FORMATS = ['response_format', 'response_mime_type', 'responseMimeType'];
+
+/** Returns the required answer format; undefined if there is none, false if it can't be expressed. */
+function answerFormat(format: JsonValue): JsonObject | false | undefined {
+  const type = ownValue(format, 'type') ?? format;
+  if (type === 'text' || type === 'text/plain') return undefined;
+  if (type === 'json_object' || type === 'application/json') return { format: 'json' };
+  const schema = ownValue(ownValue(format, 'json_schema') ?? format, 'schema');
+  return type === 'json_schema' && isJsonObject(schema) && { format: 'json', schema };
+}
