@@ -6,7 +6,7 @@ import { type Converted, type ConvertOptions, JUDGED, testFileText } from './con
 import { detectFormat, explainFormat } from './detect-format.ts';
 import type { ForeignPrompt, ForeignSource } from './foreign-format.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
-import { convertEvaluation, OPENAI_EVALS } from './openai-evals.ts';
+import { convertEvaluation, OPENAI_EVALS } from './openai-evals/convert.ts';
 import { fillInputs } from './template-pieces.ts';
 
 /**

@@ -10,7 +10,7 @@ import type { ForeignFormat } from './foreign-format.ts';
 import { GITHUB_MODELS, isGithubPrompt } from './github-models.ts';
 import { isLlmTemplate, LLM_TEMPLATE } from './llm-template.ts';
 import { isMarkdownCommand, MARKDOWN_COMMAND } from './markdown-command.ts';
-import { isEvaluation, OPENAI_EVALS } from './openai-evals.ts';
+import { isEvaluation, OPENAI_EVALS } from './openai-evals/convert.ts';
 import { PLAIN_TEXT } from './plain-text.ts';
 
 /** The format of a file. */

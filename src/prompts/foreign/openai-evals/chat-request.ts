@@ -1,0 +1,33 @@
+import { faultAt } from '../../../files/file-fault.ts';
+import { isJsonList, type JsonValue, ownValue } from '../../../files/json.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
+
+/** Returns a model's name with its provider. */
+export function qualifiedModel(name: string): string {
+  return name.includes('/') ? name : `openai/${name}`;
+}
+
+/** A message with its text. */
+export interface TextMessage {
+  readonly role: string;
+  readonly text: string;
+}
+
+/** Returns the messages of a list or a template; undefined if there are none. @throws {FileFault} if one is not text */
+export function readMessages(value: JsonValue | undefined, at: YamlValue): TextMessage[] | undefined {
+  const listed = ownValue(value, 'template') ?? value;
+  if (listed === undefined || listed === null) return undefined;
+  if (!isJsonList(listed)) {
+    throw faultAt(at, '`input_messages` must be a list of messages, or a template with one');
+  }
+  return listed.map(message => {
+    const [role, content] = [ownValue(message, 'role'), ownValue(message, 'content')];
+    const texts = (isJsonList(content) ? content : [content]).map(part =>
+      typeof part === 'string' ? part : ownValue(part, 'text'),
+    );
+    if (typeof role !== 'string' || !texts.every(text => typeof text === 'string')) {
+      throw faultAt(at, 'a message needs a `role`, and `content` that is text');
+    }
+    return { role, text: texts.join('\n') };
+  });
+}

@@ -1,0 +1,197 @@
+import { faultAt } from '../../../files/file-fault.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
+import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { BOUNDS } from '../../bounds.ts';
+import type { Findings } from '../../findings.ts';
+import {
+  type ConvertOptions,
+  promptFileText,
+  type TestCaseText,
+  testFileText,
+  withEndMark,
+} from '../converted.ts';
+import { caseName } from '../foreign-tests.ts';
+import { chatRole, inputsIn, type Piece } from '../template-pieces.ts';
+import { qualifiedModel, readMessages } from './chat-request.ts';
+import { type Criterion, readCriterion } from './criteria.ts';
+import { isReference, splitAtReferences, type TextPart } from './references.ts';
+import { type EvaluationRow, readEvaluationRows, rowText } from './rows.ts';
+
+/** The name of this format, with its article. */
+export const OPENAI_EVALS = "an evaluation of OpenAI's Evals";
+
+/** Returns true if a document defines an evaluation, as `POST /v1/evals` takes it and `GET /v1/evals/…` returns it. */
+export function isEvaluation(whole: JsonValue): boolean {
+  return (
+    isJsonList(ownValue(whole, 'testing_criteria')) && isJsonObject(ownValue(whole, 'data_source_config'))
+  );
+}
+
+/** Converts the definition of an evaluation, with its rows, to a prompt file and a test file. */
+export function convertEvaluation(
+  { file, text }: { readonly file: string; readonly text: string },
+  findings: Findings,
+  { items: source }: Pick<ConvertOptions, 'items'>,
+): { readonly prompt: string; readonly test: string | undefined } | undefined {
+  return findings.attempt(() => {
+    const root = parseYaml(text, 1, file);
+    const entries = root.valuesByKey(OPENAI_EVALS);
+    const items = source ? readEvaluationRows(source) : [];
+    const listed = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
+    const criteria = listed.flatMap(one => readCriterion(one, findings) ?? []);
+    if (items.length * Math.max(1, criteria.length) > BOUNDS.checks) {
+      throw faultAt(
+        root,
+        `its rows and criteria make more than ${BOUNDS.checks.toLocaleString('en-US')} checks`,
+      );
+    }
+    const run = readEvaluationRun(root.json());
+    const body =
+      messagePieces(run.messages, root) ?? promptForFields(rowFields(root.json(), items), listed, root);
+    const names = [...new Set([...inputsIn(body), ...nestedInputs(body)])];
+    const name = entries.get('name')?.scalar;
+    const head: JsonObject = {
+      ...(name !== undefined && { title: name }),
+      ...(run.model !== undefined && { model: qualifiedModel(run.model) }),
+      ...(Object.keys(run.config).length > 0 && { config: run.config }),
+    };
+    const schemas = Object.fromEntries(nestedInputs(body).map(field => [field, { type: 'object' }]));
+    const prompt = promptFileText(head, withEndMark(body), { used: nestedInputs(body), schemas });
+    if (items.length === 0) {
+      const what = criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
+      findings.note(root, `${what}: --items <file> names them`);
+      return { prompt, test: undefined };
+    }
+    const cases = items.map((item, at) => caseOfRow(item, at + 1, { names, criteria, source, findings }));
+    return { prompt, test: testFileText({ cases }) };
+  });
+}
+
+/** The parts of a run's data source that a prompt file holds. */
+interface EvaluationRun {
+  readonly messages: JsonValue | undefined;
+  readonly model: string | undefined;
+  readonly config: JsonObject;
+}
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  temperature: 'temperature',
+  top_p: 'topP',
+  max_completion_tokens: 'maxOutputTokens',
+  max_completions_tokens: 'maxOutputTokens',
+  seed: 'seed',
+  reasoning_effort: 'reasoningEffort',
+};
+
+/** Returns the run of a definition, which stands in the definition itself or in its data source. */
+function readEvaluationRun(whole: JsonValue): EvaluationRun {
+  const places = [
+    whole,
+    ownValue(whole, 'data_source'),
+    ownValue(ownValue(whole, 'run'), 'data_source'),
+    ownValue(whole, 'data_source_config'),
+  ];
+  const first = (key: string): JsonValue | undefined =>
+    places.map(place => ownValue(place, key)).find(value => value !== undefined && value !== null);
+  const [model, sampling] = [first('model'), first('sampling_params')];
+  const config = Object.entries(isJsonObject(sampling) ? sampling : {}).flatMap(([key, value]) => {
+    const ours = ownValue(SETTINGS, key);
+    return typeof ours === 'string' && value !== null ? [[ours, value] as const] : [];
+  });
+  return {
+    messages: first('input_messages'),
+    model: typeof model === 'string' ? model : undefined,
+    config: Object.fromEntries(config),
+  };
+}
+
+function messagePieces(value: JsonValue | undefined, at: YamlValue): Piece[] | undefined {
+  return readMessages(value, at)?.flatMap(({ role, text }) => {
+    const name = chatRole(role === 'developer' ? 'system' : role);
+    if (name === undefined) {
+      throw faultAt(at, `the role of a message is system, developer, user or assistant, not \`${role}\``);
+    }
+    return [{ tag: `{{role "${name}"}}` }, ...splitAtReferences(text).map(referencePiece)];
+  });
+}
+
+function referencePiece(part: TextPart): Piece {
+  if ('text' in part) return part;
+  // A prompt has no answer to refer to.
+  if (part.of === 'sample') return { text: `{{sample.${part.path.join('.')}}}` };
+  const [field = '', ...rest] = part.path;
+  return rest.length === 0
+    ? { input: field }
+    : { tag: `{{this.${part.path.map(step => `[${step}]`).join('.')}}}` };
+}
+
+/** Returns the inputs of which the body uses only parts. */
+function nestedInputs(body: readonly Piece[]): string[] {
+  return body.flatMap(piece =>
+    'tag' in piece ? (/^\{\{this\.\[([^\]]+)\]\.\[/u.exec(piece.tag)?.[1] ?? []) : [],
+  );
+}
+
+/** Returns the fields of a row: those of its schema, or else of the rows themselves. */
+function rowFields(whole: JsonValue, items: readonly EvaluationRow[]): string[] {
+  const config = ownValue(whole, 'data_source_config');
+  const schema = ownValue(config, 'item_schema') ?? ownValue(config, 'schema');
+  const properties = ownValue(ownValue(ownValue(schema, 'properties'), 'item') ?? schema, 'properties');
+  const named = isJsonObject(properties) ? Object.keys(properties) : [];
+  return named.length > 0 ? named : [...new Set(items.flatMap(({ fields }) => Object.keys(fields)))];
+}
+
+/** Returns a prompt that asks for the fields of a row. A reference answer must not be shown to the model. */
+function promptForFields(fields: readonly string[], criteria: readonly YamlValue[], at: YamlValue): Piece[] {
+  const references = criteria.flatMap(one => {
+    const reference = ownValue(one.json(), 'reference');
+    return typeof reference === 'string' ? splitAtReferences(reference) : [];
+  });
+  const hidden = new Set(references.flatMap(part => (isReference(part, 'item') ? (part.path[0] ?? []) : [])));
+  const shown = fields.filter(field => !hidden.has(field));
+  if (shown.length === 0) {
+    throw faultAt(
+      at,
+      'its rows have no field to ask for, and it has no `input_messages`: write the prompt by hand',
+    );
+  }
+  const lines = shown.flatMap((field, index): Piece[] => [
+    ...(index > 0 ? [{ text: '\n' }] : []),
+    ...(shown.length > 1 ? [{ text: `${field}: ` }] : []),
+    { input: field },
+  ]);
+  return [{ tag: '{{role "user"}}' }, ...lines];
+}
+
+/** Returns the case of a row. */
+function caseOfRow(
+  item: EvaluationRow,
+  number: number,
+  {
+    names,
+    criteria,
+    source,
+    findings,
+  }: {
+    readonly names: readonly string[];
+    readonly criteria: readonly Criterion[];
+    readonly source: ConvertOptions['items'];
+    readonly findings: Findings;
+  },
+): TestCaseText {
+  const missing = names.filter(name => !Object.hasOwn(item.fields, name));
+  for (const name of missing) {
+    findings.note({ line: item.line, column: 1 }, `this row has no \`${name}\`: it is empty`, source?.file);
+  }
+  const inputs = Object.fromEntries(names.map(name => [name, rowText(item, [name])]));
+  const seen = criteria
+    .flatMap(({ placeholders }) => [...placeholders])
+    .filter(([name]) => !names.includes(name));
+  return {
+    name: caseName(number, Object.values(inputs)[0] ?? ''),
+    inputs,
+    vars: Object.fromEntries(seen.map(([name, path]) => [name, rowText(item, path)])),
+    expect: criteria.map(({ expect }) => expect(item)).filter(one => one !== undefined),
+  };
+}

@@ -1,0 +1,35 @@
+import { type EvaluationRow, rowText } from './rows.ts';
+
+/** A reference to the row (`item`) or to the answer (`sample`), with its path. */
+export interface Reference {
+  readonly of: 'item' | 'sample';
+  readonly path: readonly string[];
+}
+
+/** A piece of a text: plain text, or a reference. */
+export type TextPart = { readonly text: string } | Reference;
+
+const REFERENCE = /\{\{\s*(?<of>item|sample)(?<path>(?:\.[\p{L}\p{N}_-]+)+)\s*\}\}/gu;
+
+/** Splits a text at its references. Other braces are text. */
+export function splitAtReferences(text: string): TextPart[] {
+  const parts: TextPart[] = [];
+  let at = 0;
+  for (const { 0: found, index, groups } of text.matchAll(REFERENCE)) {
+    const path = (groups?.['path'] ?? '').slice(1).split('.');
+    parts.push({ text: text.slice(at, index) }, { of: groups?.['of'] === 'item' ? 'item' : 'sample', path });
+    at = index + found.length;
+  }
+  return [...parts, { text: text.slice(at) }].filter(part => !('text' in part) || part.text !== '');
+}
+
+export function isReference(part: TextPart, of: Reference['of']): part is Reference {
+  return 'of' in part && part.of === of;
+}
+
+/** Returns a text with the fields of a row; `answer` replaces references to the answer. */
+export function fillReferences(parts: readonly TextPart[], item: EvaluationRow, answer: string): string {
+  return parts
+    .map(part => ('text' in part ? part.text : part.of === 'item' ? rowText(item, part.path) : answer))
+    .join('');
+}

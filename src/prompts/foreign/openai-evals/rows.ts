@@ -1,0 +1,39 @@
+import { type JsonObject, type JsonValue, ownValue, readJson, textOrNothing } from '../../../files/json.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { BOUNDS } from '../../bounds.ts';
+import { InvalidPromptFile } from '../../findings.ts';
+
+/** A row with its fields. */
+export interface EvaluationRow {
+  readonly line: number;
+  readonly fields: JsonObject;
+}
+
+/** Returns the text of a field, or of a part of one; empty if it doesn't exist. */
+export function rowText({ fields }: EvaluationRow, path: readonly string[]): string {
+  return textOrNothing(path.reduce<JsonValue | undefined>(ownValue, fields));
+}
+
+/** Reads rows, one JSON object per line; one with `item` is unwrapped. @throws {InvalidPromptFile} with file and line */
+export function readEvaluationRows({
+  file,
+  text,
+}: {
+  readonly file: string;
+  readonly text: string;
+}): EvaluationRow[] {
+  const lines = text.replace(/^\uFEFF/u, '').split('\n');
+  const items = lines.flatMap((line, at): EvaluationRow[] => {
+    if (line.trim() === '') return [];
+    const read = readJson(line);
+    if ('fault' in read) throw new InvalidPromptFile(file, at + 1, `this row ${read.fault}`);
+    const fields = ownValue(read.value, 'item') ?? read.value;
+    if (!isJsonObject(fields)) throw new InvalidPromptFile(file, at + 1, 'a row must be a JSON object');
+    return [{ line: at + 1, fields }];
+  });
+  if (items.length === 0) throw new InvalidPromptFile(file, 1, 'it has no rows');
+  if (items.length > BOUNDS.cases) {
+    throw new InvalidPromptFile(file, 1, `it has more than ${BOUNDS.cases.toLocaleString('en-US')} rows`);
+  }
+  return items;
+}
