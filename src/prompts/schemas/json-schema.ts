@@ -24,86 +24,116 @@ const SCHEMAS = new Set([
 const COUNT = /^(?:min|max)(?:Length|Items|Properties|Contains)$/u;
 const NUMBERS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']);
 
-type Report = (pointer: string, message: string) => void;
-
 /** Reports the faults of a JSON Schema with their places. @throws {FileFault} for too many fields */
 export function checkJsonSchema(schema: JsonObject, value: YamlValue, context: SchemaContext): void {
-  const report: Report = (pointer, message) => context.findings.fault(value.at(pointer), message);
-  const visit = (part: JsonValue, pointer: string): void => {
-    if (typeof part === 'boolean') return;
-    if (!isJsonObject(part)) return report(pointer, 'a schema must be a map');
-    for (const [keyword, value] of Object.entries(part)) {
-      const at = pointer + pointerStep(keyword);
-      if (MAPS.has(keyword)) visitMap(keyword, value, at);
-      else if (LISTS.has(keyword)) visitList(keyword, value, at);
-      else if (SCHEMAS.has(keyword)) visit(value, at);
-      else checkKeyword(keyword, value, schema, message => report(at, message));
+  new SchemaCheck(schema, value, context).run();
+}
+
+/** Visits every part of a schema. Pointers name the parts. */
+class SchemaCheck {
+  readonly #root: JsonObject;
+  readonly #value: YamlValue;
+  readonly #context: SchemaContext;
+
+  constructor(root: JsonObject, value: YamlValue, context: SchemaContext) {
+    this.#root = root;
+    this.#value = value;
+    this.#context = context;
+  }
+
+  run(): void {
+    this.#visit(this.#root, '');
+    const loop = referenceLoop(this.#root);
+    if (loop !== undefined) this.#report(loop, REFERENCE_LOOP);
+  }
+
+  #visit(schema: JsonValue, pointer: string): void {
+    if (typeof schema === 'boolean') return;
+    if (!isJsonObject(schema)) return this.#report(pointer, 'a schema must be a map');
+    for (const [keyword, value] of Object.entries(schema)) {
+      this.#visitKeyword(keyword, value, pointer + pointerStep(keyword));
     }
-  };
-  const visitMap = (keyword: string, map: JsonValue, pointer: string): void => {
-    if (!isJsonObject(map)) return report(pointer, `\`${keyword}\` must be a map of schemas`);
-    for (const [name, part] of Object.entries(map)) {
-      if (keyword === 'properties') context.countField(value.at(pointer + pointerStep(name)));
-      if (keyword === 'patternProperties') checkPattern(name, message => report(pointer, message));
-      visit(part, pointer + pointerStep(name));
+  }
+
+  #visitKeyword(keyword: string, value: JsonValue, pointer: string): void {
+    if (MAPS.has(keyword)) return this.#visitMap(keyword, value, pointer);
+    if (LISTS.has(keyword)) return this.#visitList(keyword, value, pointer);
+    if (SCHEMAS.has(keyword)) return this.#visit(value, pointer);
+    this.#report(pointer, keywordFault(keyword, value, this.#root));
+  }
+
+  #visitMap(keyword: string, map: JsonValue, pointer: string): void {
+    if (!isJsonObject(map)) return this.#report(pointer, `\`${keyword}\` must be a map of schemas`);
+    for (const [name, schema] of Object.entries(map)) {
+      const at = pointer + pointerStep(name);
+      if (keyword === 'properties') this.#context.countField(this.#value.at(at));
+      if (keyword === 'patternProperties') this.#report(pointer, patternFault(name));
+      this.#visit(schema, at);
     }
-  };
-  const visitList = (keyword: string, list: JsonValue, pointer: string): void => {
+  }
+
+  #visitList(keyword: string, list: JsonValue, pointer: string): void {
     if (!isJsonList(list) || list.length === 0) {
-      return report(pointer, `\`${keyword}\` must be a list of schemas`);
+      return this.#report(pointer, `\`${keyword}\` must be a list of schemas`);
     }
-    for (const [index, part] of list.entries()) visit(part, pointer + pointerStep(index));
-  };
-  visit(schema, '');
-  const loop = referenceLoop(schema);
-  if (loop !== undefined) report(loop, REFERENCE_LOOP);
-}
-
-function checkKeyword(
-  keyword: string,
-  value: JsonValue,
-  root: JsonObject,
-  report: (message: string) => void,
-): void {
-  if (keyword === 'pattern') checkPattern(value, report);
-  if (keyword === '$ref') checkReference(value, root, report);
-  if (keyword === 'type') {
-    const types: readonly JsonValue[] = isJsonList(value) ? value : [value];
-    const wrong = types.length === 0 ? types : types.find(type => !JSON_TYPES.some(known => known === type));
-    if (wrong !== undefined) {
-      const known = JSON_TYPES.join(', ');
-      report(`${JSON.stringify(wrong)} is not a type of JSON Schema; the types are ${known}`);
-    }
+    for (const [index, schema] of list.entries()) this.#visit(schema, pointer + pointerStep(index));
   }
-  const isNames = isJsonList(value) && value.every(name => typeof name === 'string');
-  if (keyword === 'required' && !isNames) report('`required` must be a list of names');
-  const isChoice = isJsonList(value) && value.length > 0;
-  if (keyword === 'enum' && !isChoice) report('`enum` must be a list of values');
-  const isCount = Number.isInteger(value) && Number(value) >= 0;
-  if (COUNT.test(keyword) && !isCount) report(`\`${keyword}\` must be a whole number, 0 or more`);
-  if (NUMBERS.has(keyword) && typeof value !== 'number') report(`\`${keyword}\` must be a number`);
-  const isDivisor = typeof value !== 'number' || value > 0;
-  if (keyword === 'multipleOf' && !isDivisor) report('`multipleOf` must be greater than 0');
+
+  #report(pointer: string, fault: string | undefined): void {
+    if (fault !== undefined) this.#context.findings.fault(this.#value.at(pointer), fault);
+  }
 }
 
-function checkPattern(pattern: JsonValue, report: (message: string) => void): void {
+/** Returns what is wrong with the value of a keyword that holds no schemas; undefined if nothing is. */
+function keywordFault(keyword: string, value: JsonValue, root: JsonObject): string | undefined {
+  if (keyword === 'pattern') return patternFault(value);
+  if (keyword === '$ref') return referenceFault(value, root);
+  if (keyword === 'type') return typeFault(value);
+  if (COUNT.test(keyword)) {
+    const isCount = Number.isInteger(value) && Number(value) >= 0;
+    return isCount ? undefined : `\`${keyword}\` must be a whole number, 0 or more`;
+  }
+  if (NUMBERS.has(keyword)) return numberFault(keyword, value);
+  if (keyword === 'required') {
+    const isNames = isJsonList(value) && value.every(name => typeof name === 'string');
+    return isNames ? undefined : '`required` must be a list of names';
+  }
+  if (keyword !== 'enum') return undefined;
+  return isJsonList(value) && value.length > 0 ? undefined : '`enum` must be a list of values';
+}
+
+function typeFault(value: JsonValue): string | undefined {
+  const types: readonly JsonValue[] = isJsonList(value) ? value : [value];
+  const wrong = types.length === 0 ? types : types.find(type => !JSON_TYPES.some(known => known === type));
+  if (wrong === undefined) return undefined;
+  const known = JSON_TYPES.join(', ');
+  return `${JSON.stringify(wrong)} is not a type of JSON Schema; the types are ${known}`;
+}
+
+function numberFault(keyword: string, value: JsonValue): string | undefined {
+  if (typeof value !== 'number') return `\`${keyword}\` must be a number`;
+  return keyword === 'multipleOf' && value <= 0 ? '`multipleOf` must be greater than 0' : undefined;
+}
+
+function patternFault(pattern: JsonValue): string | undefined {
+  if (typeof pattern !== 'string') return 'a pattern must be text';
   try {
-    if (typeof pattern === 'string') return void new RegExp(pattern, 'u');
-    report('a pattern must be text');
+    new RegExp(pattern, 'u');
+    return undefined;
   } catch {
-    report(`${JSON.stringify(pattern)} is not a regular expression`);
+    return `${JSON.stringify(pattern)} is not a regular expression`;
   }
 }
 
-/** Reports a reference to anything but a part of the schema itself, because nothing is fetched. */
-function checkReference(reference: JsonValue, root: JsonObject, report: (message: string) => void): void {
+/** Returns the fault of a reference to anything but a part of the schema itself, because nothing is fetched. */
+function referenceFault(reference: JsonValue, root: JsonObject): string | undefined {
   if (typeof reference !== 'string' || !reference.startsWith('#')) {
-    return report(`${JSON.stringify(reference)} refers to another document, and those are not fetched`);
+    return `${JSON.stringify(reference)} refers to another document, and those are not fetched`;
   }
-  if (reference !== '#' && !reference.startsWith('#/')) return;
+  if (reference !== '#' && !reference.startsWith('#/')) return undefined;
   let here: JsonValue | undefined = root;
   for (const step of reference.split('/').slice(1)) {
     here = ownValue(here, unescapedStep(step));
   }
-  if (here === undefined) report(`\`${reference}\` leads to nothing in this schema`);
+  return here === undefined ? `\`${reference}\` leads to nothing in this schema` : undefined;
 }
