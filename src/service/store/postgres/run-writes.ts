@@ -33,40 +33,17 @@ const WRITE_USES_EVERY_MS = 1000;
 /** Creates and ends runs in batches of one statement, which is its own transaction. */
 export function runWrites(db: Db, writer: Writer): RunWrites {
   const uses = collectedUses(db);
-  // Repeats statement by statement what one statement can't do, such as name the reason of a refusal.
-  const createAlone = async ({ run, limits, now }: RunInsert): Promise<string | CreationRefused> => {
-    try {
-      return await writer.write(db => writeNewRun(db, run, limits, now));
-    } catch (error) {
-      if (error instanceof CreationRefused) return error;
-      throw error;
-    }
-  };
-  const creations = new Batches<RunInsert, string | CreationRefused>(async items => {
-    const ids = await createTogether(db, items).catch(fallBackIfRefused);
-    if (ids) {
-      for (const [at, { run }] of items.entries()) if (ids[at] === run.id) uses.add(run.promptId);
-      return ids;
-    }
-    const results: (string | CreationRefused)[] = [];
-    for (const item of items) results.push(await createAlone(item));
-    return results;
-  }, MAX_BATCH);
-  const endings = new Batches<Ending, boolean>(async items => {
-    const ended = await endTogether(db, items).catch(fallBackIfRefused);
-    if (ended) return items.map(({ id }) => ended.has(id));
-    const results: boolean[] = [];
-    for (const { id, worker, outcome } of items) {
-      results.push(await writer.write(db => endRun(db, id, outcome, worker)));
-    }
-    return results;
-  }, MAX_BATCH);
+  const creations = new Batches<RunInsert, string | CreationRefused>(
+    items => createAll(db, writer, uses, items),
+    MAX_BATCH,
+  );
+  const endings = new Batches<Ending, boolean>(items => endAll(db, writer, items), MAX_BATCH);
   return {
     async create(run: NewRun, limits: UserLimits, now: number): Promise<string> {
-      // A run that has already ended is rare, and takes more than one statement.
       const creation = { run, limits, now };
+      // A run that has already ended is rare, and takes more than one statement.
       const result = await (run.outcome
-        ? createAlone(creation)
+        ? createAlone(writer, creation)
         : creations.add(String(run.userId), creation));
       if (result instanceof CreationRefused) throw result;
       return result;
@@ -78,6 +55,47 @@ export function runWrites(db: Db, writer: Writer): RunWrites {
     pendingUses: (promptId: string): number => uses.pending(promptId),
     flush: () => uses.flush(),
   };
+}
+
+/** Creates runs of one user, one by one if they can't be created together. */
+async function createAll(
+  db: Db,
+  writer: Writer,
+  uses: CollectedUses,
+  items: readonly RunInsert[],
+): Promise<readonly (string | CreationRefused)[]> {
+  const ids = await createTogether(db, items).catch(fallBackIfRefused);
+  if (ids) {
+    for (const [at, { run }] of items.entries()) if (ids[at] === run.id) uses.add(run.promptId);
+    return ids;
+  }
+  const results: (string | CreationRefused)[] = [];
+  for (const item of items) results.push(await createAlone(writer, item));
+  return results;
+}
+
+/** Creates a run statement by statement, which names the reason of a refusal. */
+async function createAlone(
+  writer: Writer,
+  { run, limits, now }: RunInsert,
+): Promise<string | CreationRefused> {
+  try {
+    return await writer.write(db => writeNewRun(db, run, limits, now));
+  } catch (error) {
+    if (error instanceof CreationRefused) return error;
+    throw error;
+  }
+}
+
+/** Ends runs, one by one if they can't be ended together. Returns for each if it had not ended before. */
+async function endAll(db: Db, writer: Writer, items: readonly Ending[]): Promise<readonly boolean[]> {
+  const ended = await endTogether(db, items).catch(fallBackIfRefused);
+  if (ended) return items.map(({ id }) => ended.has(id));
+  const results: boolean[] = [];
+  for (const { id, worker, outcome } of items) {
+    results.push(await writer.write(db => endRun(db, id, outcome, worker)));
+  }
+  return results;
 }
 
 /** Rethrows an error unless the database refused the statement, because the single steps may then succeed. */
@@ -263,6 +281,8 @@ async function endTogether(db: Db, items: readonly Ending[]): Promise<ReadonlySe
   const { rows } = await db.executeQuery<{ id: string }>(CompiledQuery.raw(END, parameters));
   return new Set(rows.map(({ id }) => id));
 }
+
+type CollectedUses = ReturnType<typeof collectedUses>;
 
 /** Counts uses of prompts, and writes them at intervals. */
 function collectedUses(db: Db) {
