@@ -2,9 +2,9 @@ import { checkModelsFile } from '../models/catalogue/file.ts';
 import { endLeftPrograms } from '../models/programs/left-programs.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
-import { compose, type Parts } from './compose.ts';
+import { type ComposeOptions, compose, type Parts } from './compose.ts';
 import { type Clock, resultWithin, systemClock } from './core/clock.ts';
-import { rateLimiter } from './core/rate-limiter.ts';
+import { type RateLimiter, rateLimiter } from './core/rate-limiter.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createHttpServer, type HttpServer, listen, originOf, type ServedRequest } from './http/server.ts';
 import { WorkThread } from './http/work-thread.ts';
@@ -52,62 +52,34 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
+type ServeOptions = ServiceOptions & { readonly clock: Clock };
+
+/** The steps of the end: send no new requests, accept none, and end those in flight. */
+interface Stops {
+  readonly draining: AbortController;
+  readonly closing: AbortController;
+  readonly stopped: AbortController;
+}
+
 async function serveFrom(
   store: Store,
-  options: ServiceOptions & { clock: Clock },
+  options: ServeOptions,
   metrics: Metrics | undefined,
 ): Promise<Service> {
-  const { host = '127.0.0.1', port = 0, promptsDir, graceMs = 0, onNotice = () => {}, clock } = options;
-  const closing = new AbortController();
-  const stopped = new AbortController();
-  const draining = new AbortController();
-  const urls = await openSignedUrls(store, clock);
-  const documentedRoutes = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
+  const { host = '127.0.0.1', promptsDir, graceMs = 0, onNotice = () => {}, clock } = options;
+  const stops = {
+    draining: new AbortController(),
+    closing: new AbortController(),
+    stopped: new AbortController(),
+  };
+  const { draining, closing, stopped } = stops;
   const thread = new WorkThread();
-  const { rateLimit, parallel, rerun } = options;
-  const parts = await compose(store, {
-    ...options,
-    runner: (work, models) =>
-      new QueueRunner({
-        ...work,
-        models: () => models.has(),
-        parallel,
-        rerun,
-      }),
-    limiter:
-      rateLimit === undefined
-        ? undefined
-        : (store.requestRates?.(rateLimit) ?? rateLimiter(rateLimit, clock)),
-    ratePolicy: `"default";q=${rateLimit ?? UNLIMITED_RATE};w=1`,
-    onNotice,
-    routes: [
-      ...documentedRoutes,
-      openApiRoute(documentedRoutes),
-      ...(options.page === false ? [] : pageRoutes),
-    ],
-    mediaUrl: (_, output, origin) => `${origin}${urls.pathOf(output)}`,
-    watchModels: true,
-    forgetsUnasked: true,
-    allowsPrograms: async () =>
-      options.allowPrograms === true || (await store.accounts.accounts()).length <= 1,
-    hidesRemedies: true,
-    meter: metrics,
-    thread,
-    // Only the operator can add the flag, so the caller doesn't see the remedy.
-    onUnresolved: host => {
-      onNotice(`can't resolve the host ${host}; use --allow-private to let the proxy resolve such names`);
-      return '';
-    },
-    draining: draining.signal,
-    closing: closing.signal,
-    stopped: stopped.signal,
-  });
-  const { api } = parts;
+  const parts = await compose(store, await composeOptions(store, options, { metrics, thread, stops }));
   const onRequest = (event: ServedRequest): void => {
     metrics?.request(event);
     options.onRequest?.(event);
   };
-  const http = createHttpServer({ ...options, onRequest, api, host, closing: closing.signal });
+  const http = createHttpServer({ ...options, onRequest, api: parts.api, host, closing: closing.signal });
   const metricsServer = metrics?.server({
     running: () => parts.runner.running,
     queued: () => store.queue.queued(store.shared ? parts.models.has() : undefined),
@@ -123,16 +95,7 @@ async function serveFrom(
     metricsServer?.close();
     metricsServer?.closeAllConnections();
   };
-  const open = async (): Promise<string | undefined> => {
-    await listen(http.server, host, port);
-    if (metricsServer && options.metrics) {
-      await listen(metricsServer, options.metrics.host, options.metrics.port);
-    }
-    // Marks the store as in use.
-    await store.workers.register();
-    return await firstKey(store, clock);
-  };
-  const newKey = await open().catch(async (error: unknown) => {
+  const newKey = await open(store, options, [http.server, metricsServer]).catch(async (error: unknown) => {
     await stop(0);
     throw error;
   });
@@ -158,6 +121,68 @@ async function serveFrom(
       await store.close();
     },
   };
+}
+
+interface ServedParts {
+  readonly metrics: Metrics | undefined;
+  readonly thread: WorkThread;
+  readonly stops: Stops;
+}
+
+/** Returns the options by which a served service differs from an embedded one. */
+async function composeOptions(
+  store: Store,
+  options: ServeOptions,
+  { metrics, thread, stops }: ServedParts,
+): Promise<ComposeOptions<QueueRunner>> {
+  const { onNotice = () => {}, clock, rateLimit, parallel, rerun } = options;
+  const urls = await openSignedUrls(store, clock);
+  const documentedRoutes = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
+  return {
+    ...options,
+    runner: (work, models) => new QueueRunner({ ...work, models: () => models.has(), parallel, rerun }),
+    limiter: rateLimit === undefined ? undefined : limiterFor(store, rateLimit, clock),
+    ratePolicy: `"default";q=${rateLimit ?? UNLIMITED_RATE};w=1`,
+    onNotice,
+    routes: [
+      ...documentedRoutes,
+      openApiRoute(documentedRoutes),
+      ...(options.page === false ? [] : pageRoutes),
+    ],
+    mediaUrl: (_, output, origin) => `${origin}${urls.pathOf(output)}`,
+    watchModels: true,
+    forgetsUnasked: true,
+    allowsPrograms: async () =>
+      options.allowPrograms === true || (await store.accounts.accounts()).length <= 1,
+    hidesRemedies: true,
+    meter: metrics,
+    thread,
+    // Only the operator can add the flag, so the caller doesn't see the remedy.
+    onUnresolved: host => {
+      onNotice(`can't resolve the host ${host}; use --allow-private to let the proxy resolve such names`);
+      return '';
+    },
+    draining: stops.draining.signal,
+    closing: stops.closing.signal,
+    stopped: stops.stopped.signal,
+  };
+}
+
+/** Returns the limiter of a shared store if it has one, because several services then share the limit. */
+function limiterFor(store: Store, perSecond: number, clock: Clock): RateLimiter {
+  return store.requestRates?.(perSecond) ?? rateLimiter(perSecond, clock);
+}
+
+/** Listens, and marks the store as in use. Returns the key that the first start creates. */
+async function open(
+  store: Store,
+  { host = '127.0.0.1', port = 0, metrics, clock }: ServeOptions,
+  [server, metricsServer]: readonly [HttpServer['server'], HttpServer['server'] | undefined],
+): Promise<string | undefined> {
+  await listen(server, host, port);
+  if (metricsServer && metrics) await listen(metricsServer, metrics.host, metrics.port);
+  await store.workers.register();
+  return await firstKey(store, clock);
 }
 
 interface Threads {
