@@ -10,6 +10,8 @@ import { png } from '../../support/pictures.ts';
 /** One wide picture, one narrow: a prompt that says which stands where. */
 function project(): string {
   const home = temporaryDirectory();
+  const outside = path.join(temporaryDirectory(), 'outside.png');
+  writeFileSync(outside, png(1, 1));
   const prompt = '---\nmodel: echo\ninput: {schema: {front: string, back: string}}\n---\n';
   const files = {
     'two.prompt': `${prompt}front {{media url=front}} back {{media url=back}}`,
@@ -18,11 +20,10 @@ function project(): string {
     'by-column.csv': 'front,back\nwide.png,tall.png\n',
     'one-of-them.csv': 'back\ntall.png\n',
     'images.jsonl': '{"imageInputs": ["back=tall.png", "wide.png"]}\n',
-    'outside.csv': 'front,back\n/etc/hostname,tall.png\n',
+    'outside.csv': `front,back\n${outside},tall.png\n`,
     'named.test.yaml':
       'target: two.prompt\ncases:\n  - {inputs: {front: wide.png}, images: ["back=tall.png"], expect: [{matches: "2 × 1[^]*1 × 2"}]}\n',
-    'outside.test.yaml':
-      'target: two.prompt\ncases:\n  - {inputs: {front: /etc/hostname, back: tall.png}}\n  - {inputs: {front: wide.png, back: tall.png}}\n',
+    'outside.test.yaml': `target: two.prompt\ncases:\n  - {inputs: {front: ${JSON.stringify(outside)}, back: tall.png}}\n  - {inputs: {front: wide.png, back: tall.png}}\n`,
     'values.yaml': 'front: wide.png\nback: tall.png\n',
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(path.join(home, name), content);
