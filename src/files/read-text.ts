@@ -8,3 +8,24 @@ export function readIfReadable(file: string): string | undefined {
     return undefined;
   }
 }
+
+/** Decodes UTF-8 without its byte order mark; undefined if the bytes are not valid UTF-8. */
+export function decodedUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns what bytes that are not valid UTF-8 are, for a message. */
+export function encodingFault(bytes: Uint8Array): string {
+  return isUtf16(bytes)
+    ? 'UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8'
+    : 'not valid UTF-8 text';
+}
+
+/** Returns true for UTF-16 with a byte order mark, which Windows PowerShell 5 writes. */
+export function isUtf16(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xff && bytes[1] === 0xfe;
+}

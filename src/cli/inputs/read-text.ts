@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { codeOf } from '../../files/error-utils.ts';
+import { encodingFault, isUtf16 } from '../../files/read-text.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 
@@ -34,8 +35,10 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw usageError(
-      `${what} is not valid UTF-8 text`,
-      'Inputs are text; an image is given with --image, or under images in a test file.',
+      `${what} is ${encodingFault(bytes)}`,
+      ...(isUtf16(bytes)
+        ? []
+        : ['Inputs are text; an image is given with --image, or under images in a test file.']),
     );
   }
 }

@@ -16,8 +16,8 @@ export function shellOf(env?: Env, platform: NodeJS.Platform = process.platform)
 }
 
 const PLAIN = /^[A-Za-z0-9_%+:,./-][A-Za-z0-9_%+:,./@=-]*$/u;
-/** Matches words without special characters of cmd.exe or PowerShell. */
-const PLAIN_ON_WINDOWS = /^[A-Za-z0-9_+:./\\-][A-Za-z0-9_+:./\\=-]*$/u;
+/** Matches words without special characters of cmd.exe or PowerShell, which splits `-a.b` and `-a:b` into two words. */
+const PLAIN_ON_WINDOWS = /^(?!-[^-].*[.:])[A-Za-z0-9_+:./\\-][A-Za-z0-9_+:./\\=-]*$/u;
 
 /**
  * Returns a word as a user types it at a shell, quoted if it has special characters. Line breaks and control characters are
@@ -69,10 +69,16 @@ function octal(character: string): string {
   return [...Buffer.from(character)].map(byte => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 }
 
-/** Returns a word for cmd.exe, which expands `%`, `!` and `"` even in quotes; outside them, a caret escapes any character. */
+/**
+ * Returns a word for cmd.exe, which reads it twice if npm installed promptrun, as a batch file. Quotes protect everything but
+ * `%` and `!`; a quote is written as two, so that what follows it is still quoted.
+ */
 function cmdWord(word: string): string {
-  const quoted = `"${withQuotesEscaped(word)}"`;
-  return /[%!"]/u.test(word) ? quoted.replace(/[()%!^"<>&|]/gu, '^$&') : quoted;
+  const parts = word.split(/([%!])/u).map((part, at) => {
+    if (at % 2 === 1) return `^${part}`;
+    return part === '' ? '' : `"${withBackslashesDoubled(part).replaceAll('"', '""')}"`;
+  });
+  return parts.join('') || '""';
 }
 
 /** Returns a word for PowerShell in single quotes, which expand nothing. */
@@ -107,10 +113,21 @@ function backslashesAtEnd(text: string): number {
 
 /** Escapes quotes for Windows programs, which read a backslash as an escape only before a quote. */
 function withQuotesEscaped(word: string): string {
+  return withBackslashesDoubled(word).replaceAll('"', String.raw`\"`);
+}
+
+/** Doubles backslashes before a quote, and at the end, where a quote follows. */
+function withBackslashesDoubled(word: string): string {
   return word
     .split('"')
     .map(part => part + '\\'.repeat(backslashesAtEnd(part)))
-    .join(String.raw`\"`);
+    .join('"');
+}
+
+/** Returns a command line that reads a file from standard input. PowerShell has no `<`; both shells of Windows have `type`. */
+export function readingFrom(file: string, command: string, shell: Shell = shellOf()): string {
+  const word = shellWord(file, shell);
+  return shell === 'posix' ? `${command} < ${word}` : `type ${word} | ${command}`;
 }
 
 /** The flags that choose a service. */

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { decodedUtf8, encodingFault } from '../../files/read-text.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 
 /** The file's name in the data directory. Its reader and the YAML parser are loaded only if it exists. */
@@ -103,5 +104,8 @@ export async function readNamedModelsText(file: string): Promise<string> {
 
 async function readBounded(file: string, size: number): Promise<string> {
   if (size > MAX_BYTES) throw new Error(`${file} is larger than 1 MiB`);
-  return await readFile(file, 'utf8');
+  const bytes = await readFile(file);
+  const text = decodedUtf8(bytes);
+  if (text === undefined) throw new Error(`${file} is ${encodingFault(bytes)}`);
+  return text;
 }

@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { inspectNamedFile } from '../../files/named-file.ts';
+import { decodedUtf8, encodingFault } from '../../files/read-text.ts';
 import { BOUNDS } from '../bounds.ts';
 import { InvalidPromptFile } from '../findings.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
@@ -16,9 +17,7 @@ export async function readPromptText(file: string): Promise<string> {
   // Files of other tools also hold test data, so their limit is higher.
   const most = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
   if (facts.size > most) throw new InvalidPromptFile(file, 1, `the file is larger than ${most / 1024} KiB`);
-  const text = decodedUtf8(await readFile(file));
-  if (text === undefined) throw new InvalidPromptFile(file, 1, 'the file is not UTF-8 text');
-  return text;
+  return decodePrompt(file, await readFile(file));
 }
 
 /**
@@ -48,17 +47,19 @@ function readPartial(file: string, name: string, folder: string | undefined): Re
     return { fault: `the partial \`${name}\` ${what}` };
   }
   if (fault === 'irregular') return { fault: `the partial \`${name}\` is not a file` };
-  const text = fault === 'large' ? undefined : decodedUtf8(readFileSync(real));
+  if (fault === 'large') {
+    return { fault: `the partial \`${name}\` is larger than ${BOUNDS.fileBytes / 1024} KiB` };
+  }
+  const bytes = readFileSync(real);
+  const text = decodedUtf8(bytes);
   if (text !== undefined) return { file, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
-  return { fault: `the partial \`${name}\` is not UTF-8 text of at most ${BOUNDS.fileBytes / 1024} KiB` };
+  return { fault: `the partial \`${name}\` is ${encodingFault(bytes)}` };
 }
 
-function decodedUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+function decodePrompt(file: string, bytes: Uint8Array): string {
+  const text = decodedUtf8(bytes);
+  if (text === undefined) throw new InvalidPromptFile(file, 1, `the file is ${encodingFault(bytes)}`);
+  return text;
 }
 
 /**
@@ -72,13 +73,8 @@ export function textBeside(file: string, allowOutside = false): Beside {
     const place = path.join(folder, name);
     try {
       const { real, fault } = inspectNamedFile(place, allowOutside ? undefined : folder, BOUNDS.fileBytes);
-      const text = fault === undefined ? decodedUtf8(readFileSync(real)) : undefined;
-      if (text !== undefined) return text;
-      throw new InvalidPromptFile(
-        place,
-        1,
-        fault === undefined ? 'the file is not UTF-8 text' : UNREAD[fault],
-      );
+      if (fault !== undefined) throw new InvalidPromptFile(place, 1, UNREAD[fault]);
+      return decodePrompt(place, readFileSync(real));
     } catch (error) {
       if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return undefined;
       throw error;

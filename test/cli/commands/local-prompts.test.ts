@@ -198,9 +198,17 @@ describe('prompts check', () => {
     const { promptrun } = machine({ 'bytes.prompt': Buffer.from([0x48, 0xe9]), 'bad.prompt': '{{#if x}}' });
     const { stdout, exitCode } = await promptrun(['prompts', 'check', 'bytes.prompt', 'bad.prompt']);
     expect(stdout).toMatch(
-      /^bytes\.prompt:1:1: fault: the file is not UTF-8 text\nbad\.prompt:1:1: fault: /u,
+      /^bytes\.prompt:1:1: fault: the file is not valid UTF-8 text\nbad\.prompt:1:1: fault: /u,
     );
     expect(exitCode).toBe(2);
+  });
+
+  it('finds the files of a pattern, which the shells of Windows leave as it is', async () => {
+    const { promptrun } = machine({ 'a.prompt': '{{#if x}}', 'b.prompt': '{{#if x}}', 'a.txt': '{{#if x}}' });
+    const { stdout } = await promptrun(['prompts', 'check', './*.prompt']);
+    expect(stdout).toMatch(/^a\.prompt:1:.*\nb\.prompt:1:.*\n$/u);
+    const { stderr, exitCode } = await promptrun(['prompts', 'publish', 'c*.prompt']);
+    expect([stderr, exitCode]).toEqual([expect.stringContaining('there is no file c*.prompt'), 2]);
   });
 
   const BAD = '---\nmodel: nowhere\ninput:\n  schema:\n    a: strin\n---\n{{#if a}}x\n';

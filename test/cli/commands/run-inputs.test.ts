@@ -122,6 +122,7 @@ describe('what `run` refuses before anything is sent', () => {
       Buffer.concat([png(1, 1), Buffer.alloc(20 * 1024 * 1024)]),
     );
     writeFileSync(path.join(directory, 'latin1.txt'), Buffer.from([0x63, 0x61, 0x66, 0xe9]));
+    writeFileSync(path.join(directory, 'utf16.txt'), Buffer.from('\uFEFFtea', 'utf16le'));
     writeFileSync(path.join(directory, 'null.json'), '{"topic": null}');
     return directory;
   };
@@ -131,6 +132,7 @@ describe('what `run` refuses before anything is sent', () => {
     [['-i', 'a=@missing.txt'], '--input a: there is no file missing.txt'],
     [['-i', 'a=@.'], '--input a: . is a directory'],
     [['-i', 'a=@latin1.txt'], '--input a: latin1.txt is not valid UTF-8'],
+    [['-i', 'a=@utf16.txt'], '--input a: utf16.txt is UTF-16 text, as Windows PowerShell 5 writes it'],
     [['-i', 'a=@'], '--input a names no file'],
     [['--inputs', 'missing.json'], '--inputs: there is no file missing.json'],
     [['--inputs', 'null.json'], '--inputs null.json: the value of "topic" is null'],

@@ -237,6 +237,9 @@ test('text that is not UTF-8 is refused rather than garbled', async () => {
   await expect(rowsOf('csv', Buffer.from('name\nJos\xe9\n', 'latin1'))).rejects.toThrow(
     'the rows is not valid UTF-8',
   );
+  await expect(rowsOf('csv', Buffer.from('\uFEFFname\nJosé\n', 'utf16le'))).rejects.toThrow(
+    'the rows is UTF-16 text',
+  );
 });
 
 test('rows of a long file are read as they are wanted', async () => {

@@ -1,6 +1,29 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isWritable, shellOf, shellWord } from '../../../src/cli/terminal/shell-word.ts';
+import { isWritable, readingFrom, shellOf, shellWord } from '../../../src/cli/terminal/shell-word.ts';
+import { windowsProgram } from '../../../src/files/programs.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+
+const WINDOWS_POWERSHELL = windowsProgram(String.raw`WindowsPowerShell\v1.0\powershell.exe`, process.env);
+// Wine's is a stub that prints nothing.
+const hasWindowsPowerShell = process.platform === 'win32' && printsBack(WINDOWS_POWERSHELL);
+
+function printsBack(shell: string): boolean {
+  const { stdout } = spawnSync(shell, ['-NoProfile', '-Command', 'echo here'], { encoding: 'utf8' });
+  return stdout?.trim() === 'here';
+}
+
+/** Returns a command and a batch file that print their arguments as JSON. */
+function argumentPrinter(): { program: string; batch: string } {
+  const folder = temporaryDirectory();
+  const [script, batch] = [path.join(folder, 'print.cjs'), path.join(folder, 'print.cmd')];
+  writeFileSync(script, 'process.stdout.write(JSON.stringify(process.argv.slice(2)));\n');
+  const program = `"${process.execPath}" "${script}"`;
+  writeFileSync(batch, `@${program} %*\r\n`);
+  return { program, batch };
+}
 
 describe('the shell of a command', () => {
   it.each([
@@ -21,8 +44,12 @@ describe('a word of a command line', () => {
     ['C:\\My files\\a.prompt', '"C:\\My files\\a.prompt"'],
     ['C:\\My files\\', '"C:\\My files\\\\"'],
     ['a & b', '"a & b"'],
-    ['100%', '^"100^%^"'],
-    ['say "hi"', '^"say \\^"hi\\^"^"'],
+    ['100%', '"100"^%'],
+    ['%PATH%!', '^%"PATH"^%^!'],
+    ['C:\\My files\\%a', '"C:\\My files\\\\"^%"a"'],
+    ['say "hi"', '"say ""hi"""'],
+    ['a" & calc', '"a"" & calc"'],
+    ['a\\" & calc', '"a\\\\"" & calc"'],
     ['', '""'],
   ])('is written for cmd.exe: %s', (word, written) => {
     expect(shellWord(word, 'cmd')).toBe(written);
@@ -34,6 +61,9 @@ describe('a word of a command line', () => {
     ['it’s', "'it’’s'"],
     ['say "hi"', `'say "hi"'`],
     ['@file', "'@file'"],
+    ['a,b', "'a,b'"],
+    ['-a.prompt', "'-a.prompt'"],
+    ['--max-cost=0.5', '--max-cost=0.5'],
     ['a\nb', "([string]::Concat('a',[char]::ConvertFromUtf32(10),'b'))"],
     ['', "''"],
   ])('is written for PowerShell: %s', (word, written) => {
@@ -52,9 +82,47 @@ describe('a word of a command line', () => {
     expect(shellWord('a\nb', 'cmd')).not.toContain('\n');
   });
 
+  it('names a file that a command reads from standard input', () => {
+    const commands = (['posix', 'cmd', 'powershell'] as const).map(shell =>
+      readingFrom('my key.txt', 'promptrun login', shell),
+    );
+    expect(commands).toEqual([
+      "promptrun login < 'my key.txt'",
+      'type "my key.txt" | promptrun login',
+      "type 'my key.txt' | promptrun login",
+    ]);
+  });
+
   it('is written so that either shell of Windows reads it, if its environment is not known', () => {
     expect(shellOf(undefined, 'win32')).toBe('any-of-windows');
     expect(shellWord('C:\\My files\\a.prompt', 'any-of-windows')).toBe('"C:\\My files\\a.prompt"');
+  });
+
+  it.runIf(process.platform === 'win32')('is read back by cmd.exe as it was, by a batch file too', () => {
+    const words = ['a b', "it's", '100%', '%PATH%!', 'say "hi" & echo', 'C:\\My files\\', 'a^b', ''];
+    const { program, batch } = argumentPrinter();
+    const line = words.map(word => shellWord(word, 'cmd')).join(' ');
+    for (const command of [program, `"${batch}"`]) {
+      const { stdout } = spawnSync(
+        windowsProgram('cmd.exe', process.env),
+        ['/d', '/s', '/c', `"${command} ${line}"`],
+        { windowsVerbatimArguments: true, encoding: 'utf8' },
+      );
+      expect([command, JSON.parse(stdout)]).toEqual([command, words]);
+    }
+  });
+
+  it.runIf(hasWindowsPowerShell)('is read back by Windows PowerShell as it was', () => {
+    const words = ['a b', "it's", '$x `y` "z"', '@file', 'a,b', '-a.prompt', '100%', 'a & b', ''];
+    const { program } = argumentPrinter();
+    const line = words.map(word => shellWord(word, 'windows-powershell')).join(' ');
+    const encoded = Buffer.from(`& ${program} ${line}`, 'utf16le').toString('base64');
+    const printed = execFileSync(
+      WINDOWS_POWERSHELL,
+      ['-NoProfile', '-NonInteractive', '-EncodedCommand', encoded],
+      { encoding: 'utf8' },
+    );
+    expect(JSON.parse(printed)).toEqual(words);
   });
 
   it.runIf(process.platform !== 'win32')('is read back by sh as it was', () => {

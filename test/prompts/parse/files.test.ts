@@ -24,7 +24,8 @@ describe('a directory of prompts', () => {
     await write('b.prompt', 'b');
     await write('a.prompt', '---\ntitle: A\n---\na');
     await write('bad.prompt', '---\ntitle: "A\n---\na');
-    await write('binary.prompt', Buffer.from([0xff, 0xfe, 0x00]));
+    await write('binary.prompt', Buffer.from([0xff, 0x00]));
+    await write('utf16.prompt', Buffer.from('\uFEFF---\ntitle: A\n---\na', 'utf16le'));
     await write('large.prompt', 'x'.repeat(128 * 1024 + 1));
     await write('notes.txt', 'x');
     await write('.hidden.prompt', 'x');
@@ -39,10 +40,13 @@ describe('a directory of prompts', () => {
       'A',
       'b',
       expect.stringContaining(`${at('bad.prompt')}:2: this is not YAML`),
-      expect.stringContaining(`${at('binary.prompt')}:1: the file is not UTF-8 text`),
+      expect.stringContaining(`${at('binary.prompt')}:1: the file is not valid UTF-8 text`),
       expect.stringContaining('dangling.prompt'),
       expect.stringContaining(`${at('folder.prompt')}:1: this is not a file`),
       expect.stringContaining(`${at('large.prompt')}:1: the file is larger than 128 KiB`),
+      expect.stringContaining(
+        `${at('utf16.prompt')}:1: the file is UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8`,
+      ),
     ]);
   });
 
@@ -91,7 +95,7 @@ describe('a partial', () => {
 
   it('is of bounded size', async () => {
     await write('in/_p.prompt', 'x'.repeat(128 * 1024 + 1));
-    expect(await faults()).toMatch(/:2: the partial `p` is not UTF-8 text of at most 128 KiB/);
+    expect(await faults()).toMatch(/:2: the partial `p` is larger than 128 KiB/);
   });
 });
 

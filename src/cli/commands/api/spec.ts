@@ -23,7 +23,7 @@ export const API = {
   ],
   examples: [
     'api GET /runs -f limit=50 -f status=failed',
-    "api GET /runs -f limit=50 --paginate --query 'data.rows[].runId'",
+    'api GET /runs -f limit=50 --paginate --query "data.rows[].runId"',
     'api POST /runs --input run.json',
   ],
   notes: `With GET and DELETE, fields become query parameters, otherwise fields of a JSON body; a[b]=c makes an object a with a \

@@ -68,7 +68,7 @@ export const BATCH_REPORT = {
   examples: [
     'batch report results.jsonl',
     'batch report results.jsonl --html report.html',
-    "batch report results.jsonl --query 'failures[].reason'",
+    'batch report results.jsonl --query "failures[].reason"',
   ],
   notes: `Columns when piped: figure, value; for failures and slow rows also the rows.
 The page is a single file. It shows inputs if the batch ran with --with-inputs, and pictures if it ran with --save.`,

@@ -8,6 +8,7 @@ import { confirm } from '../../outputs/present.ts';
 import { checkedBaseUrl, checkedKey, chosenProfile, explicitBaseUrl } from '../../settings/config/address.ts';
 import { checkedName, LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
+import { readingFrom, shellOf } from '../../terminal/shell-word.ts';
 import type { LOGIN } from './spec.ts';
 
 type LoginOptions = FlagsOf<typeof LOGIN.flags>;
@@ -136,7 +137,7 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
   if (!ctx.interactive) {
     throw usageError(
       "login can't ask for the key here",
-      'Give it on standard input: promptrun login < key.txt',
+      `Give it on standard input: ${readingFrom('key.txt', 'promptrun login', shellOf(ctx.env))}`,
     );
   }
   const prompter = await ctx.prompter();

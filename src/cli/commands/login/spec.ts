@@ -6,7 +6,7 @@ export const LOGIN = {
   flags: [['--no-keychain', 'store the key in a file, not in the system keychain']],
   examples: [
     'login --base-url https://prompts.example.com/v1',
-    'login --profile work --base-url https://prompts.example < key.txt',
+    'login --profile work --base-url https://prompts.example',
   ],
   notes:
     'Asks for the address and the key. Without a terminal, reads the key from standard input. Stores the key only if the service accepts it.',

@@ -18,5 +18,5 @@ claude_desktop_config.json):
   {"mcpServers": {"promptrun": {"command": "promptrun", "args": ["mcp"]}}}
 
 VS Code (.vscode/mcp.json) calls the object "servers". For Claude Code, run \
-claude mcp add promptrun -- promptrun mcp. More: promptrun help agents`,
+claude mcp add promptrun "--" promptrun mcp. More: promptrun help agents`,
 } as const satisfies CommandSpec;

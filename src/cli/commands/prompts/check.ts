@@ -4,6 +4,7 @@ import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
+import { expandWildcards } from '../../core/wildcards.ts';
 import { usageError } from '../../errors.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { toJson } from '../../outputs/json.ts';
@@ -18,13 +19,14 @@ type CheckFlags = FlagsOf<typeof PROMPTS_CHECK.flags>;
 /** Reports every fault and note of prompt files. */
 export async function promptsCheck(
   ctx: Context,
-  files: readonly string[],
+  names: readonly string[],
   { models = false, printSchema = false }: CheckFlags,
 ): Promise<void> {
   if (printSchema) {
     await ctx.io.out(`${toJson(FRONT_MATTER_SCHEMA, false)}\n`);
     return;
   }
+  const files = expandWildcards(names, ctx.cwd);
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
   const findings = await findingsOf(ctx, files, models);
   await present(ctx, findings, { plain: () => findingLines(ctx, findings) });

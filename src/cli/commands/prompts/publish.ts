@@ -8,6 +8,7 @@ import type { Published } from '../../../service/prompts/publish.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { fieldText, isJsonObject } from '../../core/json-value.ts';
+import { expandWildcards } from '../../core/wildcards.ts';
 import { CliError, notFoundError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { presentList } from '../../outputs/present.ts';
@@ -37,7 +38,7 @@ export async function promptsPublish(
   { unpublish, database }: PromptsPublishFlags,
 ): Promise<void> {
   if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
-  const paths = files.map(file => promptFile(ctx, file));
+  const paths = expandWildcards(files, ctx.cwd).map(file => promptFile(ctx, file));
   const rows: PublishRow[] = [];
   const publishAll = async (publisher: Publisher): Promise<void> => {
     for (const file of paths) rows.push(await publisher.publish(file));

@@ -14,7 +14,7 @@ export const PROMPTS = {
 export const PROMPTS_LIST = {
   path: 'prompts list',
   summary: 'list all prompts of the local service',
-  examples: ['prompts list', "prompts list --query '[].slug'"],
+  examples: ['prompts list', 'prompts list --query "[].slug"'],
   notes: `Only the local service can list its prompts. For other services: promptrun prompts search <words>.
 ${PROMPT_ROW}`,
 } as const satisfies CommandSpec;
@@ -37,7 +37,7 @@ export const PROMPTS_SEARCH = {
   path: 'prompts search',
   summary: 'find prompts',
   arguments: [['<words...>', 'the words to search for']],
-  examples: ['prompts search postcard', "prompts search weekly report --query '[].slug'"],
+  examples: ['prompts search postcard', 'prompts search weekly report --query "[].slug"'],
   notes: PROMPT_ROW,
 } as const satisfies CommandSpec;
 

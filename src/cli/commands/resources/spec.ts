@@ -21,7 +21,7 @@ const RESOURCES_LIST_SPEC = {
     ['--model <model>', 'list only this model'],
     ['--cached', 'list the cached models, send nothing'],
   ],
-  examples: ['resources list --modality image', "models --cached --query '[].model'"],
+  examples: ['resources list --modality image', 'models --cached --query "[].model"'],
   notes: 'Columns when piped: model, modality, run options (key=value,value …).',
 } as const satisfies Omit<CommandSpec, 'path'>;
 
@@ -52,7 +52,7 @@ export const MODELS = {
   path: 'models',
   ...RESOURCES_LIST_SPEC,
   summary: 'list the models of a service or the providers of this machine',
-  examples: ['models', "models --cached --query '[].model'", 'models providers'],
+  examples: ['models', 'models --cached --query "[].model"', 'models providers'],
 } as const satisfies CommandSpec;
 
 export const MODELS_LIST = { path: 'models list', ...RESOURCES_LIST_SPEC } as const satisfies CommandSpec;

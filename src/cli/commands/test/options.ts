@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
+import { expandWildcards } from '../../core/wildcards.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { modelList } from '../../inputs/flags.ts';
@@ -21,7 +22,7 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
   if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
   if (flags.cancel === true && !resume) throw usageError('--cancel needs --resume');
   return {
-    paths,
+    paths: expandWildcards(paths, ctx.cwd),
     filter: flags.filter,
     models: modelList(flags.model),
     failed,

@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { isUtf16 } from '../../../files/read-text.ts';
 import { homeDirectory } from '../../core/paths.ts';
 import type { Env } from '../../core/types.ts';
 import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
@@ -57,11 +58,6 @@ function readIfThere(file: string): Buffer {
   } catch {
     return Buffer.from('');
   }
-}
-
-/** Returns true for UTF-16 with a byte-order mark, which Windows PowerShell may have written. */
-function isUtf16(bytes: Buffer): boolean {
-  return bytes[0] === 0xff && bytes[1] === 0xfe;
 }
 
 function candidates(env: Env): string[] {

@@ -11,7 +11,7 @@ export const VERSIONS_LIST = {
   path: 'versions list',
   summary: 'list the published versions of a prompt, newest first',
   arguments: [['<prompt>', 'an alias, a prompt file, an id or a slug', 'prompts']],
-  examples: ['versions list hello', "versions list hello --query '[0].promptVersionId'"],
+  examples: ['versions list hello', 'versions list hello --query "[0].promptVersionId"'],
   notes: `Columns when piped: prompt version, time, "latest" for the latest one; then its \
 labels and their moves, if there are any.`,
 } as const satisfies CommandSpec;

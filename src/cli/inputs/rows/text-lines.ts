@@ -1,3 +1,4 @@
+import { encodingFault, isUtf16 } from '../../../files/read-text.ts';
 import { usageError } from '../../errors.ts';
 
 /** A line of a text, without its line end. */
@@ -35,15 +36,18 @@ export async function* decodeUtf8Stream(
   what: string,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const decode = (bytes?: Uint8Array): string => {
+  const decode = (bytes: Uint8Array = new Uint8Array(), more = false): string => {
     try {
-      return bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true });
+      return decoder.decode(bytes, { stream: more });
     } catch {
-      throw usageError(`${what} is not valid UTF-8 text`, 'Save it as UTF-8, then try again.');
+      throw usageError(
+        `${what} is ${encodingFault(bytes)}`,
+        ...(isUtf16(bytes) ? [] : ['Save it as UTF-8, then try again.']),
+      );
     }
   };
   for await (const chunk of chunks) {
-    yield decode(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    yield decode(typeof chunk === 'string' ? Buffer.from(chunk) : chunk, true);
   }
   yield decode();
 }

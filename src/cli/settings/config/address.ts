@@ -5,6 +5,7 @@ import { unknownName } from '../../core/nearest.ts';
 import type { Env, GlobalOptions } from '../../core/types.ts';
 import { CliError, configError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
+import { readingFrom } from '../../terminal/shell-word.ts';
 import type { Settings } from '../settings.ts';
 import { LOCAL_PROFILE } from './names.ts';
 
@@ -222,7 +223,7 @@ export function checkedKey(key: string, source: string): string {
   if (key === '') {
     throw configError(
       `${source}: there is no key in it`,
-      'Take one from a file with: promptrun login < key.txt',
+      `Take one from a file with: ${readingFrom('key.txt', 'promptrun login')}`,
     );
   }
   throw configError(

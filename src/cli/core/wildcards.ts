@@ -1,0 +1,39 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+/**
+ * Replaces names with `*` in their last part by the matching files, in alphabetical order, because the shells of Windows
+ * don't. Keeps the names of existing files, and names that nothing matches.
+ */
+export function expandWildcards(names: readonly string[], cwd: string): string[] {
+  return names.flatMap(name => {
+    const cut = Math.max(name.lastIndexOf('/'), name.lastIndexOf(path.sep)) + 1;
+    const [folder, pattern] = [name.slice(0, cut), name.slice(cut)];
+    if (!pattern.includes('*') || existsSync(path.resolve(cwd, name))) return [name];
+    const found = namesIn(path.resolve(cwd, folder)).filter(one => matches(one, pattern));
+    return found.length === 0 ? [name] : found.sort().map(one => folder + one);
+  });
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+/** Returns true if a name matches a pattern; like in a shell, `*` does not match a dot at the beginning. */
+function matches(name: string, pattern: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop() ?? '';
+  if (name.startsWith('.') && !first.startsWith('.')) return false;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - at >= last.length && name.endsWith(last);
+}
