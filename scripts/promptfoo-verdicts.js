@@ -3,7 +3,8 @@
 //   npm install --prefix <folder> promptfoo@0.121
 //   npm run verdicts <folder>
 //
-// A row that has only an assertion and an answer gets its verdict; promptfoo is not among our dependencies.
+// A row that has no verdict yet gets one; promptfoo is not among our dependencies. A row has the `output` of a model, or the
+// whole `result` of a provider that is a program.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,9 +21,11 @@ const { runAssertion } = loaded.default.assertions;
 
 const { rows } = JSON.parse(readFileSync(FILE, 'utf8'));
 const lines = [];
-for (const { assertion, output } of rows) {
-  const asked = { prompt: output, assertion, test: { vars: { output } }, providerResponse: { output } };
-  const { pass } = await runAssertion(asked);
-  lines.push(`    ${JSON.stringify({ assertion, output, pass })}`);
+for (const { pass: _, ...row } of rows) {
+  const { assertion, output, result = { output }, vars, metadata = {} } = row;
+  const prompt = output ?? '';
+  const test = { vars: { output, ...vars }, metadata, options: {} };
+  const { pass } = await runAssertion({ prompt, assertion, test, providerResponse: result });
+  lines.push(`    ${JSON.stringify({ ...row, pass })}`);
 }
 writeFileSync(FILE, `{\n  "promptfoo": "${version}",\n  "rows": [\n${lines.join(',\n')}\n  ]\n}\n`);

@@ -77,6 +77,8 @@ export interface ConvertOptions {
   readonly allowCommands?: boolean;
   /** Names of models that are taken already. */
   readonly taken?: readonly string[];
+  /** The environment variables that the configuration names. */
+  readonly env?: Readonly<Record<string, string>>;
   /** The output of programs that make tests, by name. */
   readonly made?: Readonly<Record<string, string>>;
   /** The rows of an evaluation, one JSON object per line. */
@@ -99,6 +101,8 @@ export interface TestCaseText {
   readonly inputs: Readonly<Record<string, string>>;
   /** Variables that only expectations see. */
   readonly vars?: Readonly<Record<string, JsonValue>>;
+  /** The value that code sees as `context.test.metadata`. */
+  readonly metadata?: JsonObject | undefined;
   readonly transform?: string | undefined;
   readonly judge?: string | undefined;
   readonly repeat?: number | undefined;
@@ -163,10 +167,11 @@ export function testFileText({ model, models, transform, trim, cases }: TestFile
     ...(models && { models }),
     ...(transform !== undefined && { transform }),
     ...(trim && { trim }),
-    cases: cases.map(({ name, inputs, vars = {}, transform, judge, repeat, expect }) => ({
+    cases: cases.map(({ name, inputs, vars = {}, metadata, transform, judge, repeat, expect }) => ({
       name,
       ...(Object.keys(inputs).length > 0 && { inputs: escapeFileNames(inputs) }),
       ...(Object.keys(vars).length > 0 && { vars }),
+      ...(metadata !== undefined && { metadata }),
       ...(transform !== undefined && { transform }),
       ...(judge !== undefined && { judge }),
       ...(repeat !== undefined && { repeat }),

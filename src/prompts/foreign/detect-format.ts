@@ -75,8 +75,8 @@ export function explainFormat(form: FileFormat, file: string): string {
 function isPromptfooConfig(whole: JsonValue): boolean {
   if (!isJsonObject(whole)) return false;
   const has = (name: string): boolean => Object.hasOwn(whole, name);
-  const isRun = has('providers') || has('targets') || has('tests') || has('scenarios');
-  return (has('prompts') && isRun) || (has('providers') && has('tests'));
+  const [hasModels, hasTests] = [has('providers') || has('targets'), has('tests') || has('scenarios')];
+  return has('prompts') ? hasModels || hasTests : hasModels && hasTests;
 }
 
 function nameOfMap(whole: { readonly [key: string]: JsonValue }): string | undefined {

@@ -416,6 +416,7 @@ describe('programs and addresses of promptfoo', () => {
           '${here}',
           '["python","chain.py","--mode","a b"]',
           '{"config":{}}',
+          '[]',
           '${messages}',
         ],
       },

@@ -29,6 +29,9 @@ export interface JavaScriptInput {
     readonly prompt: string | null;
     readonly test: JsonValue;
     readonly config?: JsonValue;
+    /** The whole result of a provider of promptfoo, and its metadata. */
+    readonly providerResponse?: JsonValue;
+    readonly metadata?: JsonValue;
   };
 }
 

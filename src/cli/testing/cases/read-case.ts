@@ -24,6 +24,8 @@ const CASE_KEYS = [
   'repeat',
   'pass',
 ];
+/** A key of promptfoo's tests. */
+const METADATA = 'metadata';
 
 /** A case whose `pass` is set only if the case has its own. */
 type ReadCase = Omit<TestCase, 'pass'> & Partial<Pick<TestCase, 'pass'>>;
@@ -31,7 +33,7 @@ type ReadCase = Omit<TestCase, 'pass'> & Partial<Pick<TestCase, 'pass'>>;
 /** Reads a case. A fault that concerns only its inputs or expectations becomes part of it. */
 export async function readCase(ctx: ReadingContext, value: YamlValue, number: number): Promise<ReadCase> {
   if (value.isEmpty) throw faultIn(value, 'a case must be a map of keys to values');
-  const fields = fieldsOf(value, 'a case', CASE_KEYS);
+  const fields = fieldsOf(value, 'a case', [...CASE_KEYS, ...(ctx.isAsPromptfoo ? [METADATA] : [])]);
   const [name, expected] = [fields.get('name'), fields.get('expect')];
   const facts = {
     name: name ? textIn(name.value, 'name') : `case ${number}`,
@@ -39,6 +41,7 @@ export async function readCase(ctx: ReadingContext, value: YamlValue, number: nu
     options: readOptions(fields),
     repeat: readRepeat(fields),
     ...readPass(fields),
+    ...readMetadata(fields),
   };
   const reads: string[] = [];
   const noting = { ...ctx, onNamed: (file: string) => reads.push(file) };
@@ -64,6 +67,11 @@ function readVars(fields: YamlEntries): Pick<TestCase, 'vars' | 'data'> {
       entries.map(({ key, value }) => [key, value.isEmpty ? '' : inputTextIn(value, `the variable ${key}`)]),
     ),
   };
+}
+
+function readMetadata(fields: YamlEntries): Pick<TestCase, 'metadata'> {
+  const entry = fields.get(METADATA);
+  return entry ? { metadata: entry.value.json() } : {};
 }
 
 function readRepeat(fields: YamlEntries): number {

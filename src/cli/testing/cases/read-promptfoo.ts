@@ -69,6 +69,7 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
       allowCommands,
       taken,
       made,
+      env: environmentOf(text, ctx),
     };
     return runFileTask(ctx, 'convert', { text, file: name, options }, tasks);
   };
@@ -107,6 +108,12 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
 
 /** Maximum number of times that the tests of a program may name programs in turn. */
 const MAX_ROUNDS = 5;
+
+/** Returns the environment variables that a text names as `{{env.NAME}}`. */
+function environmentOf(text: string, { env }: Context): Record<string, string> {
+  const names = [...text.matchAll(/\{\{\s*env\.(\w+)\s*\}\}/gu)].map(([, name = '']) => name);
+  return Object.fromEntries(names.flatMap(name => (env[name] === undefined ? [] : [[name, env[name]]])));
+}
 
 function modelNamesIn(models: string): string[] {
   return [...models.matchAll(/^ {2}- model: (.+)$/gmu)].map(([, name = '']) => name);

@@ -50,7 +50,10 @@ async function readPromptfooTests(ctx: Context, file: string, options: TestFileO
       return { ...one, line, leftOut, expect, name: isOne ? one.name : `${one.name} (prompt ${number})` };
     });
     const chosen = own.filter((_, at) => only?.has(at) !== false);
-    files.push({ file, name, ...content, cases: chosen, prompt, ...(files.length === 0 && { leftOut }) });
+    files.push({
+      ...{ file, name, ...content, cases: chosen, prompt, isAsPromptfoo: true },
+      ...(files.length === 0 && { leftOut }),
+    });
   }
   noteDefaultJudge(ctx, files, options.judge);
   return files;

@@ -23,10 +23,12 @@ export async function readTestedModels(
 }
 
 const MODEL_KEYS = ['model', 'config', 'transform'];
+/** A key of promptfoo's providers that are programs. */
+const GIVES_RESULTS = 'givesResults';
 
 async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
   if (!value.isMap) return { model: textIn(value, 'a model') };
-  const fields = fieldsOf(value, 'a model', MODEL_KEYS);
+  const fields = fieldsOf(value, 'a model', [...MODEL_KEYS, ...(ctx.isAsPromptfoo ? [GIVES_RESULTS] : [])]);
   const [model, config] = [fields.get('model'), fields.get('config')];
   if (model === undefined) throw faultIn(value, 'a model needs `model`');
   const settings = config?.value.json();
@@ -35,6 +37,7 @@ async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<T
     model: textIn(model.value, 'model'),
     ...(isJsonObject(settings) && { config: settings }),
     ...(await readTransform(ctx, fields)),
+    givesResults: fields.has(GIVES_RESULTS),
   };
 }
 

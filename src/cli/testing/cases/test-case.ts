@@ -25,6 +25,8 @@ export interface TestFile {
   readonly cases: readonly TestCase[];
   /** Number of cases that are left out. */
   readonly leftOut?: number;
+  /** True if code sees answers and contexts as in promptfoo. */
+  readonly isAsPromptfoo?: boolean;
 }
 
 /** A model that cases run with. */
@@ -35,6 +37,8 @@ export interface TestedModel {
   readonly config?: JsonObject;
   /** Code that transforms the model's answers before any other code. */
   readonly transform?: JavaScript;
+  /** True if its answers are the whole results of a provider of promptfoo, as JSON. */
+  readonly givesResults?: boolean;
   /** The number among models with the same name in the file, from 2. */
   readonly number?: number;
 }
@@ -61,6 +65,8 @@ export interface TestCase {
   readonly data?: ReadonlyMap<string, string>;
   /** Values for expectations, in addition to the inputs; the prompt never sees them. */
   readonly vars?: Readonly<Record<string, JsonValue>>;
+  /** The value that code sees as `context.test.metadata`. */
+  readonly metadata?: JsonValue;
   /** Code that transforms the answer before it is checked. */
   readonly transform?: JavaScript;
   /** True to trim the answer before expectations see it. */

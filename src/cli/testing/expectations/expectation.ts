@@ -61,6 +61,8 @@ export interface CheckedAnswer {
   readonly text: string;
   /** The value that code sees: the text, or the result of a transform. */
   readonly value: JsonValue;
+  /** True if values that are not texts are compact JSON for other expectations, as in promptfoo. */
+  readonly isAsPromptfoo?: boolean | undefined;
   /** The time from the creation to the end of the run. */
   readonly seconds: number;
   /** Service tokens. */

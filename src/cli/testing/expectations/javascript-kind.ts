@@ -162,11 +162,13 @@ export async function transformed(
     };
   }
   const { value } = result;
-  return { answer: { ...answer, value, text: valueText(value) } };
+  return { answer: { ...answer, value, text: valueText(value, answer.isAsPromptfoo) } };
 }
 
-function valueText(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, undefined, isDeep(value) ? 2 : 0);
+/** Returns the text of a value for expectations other than code. */
+export function valueText(value: JsonValue, isCompact = false): string {
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value, undefined, isDeep(value) && !isCompact ? 2 : 0);
 }
 
 function isDeep(value: JsonValue): boolean {

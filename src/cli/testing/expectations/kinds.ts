@@ -10,6 +10,13 @@ import { JUDGED_KINDS } from './judged-kinds.ts';
 import { type ExpectationKind, kind, type NamedJudge, quotedExcerpt, TEXT, WORD } from './kind.ts';
 import { TEXT_KINDS } from './text-kinds.ts';
 
+/** A program that checks answers. */
+interface Command {
+  readonly argv: readonly [string, ...string[]];
+  /** True if its input is the answer with promptfoo's context, as JSON. */
+  readonly isAsPromptfoo: boolean | undefined;
+}
+
 const ONE = { $ref: '#/$defs/expectation' };
 
 /** The keys that an expectation can have. */
@@ -77,21 +84,22 @@ export const KINDS = {
   }),
   ...JUDGED_KINDS,
   javascript,
-  command: kind<readonly [string, ...string[]]>({
+  command: kind<Command>({
     schema: {
       anyOf: [TEXT, { type: 'array', items: WORD, minItems: 1 }],
       description: 'a program that must end with 0; the answer is its standard input (--allow-commands)',
     },
-    read: (value, { key }) => {
-      if (!value.isList) return shellCommand(textIn(value, key), value);
+    read: (value, { key, isAsPromptfoo }) => {
+      if (!value.isList) return { argv: shellCommand(textIn(value, key), value), isAsPromptfoo };
       const [program, ...args] = value.items(key).map(item => inputTextIn(item, key));
       if (program === undefined || program === '') throw faultIn(value, 'command names no program');
-      return [program, ...args];
+      return { argv: [program, ...args], isAsPromptfoo };
     },
-    text: commandText,
+    text: ({ argv }) => commandText(argv),
     held: () => ({ isProgram: true }),
-    unmet: async (argv, { command, text }) => {
-      const failure = await command(argv, text);
+    unmet: async ({ argv, isAsPromptfoo }, { command, text, value: output, context }) => {
+      const input = isAsPromptfoo ? JSON.stringify({ output, context: await context(true) }) : text;
+      const failure = await command(argv, input);
       return failure && { message: `${commandText(argv)} ${failure.end}`, actual: failure.printed };
     },
   }),

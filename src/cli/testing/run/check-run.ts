@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
 import type { Run } from '../../../wire/index.ts';
 import { dollars } from '../../../wire/money.ts';
 import type { Context } from '../../context.ts';
@@ -11,7 +12,7 @@ import type { JavaScriptInput } from '../../outputs/checks/javascript.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { type CheckedAnswer, checkExpectation, type UnmetExpectation } from '../expectations/expectation.ts';
-import { transformed } from '../expectations/javascript-kind.ts';
+import { transformed, valueText } from '../expectations/javascript-kind.ts';
 import { runCommand } from '../expectations/run-command.ts';
 import type { Repetition } from '../result.ts';
 import type { Judge, JudgeLog } from './judge.ts';
@@ -38,18 +39,28 @@ export async function checkRun(
   result: RequestResult,
   tools: CheckTools,
 ): Promise<Repetition> {
-  const { run } = result;
-  if (run === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
+  const { run: original } = result;
+  if (original === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
   const { testCase } = prepared.entry;
-  if (run.runStatus === 'failed') return { ...result, mismatches: [failedRun(run, testCase.line)] };
+  if (original.runStatus === 'failed') return { ...result, mismatches: [failedRun(original, testCase.line)] };
+  const { run, response } = prepared.entry.tested?.givesResults
+    ? providerResult(original)
+    : { run: original };
+  const shown = { ...result, run };
+  if (response !== undefined && (ownValue(response, 'output') ?? null) === null) {
+    return {
+      ...shown,
+      mismatches: [{ line: testCase.line, at: -1, message: 'the provider gave no output' }],
+    };
+  }
   const mismatches: UnmetExpectation[] = [];
   try {
-    const whole = await checkedAnswer(ctx, prepared, { ...result, run }, tools);
+    const whole = await checkedAnswer(ctx, prepared, { ...shown, response }, tools);
     let answer = whole;
     for (const script of [prepared.entry.tested?.transform, testCase.transform]) {
       if (script === undefined) continue;
       const made = await transformed(answer, script);
-      if ('unmet' in made) return { ...result, mismatches: [{ line: testCase.line, at: -1, ...made.unmet }] };
+      if ('unmet' in made) return { ...shown, mismatches: [{ line: testCase.line, at: -1, ...made.unmet }] };
       ({ answer } = made);
     }
     const parts = testCase.expect.map(expectation => async () => {
@@ -60,10 +71,10 @@ export async function checkRun(
       await tools.rounds.all(parts);
       mismatches.sort((one, other) => one.at - other.at);
     } else for (const part of parts) await part();
-    return { ...result, mismatches };
+    return { ...shown, mismatches };
   } catch (error) {
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
-    return { ...result, mismatches, fault: failureOf(error), ...(isLeft && { isLeft }) };
+    return { ...shown, mismatches, fault: failureOf(error), ...(isLeft && { isLeft }) };
   }
 }
 
@@ -80,22 +91,37 @@ function failedRun({ outputs }: Run, line: number): UnmetExpectation {
   return { line, at: -1, message: `the run failed${errors.length > 0 ? `: ${errors.join('; ')}` : ''}` };
 }
 
+/** Returns a run with the output of a provider's result in place of the result. */
+function providerResult(run: Run): { readonly run: Run; readonly response: JsonValue } {
+  const response = parseJson(textOfOutputs(run.outputs)) ?? null;
+  const data = valueText(ownValue(response, 'output') ?? '', true);
+  return { run: { ...run, outputs: [{ type: 'text', data }] }, response };
+}
+
 async function checkedAnswer(
   ctx: Context,
   { connection, request, entry: { file, testCase, model } }: CheckedEntry,
-  { run, seconds }: { readonly run: Run; readonly seconds: number },
+  {
+    run,
+    seconds,
+    response,
+  }: { readonly run: Run; readonly seconds: number; readonly response?: JsonValue | undefined },
   { judge, budget, log, rounds }: CheckTools,
 ): Promise<CheckedAnswer> {
   const output = textOfOutputs(run.outputs);
+  const { isAsPromptfoo = false } = file;
   const context = async (wantsPrompt: boolean): Promise<JavaScriptInput['context']> => {
     const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
     const prompt = wantsPrompt ? await modelRequestText(ctx, request) : undefined;
-    return { vars, prompt: prompt ?? null, test: { description: testCase.name, vars } };
+    const { metadata = {} } = testCase;
+    const test = { description: testCase.name, vars, ...(isAsPromptfoo && { metadata, options: {} }) };
+    return { vars, prompt: prompt ?? null, test, ...(isAsPromptfoo && responseContext(response, output)) };
   };
   const text = testCase.trims ? output.trim() : output;
   return {
     text,
-    value: text,
+    value: ownValue(response ?? null, 'output') ?? text,
+    isAsPromptfoo,
     seconds,
     tokens: run.tokens,
     dollars: async () => {
@@ -126,6 +152,15 @@ async function checkedAnswer(
       return rounds ? rounds.program(run) : run();
     },
   };
+}
+
+/** Returns the parts of promptfoo's context that are about a provider's result. */
+function responseContext(
+  response: JsonValue | undefined,
+  output: string,
+): Pick<JavaScriptInput['context'], 'providerResponse' | 'metadata'> {
+  const metadata = ownValue(response ?? null, 'metadata');
+  return { providerResponse: response ?? { output }, ...(metadata !== undefined && { metadata }) };
 }
 
 /** Returns the request to the model in promptfoo's form for code: one message as its text, several as JSON. */

@@ -1,10 +1,5 @@
-import {
-  isJsonList,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  textOrNothing,
-} from '../../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, textOrNothing } from '../../../files/json.ts';
+import { parseYaml } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 
 /** Converts the value and the threshold of an assertion; undefined if it checks nothing. */
@@ -102,7 +97,6 @@ function bareJson(schema: JsonValue): JsonObject {
 
 /** Returns the schema from a map or its text; without one, any JSON matches. */
 function readJsonSchema(value: JsonValue | undefined): JsonValue {
-  if (typeof value !== 'string') return isJsonObject(value) ? value : true;
-  const schema = parseJson(value);
+  const schema = typeof value === 'string' ? parseYaml(value).json() : value;
   return isJsonObject(schema) ? schema : true;
 }

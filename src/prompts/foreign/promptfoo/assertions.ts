@@ -1,5 +1,6 @@
+import { FileFault } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, textOrNothing } from '../../../files/json.ts';
-import type { YamlValue } from '../../../files/yaml.ts';
+import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED } from '../converted.ts';
 import { PYTHON } from '../python.ts';
@@ -103,6 +104,16 @@ function isConverted(type: string): boolean {
 
 const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
 
+/** Returns true if code checks the answer. */
+export function isCode({ type }: Assertion): boolean {
+  return USES_CONFIG.test(type);
+}
+
+/** Returns true if a model judges. */
+export function isJudged({ type }: Assertion): boolean {
+  return JUDGED_TYPE.test(type);
+}
+
 /** Returns the model in the `provider` of an assertion or of options. */
 export function judgeIn(node: YamlValue | undefined, conversion: Conversion): string | undefined {
   if (!node || node.isEmpty) return undefined;
@@ -163,16 +174,19 @@ function isKnown(type: string): boolean {
 export function expectationsOf(
   assertion: Assertion,
   vars: Vars,
-  prompt: string,
   conversion: Conversion,
 ): JsonObject[] | undefined {
   const { at, type, transform, judge } = assertion;
   const positive = positiveType(type);
+  if (positive === 'javascript' && PROCESS.test(textOrNothing(assertion.value))) {
+    conversion.note(at, `the assertion \`${type}\` uses \`process\`, which its engine does not have`);
+    return undefined;
+  }
   if (conversion.isForTest && startsProgram(assertion, positive, conversion)) {
     if (conversion.noteProgram(at, `the assertion \`${type}\` runs a program`)) return undefined;
   }
   if (positive === 'python' && conversion.isForTest) {
-    const command = pythonCommand(assertion, vars, prompt, conversion);
+    const command = pythonCommand(assertion, vars, conversion);
     return [{ command, ...(transform !== undefined && { transform }) }];
   }
   const expectation = convertAssertion(assertion, positive, vars, conversion);
@@ -185,6 +199,22 @@ export function expectationsOf(
   };
   return (type === positive ? all : negated(all)).map(one => ({ ...one, ...shared }));
 }
+
+const JSON_TYPE = /^(?:is|contains)-json$/u;
+
+/** Returns true if a text is a schema in YAML or JSON, or empty. */
+function isSchema(text: string): boolean {
+  try {
+    const schema = parseYaml(text).json();
+    return schema === null || isJsonObject(schema);
+  } catch (error) {
+    if (error instanceof FileFault) return false;
+    throw error;
+  }
+}
+
+/** Matches the use of Node's process, which code in a configuration has in promptfoo. */
+const PROCESS = /\bprocess\.(?:env|mainModule|cwd|argv|platform|version)/u;
 
 /** Converts an assertion as if its type had no `not-`; undefined with a note if it has no equivalent. */
 function convertAssertion(
@@ -200,7 +230,12 @@ function convertAssertion(
     return undefined;
   }
   const before = conversion.leftOut;
-  const expectation = convert(valueWithVars(assertion, vars, conversion), threshold);
+  const written = valueWithVars(assertion, vars, conversion);
+  if (JSON_TYPE.test(positive) && typeof written === 'string' && !isSchema(written)) {
+    conversion.note(at, `the assertion \`${type}\` has a value that is not a JSON Schema`);
+    return undefined;
+  }
+  const expectation = convert(written, threshold);
   if (!expectation) {
     conversion.note(at, `the assertion \`${type}\` says nothing that can be checked`);
     return undefined;
@@ -243,14 +278,13 @@ function startsProgram({ at, value }: Assertion, type: string, conversion: Conve
 function pythonCommand(
   { at, type, value, threshold, config }: Assertion,
   vars: Vars,
-  prompt: string,
   conversion: Conversion,
 ): string[] {
   const written = textOrNothing(value);
   const about = JSON.stringify({
     inverse: type.startsWith('not-'),
     ...(typeof threshold === 'number' && { threshold }),
-    context: { vars, prompt, test: { vars }, ...(config !== undefined && { config }) },
+    context: { ...(config !== undefined && { config }) },
   });
   const [, file, name = ''] = /^file:\/\/(.*?\.py)(?::([\w.]+))?$/u.exec(written) ?? [];
   if (file === undefined) {

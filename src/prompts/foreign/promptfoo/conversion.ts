@@ -41,6 +41,8 @@ export class Conversion {
   readonly judges: PromptfooProvider[] = [];
   /** The programs that make tests and have not been run yet. */
   readonly testPrograms: TestProgram[] = [];
+  /** The names of variables with values that are not texts. */
+  jsonVariables: readonly string[] = [];
   /** The number of omissions; repeated ones count each time. */
   leftOut = 0;
   readonly #options: ConvertOptions;
@@ -81,9 +83,19 @@ export class Conversion {
     return this.#options.isForTest === true;
   }
 
+  /** True to run the tests with the programs and addresses. */
+  get runsPrograms(): boolean {
+    return this.isForTest && this.#options.allowCommands === true;
+  }
+
   /** The absolute folder of the configuration. */
   get directory(): string {
     return this.#options.directory;
+  }
+
+  /** The environment variables that the configuration names. */
+  get env(): Readonly<Record<string, string>> {
+    return this.#options.env ?? {};
   }
 
   /** Names of models that are taken already. */

@@ -16,7 +16,7 @@ import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { readPromptfooProviders } from './providers.ts';
-import { casesForPrompt, readTests, settingsOfAllTests } from './tests.ts';
+import { casesForPrompt, jsonVariables, readTests, settingsOfAllTests } from './tests.ts';
 
 const KEYS: KnownKeys = {
   known: [
@@ -43,6 +43,9 @@ const KEYS: KnownKeys = {
   ],
   unsupported: ['extensions', 'nunjucksFilters'],
 };
+
+/** The prompt of a configuration that has none. */
+const DEFAULT_PROMPT = '{{prompt}}';
 
 /**
  * Converts a promptfoo configuration to a prompt file and its test file.
@@ -72,7 +75,8 @@ async function convertConfiguration(
   conversion.noteKeys(entries, KEYS, '');
   noteEnvironment(entries.get('env'), conversion);
   const listed = entries.get('prompts');
-  const prompts = listed ? readAllPrompts(listed, conversion) : [];
+  const prompts =
+    listed && !listed.isEmpty ? readAllPrompts(listed, conversion) : [{ at: root, text: DEFAULT_PROMPT }];
   const prompt = chosenPrompt(listed ?? root, prompts, options, conversion);
   const { body, isLeftOut: isPromptLeftOut } = promptBody(prompt, conversion);
   const targets = entries.get('providers') ?? entries.get('targets');
@@ -80,17 +84,26 @@ async function convertConfiguration(
     ...(prompt.config ? valuesByKey(prompt.config, 'config') : []),
     ...settingsOfAllTests(entries.get('defaultTest'), conversion),
   ]);
+  const tests = await readTests(entries, conversion);
+  const { names: json, mixed } = jsonVariables(tests);
+  conversion.jsonVariables = json;
   const listedProviders = readPromptfooProviders(targets, conversion, settings);
   const providers = listedProviders.filter(({ isLeftOut }) => isLeftOut !== true);
-  const tests = await readTests(entries, conversion);
   const known = [...listedProviders, ...conversion.judges];
   // Programs and addresses may use any variable.
   const isAnyUsed = known.some(({ entry }) => entry) || prompt.program !== undefined;
+  for (const name of isAnyUsed ? mixed : []) {
+    conversion.tell(
+      tests.at,
+      `the program gets \`${name}\` as JSON, because some of its values are not texts`,
+    );
+  }
   const inputs = [...new Set([...inputsIn(body), ...(isAnyUsed ? tests.names : [])])];
   const [first] = providers;
   const head = frontMatter(first, entries.get('description')?.scalar);
   noteOtherOutputs(providers, conversion);
-  const { cases, leftOut } = casesForPrompt(tests, { inputs, text: prompt.text }, conversion);
+  const hasCode = providers.some(({ transform }) => transform !== undefined);
+  const { cases, leftOut } = casesForPrompt(tests, { inputs, hasCode }, conversion);
   const optional = inputs.filter(name => !inputsIn(body).includes(name));
   return {
     prompt: promptFileText(head, body, { optional }),
@@ -172,17 +185,18 @@ export function promptOfProgram(text: string, { head, optional, line }: PromptPr
 }
 
 /** Returns the models for a test file; none if the prompt file describes its only model completely. */
-function testFileModels(providers: readonly PromptfooProvider[]): Pick<TestFileText, 'models' | 'transform'> {
+function testFileModels(providers: readonly PromptfooProvider[]): Pick<TestFileText, 'models'> {
   const [first, ...others] = providers;
-  if (others.length === 0) return first?.transform === undefined ? {} : { transform: first.transform };
-  const isPlain = (one: PromptfooProvider): boolean =>
-    one.transform === undefined && JSON.stringify(one.config) === JSON.stringify(first?.config);
+  const isPlain = ({ transform, givesResults, config }: PromptfooProvider): boolean =>
+    transform === undefined && !givesResults && JSON.stringify(config) === JSON.stringify(first?.config);
+  if (others.length === 0 && (!first || isPlain(first))) return {};
   if (providers.every(isPlain)) return { models: providers.map(({ model }) => model) };
   return {
-    models: providers.map(({ model, config, transform }) => ({
+    models: providers.map(({ model, config, transform, givesResults = false }) => ({
       model,
       config,
       ...(transform !== undefined && { transform }),
+      ...(givesResults && { givesResults }),
     })),
   };
 }

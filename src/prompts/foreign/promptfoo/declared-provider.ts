@@ -13,6 +13,8 @@ export interface DeclaredProvider {
   readonly entry: JsonObject;
   /** Code that transforms its answers before the checks. */
   readonly transform?: string | undefined;
+  /** True if its answers are its whole results, as JSON. */
+  readonly givesResults?: boolean;
 }
 
 interface WrittenProvider {
@@ -22,7 +24,7 @@ interface WrittenProvider {
   readonly at: YamlValue;
 }
 
-type EntryFields = Pick<DeclaredProvider, 'transform'> & { readonly fields: JsonObject };
+type EntryFields = Pick<DeclaredProvider, 'transform' | 'givesResults'> & { readonly fields: JsonObject };
 
 /** Matches a file that exports a provider, with the name of a Python function. */
 const FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
@@ -50,7 +52,8 @@ export function declareProvider(
   if (!made) return undefined;
   const model = uniqueName(provider, isAddress ? 'address' : 'program', conversion);
   const entry = { model, modality: 'text', ...made.fields };
-  return { model, entry, transform: made.transform };
+  const { transform, givesResults = false } = made;
+  return { model, entry, transform, givesResults };
 }
 
 /** The settings that promptfoo sends to the text generation of Hugging Face. */
@@ -129,7 +132,10 @@ function execFields({ id, config, at }: WrittenProvider, conversion: Conversion)
     return undefined;
   }
   const options = providerOptions(config);
-  return { fields: { program: programWords('node', '-e', NODE_EXEC, HERE, JSON.stringify(words), options) } };
+  const names = JSON.stringify(conversion.jsonVariables);
+  return {
+    fields: { program: programWords('node', '-e', NODE_EXEC, HERE, JSON.stringify(words), options, names) },
+  };
 }
 
 function fileFields(
@@ -146,14 +152,16 @@ function fileFields(
     conversion.note(at, `the provider \`${id}\` is TypeScript, which needs Node 22.18 or newer`);
     return undefined;
   }
-  const options = providerOptions(config);
+  const options = [providerOptions(config), JSON.stringify(conversion.jsonVariables)];
   const words = file.endsWith('.py')
-    ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, options]
-    : ['node', '-e', NODE_PROVIDER, HERE, file, name, options];
+    ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, ...options]
+    : ['node', '-e', NODE_PROVIDER, HERE, file, name, ...options];
+  const givesResults = conversion.runsPrograms;
   return {
+    givesResults,
     fields: {
       program: programWords(...words),
-      output: 'output',
+      ...(!givesResults && { output: 'output' }),
       cost: 'cost',
       tokens: { input: 'tokenUsage.prompt', output: 'tokenUsage.completion' },
     },
@@ -200,10 +208,14 @@ function addressFields({ id, config, at }: WrittenProvider, conversion: Conversi
   for (const [key, value] of entries) {
     if (!KNOWN.includes(key)) return refuse(value, `it has \`${key}\``);
   }
-  const bare = convertText(entries.get('url')?.scalar ?? id);
+  const bare = convertText(withVariable(entries.get('url')?.scalar ?? id, conversion));
   const query = queryText(entries.get('queryParams')?.json() ?? {});
   if (bare === undefined || query === undefined || !/^https?:\/\//u.test(bare)) {
-    return refuse(place, 'its address has more than variables');
+    const [, name] = /^\$\{env\.(\w+)\}/u.exec(bare ?? '') ?? [];
+    return refuse(
+      place,
+      name === undefined ? 'its address has more than variables' : `its address needs ${name}`,
+    );
   }
   const address = query === '' ? bare : `${bare}${bare.includes('?') ? '&' : '?'}${query}`;
   const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
@@ -219,7 +231,8 @@ function addressFields({ id, config, at }: WrittenProvider, conversion: Conversi
   const response = entries.get('transformResponse') ?? entries.get('responseParser');
   const parser = response?.scalar ?? '';
   if (parser.startsWith('file://')) return refuse(response ?? at, 'its transform is a file');
-  const output = response && jmespathOf(parser);
+  // Code keeps the kinds of values.
+  const output = response && !conversion.runsPrograms ? jmespathOf(parser) : undefined;
   const method = entries.get('method')?.scalar?.toUpperCase() ?? (body ? 'POST' : 'GET');
   const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
   return {
@@ -231,8 +244,17 @@ function addressFields({ id, config, at }: WrittenProvider, conversion: Conversi
       ...(output !== undefined && output !== '' && { output }),
       ...(typeof timeout === 'number' && timeout >= 1000 && { timeout: `${Math.floor(timeout / 1000)}s` }),
     },
-    ...(response && output === undefined && { transform: responseTransform(parser) }),
+    ...((response || conversion.runsPrograms) &&
+      output === undefined && { transform: responseTransform(response ? parser : 'json || text') }),
   };
+}
+
+/** Returns an address with the environment variable at its beginning filled in, if that is an address. */
+function withVariable(address: string, { env }: Conversion): string {
+  return address.replace(/^\{\{\s*env\.(\w+)\s*\}\}/u, (tag, name: string) => {
+    const value = Object.hasOwn(env, name) ? (env[name] ?? '') : '';
+    return /^https?:\/\//u.test(value) ? value : tag;
+  });
 }
 
 function queryText(query: JsonValue): string | undefined {

@@ -13,12 +13,19 @@ const said = JSON.parse(messages).map(({ role, content }) => ({
 }));
 const prompt = said.length === 1 && said[0].role === 'user' ? said[0].content : JSON.stringify(said);
 const { inputs: vars } = JSON.parse(require('node:fs').readFileSync(self.env.PROMPTRUN_RUN, 'utf8'));
+for (const key of JSON.parse(names)) {
+  try {
+    vars[key] = JSON.parse(vars[key]);
+  } catch {
+    if (vars[key] === '') delete vars[key];
+  }
+}
 const context = { vars, prompt: { raw: prompt, label: prompt } };`;
 
 /** Calls \`new Provider(options).callApi(prompt, context)\`; redirects the code's output to standard error. */
 export const NODE_PROVIDER = `
 const self = require('node:process');
-const [folder, file, name, options, messages] = self.argv.slice(1);
+const [folder, file, name, options, names, messages] = self.argv.slice(1);
 self.chdir(folder);${NODE_PROMPT}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
@@ -37,7 +44,7 @@ self.stdout.write = self.stderr.write.bind(self.stderr);
 /** Calls a program with the prompt, its options and promptfoo's context as arguments. */
 export const NODE_EXEC = `
 const self = require('node:process');
-const [folder, words, options, messages] = self.argv.slice(1);
+const [folder, words, options, names, messages] = self.argv.slice(1);
 self.chdir(folder);${NODE_PROMPT}
 const [program, ...args] = JSON.parse(words);
 const all = [...args, prompt, options, JSON.stringify(context)];
@@ -76,12 +83,18 @@ def function_of(module, name):
 /** Calls \`call_api(prompt, options, context)\`. */
 export const PYTHON_PROVIDER = `${PYTHON_MODULE}
 
-folder, file, name, options, messages = sys.argv[1:6]
+folder, file, name, options, names, messages = sys.argv[1:7]
 os.chdir(folder)
 said = [{'role': 'assistant' if m['role'] == 'model' else m['role'], 'content': ''.join(p.get('text', '') for p in m['content'])} for m in json.loads(messages)]
 prompt = said[0]['content'] if len(said) == 1 and said[0]['role'] == 'user' else json.dumps(said)
 with open(os.environ['PROMPTRUN_RUN'], encoding='utf-8') as run:
     variables = json.load(run)['inputs']
+for key in json.loads(names):
+    try:
+        variables[key] = json.loads(variables[key])
+    except ValueError:
+        if variables[key] == '':
+            del variables[key]
 result = call(function_of(load(file), name), prompt, json.loads(options), {'vars': variables, 'prompt': {'raw': prompt, 'label': prompt}})
 if result.get('error'):
     sys.exit(str(result['error']))
@@ -178,16 +191,17 @@ export const PYTHON_CHECK = `${PYTHON_MODULE}
 
 kind, code, name, about = sys.argv[1:5]
 about = json.loads(about)
-output = sys.stdin.read()
+given = json.loads(sys.stdin.read())
+output, context = given['output'], {**given['context'], **about['context']}
 if kind == 'file':
-    result = call(function_of(load(code), name or 'get_assert'), output, about['context'])
+    result = call(function_of(load(code), name or 'get_assert'), output, context)
 else:
     scope = {}
     lines = code.split('\\n')
     indent = next((line[:len(line) - len(line.lstrip())] for line in lines if line.strip() and line != line.lstrip()), '    ')
     body = '\\n'.join(indent + line for line in lines) if len(lines) > 1 else '    return ' + code
     exec('import json\\n\\ndef main(output, context):\\n' + body, scope)
-    result = call(scope['main'], output, about['context'])
+    result = call(scope['main'], output, context)
 reason = None
 if isinstance(result, str) and result.lower() in ('true', 'false'):
     result = result.lower() == 'true'

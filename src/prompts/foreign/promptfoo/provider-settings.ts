@@ -60,7 +60,7 @@ const HARMLESS = [
 
 /** Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model. */
 const SENDS_KNOWN_KEYS =
-  /^(?:echo$|(?:openai|anthropic|ollama|azure|google|openrouter|github|perplexity|huggingface|hf):)/u;
+  /^(?:echo$|(?:openai|anthropic|ollama|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf):)/u;
 /** Keys of a `config` that promptfoo sends, and that change the answer. */
 const CHANGES_ANSWER = new Set([
   'tools',
@@ -146,7 +146,12 @@ const CHANGES_ANSWER = new Set([
 
 /** Returns true if promptfoo sends this key of a `config`. */
 export function isAnswerSetting(key: string, conversion: Conversion): boolean {
-  return Object.hasOwn(SETTINGS, key) || conversion.isSetting(key) || CHANGES_ANSWER.has(key);
+  return (
+    Object.hasOwn(SETTINGS, key) ||
+    conversion.isSetting(key) ||
+    CHANGES_ANSWER.has(key) ||
+    FORMATS.includes(key)
+  );
 }
 
 /** The defaults of promptfoo for Chat Completions, Messages and Mistral; it sends none to reasoning models. */
@@ -211,7 +216,7 @@ function convertSetting(
   }
   const effort = key === 'reasoning' ? ownValue(value, 'effort') : undefined;
   if (typeof effort === 'string') return { settings: { reasoningEffort: effort } };
-  if (!FORMATS.includes(key)) {
+  if (!FORMATS.includes(key) || (conversion.isForTest && !readsFormat(source.id, key))) {
     noteLostSetting(source, key, entry, conversion);
     return {};
   }
@@ -233,6 +238,7 @@ function noteLostSetting(
     conversion.tell(entry, `\`${key}\` of a provider's config is left out`);
     return;
   }
+  if (conversion.isForTest && key === 'headers' && isAttribution(entry.json())) return;
   const isSent = isSentWhole || !SENDS_KNOWN_KEYS.test(id) || CHANGES_ANSWER.has(key);
   if (conversion.isForTest && !isAddress && !isSent) {
     conversion.tell(entry, `\`${key}\` of a provider's config is a key that promptfoo ignores too`);
@@ -246,6 +252,20 @@ function noteLostSetting(
 const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
 
 const FORMATS = ['response_format', 'response_mime_type', 'responseMimeType'];
+
+/** Returns true if promptfoo reads the format of answers from this key for a provider. */
+function readsFormat(id: string, key: string): boolean {
+  const isGoogle = /^(?:google|vertex):/u.test(id);
+  return key === 'response_format'
+    ? !isGoogle && !/^(?:anthropic|ollama|bedrock|echo)\b/u.test(id)
+    : isGoogle;
+}
+
+/** Returns true if headers only name the application that asks. */
+function isAttribution(headers: JsonValue): boolean {
+  const names = isJsonObject(headers) ? Object.keys(headers) : [''];
+  return names.every(name => /^(?:http-referer|referer|x-title|user-agent)$/iu.test(name));
+}
 
 /** Returns the required answer format; undefined if there is none, false if it can't be expressed. */
 function answerFormat(format: JsonValue): JsonObject | false | undefined {

@@ -9,6 +9,8 @@ export interface PromptfooProvider {
   readonly output?: JsonObject | undefined;
   /** Code that transforms its answers before the checks. */
   readonly transform?: string | undefined;
+  /** True if its answers are its whole results, as JSON. */
+  readonly givesResults?: boolean;
   /** The entry for a models file, if it is a program or an address. */
   readonly entry?: JsonObject;
   /** The provider for a models file, by name. */

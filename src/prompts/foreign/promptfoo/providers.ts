@@ -10,7 +10,7 @@ import { convertSettings, defaultSettings } from './provider-settings.ts';
 
 /** Providers whose requests take the `config` of a prompt. */
 const TAKES_PROMPT_CONFIG =
-  /^(?:openai|anthropic|azure|google|openrouter|github|perplexity|huggingface|hf):/u;
+  /^(?:openai|anthropic|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf):/u;
 
 /** Reads the models of a configuration. @param promptConfig the settings of the prompt and of all tests, which win over theirs */
 export function readPromptfooProviders(
@@ -101,7 +101,8 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
   if (declared) {
     const what = `the provider \`${id}\` is ${'program' in declared.entry ? 'a program' : 'an address'}`;
     const isLeftOut = conversion.noteProgram(at, what);
-    return { ...declared, config: {}, transform: transform ?? declared.transform, at, isLeftOut };
+    const transforms = [declared.transform, transform].filter(code => code !== undefined);
+    return { ...declared, config: {}, transform: composedTransform(transforms), at, isLeftOut };
   }
   if (conversion.leftOut > before) return undefined;
   const model = modelName(id);
@@ -121,4 +122,17 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
     `the provider \`${id}\` is asked at ${textOrNothing(place[1]['baseUrl'])}`,
   );
   return { model: `${place[0]}/${model.replace(/^[^/]+\//u, '')}`, ...provider, place, isLeftOut };
+}
+
+/** Returns code that runs transforms one after the other. */
+function composedTransform(codes: readonly string[]): string | undefined {
+  const [first, second] = codes;
+  if (first === undefined || second === undefined) return first;
+  const [one, other] = [first, second].map(code => (code.includes('\n') ? code : `return ${code}`));
+  return `const first = (function (output, context) {
+${one}
+})(output, context);
+return (function (output, context) {
+${other}
+})(first, context);`;
 }

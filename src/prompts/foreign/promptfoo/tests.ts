@@ -1,32 +1,52 @@
 import { messageOf } from '../../../files/error-utils.ts';
 import { faultAt } from '../../../files/file-fault.ts';
-import { isJsonList } from '../../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { BOUNDS } from '../../bounds.ts';
 import type { ConvertedCase, TestCaseText } from '../converted.ts';
-import { type Assertion, assertionInCell, assertionsIn, expectationsOf, judgeIn } from './assertions.ts';
+import {
+  type Assertion,
+  assertionInCell,
+  assertionsIn,
+  expectationsOf,
+  isCode,
+  isJudged,
+  judgeIn,
+} from './assertions.ts';
 import { type Conversion, type KnownKeys, type Located, type SourceText, valuesByKey } from './conversion.ts';
 import { testsProgram } from './programs.ts';
 import { isAnswerSetting } from './provider-settings.ts';
-import { fillVars, resolveVars, type Vars } from './template.ts';
+import { fillVars, resolveVars } from './template.ts';
 
 /** A test before its lists are expanded and its variables filled in. */
 interface Test {
   readonly name: string | undefined;
   /** Undefined if it has no single position. */
   readonly at: Located | undefined;
-  /** Each of several texts makes its own case. */
-  readonly vars: ReadonlyMap<string, readonly string[]>;
+  /** Each of several values makes its own case. */
+  readonly vars: ReadonlyMap<string, readonly Variable[]>;
   /** Undefined for an assertion that is left out. */
   readonly asserts: readonly (Assertion | undefined)[];
   readonly options: AssertionOptions;
+  readonly metadata: JsonObject;
   /** True if something about the whole test has no equivalent. */
   readonly isLeftOut: boolean;
+}
+
+/** A value of a variable. */
+interface Variable {
+  readonly text: string;
+  /** The value for code. */
+  readonly json: JsonValue;
 }
 
 /** The options of a test. */
 interface AssertionOptions {
   readonly transform?: string | undefined;
+  /** The provider that judges, read only if an assertion needs it. */
+  readonly provider?: YamlValue | undefined;
+  /** The model that judges. */
   readonly judge?: string | undefined;
 }
 
@@ -36,6 +56,7 @@ const NOTHING: Test = {
   vars: new Map(),
   asserts: [],
   options: {},
+  metadata: {},
   isLeftOut: false,
 };
 /** Maximum number of characters in all inputs of all cases. */
@@ -67,7 +88,8 @@ export async function readTests(
   // `defaultTest` alone is a test, but not in place of tests that are left out.
   const areLeftOut = conversion.isForTest && conversion.leftOut > before;
   const isTested = !areLeftOut && (common.asserts.length > 0 || common.vars.size > 0);
-  const all = (tests.length > 0 ? tests : isTested ? [NOTHING] : []).map(test => mergeTests(common, test));
+  const merged = (tests.length > 0 ? tests : isTested ? [NOTHING] : []).map(test => mergeTests(common, test));
+  const all = withJudges(merged, conversion);
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
@@ -76,23 +98,48 @@ export async function readTests(
   return { all, at, repeat: repeatIn(entries.get('evaluateOptions')), names };
 }
 
-/** The prompt of the cases. */
-export interface CasePrompt {
-  readonly inputs: readonly string[];
-  /** The text for code, after variables are filled in. */
-  readonly text: string;
+/** Variables with values that are not texts. */
+interface JsonVariables {
+  readonly names: readonly string[];
+  /** Those that also have texts which could be taken for other values. */
+  readonly mixed: readonly string[];
 }
 
-/** Returns the cases for a prompt, each with a value for every input. */
+/** Returns the variables with values that are not texts. */
+export function jsonVariables({ all }: ConfiguredTests): JsonVariables {
+  const kinds = new Map<string, { hasJson: boolean; hasAmbiguousText: boolean }>();
+  for (const [name, values] of all.flatMap(({ vars }) => [...vars])) {
+    const kind = kinds.get(name) ?? { hasJson: false, hasAmbiguousText: false };
+    for (const { text, json } of values) {
+      if (typeof json !== 'string') kind.hasJson = true;
+      else if (text !== '' && parseJson(text) !== undefined) kind.hasAmbiguousText = true;
+    }
+    kinds.set(name, kind);
+  }
+  const json = [...kinds].filter(([, { hasJson }]) => hasJson);
+  return {
+    names: json.map(([name]) => name),
+    mixed: json.filter(([, { hasAmbiguousText }]) => hasAmbiguousText).map(([name]) => name),
+  };
+}
+
+/** The inputs of a prompt. */
+interface CaseNeeds {
+  readonly inputs: readonly string[];
+  /** True if code sees the variables of every case. */
+  readonly hasCode: boolean;
+}
+
+/** Returns the cases for the inputs of a prompt, each with a value for every input. */
 export function casesForPrompt(
   { all, at, repeat }: ConfiguredTests,
-  prompt: CasePrompt,
+  needs: CaseNeeds,
   conversion: Conversion,
 ): { readonly cases: LocatedCase[]; readonly leftOut: number } {
   const cases: LocatedCase[] = [];
   let characters = 0;
   for (const [index, test] of all.entries()) {
-    for (const one of casesOfTest(test, index + 1, prompt, conversion)) {
+    for (const one of casesOfTest(test, index + 1, needs, conversion)) {
       // Reports its other faults too.
       if (test.isLeftOut && conversion.isForTest) break;
       characters += Object.values(one.text.inputs).reduce((sum, text) => sum + text.length, 0);
@@ -117,31 +164,33 @@ const CASES = BOUNDS.cases.toLocaleString('en-US');
 function* casesOfTest(
   test: Test,
   number: number,
-  { inputs, text }: CasePrompt,
+  { inputs, hasCode: isAlwaysCode }: CaseNeeds,
   conversion: Conversion,
 ): Generator<Omit<LocatedCase, 'line'>> {
   const count = combinationCount(test.vars);
   const { transform, judge } = test.options;
   // Other assertions have their variables filled in already.
-  const seesVars =
+  const hasCode =
+    isAlwaysCode ||
     transform !== undefined ||
-    test.asserts.some(one => one && (one.transform !== undefined || /^(?:not-)?javascript$/u.test(one.type)));
+    test.asserts.some(one => one && (one.transform !== undefined || isCode(one)));
+  const { metadata } = test;
   for (let at = 0; at < count; at += 1) {
-    const vars = resolveVars(combinationAt(test.vars, at));
+    const chosen = combinationAt(test.vars, at);
+    const vars = resolveVars(mapValues(chosen, ({ text }) => text));
+    const values = mapValues(chosen, ({ text, json }, key) => (json === text ? (vars[key] ?? '') : json));
     const name = test.name === undefined ? `case ${number}` : fillVars(test.name, vars);
-    const prompt = fillVars(text, vars);
-    const checks = test.asserts.map(one => one && expectationsOf(one, vars, prompt, conversion));
+    const checks = test.asserts.map(one => one && expectationsOf(one, vars, conversion));
     yield {
       leftOut: checks.filter(check => check === undefined).length,
-      vars,
+      vars: values,
       text: {
         name: count > 1 ? `${name} (${at + 1})` : name,
         inputs: Object.fromEntries(
           inputs.map(input => [input, Object.hasOwn(vars, input) ? (vars[input] ?? '') : '']),
         ),
-        vars: seesVars
-          ? Object.fromEntries(Object.entries(vars).filter(([name]) => !inputs.includes(name)))
-          : {},
+        vars: hasCode ? withoutInputs(values, inputs) : {},
+        metadata: hasCode && conversion.isForTest && Object.keys(metadata).length > 0 ? metadata : undefined,
         transform,
         judge,
         expect: checks.flatMap(check => check ?? []),
@@ -150,20 +199,40 @@ function* casesOfTest(
   }
 }
 
+/** Returns the values that the inputs alone do not give. */
+function withoutInputs(
+  vars: Readonly<Record<string, JsonValue>>,
+  inputs: readonly string[],
+): Readonly<Record<string, JsonValue>> {
+  const entries = Object.entries(vars);
+  return Object.fromEntries(
+    entries.filter(([name, value]) => typeof value !== 'string' || !inputs.includes(name)),
+  );
+}
+
+function mapValues<V, R>(
+  values: Readonly<Record<string, V>>,
+  make: (value: V, key: string) => R,
+): Record<string, R> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value, key)]));
+}
+
 function combinationCount(vars: Test['vars']): number {
   return [...vars.values()].reduce((product, values) => product * values.length, 1);
 }
 
 /** Returns a combination by number; the last variable changes fastest. */
-function combinationAt(vars: Test['vars'], number: number): Vars {
+function combinationAt(vars: Test['vars'], number: number): Readonly<Record<string, Variable>> {
   let rest = number;
   const chosen = [...vars].toReversed().map(([key, values]) => {
-    const value = values[rest % values.length] ?? '';
+    const value = values[rest % values.length] ?? NO_VALUE;
     rest = Math.floor(rest / values.length);
     return [key, value] as const;
   });
   return Object.fromEntries(chosen.toReversed());
 }
+
+const NO_VALUE: Variable = { text: '', json: '' };
 
 function mergeTests(one: Test, other: Test): Test {
   return {
@@ -171,12 +240,31 @@ function mergeTests(one: Test, other: Test): Test {
     at: other.at ?? one.at,
     vars: new Map([...one.vars, ...other.vars]),
     asserts: [...one.asserts, ...other.asserts],
+    metadata: { ...one.metadata, ...other.metadata },
     options: {
       transform: other.options.transform ?? one.options.transform,
-      judge: other.options.judge ?? one.options.judge,
+      provider: other.options.provider ?? one.options.provider,
     },
     isLeftOut: one.isLeftOut || other.isLeftOut,
   };
+}
+
+/** Reads the judges of tests with an assertion that asks the judge of its test. */
+function withJudges(tests: readonly Test[], conversion: Conversion): Test[] {
+  const known = new Map<YamlValue, { readonly judge: string | undefined; readonly isLeftOut: boolean }>();
+  return tests.map(test => {
+    const { asserts, options } = test;
+    const { provider } = options;
+    if (!provider || !asserts.some(one => one && isJudged(one) && one.judge === undefined)) return test;
+    const before = conversion.leftOut;
+    const read = known.get(provider) ?? {
+      judge: judgeIn(provider, conversion),
+      isLeftOut: conversion.leftOut > before,
+    };
+    known.set(provider, read);
+    const { judge, isLeftOut } = read;
+    return { ...test, options: { ...options, judge }, isLeftOut: test.isLeftOut || isLeftOut };
+  });
 }
 
 function readDefaultTest(node: YamlValue | undefined, conversion: Conversion): Test {
@@ -305,15 +393,7 @@ const OPTION_KEYS: KnownKeys = {
     'factuality',
     'metadata',
   ],
-  unsupported: [
-    'prefix',
-    'suffix',
-    'rubricPrompt',
-    'transformVars',
-    'storeOutputAs',
-    'repeat',
-    'response_format',
-  ],
+  unsupported: ['prefix', 'suffix', 'rubricPrompt', 'transformVars', 'storeOutputAs', 'repeat'],
 };
 
 /** Reads a test. @param isDefault true for `defaultTest`, of which the settings are the providers' */
@@ -329,17 +409,18 @@ function readTest(node: YamlValue, conversion: Conversion, isDefault = false): T
   const unsupported = [...OPTION_KEYS.unsupported, ...settings];
   conversion.noteKeys(options, { known, unsupported }, " of a test's options");
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
-  const judge = judgeIn(options.get('provider'), conversion);
+  const metadata = entries.get('metadata')?.json();
   const vars = entries.get('vars');
   const isWhole = options.get('disableVarExpansion')?.json() === true;
-  const values = vars ? readTestVars(vars, conversion, isWhole) : new Map<string, readonly string[]>();
+  const values = vars ? readTestVars(vars, conversion, isWhole) : new Map<string, readonly Variable[]>();
   const isLeftOut = conversion.leftOut > before;
   return {
     name: entries.get('description')?.text('description'),
     at: node,
     vars: values,
     asserts: assertionsIn(entries.get('assert'), conversion),
-    options: { transform, judge },
+    options: { transform, provider: options.get('provider') },
+    metadata: isJsonObject(metadata) ? metadata : {},
     isLeftOut,
   };
 }
@@ -349,37 +430,50 @@ function readTestVars(
   node: YamlValue,
   conversion: Conversion,
   isWhole: boolean,
-): Map<string, readonly string[]> {
+): Map<string, readonly Variable[]> {
   if (node.isEmpty) return new Map();
   const { scalar } = node;
   const values = scalar === undefined ? node : conversion.yaml(scalar, node);
   return new Map(
     [...valuesByKey(values, 'vars')].map(([key, value]) => [
       key,
-      variableTexts(key, value, conversion, isWhole),
+      variableValues(key, value, conversion, isWhole),
     ]),
   );
 }
 
-function variableTexts(
+function variableValues(
   key: string,
   node: YamlValue,
   conversion: Conversion,
   isWhole: boolean,
-): readonly string[] {
+): readonly Variable[] {
   const json = node.json();
-  if (json === null) return [''];
+  if (json === null) return [{ text: '', json }];
   // Drops the last line break of a block, and normalises numbers.
-  if (typeof json === 'string') return [variableText(json.replace(/\n$/u, ''), node, conversion)];
-  if (typeof json !== 'object') return [String(json)];
-  if (!isWhole && isJsonList(json) && json.every(item => typeof item === 'string')) {
-    return json.map(item => variableText(item, node, conversion));
+  if (typeof json === 'string')
+    return variableTexts(json.replace(/\n$/u, ''), node, conversion).map(asVariable);
+  if (typeof json !== 'object') return [{ text: String(json), json }];
+  if (!isWhole && isJsonList(json) && json.length > 0 && json.every(item => typeof item === 'string')) {
+    return json.map(item => asVariable(variableText(item, node, conversion)));
   }
   conversion.tell(
     node,
     `the variable \`${key}\` is ${isJsonList(json) ? 'a list' : 'an object'}: it is given as JSON`,
   );
-  return [JSON.stringify(json)];
+  return [{ text: JSON.stringify(json), json }];
+}
+
+function asVariable(text: string): Variable {
+  return { text, json: text };
+}
+
+/** Returns a text, or the contents of the files that match a pattern. */
+function variableTexts(text: string, at: Located, conversion: Conversion): readonly string[] {
+  if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [variableText(text, at, conversion)];
+  const files = conversion.matching(text);
+  if (files.length === 0) throw faultAt(at, `${text} names no file`);
+  return files.map(file => variableText(`file://${file}`, at, conversion));
 }
 
 /** Returns a text, or the content of a file; YAML as JSON. */
@@ -419,10 +513,11 @@ async function readTestTable({ text, file }: SourceText, conversion: Conversion)
       vars: new Map(
         cells
           .filter(([key]) => !key.startsWith('__'))
-          .map(([key, cell]) => [key, [variableText(cell, at, conversion)]]),
+          .map(([key, cell]) => [key, [asVariable(variableText(cell, at, conversion))]]),
       ),
       asserts: expected.map(([, cell]) => assertionInCell(cell, at)),
       options: {},
+      metadata: {},
       isLeftOut: false,
     };
   });
