@@ -145,6 +145,19 @@ it.each(['look', 'collect'] as const)(
   },
 );
 
+it('a search that waits for the end of a batch says so at first, and every 30 s', async () => {
+  const { ctx, stderr } = await testContext({ clock: testClock() });
+  const journal = await BatchJournal.open(fileIn(path.join(temporaryDirectory(), 'out.jsonl.journal')));
+  onTestFinished(() => journal.close());
+  const { provider } = smallProvider({ requests: 1, bytes: 1 });
+  let times = 0;
+  const find = (): Promise<'unread' | undefined> => Promise.resolve(++times < 7 ? 'unread' : undefined);
+  const session = new BatchSession({ ctx, journal, stop: new StopControl() }, { ...provider, find });
+  expect(await session.isMissing({ key: 'k', promptVersionId: VERSION, rows: new Map() })).toBe(true);
+  const line = 'note: a batch that may be this one is still running; waiting for its end to identify it';
+  expect(stderr().trim().split('\n')).toEqual([line, line]);
+});
+
 it('a batch in the journal of version 0.2.0 is collected, and its rows are not handed over again', async () => {
   const journalFile = path.join(temporaryDirectory(), 'out.jsonl.journal');
   copyFileSync('test/samples/provider-batch-0.2.0.journal', journalFile);

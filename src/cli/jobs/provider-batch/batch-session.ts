@@ -85,20 +85,25 @@ export class BatchSession {
    * the command stops before that is certain.
    */
   async isMissing(handed: BatchHandover): Promise<boolean> {
-    const { ctx, journal, stop } = this.#parts;
+    const { journal, stop } = this.#parts;
     const missing = new MissingTimeout();
+    const note = this.#noteOfChanges();
     for (const pause of pauses(2)) {
       const search = this.#provider.find(handed.key, handed.rows.size, stop.reading);
       const batch = await search.catch((error: unknown) => {
         if (!missing.mayRetry(error, pause)) throw this.fault(error);
-        return 'unread' as const;
+        return 'unanswered' as const;
       });
       if (batch === undefined) return true;
-      if (batch !== 'unread') {
+      if (typeof batch === 'object') {
         await journalProgress(journal, handed, { batch: batch.id });
         return false;
       }
-      ctx.io.note('note: a batch that may be this one is still running; waiting for its end to identify it');
+      note(
+        batch === 'unread'
+          ? 'note: a batch that may be this one is still running; waiting for its end to identify it'
+          : `note: ${this.#provider.name} does not return its batches yet; asking again`,
+      );
       if (!(await this.#pause(pause))) break;
     }
     return false;
@@ -120,22 +125,30 @@ export class BatchSession {
    * @throws {CliError} if the provider refuses to report its state, or answers 404 for a minute
    */
   async wait(id: string, rows: number): Promise<BatchState | 'gone' | undefined> {
-    const { ctx } = this.#parts;
     const { name } = this.#provider;
-    let last = { line: '', at: 0 };
+    const note = this.#noteOfChanges();
     const missing = new MissingTimeout();
     for (const pause of pauses(1.5)) {
       const state = await this.#readState(id, error => missing.mayRetry(error, pause));
       if (state === 'gone' || state?.ended) return state;
       const { done = 0, failed = 0 } = state ?? {};
-      const line = `note: batch ${id} at ${name}: ${state?.state ?? 'no answer yet'}, ${done} done, ${failed} failed of ${rows}`;
-      if (line !== last.line || ctx.clock.now() - last.at >= NOTE_EVERY_MS) {
-        ctx.io.note(line);
-        last = { line, at: ctx.clock.now() };
-      }
+      note(
+        `note: batch ${id} at ${name}: ${state?.state ?? 'no answer yet'}, ${done} done, ${failed} failed of ${rows}`,
+      );
       if (!(await this.#pause(pause))) break;
     }
     return undefined;
+  }
+
+  /** Returns a function that prints a line if it differs from the last one, or if that is 30 s old. */
+  #noteOfChanges(): (line: string) => void {
+    const { io, clock } = this.#parts.ctx;
+    let last = { line: '', at: 0 };
+    return line => {
+      if (line === last.line && clock.now() - last.at < NOTE_EVERY_MS) return;
+      io.note(line);
+      last = { line, at: clock.now() };
+    };
   }
 
   /** Notes the batches that continue without the command. */
