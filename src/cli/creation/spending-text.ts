@@ -69,9 +69,11 @@ export function spentCells(
 export function spentProperties({ models, ...totals }: Totals): (readonly [name: string, value: string])[] {
   const all = Object.entries(totals).map(([name, value]) => [name, String(value ?? 'unknown')] as const);
   const byModel = models.flatMap(({ model, tokens, ...sums }) =>
-    Object.entries({ ...sums, inputTokens: tokens?.input, outputTokens: tokens?.output }).map(
-      ([name, value]) => [`${model} ${name}`, String(value ?? 'unknown')] as const,
-    ),
+    // An offline model counts no tokens.
+    Object.entries({
+      ...sums,
+      ...(tokens && { inputTokens: tokens.input, outputTokens: tokens.output }),
+    }).map(([name, value]) => [`${model} ${name}`, String(value ?? 'unknown')] as const),
   );
   return [...all, ...byModel];
 }

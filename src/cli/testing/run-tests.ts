@@ -96,7 +96,9 @@ export async function runRound(
     await reportTests(ctx, ordered, options.outputs, { media, budget, summary });
   }
   const beginning = round === undefined || ctx.isReplay ? '' : 'so far ';
-  for (const line of budget.spentLines('cases')) ctx.io.note(`note: ${beginning}${line}`);
+  for (const [at, line] of budget.spentLines('cases').entries()) {
+    ctx.io.note(`note: ${at === 0 ? beginning : ''}${line}`);
+  }
   if (budget.reached !== undefined) reportCap(ctx, budget.reached, results);
   reportLeft(ctx, results);
   reportLeftOut(ctx, files, results);

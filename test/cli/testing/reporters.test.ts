@@ -44,6 +44,7 @@ describe('the report of tests', () => {
     expect(JSON.parse(read('json'))).toMatchObject({ totals: { models: [{ model: 'echo', credits: 2 }] } });
     expect(read('junit')).toContain('<property name="credits" value="2"/>');
     expect(read('junit')).toContain('<property name="echo cost" value="0"/>');
+    expect(read('junit')).not.toContain('inputTokens');
     expect([read('html'), read('markdown')]).toEqual([
       expect.stringContaining(took),
       expect.stringContaining(took),
@@ -162,7 +163,7 @@ describe('the report of tests', () => {
     const project = new Project({
       'say.prompt': ECHO,
       'say.test.yaml':
-        'models: [echo, card]\ncases:\n  - { name: passes, inputs: { text: a } }\n' +
+        'models: [echo, card]\ncases:\n  - { name: passes, inputs: { text: a }, expect: [{ not: { contains: "<i>" } }] }\n' +
         '  - { name: fails, inputs: { text: "<script>alert(1)</script>\\nsame" }, expect: [{ equals: "no\\nsame" }] }\n',
     });
     const { exitCode } = await project.run(['test', '--reporter', 'html', '--out', 'tests.html']);
@@ -170,6 +171,8 @@ describe('the report of tests', () => {
     expect(exitCode).toBe(5);
     expect(page).not.toContain('<script>alert');
     expect(page.indexOf('<b>fails</b>')).toBeLessThan(page.indexOf('<b>passes</b>'));
+    expect(page).toContain('<h3>Expected</h3><pre>not contains &quot;&lt;i&gt;&quot;</pre>');
+    expect(page).toContain('<h3>Expected</h3><pre>equals &quot;no\\nsame&quot;</pre>');
     expect(page).toMatch(/<del>no\n<\/del><ins>&lt;script&gt;alert\(1\)&lt;\/script&gt;\n<\/ins>same/u);
     expect(page).toMatch(
       /<h3>echo<\/h3>[\s\S]*<h3>card<\/h3>[\s\S]*<img alt="" src="data:image\/png;base64,/u,

@@ -57,7 +57,7 @@ describe('test --watch', () => {
     own.write('c/four.prompt', ECHO);
     own.write('c/four.test.yaml', 'cases: [{ inputs: { text: a } }]');
     expect(await round()).toMatch(/four\.test\.yaml[^]*1 passed, 0 failed\n$/u);
-    expect(stderr()).toMatch(/note: so far 8 runs took \d+ tokens/u);
+    expect(stderr()).toMatch(/note: so far 8 runs took \d+ tokens, \$0\.00\nnote: {3}echo: \$0\.00\n/u);
     raise('SIGTERM');
     expect(await ended).toBe(143);
   }, 60_000);

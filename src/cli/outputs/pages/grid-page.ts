@@ -68,7 +68,7 @@ function rowHtml(row: GridRow, columns: readonly string[]): Html {
   const isOpen = row.isFlaky || !['passed', 'same', 'succeeded'].includes(row.state);
   const headings = columns.length > 1 ? columns : [];
   return html`<details data-state="${row.state}"${isOpen ? ' open' : ''}>${summaryHtml(row)}
-<div class="cells">${inputsHtml(row)}${row.cells.map((cell, at) => cellHtml(cell, headings[at]))}</div></details>`;
+<div class="cells">${inputsHtml(row)}${expectedHtml(row)}${row.cells.map((cell, at) => cellHtml(cell, headings[at]))}</div></details>`;
 }
 
 function summaryHtml(row: GridRow): Html {
@@ -84,6 +84,11 @@ function inputsHtml({ inputs }: GridRow): Html[] {
   return [
     html`<section><h3>Inputs</h3>${inputs.map(([name, value]) => html`<small>${name}</small><pre>${value}</pre>`)}</section>`,
   ];
+}
+
+function expectedHtml({ expected = [] }: GridRow): Html[] {
+  if (expected.length === 0) return [];
+  return [html`<section><h3>Expected</h3>${expected.map(text => html`<pre>${text}</pre>`)}</section>`];
 }
 
 function cellHtml(cell: GridCell | undefined, column: string | undefined): Html {

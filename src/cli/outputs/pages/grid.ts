@@ -41,6 +41,8 @@ export interface GridRow {
   /** True if some runs of one of its cells passed and some did not. */
   readonly isFlaky?: boolean;
   readonly inputs: readonly (readonly [name: string, value: string])[];
+  /** The expectations of its answers, in a few words each. */
+  readonly expected?: readonly string[];
   /** The cells by column; undefined if the row has none there. */
   readonly cells: readonly (GridCell | undefined)[];
 }

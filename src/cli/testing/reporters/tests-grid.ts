@@ -43,7 +43,11 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
   const { budget } = material;
   return {
     title: 'Prompt tests',
-    facts: [totalsText(results), ...summaryLines(material.summary), ...budget.spentLines('cases')],
+    facts: [
+      totalsText(results),
+      ...summaryLines(material.summary),
+      ...budget.spentLines('cases').map(line => line.trim()),
+    ],
     ranges: summaryRanges(material.summary),
     reasons: results
       .filter(({ status }) => status !== 'passed')
@@ -93,6 +97,7 @@ function caseGridRow(
       ...testCase.images.map(({ name, image }, at) => [name ?? `image ${at + 1}`, image.name] as const),
       ...testCase.options,
     ],
+    expected: testCase.expect.map(({ text }) => text),
     cells: models.map(model => {
       const result = results.find(({ entry }) => modelLabel(entry) === model);
       return result && gridCell(result, material);
