@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { localService } from '../../../src/main.ts';
@@ -36,7 +36,7 @@ function watching(own: Project, argv: readonly string[] = []) {
 describe('test --watch', () => {
   it('runs all once, then the cases that each change concerns, and says which and why', async () => {
     const own = project();
-    const { stderr, raise, ended, round } = watching(own);
+    const { stderr, raise, ended, next, round } = watching(own);
     expect(await round()).toContain('3 passed, 0 failed');
     own.write('a/text.txt', 'other');
     expect(await round()).toMatch(
@@ -58,6 +58,10 @@ describe('test --watch', () => {
     own.write('c/four.test.yaml', 'cases: [{ inputs: { text: a } }]');
     expect(await round()).toMatch(/four\.test\.yaml[^]*1 passed, 0 failed\n$/u);
     expect(stderr()).toMatch(/note: so far 8 runs took \d+ tokens, \$0\.00\nnote: {3}echo: \$0\.00\n/u);
+    rmSync(path.join(own.home, 'c/four.test.yaml'));
+    await next('c/four.test.yaml deleted\n');
+    rmSync(path.join(own.home, 'a/_part.prompt'));
+    expect(await round()).toMatch(/^a\/_part\.prompt deleted: 1 case\n/u);
     raise('SIGTERM');
     expect(await ended).toBe(143);
   }, 60_000);

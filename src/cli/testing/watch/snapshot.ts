@@ -72,7 +72,7 @@ const MAX_PROMPT_BYTES = 128 * 1024;
 /** Returns the new, removed and changed files, except files that were not tracked before. */
 export function changedFiles({ files: before }: Snapshot, { files: after }: Snapshot): Set<string> {
   const hasChanged = (file: string): boolean =>
-    after.has(file) ? after.get(file) !== before.get(file) : !existsSync(file);
+    after.has(file) ? after.get(file) !== before.get(file) : before.get(file) !== '' && !existsSync(file);
   const isNew = (file: string): boolean => !before.has(file) && isYaml(file);
   return new Set([...[...before.keys()].filter(hasChanged), ...[...after.keys()].filter(isNew)]);
 }

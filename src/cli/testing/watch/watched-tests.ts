@@ -140,8 +140,15 @@ function noteChange(
   count: number,
   hasFault: boolean,
 ): void {
-  const names = [...changed].map(file => path.relative(cwd, file)).join(', ');
-  const isWithoutCases = count === 0 && !hasFault && [...changed].some(isYaml);
+  const present = [...changed].filter(file => existsSync(file));
+  const deleted = [...changed].filter(file => !present.includes(file));
+  const isWithoutCases = count === 0 && !hasFault && present.some(isYaml);
   const none = isWithoutCases ? ', but none of its cases' : '';
-  io.note(visible(`${names} changed${count === 0 ? none : `: ${counted(count, 'case')}`}`));
+  const namesOf = (files: readonly string[]): string =>
+    files.map(file => path.relative(cwd, file)).join(', ');
+  const parts = [
+    ...(present.length > 0 ? [`${namesOf(present)} changed`] : []),
+    ...(deleted.length > 0 ? [`${namesOf(deleted)} deleted`] : []),
+  ];
+  io.note(visible(`${parts.join(', ')}${count === 0 ? none : `: ${counted(count, 'case')}`}`));
 }
