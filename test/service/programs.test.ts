@@ -41,8 +41,9 @@ test('a serve with several users runs programs only with --allow-programs', asyn
   const ann = await keyOf(dataDir, { user: 'ann' });
   expect(await create(service.service.url, ann, promptVersionId)).toMatchObject({
     runStatus: 'failed',
-    outputs: [{ data: expect.stringMatching(/programs are not run here:.*--allow-programs/) as string }],
+    outputs: [{ data: 'programs are not run here, since this service has several users' }],
   });
+  expect(service.notices).toContainEqual(expect.stringContaining('start with --allow-programs'));
   expect(starts()).toBe(1);
   await service.close();
   service = await TestService.start({ dataDir, env, allowPrograms: true });

@@ -164,13 +164,15 @@ async function jobInputs(
 
 /** Explains why a program must not start; undefined if it may. */
 async function programFault(
-  { allowsPrograms }: Pick<ExecutorOptions, 'allowsPrograms'>,
+  { allowsPrograms, onNotice }: Pick<ExecutorOptions, 'allowsPrograms' | 'onNotice'>,
   { id, deaths = 0 }: ExecutedRun,
 ): Promise<EngineResult | undefined> {
   if (deaths > 0) return failedWith(stoppedRun(id, 'the end of its service', true));
   if (await allowsPrograms()) return undefined;
-  const why = 'this service has several users, and runs programs only with serve --allow-programs';
-  return refusedWith(`programs are not run here: ${why}`, 'unfit');
+  onNotice(
+    'the run of a program was refused, since there are several users; to run programs, start with --allow-programs',
+  );
+  return refusedWith('programs are not run here, since this service has several users', 'unfit');
 }
 
 /** Returns the result of a run that a provider batch answered. */
