@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { Clock } from '../../src/service/core/clock.ts';
 import { openStore, type Service, type ServiceOptions, startService } from '../../src/service/index.ts';
 import { InterfaceDescription } from './interface-description.ts';
-import { databaseFor } from './test-database.ts';
+import { databaseBeside, databaseFor } from './test-database.ts';
 
 /** An answer of the service, its envelope taken apart. */
 export interface Answer<T = never> {
@@ -114,7 +114,7 @@ export async function publishPromptFile(
   writeFileSync(file, source);
   const store = await openStore({
     dataDir,
-    database: await databaseFor(dataDir),
+    database: await databaseBeside(dataDir),
     env: {},
     ...(clock && { clock }),
   });
@@ -128,7 +128,7 @@ export async function publishPromptFile(
 
 /** The store of a data directory, beside the services on it. */
 export async function storeOf(dataDir: string): ReturnType<typeof openStore> {
-  return await openStore({ dataDir, database: await databaseFor(dataDir), env: {} });
+  return await openStore({ dataDir, database: await databaseBeside(dataDir), env: {} });
 }
 
 /** A key of a user of its own. */

@@ -1,16 +1,20 @@
 import type { TestProject } from 'vitest/node';
+import { systemClock } from '../../src/service/core/clock.ts';
+import { openPostgresStore } from '../../src/service/store/postgres/open.ts';
 import { startPostgres } from './postgres.ts';
+import { makeDatabase } from './test-database.ts';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** A database server for the tests; undefined where they keep their stores in files. */
-    postgres: string | undefined;
-  }
-}
+const MIGRATED = 'migrated';
 
 /** A database server for as long as the tests of a project run. */
 export default async function setUp(project: TestProject): Promise<() => void> {
-  const cluster = await startPostgres();
+  const cluster = await startPostgres({ vacuums: false });
+  const store = await openPostgresStore(await makeDatabase(cluster.url, MIGRATED), {
+    dataDir: '',
+    clock: systemClock,
+  });
+  await store.close();
   project.provide('postgres', cluster.url);
+  project.provide('migrated', MIGRATED);
   return () => cluster.remove();
 }

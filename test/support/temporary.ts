@@ -3,7 +3,8 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-const OURS = 'PROMPTRUN_TESTS_IN';
+/** The variable that names the directory of all temporary ones, for as long as the tests run. */
+export const OURS = 'PROMPTRUN_TESTS_IN';
 
 /** The variable that says where temporary directories lie. */
 const PLACE = process.platform === 'win32' ? 'TEMP' : 'TMPDIR';

@@ -1,21 +1,45 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import './postgres-setup.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A database server for the tests; undefined where they keep their stores in files. */
+    postgres: string | undefined;
+    /** The name of a database on it with all tables and no rows. */
+    migrated: string;
+  }
+}
+
+const made = new Map<string, Promise<string>>();
 
 /** The database that stands for a data directory where a project's stores are in PostgreSQL, else undefined. */
 export async function databaseFor(dataDir: string): Promise<string | undefined> {
   const server = inject('postgres');
   if (server === undefined) return undefined;
-  return await makeDatabase(server, `t${createHash('sha256').update(dataDir).digest('hex').slice(0, 20)}`);
+  const name = `t${createHash('sha256').update(dataDir).digest('hex').slice(0, 20)}`;
+  const database = made.get(name) ?? makeDatabase(server, name, inject('migrated'));
+  made.set(name, database);
+  return await database;
 }
 
-/** Makes the database where it is missing; gives its URL. */
-export async function makeDatabase(server: string, name: string): Promise<string> {
+/** The same for a store that is opened beside a service, and closed soon: with fewer connections. */
+export async function databaseBeside(dataDir: string): Promise<string | undefined> {
+  const database = await databaseFor(dataDir);
+  return database && `${database}?prepare=false`;
+}
+
+/**
+ * Makes the database where it is missing; gives its URL.
+ *
+ * @param template the database that it is a copy of; an empty one by default
+ */
+export async function makeDatabase(server: string, name: string, template = 'template1'): Promise<string> {
   const client = new pg.Client(server);
   await client.connect();
   try {
-    await client.query(`create database ${name}`);
+    // Copies files: the default writes every page to the log.
+    await client.query(`create database ${name} template ${template} strategy file_copy`);
   } catch (error) {
     const known = (error as { code?: string }).code;
     if (known !== '42P04' && known !== '23505') throw error;
