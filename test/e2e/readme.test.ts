@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { runCommand, startCommand } from '../support/command.ts';
+import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { commandsIn, commandsOfLine, documentText, shellLines, wordsOf } from '../support/documents.ts';
 import { hasLinks } from '../support/system.ts';
@@ -32,13 +33,14 @@ function homeWithFiles(): string {
   return home;
 }
 
-/** Runs commands one after the other, as a reader would. */
+/** Runs commands one after the other, as a reader would; in this process, or the built command by `run`. */
 async function runAll(
   commands: readonly string[],
-  options: Parameters<typeof runCommand>[1] & { readonly home: string },
+  options: Parameters<typeof runCommandHere>[1] & { readonly home: string },
+  run: typeof runCommandHere = runCommandHere,
 ): Promise<void> {
   for (const command of commands) {
-    const { code, stderr } = await runCommand(wordsOf(command), options);
+    const { code, stderr } = await run(wordsOf(command), options);
     expect({ command, code, stderr: code === 0 ? '' : stderr }).toEqual({ command, code: 0, stderr: '' });
   }
 }
@@ -55,7 +57,7 @@ describe('the README', () => {
       for (const line of lines) {
         const commands = commandsOfLine(line);
         if (commands.length === 0) execSync(line, { cwd: home }); // in cmd.exe on Windows
-        await runAll(commands, { home, ...(env && { env }) });
+        await runAll(commands, { home, ...(env && { env }) }, env ? runCommandHere : runCommand);
       }
       await hosted?.stop();
     },
