@@ -6,8 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
+import { failure, success } from '../../support/scripted-service.ts';
 import { isPosix } from '../../support/system.ts';
-import { command, serviceOf, VERSION } from './run-support.ts';
+import { command, PROMPT, serviceOf, VERSION } from './run-support.ts';
 
 const image = `data:image/png;base64,${png(1, 1).toString('base64')}`;
 const DRY = ['run', VERSION, '--image', image, '-o', 'quality=high', '--no-validate', '--dry-run'];
@@ -66,10 +67,40 @@ describe('--dry-run', () => {
     expect(stderr()).toBe('');
   });
 
+  it('checks the inputs of a version, and sends nothing but GETs for its config', async () => {
+    const lookUp = { path: `/prompt-versions/${VERSION}`, method: 'GET' };
+    const config = { textInputs: { name: { type: 'string', required: true } }, imageInputs: [] };
+    const version = { promptVersionId: VERSION, promptId: PROMPT, title: 'Hello', publishedAt: '', config };
+    const missing = await command(await serviceOf({ expect: lookUp, answer: success(version) }), [
+      'run',
+      VERSION,
+      '--dry-run',
+    ]);
+    expect([missing.exitCode, missing.stdout()]).toEqual([2, '']);
+    expect(missing.stderr()).toContain('missing input: name');
+    const asPrompt = await serviceOf(
+      { expect: { path: `/prompt-versions/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') },
+      { expect: { path: `/prompts/${PROMPT}` }, answer: success(version) },
+    );
+    const { exitCode, stdout } = await command(asPrompt, ['run', PROMPT, '-i', 'name=Ada', '--dry-run']);
+    expect([exitCode, JSON.parse(stdout())]).toMatchObject([0, { promptVersionId: VERSION }]);
+  });
+
+  it('shows the request even if the service is away', async () => {
+    const service = await serviceOf();
+    await service.close();
+    const { exitCode, stdout, stderr } = await command(service, ['run', VERSION, '-i', 'a=b', '--dry-run']);
+    expect([exitCode, JSON.parse(stdout())]).toMatchObject([0, { inputs: { textInputs: { a: 'b' } } }]);
+    expect(stderr()).toContain('# note: the inputs were not checked');
+  });
+
   it.runIf(isPosix)('shows pictures by name on a terminal', async () => {
     const argv = [...DRY, '-i', 'name=Ada'];
-    const { stdout, stderr } = await command(await serviceOf(), argv, { terminal: { stdout: true } });
+    const terminal = { stdout: true };
+    const { stdout, stderr } = await command(await serviceOf(), argv, { terminal });
     expect(stdout()).toContain(`"base64": "<${png(1, 1).length} bytes of the data URL>"`);
+    const json = await command(await serviceOf(), [...argv, '--json'], { terminal });
+    expect(json.stdout()).toBe(stdout());
     expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith('Ada'));
   });
 

@@ -7,7 +7,7 @@ import { Forecast } from '../../creation/forecast.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { printValue, wantsJson } from '../../outputs/json.ts';
+import { printValue } from '../../outputs/json.ts';
 import { withoutHiddenControls } from '../../terminal/sanitise.ts';
 import { quotedWord, type Shell, shellOf, shellWord } from '../../terminal/shell-word.ts';
 import type { PreparedRun } from './prepare.ts';
@@ -22,7 +22,7 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
   const creation = buildRunBody(request);
   const body = await textOfStream(creation.body.chunks());
   if (globals.query !== undefined) await printValue(ctx, JSON.parse(body));
-  else await io.out(`${io.stdout.isTerminal && !wantsJson(ctx) ? forPeople(body, request) : body}\n`);
+  else await io.out(`${io.stdout.isTerminal ? forPeople(body, request) : body}\n`);
   if (globals.quiet) return EXIT.ok;
   const forecast = new Forecast();
   await forecast.add(connection, creation, estimatedCredits);

@@ -1,3 +1,5 @@
+import { isPassing } from '../../../client/retry.ts';
+import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { Answers } from '../../inputs/ask.ts';
@@ -18,6 +20,7 @@ import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
+import { oneLine } from '../../terminal/sanitise.ts';
 import { shellOf } from '../../terminal/shell-word.ts';
 import { type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
 
@@ -93,8 +96,8 @@ function checkFlags(ctx: Context, target: string | undefined, { ask, model, opti
 }
 
 /**
- * Resolves the target, and its config if questions or names of images need it. Otherwise uses a config only if the look-up
- * returned it, never the cache, so that a laptop and CI agree; a dry run may use the cache.
+ * Resolves the target, and its config if questions, names of images or a dry run need it. Otherwise uses a config only if
+ * the look-up returned it, never the cache, so that a laptop and CI agree.
  */
 async function withConfig(
   ctx: Context,
@@ -104,12 +107,16 @@ async function withConfig(
 ): Promise<ResolvedTarget> {
   if (named.config !== undefined) return named;
   const isNeeded = mayAsk(ctx) || images.some(({ name }) => name !== undefined);
-  const version = isNeeded
-    ? await readVersion(ctx, connection, named)
-    : flags.dryRun === true && connection.prompts.get(named.promptVersionId);
-  if (!version) return named;
-  const { promptVersionId, config } = version;
-  return { promptVersionId, config, mayBePrompt: false };
+  const isWanted = flags.dryRun === true && flags.validate;
+  if (!isNeeded && !isWanted) return named;
+  try {
+    const { promptVersionId, config } = await readVersion(ctx, connection, named);
+    return { promptVersionId, config, mayBePrompt: false };
+  } catch (error) {
+    if (isNeeded || ctx.signal.aborted || !isPassing(error)) throw error;
+    ctx.io.note(`note: the inputs were not checked: ${oneLine(messageOf(error))}`);
+    return named;
+  }
 }
 
 /** Assigns the inputs, asks for missing ones and checks them all. @param onAsked called with the answers */
