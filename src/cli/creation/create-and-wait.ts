@@ -67,7 +67,7 @@ async function settleReservation(
   connection: Connection,
   created: CreationResult,
 ): Promise<void> {
-  if (created.kind === 'running') return await reservation.made(created);
+  if (created.kind === 'running') return await reservation.made({ runId: created.runId });
   if (providerFaultOf(connection, created.run)) reservation.refused();
   else await reservation.made(created.run);
 }

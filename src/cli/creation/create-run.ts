@@ -140,12 +140,13 @@ class RunCreation {
     this.#note({ outcome: isOver(run) ? 'ended' : 'created', runId, runStatus });
     return isOver(run)
       ? { kind: 'ended', run, journalId }
-      : { kind: 'running', runId, journalId, recovered: false };
+      : { kind: 'running', runId, runStatus, journalId, recovered: false };
   }
 
   #running(runId: string, recovered = false): CreationResult {
     this.#note({ outcome: 'created', runId, ...(recovered && { recovered }) });
-    return { kind: 'running', runId, journalId: this.#parts.entry.id, recovered };
+    const journalId = this.#parts.entry.id;
+    return { kind: 'running', runId, runStatus: 'running', journalId, recovered };
   }
 
   /** Throws an error which proves that no run exists. After a lost answer, only a refusal of the creation itself proves it. */

@@ -33,6 +33,8 @@ export type CreationResult =
   | {
       readonly kind: 'running';
       readonly runId: string;
+      /** The status in the answer to the creation; `running` if the answer has none. */
+      readonly runStatus: string;
       readonly journalId: string;
       /** True if it was found in the list of runs, because the creation was not answered. */
       readonly recovered: boolean;

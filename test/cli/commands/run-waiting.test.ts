@@ -151,7 +151,8 @@ describe('a run that takes long', () => {
   it.each([
     ['succeeded', 0],
     ['failed', 5],
-  ] as const)('with --no-wait gives its id as well where it has %s at once', async (runStatus, code) => {
+    ['queued', 0],
+  ] as const)('with --no-wait gives its id as well if it is %s at once', async (runStatus, code) => {
     const run = runOf({ runStatus });
     const service = await serviceOf(creation(run), creation(run));
     const plain = await command(service, [...RUN_IT, '--no-wait']);

@@ -83,8 +83,7 @@ function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): 
 
 /** Prints only the id of a run for `--no-wait`, even if it has ended. */
 async function giveRunId(ctx: Context, connection: Connection, started: Started): Promise<ExitCode> {
-  const { runId, runStatus } =
-    started.kind === 'ended' ? started.run : { runId: started.runId, runStatus: 'running' };
+  const { runId, runStatus } = started.kind === 'ended' ? started.run : started;
   return giveRun(ctx, connection, runId, async out => {
     if (wantsJson(out)) await printValue(out, { runId, runStatus });
     else await out.io.out(`${out.io.stdout.isTerminal ? oneLine(runId) : runId}\n`);
@@ -140,7 +139,7 @@ export type Started =
       /** The text that was printed as it arrived. */
       readonly printed: string;
     }
-  | { readonly kind: 'running'; readonly runId: string };
+  | { readonly kind: 'running'; readonly runId: string; readonly runStatus: string };
 
 interface StartOptions {
   /** False to return at once while the run goes on. */
