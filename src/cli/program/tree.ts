@@ -164,17 +164,28 @@ function optionOf([flags, description, traits = {}]: FlagSpec): Option {
   const option = new Option(flags, description).makeOptionMandatory(required);
   if (conflicts !== undefined) option.conflicts(conflicts);
   if (choices !== undefined) option.choices(choices);
-  if (repeats) option.default([]).argParser(collectorOf(choices));
+  const named = /<(file|dir)\b/u.exec(flags)?.[1];
+  if (named !== undefined) option.argParser(named === 'dir' ? directoryName : fileName);
+  if (repeats) option.default([]).argParser(collectorOf(option));
   if (traits.default !== undefined) option.default(traits.default);
   return option;
 }
 
-/** Returns a parser that collects the values of a repeatable flag. */
-function collectorOf(choices: readonly string[] | undefined) {
+function fileName(value: string): string {
+  if (value === '') throw new InvalidArgumentError('Name a file.');
+  return value;
+}
+
+// An unset variable in a script must not turn a replay into runs that cost money.
+function directoryName(value: string): string {
+  if (value === '') throw new InvalidArgumentError('Name a directory.');
+  return value;
+}
+
+/** Returns a parser that collects the values of a repeatable flag, each checked as a single value is. */
+function collectorOf({ parseArg: check }: Option) {
   return (value: string, before: readonly string[]): string[] => {
-    if (choices?.includes(value) === false) {
-      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
-    }
+    check?.(value, undefined);
     return [...before, value];
   };
 }

@@ -32,6 +32,15 @@ describe('the tree of commands', () => {
     expect([stderr(), exitCode]).toEqual(['', 0]);
   });
 
+  it.each(['--replay', '--record', '--inputs', '--image', '--schema'])(
+    'refuses %s without a name, as an unset variable in a script leaves it',
+    async flag => {
+      const { exitCode, stderr } = await runInProcess(['run', 'hello', '-i', 'name=Ada', flag, '']);
+      expect(exitCode).toBe(2);
+      expect(stderr()).toMatch(new RegExp(`^error: option '.*${flag} <.*Name a (file|directory)`, 'u'));
+    },
+  );
+
   it('fits 80 columns', async () => {
     const { stdout } = await runInProcess([]);
     expect(
