@@ -119,7 +119,7 @@ async function dryRunComparison(ctx: Context, prepared: PreparedComparison): Pro
       for (const _ of variants) await judge.forecast(forecast, { prompt, model }, providerBatch);
     }
   }
-  await printValue(ctx, { rows: rows.length, ...forecast.data() });
+  if (wantsJson(ctx)) await printValue(ctx, { rows: rows.length, ...forecast.data() });
   ctx.io.note(`note: ${forecast.text(caps)}; nothing was created`);
   return EXIT.ok;
 }
