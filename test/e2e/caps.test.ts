@@ -280,13 +280,15 @@ describe('a cap on what a command costs', () => {
       ['test', '-m', 'priced', '--judge', 'unpriced', 'judged.test.yaml'],
       ['compare', 'priced.prompt', 'unpriced.prompt', '--from', 'rows.csv'],
       ['batch', 'unpriced.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'],
+      ['batch', 'unpriced.prompt', '--from', '-', '--format', 'csv', '--out', 'out.jsonl'],
     ];
     writeFileSync(
       path.join(home, 'judged.test.yaml'),
       'target: priced.prompt\ncases:\n  - { inputs: { name: Ada }, expect: [{ rubric: is polite }] }\n',
     );
     for (const command of commands) {
-      const { code, stderr } = await runCommandHere([...command, '--max-cost', '1'], { env, home });
+      const args = [...command, '--max-cost', '1'];
+      const { code, stderr } = await runCommandHere(args, { env, home, stdin: 'name\nAda\n' });
       expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining('price')]);
     }
     expect(provider.asked).toEqual([]);

@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
@@ -111,6 +113,9 @@ async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
       onOpen: () => tally.open(),
       settle,
     });
+  } catch (error) {
+    await removeUnusedFiles(ctx, open);
+    throw error;
   } finally {
     await stopProgress();
     release();
@@ -120,6 +125,15 @@ async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
     running,
     survey?.count ?? (stop.isStopping() ? undefined : tally.done + tally.postponed),
   );
+}
+
+/** Removes the files of a batch that a fault ended before its first row, because the corrected command needs their names. */
+async function removeUnusedFiles(ctx: Context, { options, journal, results }: OpenBatch): Promise<void> {
+  const { out, resume, stream } = options;
+  if (resume || journal.hasJobs) return;
+  await journal.remove();
+  await results.close();
+  if (out !== undefined && stream === undefined) await rm(path.resolve(ctx.cwd, out), { force: true });
 }
 
 /** Counts the spending of earlier invocations, certain or possible. */

@@ -52,6 +52,7 @@ export class BatchJournal implements JobJournal {
   readonly #states: Map<string, JobState>;
   readonly #verdicts: ReadJournal['verdicts'];
   readonly #handovers: ReadJournal['handovers'];
+  #hasJobs: boolean;
   #lines: AppendLog;
 
   private constructor(place: FileBelow, handle: FileHandle, read: ReadJournal) {
@@ -60,6 +61,7 @@ export class BatchJournal implements JobJournal {
     this.facts = read.facts;
     this.extras = read.extras;
     this.earlier = read.earlier;
+    this.#hasJobs = read.states.size + read.handovers.size > 0;
     this.#states = read.states;
     this.#verdicts = read.verdicts;
     this.#handovers = read.handovers;
@@ -91,6 +93,11 @@ export class BatchJournal implements JobJournal {
   /** The handovers to a provider when the journal was opened, in order. */
   get handovers(): Iterable<HandoverRecord> {
     return this.#handovers.values();
+  }
+
+  /** True once it records more than the starts of a batch. */
+  get hasJobs(): boolean {
+    return this.#hasJobs;
   }
 
   /** Writes the facts of this start. */
@@ -154,6 +161,7 @@ export class BatchJournal implements JobJournal {
 
   /** Writes an event. By default resolves once the event would survive a power cut. */
   async append(event: JournalEvent, options?: LineOptions): Promise<void> {
+    this.#hasJobs ||= event.kind !== 'begun';
     try {
       await this.#lines.append(journalLine(event), options);
     } catch (error) {

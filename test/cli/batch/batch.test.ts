@@ -309,6 +309,16 @@ test.each([
   },
 );
 
+test.each([
+  ['a column without an input', 'nam\nAda\n'],
+  ['a column that is named twice', 'name,name\nAda,Bo\n'],
+])('%s on standard input leaves no file behind', async (_, stdin) => {
+  const home = homeWith({});
+  const args = ['hello', '--from', '-', '--format', 'csv', '--out', 'results.jsonl'];
+  const { exitCode } = await runBatchCommand(args, { env: {}, home, local: embedded, stdin });
+  expect([exitCode, readdirSync(home).filter(name => name.startsWith('results'))]).toEqual([2, []]);
+});
+
 test('--provider-batch with an offline model leaves no file behind', async () => {
   const project = new Project({ 'rows.csv': 'name\nAda\n' });
   const batch = ['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl'];
