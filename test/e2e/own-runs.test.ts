@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -100,7 +100,13 @@ it.runIf(isPosix)(
     await running.untilStderr(/interrupt|again|finish/i);
     // Another signal: the same one at once is taken for the echo of the first by what starts the command.
     running.child.kill('SIGTERM');
-    expect((await running.ended).code).toBe(130);
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(130);
+    expect(stderr).toContain('0 of 1 rows succeeded, 1 failed');
+    expect(stderr).toContain('1 run took');
+    expect(stderr).not.toContain('doubt');
+    const [line = ''] = readFileSync(path.join(model.home, 'out.jsonl'), 'utf8').split('\n');
+    expect(JSON.parse(line)).toMatchObject({ row: 1, runStatus: 'failed' });
     expect((await command(...args, '--resume')).code).toBe(5);
     expect(asked()).toBe(1);
     model.provider.reset(said('Once'));

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Run } from '../../wire/index.ts';
+import { isOver, type Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { failureOf } from '../core/failure.ts';
@@ -36,7 +36,8 @@ export interface RunningBatch extends BatchFiles {
 /** Saves, journals, writes, counts and reports the outcome of a row. */
 export async function finishRow(running: RunningBatch, row: SourceRow, outcome: JobOutcome): Promise<void> {
   const { tally, journal } = running;
-  const finished = outcome.kind === 'ended' ? await saveRowOutputs(running, outcome) : outcome;
+  const ended = outcome.kind === 'dropped' ? await endOfDropped(running, outcome) : outcome;
+  const finished = ended.kind === 'ended' ? await saveRowOutputs(running, ended) : ended;
   switch (finished.kind) {
     case 'ended':
     case 'failed':
@@ -108,6 +109,19 @@ async function writeLine(
 }
 
 type Ended = Extract<JobOutcome, { kind: 'ended' }>;
+type Dropped = Extract<JobOutcome, { kind: 'dropped' }>;
+
+/** Returns the end of a dropped row if its run was this process's own, which has failed because it was stopped. */
+async function endOfDropped(running: RunningBatch, dropped: Dropped): Promise<Ended | Dropped> {
+  const { batch, budget, tally } = running;
+  const { runId, facts } = dropped;
+  if (runId === undefined) return dropped;
+  const run = await batch.connection.client.runs.get(runId);
+  if (!isOver(run)) return dropped;
+  await budget.countWaited(batch.connection, run);
+  tally.stopped += 1;
+  return { kind: 'ended', run, facts };
+}
 
 /** Saves a run's outputs. A fault with the files becomes the row's error and never loses the paid run. */
 async function saveRowOutputs(running: RunningBatch, outcome: Ended): Promise<Ended> {

@@ -97,8 +97,16 @@ export type JobOutcome =
   | { readonly kind: 'running'; readonly runId: string; readonly error: unknown }
   /** It has no run yet, for a reason that concerns other jobs too. */
   | { readonly kind: 'postponed'; readonly error: unknown; readonly isInJournal?: boolean }
-  /** The batch stopped before the job ended; `inDoubt` if its creation may have made a run of unknown id. */
-  | { readonly kind: 'dropped'; readonly inDoubt: boolean };
+  /**
+   * The batch stopped before the job ended. `inDoubt` if its creation may have made a run of unknown id; `runId` if its run
+   * was this process's own and has ended with it.
+   */
+  | {
+      readonly kind: 'dropped';
+      readonly inDoubt: boolean;
+      readonly runId?: string | undefined;
+      readonly facts: RunDetails;
+    };
 
 /** The job may have a run of unknown id: one of the candidates, if there are any. */
 export interface InDoubt {

@@ -155,8 +155,12 @@ class RunningJob {
   }
 
   async #afterFault(error: unknown): Promise<JobOutcome> {
-    const { ctx } = this.#work;
-    if (ctx.signal.aborted) return { kind: 'dropped', inDoubt: this.#isInDoubt(error) };
+    const { ctx, connection } = this.#work;
+    if (ctx.signal.aborted) {
+      const ownRun = connection.runsHere && runIdOfError(error);
+      const inDoubt = ownRun === undefined && this.#isInDoubt(error);
+      return { kind: 'dropped', inDoubt, runId: ownRun, facts: this.#facts() };
+    }
     this.#runId ??= runIdOfError(error);
     const runId = this.#runId;
     const entry = this.#entry;

@@ -55,10 +55,13 @@ function cutShort(
   { options: { out, stream }, stop, journal, tally }: RunningBatch,
   { counts, isComplete }: { readonly counts: RowCounts; readonly isComplete: boolean },
 ): CliError | undefined {
-  const hints = out === undefined ? [] : [resumeHint(out)];
+  const hints =
+    out === undefined
+      ? []
+      : [...(isComplete ? [] : [resumeHint(out)]), ...(tally.stopped > 0 ? [retryHint('Run')] : [])];
   const message = summaryText(counts, tally.before);
   if (stop.interruptedBy !== undefined) return new Interrupted(stop.interruptedBy, hints, { message });
-  if (signal.reason instanceof TimeIsUp && !isComplete) {
+  if (signal.reason instanceof TimeIsUp && (!isComplete || tally.stopped > 0)) {
     return waitTimeout(`gave up waiting; ${message}`, { hints });
   }
   if (stop.hasReader || counts.succeeded === 0) return undefined;
@@ -145,7 +148,7 @@ function reportCounts({ ctx, options, batch, tally, stop, budget }: RunningBatch
   if (out === undefined) return;
   if (failed > 0) {
     const first = tally.faulty > 0 ? 'Correct the faulty rows, then run' : 'Run';
-    io.note(`${first} the failed ones again with: --resume --retry-failed`);
+    io.note(retryHint(first));
   }
   if (inDoubt > 0) {
     const look = batch.connection.advise('runs', 'list');
@@ -155,6 +158,10 @@ function reportCounts({ ctx, options, batch, tally, stop, budget }: RunningBatch
   }
   if (budget.reached === undefined && stop.fault === undefined && (goingOn > 0 || notDone !== 0))
     io.note(resumeHint(out));
+}
+
+function retryHint(first: string): string {
+  return `${first} the failed ones again with: --resume --retry-failed`;
 }
 
 function resumeHint(out: string): string {
