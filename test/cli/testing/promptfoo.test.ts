@@ -147,6 +147,24 @@ describe('programs of a configuration', () => {
     );
   });
 
+  it('may be TypeScript if its project can run it', async () => {
+    const files = {
+      'promptfooconfig.yaml': 'prompts: ["{{q}}"]\nproviders: [file://bot.ts]\ntests: file://made.ts\n',
+      'bot.ts':
+        'export default class {\n  async callApi(prompt: string) { return { output: prompt + "!" }; }\n}\n',
+      'made.ts':
+        'const q: string = "hi";\nexport default [{ vars: { q }, assert: [{ type: "equals", value: "hi!" }] }];\n',
+      'node_modules/jiti/index.js': `exports.createJiti = () => ({
+  import: async file => {
+    const text = require('node:fs').readFileSync(file, 'utf8').replaceAll(': string', '');
+    return await import('data:text/javascript,' + encodeURIComponent(text));
+  },
+});`,
+    };
+    const { stderr, stdout } = await tested(files, '--allow-commands');
+    expect(stdout, stderr).toContain('1 passed, 0 failed');
+  });
+
   it('may not name programs without end', async () => {
     const more =
       "export const more = config => [{ path: 'file://made.mjs:more', config: (config ?? 0) + 1 }];";

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { isJsonList, type JsonValue, ownValue } from '../../../files/json.ts';
+import { NODE_LOAD } from '../../../files/node-load.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
@@ -65,7 +66,7 @@ async function unmetByNode(
 
 const NODE_CHECK = `
 const self = require('node:process');
-const [file, name, text] = self.argv.slice(1);
+const [file, name, text] = self.argv.slice(1);${NODE_LOAD}
 const { output, context, threshold, isAsPromptfoo } = JSON.parse(text);
 const { writeSync } = require('node:fs');
 const end = (code, why) => {
@@ -74,7 +75,7 @@ const end = (code, why) => {
 };
 globalThis.console = { ...console, log: (...all) => writeSync(2, all.join(' ') + '\\n') };
 (async () => {
-  const loaded = await import(require('node:url').pathToFileURL(file).href);
+  const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;
   const check = name === '' ? all : (loaded[name] ?? all[name]);
   const result = await check(output, context);
@@ -132,14 +133,14 @@ export async function readScript(
 ): Promise<JavaScript> {
   const written = textIn(value, key);
   if (!written.startsWith('file://')) return { code: written, isFile: false };
-  const [, name = '', exported] = /^file:\/\/(.+?\.[cm]?js)(?::(\w+))?$/iu.exec(written) ?? [];
+  const [, name = '', exported] = /^file:\/\/(.+?\.[cm]?[jt]s)(?::(\w+))?$/iu.exec(written) ?? [];
   if (name === '')
     throw faultIn(value, `${key}: ${written} is not a JavaScript file, such as file://check.js`);
   try {
     checkNamedFile(ctx, name);
     const code = await readTextFile(path.resolve(ctx.cwd, name), ctx.cwd, key);
     const named = exported !== undefined && { exported };
-    if (!IMPORTS.test(code)) return { code, isFile: true, ...named };
+    if (!IMPORTS.test(code) && !/ts$/iu.test(name)) return { code, isFile: true, ...named };
     if (key !== 'transform') return { code, isFile: true, ...named, file: path.resolve(ctx.cwd, name) };
     throw faultIn(value, `${key}: ${name} imports something, which only a check may do`);
   } catch (error) {

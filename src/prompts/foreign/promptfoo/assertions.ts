@@ -6,6 +6,7 @@ import { JUDGED } from '../converted.ts';
 import { PYTHON } from '../python.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
+import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { PYTHON_CHECK } from './programs.ts';
 import { readPromptfooProvider } from './providers.ts';
 import { fillVars, splitNunjucks, type Vars } from './template.ts';
@@ -182,6 +183,11 @@ export function expectationsOf(
     conversion.note(at, `the assertion \`${type}\` uses \`process\`, which its engine does not have`);
     return undefined;
   }
+  const [, typed] = /^file:\/\/(.*\.[cm]?ts)(?::\w+)?$/u.exec(textOrNothing(assertion.value)) ?? [];
+  if (positive === 'javascript' && typed !== undefined && isUnreadable(typed, conversion)) {
+    conversion.note(at, `the assertion \`${type}\` is TypeScript, which ${NEEDS_TYPES}`);
+    return undefined;
+  }
   if (conversion.isForTest && startsProgram(assertion, positive, conversion)) {
     if (conversion.noteProgram(at, `the assertion \`${type}\` runs a program`)) return undefined;
   }
@@ -270,8 +276,9 @@ function noteType(at: Located, type: string, conversion: Conversion): void {
 /** Returns true if an assertion starts a program: `python`, or a JavaScript file with imports. */
 function startsProgram({ at, value }: Assertion, type: string, conversion: Conversion): boolean {
   if (type === 'python') return true;
-  const [, file] = /^file:\/\/(.*?\.[cm]?js)(?::\w+)?$/u.exec(textOrNothing(value)) ?? [];
-  return type === 'javascript' && file !== undefined && IMPORTS.test(conversion.read(file, at).text);
+  const [, file] = /^file:\/\/(.*?\.[cm]?[jt]s)(?::\w+)?$/u.exec(textOrNothing(value)) ?? [];
+  if (type !== 'javascript' || file === undefined) return false;
+  return file.endsWith('ts') || IMPORTS.test(conversion.read(file, at).text);
 }
 
 /** Returns the program that checks an answer like `python`. It negates the verdict itself, because errors never pass. */

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import path from 'node:path';
 import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import { isJsonList, parseJson } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
@@ -148,8 +150,8 @@ function fileFields(
     return undefined;
   }
   conversion.read(file, at);
-  if (/\.[cm]?ts$/u.test(file) && !canStripTypes()) {
-    conversion.note(at, `the provider \`${id}\` is TypeScript, which needs Node 22.18 or newer`);
+  if (isUnreadable(file, conversion)) {
+    conversion.note(at, `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPES}`);
     return undefined;
   }
   const options = [providerOptions(config), JSON.stringify(conversion.jsonVariables)];
@@ -168,10 +170,24 @@ function fileFields(
   };
 }
 
-/** Returns true if Node runs TypeScript. */
-function canStripTypes(): boolean {
+/** The condition for TypeScript, in messages. */
+export const NEEDS_TYPES = 'needs Node 22.18 or newer, or tsx or jiti in its project';
+
+/** Returns true if a file is TypeScript and neither Node nor the file's project can run it. */
+export function isUnreadable(file: string, { directory }: Conversion): boolean {
+  if (!/\.[cm]?ts$/u.test(file)) return false;
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  return major > 22 || (major === 22 && minor >= 18);
+  if (major > 22 || (major === 22 && minor >= 18)) return false;
+  const near = createRequire(path.resolve(directory, file));
+  return !['tsx/cjs/api', 'jiti'].some(name => canResolve(near, name));
+}
+
+function canResolve(near: NodeJS.Require, name: string): boolean {
+  try {
+    return near.resolve(name) !== '';
+  } catch {
+    return false;
+  }
 }
 
 const HERE = '\0here';

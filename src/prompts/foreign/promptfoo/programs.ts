@@ -1,3 +1,4 @@
+import { NODE_LOAD } from '../../../files/node-load.ts';
 import { PYTHON } from '../python.ts';
 
 /**
@@ -26,11 +27,11 @@ const context = { vars, prompt: { raw: prompt, label: prompt } };`;
 export const NODE_PROVIDER = `
 const self = require('node:process');
 const [folder, file, name, options, names, messages] = self.argv.slice(1);
-self.chdir(folder);${NODE_PROMPT}
+self.chdir(folder);${NODE_LOAD}${NODE_PROMPT}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {
-  const loaded = await import(require('node:url').pathToFileURL(file).href);
+  const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;
   const Made = name === '' ? all : (loaded[name] ?? all[name]);
   const provider = new Made(JSON.parse(options));
@@ -119,12 +120,12 @@ else:
 export const NODE_PROMPT_FUNCTION = `
 const self = require('node:process');
 const [folder, file, name] = self.argv.slice(1);
-self.chdir(folder);
+self.chdir(folder);${NODE_LOAD}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {
   const context = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
-  const loaded = await import(require('node:url').pathToFileURL(file).href);
+  const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;
   const made = await (name === '' ? all : (loaded[name] ?? all[name]))(context);
   const result = made && typeof made === 'object' && 'prompt' in made ? made.prompt : made;
@@ -148,11 +149,11 @@ export function testsProgram(
 const NODE_TESTS = `
 const self = require('node:process');
 const [folder, file, name, config] = self.argv.slice(1);
-self.chdir(folder);
+self.chdir(folder);${NODE_LOAD}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {
-  const loaded = await import(require('node:url').pathToFileURL(file).href);
+  const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;
   const made = name === '' ? all : (loaded[name] ?? all[name]);
   const tests = typeof made === 'function' ? await made(JSON.parse(config) ?? undefined) : made;

@@ -15,6 +15,7 @@ import {
   judgeIn,
 } from './assertions.ts';
 import { type Conversion, type KnownKeys, type Located, type SourceText, valuesByKey } from './conversion.ts';
+import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { testsProgram } from './programs.ts';
 import { isAnswerSetting } from './provider-settings.ts';
 import { fillVars, resolveVars } from './template.ts';
@@ -346,6 +347,10 @@ async function readTestsFile(
   if (program && conversion.isForTest) {
     const { file = '', name: exported = '' } = program;
     conversion.read(file, at);
+    if (isUnreadable(file, conversion)) {
+      conversion.note(at, `the tests in ${name} are TypeScript, which ${NEEDS_TYPES}`);
+      return [];
+    }
     if (conversion.noteProgram(at, `the tests in ${name} are made by a program`)) return [];
     const argv = testsProgram(conversion.directory, file, exported, JSON.stringify(config?.json() ?? null));
     const printed = conversion.printedBy({ name: argv.join('\0'), argv, line: conversion.ownLine(at) ?? 1 });
@@ -375,7 +380,7 @@ async function readTestsFile(
 }
 
 /** Matches a file that makes tests, with the name of a function. */
-const TESTS_PROGRAM = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?js|py))(?::(?<name>[\w.]+))?$/u;
+const TESTS_PROGRAM = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
 
 const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], unsupported: [] };
 const TEST_KEYS: KnownKeys = {
