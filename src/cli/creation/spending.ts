@@ -88,6 +88,7 @@ export class Spending {
   readonly #runs = new Map<string, SpentRun>();
   /** Runs that the embedded service has not counted yet. */
   readonly #uncounted = new Set<SpentRun>();
+  #nextRead: Promise<void> | undefined;
   /** The sums of the known amounts. */
   readonly #sums = { cost: 0, credits: 0 };
   readonly #unknown = { cost: new Set<SpentRun>(), credits: new Set<SpentRun>() };
@@ -147,8 +148,16 @@ export class Spending {
     return addUp([this.#sums[unit], ...[...this.#unknown[unit]].map(run => run.estimate[unit] ?? usual)]);
   }
 
-  /** Reads the costs of runs that ended on the embedded service. */
-  async readCosts(): Promise<void> {
+  /** Reads the costs of runs that ended on the embedded service. Calls of one turn of the event loop share a read. */
+  readCosts(): Promise<void> {
+    this.#nextRead ??= new Promise<void>(resolve => setImmediate(resolve)).then(() => {
+      this.#nextRead = undefined;
+      return this.#readUncounted();
+    });
+    return this.#nextRead;
+  }
+
+  async #readUncounted(): Promise<void> {
     for (const [{ costs }, runs] of byConnection(this.#uncounted)) {
       const known = await costs?.of(runs.map(({ runId }) => runId));
       for (const run of runs) {

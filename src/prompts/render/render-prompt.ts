@@ -1,8 +1,9 @@
 import { imageType } from '../../files/image-type.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
+import type { CompiledTemplates, Template } from '../template/compiled-templates.ts';
 import type { TemplateMessage } from '../template/messages.ts';
-import { renderTemplate, type Template } from '../template/render.ts';
+import { renderTemplate } from '../template/render.ts';
 import type { Role } from '../template/syntax.ts';
 import { Picture } from '../template/values.ts';
 import { describeImage } from './describe-image.ts';
@@ -62,10 +63,17 @@ export async function renderPrompt(
   return { messages, text: oneText(texts) };
 }
 
+interface RenderOptions extends Partial<Limits> {
+  /** Time to check values, in milliseconds. */
+  readonly checkMs?: number;
+  /** Where the compiled template is cached; nowhere by default. */
+  readonly templates?: CompiledTemplates | undefined;
+}
+
 /** Returns the messages of a prompt. @throws {InvalidInputs | PastBound} */
 export async function renderMessages(
   { definition, textInputs, pictures }: RenderWork,
-  { checkMs, ...limits }: Partial<Limits> & { readonly checkMs?: number } = {},
+  { checkMs, templates, ...limits }: RenderOptions = {},
 ): Promise<TemplateMessage[]> {
   const values = await readTextInputs(definition, textInputs, checkMs);
   const placed = definition.imageInputs.flatMap(({ key }, index): [string, Picture][] => {
@@ -74,11 +82,11 @@ export async function renderMessages(
   });
   const inputs = { ...values, ...Object.fromEntries(placed) };
   const filled = { inputs, variables: promptVariables(definition) };
-  return renderTemplate(templateOf(definition), filled, { ...RENDER_LIMITS, ...limits });
+  return renderTemplate(templateOf(definition), filled, { ...RENDER_LIMITS, ...limits }, templates);
 }
 
 export function templateOf({ template, partials, textInputs }: RenderedDefinition): Template {
-  return { template, partials, declares: name => textInputs.some(({ key }) => key === name) };
+  return { template, partials, declared: textInputs.map(({ key }) => key) };
 }
 
 /** Returns the `@` variables: `@metadata.prompt` is the front matter. */

@@ -1,4 +1,5 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
+import { CompiledTemplates } from '../template/compiled-templates.ts';
 import type { TaskProcesses } from './task-processes.ts';
 import {
   FULL_LIMITS,
@@ -51,11 +52,12 @@ const SMALL_WORK = 32 * 1024;
 /** Runs short tasks, which nearly all are, in this process, and starts the others over in processes of their own. */
 export class SharedTasks implements PromptTasks {
   #processes: Promise<TaskProcesses> | undefined;
+  readonly #templates = new CompiledTemplates();
 
   async do<N extends TaskName>(name: N, work: Work<N>, options: TaskOptions = {}): Promise<Result<N>> {
     if (taskSize(name, work) <= SMALL_WORK) {
       try {
-        return await perform(name, work, SMALL_LIMITS);
+        return await perform(name, work, { ...SMALL_LIMITS, templates: this.#templates });
       } catch (error) {
         if (!(error instanceof PastBound)) throw error;
       }

@@ -12,6 +12,7 @@ import { checkOutput } from '../render/output.ts';
 import { renderMessages } from '../render/render-prompt.ts';
 import { readTextInputs } from '../render/typed-inputs.ts';
 import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
+import type { CompiledTemplates } from '../template/compiled-templates.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 
 export interface ValueFault {
@@ -25,6 +26,11 @@ export type TaskLimits = Omit<Limits, 'now'> & {
   /** Time to check values, in milliseconds. */
   readonly checkMs: number;
 };
+
+export interface TaskContext extends TaskLimits {
+  /** Where templates are cached between tasks; nowhere by default. */
+  readonly templates?: CompiledTemplates;
+}
 
 export const FULL_LIMITS: TaskLimits = { ...RENDER_LIMITS, checkMs: BOUNDS.checkMs };
 
@@ -58,11 +64,11 @@ export type Result<N extends TaskName> = Awaited<ReturnType<(typeof TASKS)[N]>>;
 export async function perform<N extends TaskName>(
   name: N,
   work: Work<N>,
-  limits: TaskLimits,
+  context: TaskContext,
 ): Promise<Result<N>> {
   // The compiler can't relate the task to its work through a table.
-  const task = TASKS[name] as (work: Work<N>, limits: TaskLimits) => Promise<unknown>;
-  return (await task(work, limits)) as Result<N>;
+  const task = TASKS[name] as (work: Work<N>, context: TaskContext) => Promise<unknown>;
+  return (await task(work, context)) as Result<N>;
 }
 
 /** A character of a template or prompt file takes as long as this many characters of a value. */

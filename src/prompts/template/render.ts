@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import Handlebars from 'handlebars';
 import type { PastBound } from '../../files/bounds/past-bound.ts';
 import { type Limits, RENDER_LIMITS, RenderBudget, tooDeep } from './budget.ts';
-import { type AddedHelpers, instrument } from './instrument.ts';
+import { CompiledTemplates, type Template } from './compiled-templates.ts';
+import type { AddedHelpers } from './instrument.ts';
 import { Marks, type TemplateMessage } from './messages.ts';
 import { shellWords } from './shell-words.ts';
-import { HELPERS, roleNamed } from './syntax.ts';
+import { roleNamed } from './syntax.ts';
 import { encodeJson, isFilled, ownField, Picture, templateText, type Value } from './values.ts';
 
 export interface TemplateInputs {
@@ -16,32 +16,26 @@ export interface TemplateInputs {
   readonly history?: readonly TemplateMessage[];
 }
 
-export interface Template {
-  readonly template: string;
-  readonly partials: Readonly<Record<string, string>>;
-  /** Returns true if the schema declares an input of this name. */
-  readonly declares: (key: string) => boolean;
-}
-
 /**
  * Renders a template that was read without a fault. A value only ever becomes text, because the markers of roles,
  * pictures and sections can't be guessed.
  *
+ * @param templates where the compiled template is cached; nowhere by default
  * @throws {PastBound} if a limit is exceeded; the message names it
  */
 export function renderTemplate(
   template: Template,
   { inputs, variables = {}, history = [] }: TemplateInputs,
   limits: Limits = RENDER_LIMITS,
+  templates: CompiledTemplates = new CompiledTemplates(),
 ): TemplateMessage[] {
-  const names = addedHelpers();
-  const render = compile(template, names);
+  const { render, helpers } = templates.get(template);
   const budget = new RenderBudget(limits);
   const marks = new Marks();
   try {
     const text = render(inputs, {
       data: { ...variables, root: inputs, 'partial-block': () => '' },
-      helpers: { ...languageHelpers(budget, marks), ...countingHelpers(names, budget, marks) },
+      helpers: { ...languageHelpers(budget, marks), ...countingHelpers(helpers, budget, marks) },
       allowProtoMethodsByDefault: false,
       allowProtoPropertiesByDefault: false,
     });
@@ -49,36 +43,6 @@ export function renderTemplate(
   } catch (error) {
     throw error instanceof RangeError ? boundBehind(error, budget) : error;
   }
-}
-
-function addedHelpers(): AddedHelpers {
-  const nonce = randomUUID();
-  return {
-    count: `count ${nonce}`,
-    value: `value ${nonce}`,
-    block: `block ${nonce}`,
-    partial: `partial ${nonce}`,
-  };
-}
-
-/** Compiles a template so that only the known helpers are called and none is looked up by name. */
-function compile(
-  { template, partials, declares }: Template,
-  names: AddedHelpers,
-): Handlebars.TemplateDelegate {
-  const handlebars = Handlebars.create();
-  const helpers = [...Object.keys(HELPERS), ...Object.values<string>({ ...names })];
-  const knownHelpers = Object.fromEntries(helpers.map(name => [name, true]));
-  const compiled = (text: string): Handlebars.TemplateDelegate =>
-    handlebars.compile(instrument(handlebars.parse(text), names, declares), {
-      knownHelpers,
-      knownHelpersOnly: true,
-      noEscape: true,
-      // The parser has already stripped the lines of blocks.
-      ignoreStandalone: true,
-    });
-  for (const [name, text] of Object.entries(partials)) handlebars.registerPartial(name, compiled(text));
-  return compiled(template);
 }
 
 type Block = Handlebars.HelperOptions;

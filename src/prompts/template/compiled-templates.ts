@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import Handlebars from 'handlebars';
+import { type AddedHelpers, instrument } from './instrument.ts';
+import { HELPERS } from './syntax.ts';
+
+export interface Template {
+  readonly template: string;
+  readonly partials: Readonly<Record<string, string>>;
+  /** The names of the inputs that the schema declares. */
+  readonly declared: readonly string[];
+}
+
+export interface CompiledTemplate {
+  readonly render: Handlebars.TemplateDelegate;
+  /** The helpers that the template calls besides those of the language. */
+  readonly helpers: AddedHelpers;
+}
+
+const MOST_KEPT = 50;
+
+/** Compiles templates and caches them, because a prompt is often rendered many times in a row. */
+export class CompiledTemplates {
+  readonly #byText = new Map<string, CompiledTemplate>();
+
+  /** Returns the compiled form of a template that was read without a fault. */
+  get(template: Template): CompiledTemplate {
+    const text = JSON.stringify([template.template, template.partials, template.declared]);
+    const known = this.#byText.get(text);
+    if (known) return known;
+    const compiled = compile(template);
+    if (this.#byText.size >= MOST_KEPT) this.#byText.clear();
+    this.#byText.set(text, compiled);
+    return compiled;
+  }
+}
+
+/** Compiles a template so that only the known helpers are called and none is looked up by name. */
+function compile({ template, partials, declared }: Template): CompiledTemplate {
+  const handlebars = Handlebars.create();
+  const added = addedHelpers();
+  const helpers = [...Object.keys(HELPERS), ...Object.values<string>({ ...added })];
+  const knownHelpers = Object.fromEntries(helpers.map(name => [name, true]));
+  const names = new Set(declared);
+  const compiled = (text: string): Handlebars.TemplateDelegate =>
+    handlebars.compile(
+      instrument(handlebars.parse(text), added, name => names.has(name)),
+      {
+        knownHelpers,
+        knownHelpersOnly: true,
+        noEscape: true,
+        // The parser has already stripped the lines of blocks.
+        ignoreStandalone: true,
+      },
+    );
+  for (const [name, text] of Object.entries(partials)) handlebars.registerPartial(name, compiled(text));
+  return { render: compiled(template), helpers: added };
+}
+
+function addedHelpers(): AddedHelpers {
+  const nonce = randomUUID();
+  return {
+    count: `count ${nonce}`,
+    value: `value ${nonce}`,
+    block: `block ${nonce}`,
+    partial: `partial ${nonce}`,
+  };
+}
