@@ -7,8 +7,6 @@ export interface FieldFormat {
   readonly rule: string;
 }
 
-const EITHER = new Intl.ListFormat('en-GB', { type: 'disjunction' });
-
 /** The fields of a map with a fixed set of names. */
 export class YamlFields {
   private constructor(
@@ -64,7 +62,7 @@ export class YamlFields {
     const text = this.text(key);
     if (text === undefined) return undefined;
     const chosen = choices.find(choice => choice === text);
-    if (chosen === undefined) throw this.fault(key, `must be ${EITHER.format(choices)}`);
+    if (chosen === undefined) throw this.fault(key, `must be ${either(choices)}`);
     return chosen;
   }
 
@@ -76,4 +74,9 @@ export class YamlFields {
   fault(key: string, what: string): FileFault {
     return new FileFault(this.entries.get(key)?.line ?? this.line, `${key} ${what}`);
   }
+}
+
+/** Lists choices. The formats of a language are loaded only now, because that takes longer than to read a file. */
+function either(choices: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(choices);
 }

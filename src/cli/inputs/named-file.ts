@@ -47,13 +47,14 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
   }
   if (fault === 'irregular') throw new CaseFault(`${file} is not a regular file`);
   if (fault === 'large') throw new CaseFault(`${file} is larger than 20 MiB`);
-  if (fault !== undefined) throw new CaseFault(`${file} is one file too many: ${TOO_MANY[fault]}`);
+  if (fault !== undefined) throw new CaseFault(`${file} is one file too many: ${tooMany(fault)}`);
 }
 
-const TOO_MANY = {
-  many: `a file may name ${MOST_NAMED_FILES.toLocaleString('en')} different ones`,
-  much: `those that a file names may have ${MOST_NAMED_BYTES / 1024 / 1024} MiB in all`,
-};
+function tooMany(fault: 'many' | 'much'): string {
+  return fault === 'many'
+    ? `a file may name ${MOST_NAMED_FILES.toLocaleString('en')} different ones`
+    : `those that a file names may have ${MOST_NAMED_BYTES / 1024 / 1024} MiB in all`;
+}
 
 function namedFileFault(file: string, folder: string | undefined, counted?: NamedFiles): NamedFile['fault'] {
   try {

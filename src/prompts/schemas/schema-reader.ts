@@ -20,8 +20,8 @@ export function schemaContext(
   let fields = 0;
   const countField = (place: FilePosition): void => {
     fields += 1;
-    const most = BOUNDS.schemaFields.toLocaleString('en-US');
-    if (fields > BOUNDS.schemaFields) throw faultAt(place, `a schema has at most ${most} fields`);
+    if (fields <= BOUNDS.schemaFields) return;
+    throw faultAt(place, `a schema has at most ${BOUNDS.schemaFields.toLocaleString('en-US')} fields`);
   };
   return { findings, named, countField, isFull: () => fields > BOUNDS.schemaFields };
 }

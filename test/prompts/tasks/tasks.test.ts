@@ -150,3 +150,20 @@ describe('what a prompt may take', () => {
     expect(turns).toBeGreaterThan(50);
   });
 });
+
+describe('renders of one template', () => {
+  it('follow the inputs that each prompt declares, and take over no value', async () => {
+    const tasks = shared();
+    const render = async (fields: string, textInputs: Record<string, string>): Promise<unknown> => {
+      const head = `---\ninput:\n schema:\n  name: string\n${fields}---\n`;
+      const definition = parsePromptFile(`${head}{{name}} {{history}}`, 'x.prompt');
+      const messages = await tasks.do('render', { definition, textInputs, pictures: [] });
+      return messages.flatMap(({ content }) => content);
+    };
+    const history = '  history: string\n';
+    expect(await render('', { name: 'Ada' })).toEqual([{ text: 'Ada ' }]);
+    expect(await render(history, { name: 'Ada', history: 'wrote' })).toEqual([{ text: 'Ada wrote' }]);
+    expect(await render('', { name: 'Bob' })).toEqual([{ text: 'Bob ' }]);
+    expect(await render(history, { name: 'Bob', history: 'reads' })).toEqual([{ text: 'Bob reads' }]);
+  });
+});

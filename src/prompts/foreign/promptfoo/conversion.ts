@@ -168,7 +168,7 @@ export class Conversion {
       const folder = allowOutside ? undefined : directory;
       const file = path.resolve(directory, relative);
       const { real, fault } = inspectNamedFile(file, folder, MOST_BYTES, this.#counted);
-      if (fault) throw refuse(FAULTS[fault]);
+      if (fault) throw refuse(FAULTS[fault]());
       const text = this.#texts.get(real) ?? readFileSync(real, 'utf8').replace(/^\uFEFF/u, '');
       this.#texts.set(real, text);
       return { text, file: path.join(path.dirname(this.#file), relative) };
@@ -232,9 +232,11 @@ const GLOB_PARTS: Readonly<Record<string, string>> = {
 
 const MOST_BYTES = 8 * 1024 * 1024;
 const FAULTS = {
-  outside: 'lies outside the folder: --allow-outside takes it all the same',
-  irregular: 'is not a file',
-  large: `is larger than ${MOST_BYTES / 1024 / 1024} MiB`,
-  many: `is one file too many: a configuration may name ${MOST_NAMED_FILES.toLocaleString('en')} different ones`,
-  much: `is one file too many: those that a configuration names may have ${MOST_NAMED_BYTES / 1024 / 1024} MiB in all`,
+  outside: () => 'lies outside the folder: --allow-outside takes it all the same',
+  irregular: () => 'is not a file',
+  large: () => `is larger than ${MOST_BYTES / 1024 / 1024} MiB`,
+  many: () =>
+    `is one file too many: a configuration may name ${MOST_NAMED_FILES.toLocaleString('en')} different ones`,
+  much: () =>
+    `is one file too many: those that a configuration names may have ${MOST_NAMED_BYTES / 1024 / 1024} MiB in all`,
 };

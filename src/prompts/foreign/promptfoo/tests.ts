@@ -94,7 +94,7 @@ export async function readTests(
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
-  if (count > BOUNDS.cases) throw faultAt(at, `its lists make more than ${CASES} cases`);
+  if (count > BOUNDS.cases) throw faultAt(at, `its lists make more than ${mostCases()} cases`);
   const names = [...new Set(all.flatMap(({ vars }) => [...vars.keys()]))];
   return { all, at, repeat: repeatIn(entries.get('evaluateOptions')), names };
 }
@@ -159,8 +159,6 @@ function repeatIn(node: YamlValue | undefined): number | undefined {
   const repeat = valuesByKey(node, 'evaluateOptions').get('repeat')?.json();
   return typeof repeat === 'number' && Number.isSafeInteger(repeat) && repeat > 1 ? repeat : undefined;
 }
-
-const CASES = BOUNDS.cases.toLocaleString('en-US');
 
 function* casesOfTest(
   test: Test,
@@ -309,7 +307,7 @@ async function readScenarios(node: YamlValue | undefined, conversion: Conversion
     const tests = await readTestList(entries.get('tests'), conversion);
     const each = tests.length > 0 ? tests : [NOTHING];
     if (combined.length + configs.length * each.length > BOUNDS.cases) {
-      throw faultAt(node, `its scenarios make more than ${CASES} cases`);
+      throw faultAt(node, `its scenarios make more than ${mostCases()} cases`);
     }
     combined.push(...configs.flatMap(config => each.map(test => mergeTests(config, test))));
   }
@@ -526,4 +524,8 @@ async function readTestTable({ text, file }: SourceText, conversion: Conversion)
       isLeftOut: false,
     };
   });
+}
+
+function mostCases(): string {
+  return BOUNDS.cases.toLocaleString('en-US');
 }
