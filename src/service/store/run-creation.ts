@@ -1,5 +1,13 @@
-import { sql } from 'kysely';
-import { runnableVersion } from './prompts-store.ts';
+import {
+  CALLER,
+  CALLER_WITH_KEY,
+  KEY_CLAIM,
+  NEW_RUN,
+  OPEN_TEXTS,
+  RESERVATION,
+  USE,
+  VERSION,
+} from './run-creation-queries.ts';
 import { endRun } from './run-endings.ts';
 import {
   CreationRefused,
@@ -41,18 +49,9 @@ async function claimKey(
   { key, digest }: Idempotency,
   now: number,
 ): Promise<string | undefined> {
-  const row = { digest, runId, createdAt: now };
-  const { numInsertedOrUpdatedRows } = await db
-    .insertInto('idempotencyKeys')
-    .values({ userId, key, ...row })
-    .onConflict(conflict =>
-      conflict
-        .columns(['userId', 'key'])
-        .doUpdateSet(row)
-        .where('idempotencyKeys.createdAt', '<', now - IDEMPOTENCY_LIFETIME_MS),
-    )
-    .executeTakeFirst();
-  if (numInsertedOrUpdatedRows === 1n) return undefined;
+  const expired = now - IDEMPOTENCY_LIFETIME_MS;
+  const { numAffectedRows } = await KEY_CLAIM.run(db, { userId, key, digest, runId, now, expired });
+  if (numAffectedRows === 1n) return undefined;
   const former = await db
     .selectFrom('idempotencyKeys')
     .select(['digest', 'runId'])
@@ -65,57 +64,39 @@ async function claimKey(
 
 /** Checks that the caller's key and plan, and the version, still exist since the request arrived. */
 async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): Promise<void> {
-  const caller = db
-    .selectFrom('users')
-    .select('users.id')
-    .where('users.id', '=', userId)
-    .where('plan', '<>', 'none');
-  const withKey = caller.innerJoin('keys', 'keys.userId', 'users.id').where('keys.id', '=', keyId ?? '');
-  const isThere = await (keyId === undefined ? caller : withKey).executeTakeFirst();
-  if (!isThere) throw new CreationRefused('caller');
-  const version = await runnableVersion(db, promptVersionId).select('promptVersions.id').executeTakeFirst();
-  if (!version) throw new CreationRefused('version');
+  const caller = await (keyId === undefined
+    ? CALLER.first(db, { userId })
+    : CALLER_WITH_KEY.first(db, { userId, keyId }));
+  if (!caller) throw new CreationRefused('caller');
+  if (!(await VERSION.first(db, { promptVersionId }))) throw new CreationRefused('version');
 }
 
 /** The share of a user's space that is reserved for texts, so that a user whose media fill the rest can still run prompts. */
 export const TEXT_SHARE = 1 / 64;
 
-/** Returns the bytes of input texts of a user's unfinished runs. */
-async function openTextBytes(db: Db, userId: number): Promise<number> {
-  const { bytes } = await db
-    .selectFrom('runs')
-    .select(sql<number>`cast(coalesce(sum("textBytes"), 0) as bigint)`.as('bytes'))
-    .where('userId', '=', userId)
-    .where(sql<boolean>`status in ('queued', 'running')`)
-    .executeTakeFirstOrThrow();
-  return bytes;
-}
-
 /** Reserves credits and space of the user; returns the run's `createdAt`, which orders the user's list. */
 async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
-  const { userId, credits, inputBytes, textBytes } = run;
+  const { userId, credits, inputBytes } = run;
+  const mostBytes = await mostMediaBytes(db, run, limits);
   const nowMicros = now * 1000;
-  const texts = textBytes > 0 || run.needsSpace ? (await openTextBytes(db, userId)) + textBytes : 0;
-  const isWithinShare = texts <= Math.floor(limits.mediaBytes * TEXT_SHARE);
-  const taken = await db
-    .updateTable('users')
-    .set(({ eb, ref }) => ({
-      credits: eb('credits', '-', credits),
-      mediaBytes: eb('mediaBytes', '+', inputBytes),
-      // Unique and growing even if the clock stands still or goes back, because the list is ordered by it.
-      lastRunAt: sql<number>`case when ${ref('lastRunAt')} < ${nowMicros} then ${nowMicros} else ${ref('lastRunAt')} + 1 end`,
-    }))
-    .where('id', '=', userId)
-    .where('credits', '>=', credits)
-    .$if(run.needsSpace, query => query.where('mediaBytes', '<', limits.mediaBytes - inputBytes - texts))
-    .$if(textBytes > 0 && !run.needsSpace && !isWithinShare, query =>
-      query.where('mediaBytes', '<=', limits.mediaBytes - texts),
-    )
-    .returning('lastRunAt')
-    .executeTakeFirst();
+  const taken = await RESERVATION.first(db, { userId, credits, inputBytes, mostBytes, nowMicros });
   if (taken) return taken.lastRunAt;
   const user = await db.selectFrom('users').select('credits').where('id', '=', userId).executeTakeFirst();
   throw new CreationRefused(user && user.credits >= credits ? 'space' : 'credits');
+}
+
+/** Returns the bytes of media that the user may have for this run to be created. */
+async function mostMediaBytes(
+  db: Db,
+  { userId, inputBytes, textBytes, needsSpace }: NewRun,
+  limits: UserLimits,
+): Promise<number> {
+  if (textBytes === 0 && !needsSpace) return Number.MAX_SAFE_INTEGER;
+  const open = await OPEN_TEXTS.first(db, { userId });
+  const texts = (open?.bytes ?? 0) + textBytes;
+  if (needsSpace) return limits.mediaBytes - inputBytes - texts - 1;
+  const isWithinShare = texts <= Math.floor(limits.mediaBytes * TEXT_SHARE);
+  return isWithinShare ? Number.MAX_SAFE_INTEGER : limits.mediaBytes - texts;
 }
 
 async function isQueueFull(db: Db, { userId }: NewRun, { queued }: UserLimits): Promise<boolean> {
@@ -137,14 +118,8 @@ export function requestJson(request: StoredRequest): string {
 }
 
 async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> {
-  const { idempotency: _, needsSpace: __, outcome: ___, keyId: ____, promptId, request, ...row } = run;
-  await db
-    .insertInto('runs')
-    .values({ ...row, createdAt, request: requestJson(request) })
-    .execute();
-  await db
-    .updateTable('prompts')
-    .set(({ eb }) => ({ uses: eb('uses', '+', 1) }))
-    .where('id', '=', promptId)
-    .execute();
+  const { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, status, worker } = run;
+  const row = { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, status, worker };
+  await NEW_RUN.run(db, { ...row, createdAt, request: requestJson(run.request) });
+  await USE.run(db, { promptId: run.promptId });
 }

@@ -41,7 +41,15 @@ export interface NewRun extends Pick<Tables['runs'], NewColumn> {
   outcome?: RunOutcome | undefined;
 }
 
-type NewColumn = 'id' | 'userId' | 'promptVersionId' | 'name' | 'model' | 'credits' | 'inputBytes' | 'worker';
+export type NewColumn =
+  | 'id'
+  | 'userId'
+  | 'promptVersionId'
+  | 'name'
+  | 'model'
+  | 'credits'
+  | 'inputBytes'
+  | 'worker';
 
 /** A run that a worker has claimed. */
 export type QueuedRun = Pick<NewRun, 'id' | 'userId' | 'promptVersionId' | 'request' | 'model'> & {

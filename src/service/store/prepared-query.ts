@@ -1,0 +1,48 @@
+import type { Compilable, CompiledQuery, DialectAdapter, QueryResult } from 'kysely';
+import type { Db } from './writer.ts';
+
+/** Names a value of a query. */
+export type ValueOf<V> = <K extends keyof V & string>(name: K) => V[K];
+
+/** Stands for a value in a query that is compiled without it. */
+class Placeholder {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** A query of the creation of a run: compiled once for each kind of database, because that takes longer than to run it. */
+export class PreparedQuery<V, R> {
+  readonly #build: (db: Db, value: ValueOf<V>) => Compilable<R>;
+  readonly #compiled = new WeakMap<DialectAdapter, CompiledQuery<R>>();
+
+  /** @param build builds the query with `value('name')` in place of each value */
+  constructor(build: (db: Db, value: ValueOf<V>) => Compilable<R>) {
+    this.#build = build;
+  }
+
+  async run(db: Db, values: V): Promise<QueryResult<R>> {
+    const compiled = this.#compiledFor(db);
+    const parameters = compiled.parameters.map(parameter =>
+      parameter instanceof Placeholder ? values[parameter.name as keyof V] : parameter,
+    );
+    return await db.executeQuery<R>({ ...compiled, parameters });
+  }
+
+  async first(db: Db, values: V): Promise<R | undefined> {
+    const { rows } = await this.run(db, values);
+    return rows[0];
+  }
+
+  #compiledFor(db: Db): CompiledQuery<R> {
+    const { adapter } = db.getExecutor();
+    const known = this.#compiled.get(adapter);
+    if (known) return known;
+    // Kysely passes on what it is given as a parameter, whatever its type.
+    const compiled = this.#build(db, name => new Placeholder(name) as never).compile();
+    this.#compiled.set(adapter, compiled);
+    return compiled;
+  }
+}
