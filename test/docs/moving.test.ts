@@ -1,10 +1,12 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../support/command.ts';
-import { documentText, shellLines } from '../support/documents.ts';
+import { runCommandHere } from '../support/command-here.ts';
+import { documentText, shellLines, wordsOf } from '../support/documents.ts';
+import { commandEnvironment } from '../support/environment.ts';
 import { isPosix } from '../support/system.ts';
 
 const TEXT = documentText('docs/moving.md');
@@ -21,24 +23,30 @@ describe.runIf(isPosix)('moving here', () => {
   // The provider of the examples is not asked: a built-in model stands in for it.
   writeFileSync(path.join(data, 'models.yaml'), 'modelAliases:\n  openai/gpt-6-luna: echo\n');
 
+  const inShell = (line: string): { code: number | null; stderr: string } => {
+    const script = `promptrun() { "${process.execPath}" "${COMMAND}" "$@"; }\n${line}`;
+    const env = commandEnvironment(directory);
+    const { status, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', script], {
+      cwd: directory,
+      env,
+      encoding: 'utf8',
+    });
+    return { code: status, stderr };
+  };
+
   it('shows every tool that a newcomer may come from', () => expect(PARTS).toHaveLength(6));
 
-  it.each(PARTS)('$title: every file and every command works', ({ text }) => {
+  it.each(PARTS)('$title: every file and every command works', async ({ text }) => {
     for (const [, file = '', content = ''] of text.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gmu)) {
       writeFileSync(path.join(directory, file), content);
     }
     const lines = shellLines(text);
     expect(lines.length).toBeGreaterThan(0);
-    const env = {
-      PATH: process.env['PATH'],
-      HOME: directory,
-      PROMPTRUN_DATA_DIR: data,
-      PROMPTRUN_STATE_DIR: path.join(directory, 'state'),
-      PROMPTRUN_CONFIG_DIR: path.join(directory, 'config'),
-    };
     for (const line of lines) {
-      const script = `promptrun() { "${process.execPath}" "${COMMAND}" "$@"; }\n${line}`;
-      execFileSync('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env, stdio: 'pipe' });
+      const { code, stderr } = line.startsWith('promptrun ')
+        ? await runCommandHere(wordsOf(line), { home: directory })
+        : inShell(line);
+      expect([line, code, stderr]).toEqual([line, 0, expect.any(String)]);
     }
   });
 });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { type RunningCommand, runCommand, startCommand } from '../support/command.ts';
+import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { documentText, shellLines, wordsOf } from '../support/documents.ts';
 import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/postgres.ts';
@@ -42,7 +43,7 @@ it.skipIf(programs === undefined)(
       const words = wordsOf(line).map(word => word.replace(ADDRESS, server.url));
       if (words[0] === 'login') person += 1;
       const stdin = words[0] === 'login' ? `${keys[person]}\n` : '';
-      const outcome = await runCommand(words, { home: homes[person] ?? '', stdin });
+      const outcome = await runCommandHere(words, { home: homes[person] ?? '', stdin });
       expect([line, outcome.code, outcome.stderr]).toEqual([line, 0, expect.any(String)]);
       printed = outcome.stdout;
     }
@@ -50,7 +51,7 @@ it.skipIf(programs === undefined)(
     expect(await pictureAt(printed, server.url)).toBe('image/png');
     const [ada = '', ben = ''] = homes;
     const refused = ['prompts', 'publish', path.join(ada, 'poster.prompt'), '--profile', 'team'];
-    expect(await runCommand(refused, { home: ben })).toMatchObject({ code: 3 });
+    expect(await runCommandHere(refused, { home: ben })).toMatchObject({ code: 3 });
 
     const place = temporaryDirectory();
     const [dump = '', restore = ''] = lines.filter(line => line.startsWith(IN_DATABASE));
@@ -61,7 +62,7 @@ it.skipIf(programs === undefined)(
     server = await startInstance(database, new URL(server.url).port);
     expect(server.key()).toBeUndefined();
     expect(await pictureAt(printed, server.url)).toBe('image/png');
-    const { stdout } = await runCommand(['runs', 'list', '--profile', 'team'], { home: ben });
+    const { stdout } = await runCommandHere(['runs', 'list', '--profile', 'team'], { home: ben });
     expect(stdout).toMatch(/\tPoster\n$/u);
   },
   120_000,

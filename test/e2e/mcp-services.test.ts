@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OPENING, runCall, startAgent } from '../support/agent.ts';
 import { runCommand, startCommand } from '../support/command.ts';
+import { serveHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import {
@@ -16,13 +17,8 @@ import {
 
 describe('an agent of a serve', () => {
   async function serving(): Promise<{ env: Record<string, string> }> {
-    const { child, ended, untilStdout } = startCommand(['serve', '--port', '0', '--sync-window', '1s']);
-    onTestFinished(async () => {
-      child.kill('SIGKILL');
-      await ended;
-    });
-    const [, url = '', key = ''] = await untilStdout(/^listening on (\S+)\nkey: (\S+)$/mu);
-    return { env: { PROMPTRUN_BASE_URL: url, PROMPTRUN_API_KEY: key } };
+    const { baseUrl, key } = await serveHere(['--sync-window', '1s']);
+    return { env: { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key } };
   }
 
   it('speaks the current revision, lists and finds its prompts, and runs them', async () => {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Run } from '../../src/wire/index.ts';
 import { COMMAND, type CommandOutcome, type RunningCommand, runCommand } from '../support/command.ts';
+import { serveHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { said } from '../support/fake-provider.ts';
 import { PaidModel } from '../support/paid-model.ts';
@@ -40,11 +41,9 @@ async function get(runId: string): Promise<Run> {
 /** What else is done on this machine: it starts nothing again. */
 async function somethingElse(): Promise<void> {
   expect((await command('run', 'hello', '-i', 'name=Bob')).code).toBe(0);
-  const service = model.start(['serve', '--port', '0']);
-  await service.untilStdout(/^listening on/m);
+  const service = await serveHere([], { home: model.home, env: model.env });
   expect((await command('run', 'sandbox')).code).toBe(0);
-  service.child.kill('SIGTERM');
-  expect((await service.ended).code).toBe(0);
+  expect(await service.stop()).toBe(0);
 }
 
 describe('a run on this machine belongs to its command, which is', () => {

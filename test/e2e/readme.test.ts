@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { runCommand, startCommand } from '../support/command.ts';
-import { runCommandHere } from '../support/command-here.ts';
+import { runCommandHere, serveHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { commandsIn, commandsOfLine, documentText, shellLines, wordsOf } from '../support/documents.ts';
 import { hasLinks } from '../support/system.ts';
@@ -49,7 +49,7 @@ describe('the README', () => {
   it.each(['alone', 'with a hosted service configured'])(
     'has a tour of ten lines, which run %s',
     async on => {
-      const hosted = on === 'alone' ? undefined : await serving();
+      const hosted = on === 'alone' ? undefined : await serveHere();
       const env = hosted && { PROMPTRUN_BASE_URL: hosted.baseUrl, PROMPTRUN_API_KEY: hosted.key };
       const lines = shellLines(sectionOf('The tour'));
       expect(lines.flatMap(line => commandsOfLine(line))).toHaveLength(10);
@@ -59,7 +59,6 @@ describe('the README', () => {
         if (commands.length === 0) execSync(line, { cwd: home }); // in cmd.exe on Windows
         await runAll(commands, { home, ...(env && { env }) }, env ? runCommandHere : runCommand);
       }
-      await hosted?.stop();
     },
   );
 
@@ -90,7 +89,7 @@ describe('the README', () => {
   });
 
   it('connects to a hosted service as it says, by login and by the environment', async () => {
-    const { baseUrl, key, stop } = await serving();
+    const { baseUrl, key } = await serveHere();
     const lines = shellLines(README).filter(line => line.includes(HOSTED));
     const [login = ''] = lines;
     expect(lines).toHaveLength(1);
@@ -102,13 +101,12 @@ describe('the README', () => {
       home: temporaryDirectory(),
       env: { [name]: baseUrl, [keyName]: key },
     });
-    await stop();
   });
 
   it.runIf(hasLinks)(
     'has an example of the library that runs a prompt and lists failed runs, and CommonJS gets the same',
     async () => {
-      const { baseUrl, key, stop } = await serving();
+      const { baseUrl, key } = await serveHere();
       const home = temporaryDirectory();
       const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
       const failed = await runCommand(['run', 'sandbox', '-o', 'outcome=failed'], {
@@ -131,7 +129,6 @@ describe('the README', () => {
       );
       expect(listed?.stdout).toMatch(/^http:\S+\n[0-9a-f-]{36} \d{4}-\d\d-\d\dT\S+Z\n$/u);
       expect([required?.stdout, required?.stderr]).toEqual(['function\n', '']);
-      await stop();
     },
   );
 });
@@ -173,38 +170,23 @@ describe('the guides', () => {
   });
 
   it('the services of docs/services.md are told apart by profiles as it says', async () => {
-    const { baseUrl, key, stop } = await serving();
+    const { baseUrl, key } = await serveHere();
     const commands = commandsIn(documentText('docs/services.md'));
     expect(commands).toHaveLength(5);
     const home = homeWithFiles();
     const here = commands.map(command => command.replace(/https:\/\/\w+\.example\.com\/v1/u, baseUrl));
     await runAll(here, { home, stdin: key });
-    await stop();
   });
 
   it('docs/serve.md starts a service with the prompts of a directory', async () => {
     const commands = commandsIn(documentText('docs/serve.md'));
     const start = commands.find(command => command.startsWith('promptrun serve')) ?? '';
-    const { stop } = await serving(wordsOf(start).map(word => (word === '8787' ? '0' : word)));
-    await stop();
+    const home = temporaryDirectory();
+    mkdirSync(path.join(home, 'prompts'));
+    const words = wordsOf(start).map(word => (word === '8787' ? '0' : word));
+    const service = startCommand(words, { home });
+    await service.untilStdout(/^listening on \S+\nkey: \S+$/mu);
+    service.child.kill('SIGTERM');
+    expect((await service.ended).code).toBe(0);
   });
 });
-
-/** A service over HTTP, with its address and its first key. */
-async function serving(
-  words: readonly string[] = ['serve', '--port', '0'],
-): Promise<{ baseUrl: string; key: string; stop: () => Promise<void> }> {
-  const home = temporaryDirectory();
-  mkdirSync(path.join(home, 'prompts'));
-  const service = startCommand(words, { home });
-  const [, baseUrl = ''] = await service.untilStdout(/^listening on (\S+)$/mu);
-  const [, key = ''] = await service.untilStdout(/^key: (\S+)$/mu);
-  return {
-    baseUrl,
-    key,
-    stop: async () => {
-      service.child.kill('SIGTERM');
-      expect((await service.ended).code).toBe(0);
-    },
-  };
-}

@@ -1,3 +1,4 @@
+import { expect, onTestFinished } from 'vitest';
 import type { LocalService } from '../../src/cli/core/local-service.ts';
 import type { Clock } from '../../src/cli/core/types.ts';
 import { systemClock } from '../../src/cli/runtime/create-context.ts';
@@ -5,7 +6,7 @@ import { startEmbedded } from '../../src/service/embedded.ts';
 import { withStore } from '../../src/service/local-store.ts';
 import { startService } from '../../src/service/start-service.ts';
 import type { CommandOptions, CommandOutcome } from './command.ts';
-import { runInProcess, temporaryDirectory } from './context.ts';
+import { runInProcess, startInProcess, temporaryDirectory } from './context.ts';
 import { commandEnvironment } from './environment.ts';
 
 interface HereOptions extends Pick<CommandOptions, 'env' | 'home'> {
@@ -32,12 +33,7 @@ export async function runCommandHere(
   words: readonly string[],
   { env = {}, home = temporaryDirectory(), stdin = '', clock = systemClock }: HereOptions = {},
 ): Promise<CommandOutcome> {
-  const all = commandEnvironment(home, env);
-  const local: LocalService = {
-    start: options => startEmbedded({ ...options, env: all, clock }),
-    serve: options => startService({ ...options, env: all }),
-    withStore: (options, use) => withStore({ ...options, env: all }, use),
-  };
+  const local = localServiceIn(home, env, clock);
   const ran = await runInProcess(words, { home, env, stdin, local, clock });
   return {
     stdout: ran.stdout(),
@@ -46,5 +42,46 @@ export async function runCommandHere(
     code: ran.exitCode,
     signal: null,
     home,
+  };
+}
+
+/** A `serve` in this process. */
+export interface ServingHere {
+  /** Ends in /v1. */
+  readonly baseUrl: string;
+  /** Empty if it made none. */
+  readonly key: string;
+  /** Ends it as SIGTERM does, once; resolves with its exit code. */
+  readonly stop: () => Promise<number>;
+}
+
+/** Starts `serve` on a free port in this process; it is stopped at the end of the test at the latest. */
+export async function serveHere(
+  flags: readonly string[] = [],
+  { env = {}, home = temporaryDirectory() }: Pick<HereOptions, 'env' | 'home'> = {},
+): Promise<ServingHere> {
+  const local = localServiceIn(home, env, systemClock);
+  const words = ['serve', '--port', '0', ...flags];
+  const { ended, stdout, stderr, raise } = startInProcess(words, { home, env, local, clock: systemClock });
+  const stop = async (): Promise<number> => {
+    raise('SIGTERM');
+    return await ended;
+  };
+  onTestFinished(async () => void (await stop()));
+  const isUp = (): boolean => /^page: /m.test(stdout());
+  await expect
+    .poll(async () => isUp() || (await Promise.race([ended, 'starting'])) !== 'starting')
+    .toBe(true);
+  if (!isUp()) throw new Error(`serve has ended: ${stderr()}`);
+  const found = (line: RegExp): string => line.exec(stdout())?.[1] ?? '';
+  return { baseUrl: found(/^listening on (\S+)$/m), key: found(/^key: (\S+)$/m), stop };
+}
+
+function localServiceIn(home: string, env: Readonly<Record<string, string>>, clock: Clock): LocalService {
+  const all = commandEnvironment(home, env);
+  return {
+    start: options => startEmbedded({ ...options, env: all, clock }),
+    serve: options => startService({ ...options, env: all }),
+    withStore: (options, use) => withStore({ ...options, env: all }, use),
   };
 }

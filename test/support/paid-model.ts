@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest'
 import type { Clock } from '../../src/cli/core/types.ts';
 import { systemClock } from '../../src/cli/runtime/create-context.ts';
 import { type CommandOutcome, type RunningCommand, runCommand, startCommand } from './command.ts';
-import { runCommandHere } from './command-here.ts';
+import { runCommandHere, serveHere } from './command-here.ts';
 import { temporaryDirectory } from './context.ts';
 import { FakeProvider, said } from './fake-provider.ts';
 
@@ -112,9 +112,8 @@ export class PaidModel {
 
   /** A `serve` of this home's data, on which `prompts/` is published, is the configured service from now on. Gives its key. */
   async serve(...flags: string[]): Promise<string> {
-    const service = this.start(['serve', '--port', '0', '--prompts', 'prompts', '--grace', '0s', ...flags]);
-    const [, baseUrl = ''] = await service.untilStdout(/^listening on (\S+)$/mu);
-    const [, key = ''] = await service.untilStdout(/^key: (\S+)$/mu);
+    const all = ['--prompts', 'prompts', '--grace', '0s', ...flags];
+    const { baseUrl, key } = await serveHere(all, { home: this.home, env: this.env });
     this.env = {
       PROMPTRUN_BASE_URL: baseUrl,
       PROMPTRUN_API_KEY: key,
