@@ -40,7 +40,10 @@ export function buildVersion(commit: string): string {
     chunks,
     script.replace("path.join('node_modules', root)", `path.join(${JSON.stringify(modules)}, root)`),
   );
-  execFileSync(process.execPath, ['scripts/build.js'], { cwd: tree, stdio: 'inherit' });
+  const build = path.join(tree, 'scripts/build.js');
+  // The command needs no types, which take half of the time.
+  writeFileSync(build, readFileSync(build, 'utf8').replace(/^makeTypes\(\);$/m, ''));
+  execFileSync(process.execPath, [build], { cwd: tree, stdio: 'inherit' });
   return path.join(tree, 'bin/promptrun.js');
 }
 
