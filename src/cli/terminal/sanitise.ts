@@ -4,7 +4,8 @@ const HOSTILE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 // The program's own sequences, such as colours, contain none of these.
 const NEVER_MEANT = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
-const LONGEST_FILE_NAME = 80;
+/** Maximum length of a file name without its ending, in bytes of UTF-8. */
+const MOST_NAME_BYTES = 80;
 
 /** Makes every control character of a text visible, except tab and newline, so that the text can't drive a terminal. */
 export function visible(text: string): string {
@@ -28,14 +29,22 @@ const joinLines = (space: string): string => (/[\r\n\u2028\u2029]/u.test(space) 
 
 /** Returns a text as a path segment that is harmless on every platform; never empty, `.` or `..`. */
 export function safeFileName(text: string): string {
-  const name = text
+  const harmless = text
     .normalize('NFC')
     .replace(HOSTILE, '_')
     .replace(/[\s/\\:*?"<>|]+/gu, '_')
     .replace(/^[.\-_ ]+|(?<![. ])[. ]+$/gu, '')
-    .slice(0, LONGEST_FILE_NAME)
     .replace(/\p{Surrogate}/gu, '_');
+  const name = withinBytes(harmless, MOST_NAME_BYTES);
   return /^(con|prn|aux|nul|com\d|lpt\d)?(\.|$)/iu.test(name) ? `_${name}` : name;
+}
+
+/** Cuts a text to a maximum number of bytes of UTF-8, without splitting a character. */
+function withinBytes(text: string, most: number): string {
+  const bytes = Buffer.from(text);
+  let end = Math.min(most, bytes.length);
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
 }
 
 function visibleCharacter(character: string): string {
