@@ -63,13 +63,17 @@ const { O_WRONLY, O_APPEND, O_CREAT } = constants;
 /** Matches the names of this process's own descriptors, which the user opened, whatever they lead to. */
 const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/u;
 
+/** The null device of Windows, which a path below a folder does not reach. */
+const WINDOWS_NULL = String.raw`\\.\NUL`;
+
 /**
  * Returns true if a file is a device, a pipe or a socket, a link to one, or the name of an open descriptor, such as
- * /dev/stdout.
+ * /dev/stdout. On Windows, `NUL` in any folder is the null device.
  *
  * @param file an absolute path
  */
 export function isSpecial(file: string): boolean {
+  if (isWindowsNull(file)) return true;
   const stats = statsOf(file);
   if (stats === undefined || stats.isDirectory()) return false;
   return !stats.isFile() || OWN_DESCRIPTOR.test(file);
@@ -78,7 +82,11 @@ export function isSpecial(file: string): boolean {
 /** Opens a device or a pipe for writing. Waits until a named pipe has a reader. @throws file system errors */
 export function openSpecial(file: string): Promise<FileHandle> {
   // A descriptor may lead to a file, whose content must stay.
-  return open(file, O_WRONLY | O_APPEND);
+  return open(isWindowsNull(file) ? WINDOWS_NULL : file, O_WRONLY | O_APPEND);
+}
+
+function isWindowsNull(file: string): boolean {
+  return process.platform === 'win32' && path.basename(file).toUpperCase() === 'NUL';
 }
 
 function statsOf(file: string): Stats | undefined {

@@ -82,6 +82,12 @@ describe('replacing a file that the user names', () => {
     await expect(replaceNamedFile(path.join(home, 'none/file'), 'new')).rejects.toThrow('ENOENT');
   });
 
+  it.runIf(!isPosix)('writes nothing to NUL, and makes no file of that name', async () => {
+    const folder = temporaryDirectory();
+    await appendToNamedFile(path.join(folder, 'nul'), 'x');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it.runIf(isPosix)('appends to a device as it stands, behind a link too', async () => {
     const link = path.join(temporaryDirectory(), 'link');
     symlinkSync('/dev/null', link);

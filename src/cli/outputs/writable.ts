@@ -16,7 +16,9 @@ export function checkDirectory(cwd: string, chosen: string, flag: string): void 
   while (!existsSync(directory)) {
     if (isLink(directory))
       throw usageError(`${flag}: ${directory} is a link to nothing`, 'Make the folder that it names.');
-    directory = path.dirname(directory);
+    const above = path.dirname(directory);
+    if (above === directory) throw usageError(`${flag}: there is no drive ${directory}`);
+    directory = above;
   }
   if (!isDirectory(directory)) throw usageError(`${flag}: ${directory} is not a directory`);
   try {

@@ -11,7 +11,10 @@ const WINDOWS_POWERSHELL = windowsProgram(String.raw`WindowsPowerShell\v1.0\powe
 const hasWindowsPowerShell = process.platform === 'win32' && printsBack(WINDOWS_POWERSHELL);
 
 function printsBack(shell: string): boolean {
-  const { stdout } = spawnSync(shell, ['-NoProfile', '-Command', 'echo here'], { encoding: 'utf8' });
+  const { stdout } = spawnSync(shell, ['-NoProfile', '-Command', 'echo here'], {
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
   return stdout?.trim() === 'here';
 }
 

@@ -1,0 +1,16 @@
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { checkDirectory } from '../../../src/cli/outputs/writable.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+
+it('takes a directory that can be made', () => {
+  const home = temporaryDirectory();
+  expect(() => checkDirectory(home, path.join('a', 'b'), '--save')).not.toThrow();
+});
+
+// Other systems have no drives.
+it.runIf(process.platform === 'win32')('refuses a directory on a drive that is not there', () => {
+  expect(() => checkDirectory(temporaryDirectory(), 'Q:\\pictures', '--save')).toThrow(
+    '--save: there is no drive Q:\\',
+  );
+});
