@@ -28,6 +28,11 @@ export interface Recorder {
    * @throws {CliError} USAGE_ERROR in a replay if it was not recorded; the message names the nearest recording
    */
   begin(idempotencyKey: string, request: UncountedRequest): Promise<void>;
+  /**
+   * Announces that the answer of an earlier invocation's run will be read, and is to be recorded for this request; only while
+   * recording.
+   */
+  adopt?(runId: string, request: UncountedRequest): void;
   /** Returns why a recorded run failed before a model answered; only in a replay. */
   faultOf?(runId: string): EngineFault | undefined;
   /** Returns the cost of a recorded run in US dollars; only in a replay. */

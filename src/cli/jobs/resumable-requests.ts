@@ -1,3 +1,4 @@
+import { messageOf } from '../../files/error-utils.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { failureOf } from '../core/failure.ts';
@@ -7,6 +8,8 @@ import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { EarlierRun } from '../creation/spending.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+import { buildRunBody } from '../inputs/request-body.ts';
+import { oneLine } from '../terminal/sanitise.ts';
 import { errorText, type Job, type JobOutcome, type JobPlan } from './job.ts';
 import type { PlannedJob } from './job-engine.ts';
 import type { BatchJournal } from './job-journal.ts';
@@ -112,8 +115,14 @@ export class ResumableRequests {
     const planned: { readonly job: J; readonly plan: JobPlan }[] = [];
     for (const job of jobs) {
       const plan = planJob(job, this.#known, this.#connection, this.#options);
-      if ('kind' in plan) planned.push({ job, plan });
-      else await onResult(job, plan, plan.run !== undefined);
+      if ('kind' in plan) {
+        if (plan.kind === 'wait') await this.#adopt(job, plan.runId);
+        planned.push({ job, plan });
+        continue;
+      }
+      if (plan.run !== undefined && (await this.#adopt(job, plan.run.runId)))
+        await this.#readAgain(plan.run.runId);
+      await onResult(job, plan, plan.run !== undefined);
     }
     const groups = this.handsOver ? await byVersion(planned) : undefined;
     await runRequests(this.#ctx, this.#connection, planned, {
@@ -126,6 +135,23 @@ export class ResumableRequests {
         await journalEnd(this.#options.journal, this.#connection, { job, result, outcome });
         await onResult(job, result, false);
       },
+    });
+  }
+
+  /** Has an earlier run recorded for its job once its answer is read. Returns false if nothing is recorded. */
+  async #adopt(job: Job, runId: string): Promise<boolean> {
+    const { recorder } = this.#connection;
+    if (recorder?.adopt === undefined) return false;
+    recorder.adopt(runId, buildRunBody(await job.request()).recorded);
+    return true;
+  }
+
+  /** Reads the answer of an ended run, to record it. */
+  async #readAgain(runId: string): Promise<void> {
+    const { signal, io } = this.#ctx;
+    await this.#connection.client.runs.get(runId, { signal }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      io.note(`note: not recorded: ${oneLine(messageOf(error))}`);
     });
   }
 

@@ -106,6 +106,11 @@ export function recordTo(options: RecordOptions): Recorder {
     begin: async (idempotencyKey, request) => {
       check(RecordingDirectory.fileOf(counter.add(idempotencyKey, request)));
     },
+    adopt: (runId, request) => {
+      const creation = counter.add(`run ${runId}`, request);
+      check(RecordingDirectory.fileOf(creation));
+      running.set(runId, creation);
+    },
     wrap: async open => {
       const transport = await open();
       return {

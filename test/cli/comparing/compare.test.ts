@@ -43,6 +43,20 @@ describe('compare', () => {
     expect([none.exitCode, none.stderr()]).toEqual([2, expect.stringContaining('Give --from <file>')]);
   });
 
+  it('records the answers of the runs before, too, if it is resumed', async () => {
+    const here = project();
+    const first = await here.run([...COMPARE, '--json']);
+    const resumed = await here.run([...COMPARE, '--json', '--resume', '--record', 'rec']);
+    const replayed = await here.run([...COMPARE, '--json', '--replay', 'rec']);
+    const runsOf = ({ stdout }: typeof first): unknown[] =>
+      (JSON.parse(stdout()) as { results: { runId: string; outputs: unknown }[] }[]).flatMap(({ results }) =>
+        results.map(({ runId, outputs }) => [runId, outputs]),
+      );
+    expect(runsOf(first)).toHaveLength(4);
+    expect(runsOf(resumed)).toEqual(runsOf(first));
+    expect([replayed.exitCode, runsOf(replayed)]).toEqual([0, runsOf(first)]);
+  });
+
   it('gives a row each as JSON, with what every run took', async () => {
     const { stdout } = await project().run([...COMPARE, '--json']);
     const rows = JSON.parse(stdout()) as { id: string; results: { target: string; credits: number }[] }[];

@@ -114,6 +114,7 @@ export class Judge {
     const body = buildRunBody(request);
     const earlier = log.take(body);
     if (earlier?.runId !== undefined) {
+      connection.recorder?.adopt?.(earlier.runId, body.recorded);
       const run = await waitForKnownRun(this.#ctx, connection, earlier.runId, { idFromService: false });
       if (run.runStatus === 'succeeded' || !log.asksAgain) return answerIn(run);
     }
