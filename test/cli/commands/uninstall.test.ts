@@ -160,8 +160,9 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
   it('says that there is nothing on a machine that was never used', async () => {
     const home = temporaryDirectory();
     const env = { HOME: home, ...NOWHERE, ...XDG };
-    const { exitCode, stdout, stderr } = await runInProcess(['uninstall'], { home, env });
+    const { exitCode, stdout, stderr } = await runInProcess(['uninstall', '--yes'], { home, env });
     expect([exitCode, stdout()]).toEqual([0, '']);
+    expect((await runInProcess(['uninstall'], { home, env })).exitCode).toBe(2);
     expect(stderr()).toContain('To remove the package itself');
     expect(readdirSync(home)).toEqual([]);
   });

@@ -44,6 +44,9 @@ export async function uninstall(
 ): Promise<void> {
   const plan = removalPlan(ctx);
   await presentPlan(ctx, plan);
+  if (!dryRun && !yes && !ctx.interactive) {
+    throw usageError('uninstall asks before it removes anything', 'Confirm it with --yes.');
+  }
   if (!dryRun && plan.items.length > 0) {
     if (!yes && !(await isConfirmed(ctx))) {
       ctx.io.note('Nothing was removed.');
@@ -74,8 +77,6 @@ async function presentPlan(ctx: Context, { items, left }: RemovalPlan): Promise<
 
 /** Asks for a confirmation, which must be the whole word. */
 async function isConfirmed(ctx: Context): Promise<boolean> {
-  if (!ctx.interactive)
-    throw usageError('uninstall asks before it removes anything', 'Confirm it with --yes.');
   const prompter = await ctx.prompter();
   const message = 'Remove all of this? Type yes to continue';
   return (await prompter.text({ message, lines: 'refused' }, ctx.signal)).trim() === 'yes';
