@@ -433,6 +433,16 @@ describe('programs and addresses of promptfoo', () => {
     expect(notesOf(converted)).toEqual([]);
   });
 
+  it('are different models if their configs differ', async () => {
+    const providers =
+      '[{id: file://bot.mjs, config: {k: 1}}, {id: file://bot.mjs, config: {k: 2}}, file://bot.mjs]';
+    const text = `prompts: ["{{a}}"]\nproviders: ${providers}\ntests: [{vars: {a: x}}]`;
+    const converted = await convert(text, { files: { 'bot.mjs': '' } });
+    const names = ['bot-mjs-program', 'bot-mjs-program-2', 'bot-mjs-program-3'];
+    expect(modelsOf(converted)).toMatchObject(names.map(model => ({ model })));
+    expect(parse(converted.test ?? '')).toMatchObject({ models: names });
+  });
+
   it.each([
     ['config: {url: "https://{{a}}/", body: {}}', /its host is not literal/],
     ['config: {url: "http://bot.example/", body: {}}', /is asked by http and is not this machine/],

@@ -123,7 +123,7 @@ export function judgeIn(node: YamlValue | undefined, conversion: Conversion): st
   if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {
     return judgeIn(entries.get('text'), conversion);
   }
-  const provider = readPromptfooProvider(node, conversion);
+  const provider = readPromptfooProvider(node, conversion, { isJudge: true });
   if (provider) conversion.judges.push(provider);
   return provider?.model;
 }

@@ -23,6 +23,8 @@ interface WrittenProvider {
   readonly id: string;
   readonly label?: string | undefined;
   readonly config?: YamlValue | undefined;
+  /** True if it judges answers, of which only the text counts. */
+  readonly isJudge?: boolean | undefined;
   readonly at: YamlValue;
 }
 
@@ -52,8 +54,9 @@ export function declareProvider(
       ? fileFields(provider, { file: groups['file'] ?? '', name: groups['name'] ?? '' }, conversion)
       : execFields(provider, conversion);
   if (!made) return undefined;
-  const model = uniqueName(provider, isAddress ? 'address' : 'program', conversion);
-  const entry = { model, modality: 'text', ...made.fields };
+  const fields = { modality: 'text', ...made.fields };
+  const model = uniqueName(provider, isAddress ? 'address' : 'program', fields, conversion);
+  const entry = { model, ...fields };
   const { transform, givesResults = false } = made;
   return { model, entry, transform, givesResults };
 }
@@ -93,28 +96,35 @@ function textGeneration(
     return_full_text: false,
     ...Object.fromEntries(set.map(([key, value]) => [key, value.json()])),
   };
-  const name = uniqueName(provider, 'address', conversion);
-  const entry = {
-    model: name,
+  const fields = {
     modality: 'text',
     address: `https://router.huggingface.co/hf-inference/models/${model}`,
     headers: { authorization: 'Bearer ${env.HF_TOKEN}' },
     body: { inputs: '${prompt}', parameters },
     output: 'generated_text || [0].generated_text',
   };
-  return { model: name, entry };
+  const name = uniqueName(provider, 'address', fields, conversion);
+  return { model: name, entry: { model: name, ...fields } };
 }
 
-/** Returns a name that no provider or built-in model has. */
-function uniqueName({ id, label }: WrittenProvider, kind: string, conversion: Conversion): string {
+/** Returns a name that no built-in model and no provider with another entry has. */
+function uniqueName(
+  { id, label }: WrittenProvider,
+  kind: string,
+  fields: JsonObject,
+  { taken, declared }: Conversion,
+): string {
   const words = (label ?? id.replace(/^(?:exec:|python:|file:\/\/|https?:\/\/)/u, '')).toLowerCase();
   const slug = words
     .replace(/[^a-z\d]+/gu, '-')
     .replace(/^-|-$/gu, '')
     .slice(0, 40);
   const name = slug === '' ? kind : `${slug}-${kind}`;
+  const entry = JSON.stringify(fields);
+  const isFree = (one: string): boolean => !taken.includes(one) && (declared.get(one) ?? entry) === entry;
   let free = name;
-  for (let number = 2; conversion.taken.includes(free); number += 1) free = `${name}-${number}`;
+  for (let number = 2; !isFree(free); number += 1) free = `${name}-${number}`;
+  declared.set(free, entry);
   return free;
 }
 
@@ -141,7 +151,7 @@ function execFields({ id, config, at }: WrittenProvider, conversion: Conversion)
 }
 
 function fileFields(
-  { id, config, at }: WrittenProvider,
+  { id, config, at, isJudge = false }: WrittenProvider,
   { file, name }: { readonly file: string; readonly name: string },
   conversion: Conversion,
 ): EntryFields | undefined {
@@ -158,7 +168,7 @@ function fileFields(
   const words = file.endsWith('.py')
     ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, ...options]
     : ['node', '-e', NODE_PROVIDER, HERE, file, name, ...options];
-  const givesResults = conversion.runsPrograms;
+  const givesResults = conversion.runsPrograms && !isJudge;
   return {
     givesResults,
     fields: {
@@ -214,7 +224,12 @@ const KNOWN = [
   'maxRetries',
 ];
 
-function addressFields({ id, config, at }: WrittenProvider, conversion: Conversion): EntryFields | undefined {
+function addressFields(
+  { id, config, at, isJudge = false }: WrittenProvider,
+  conversion: Conversion,
+): EntryFields | undefined {
+  // Code keeps the kinds of values.
+  const usesCode = conversion.runsPrograms && !isJudge;
   const entries = config ? valuesByKey(config, 'config') : new Map<string, YamlValue>();
   const place = entries.get('url') ?? at;
   const refuse = (where: YamlValue, what: string): undefined => {
@@ -247,8 +262,7 @@ function addressFields({ id, config, at }: WrittenProvider, conversion: Conversi
   const response = entries.get('transformResponse') ?? entries.get('responseParser');
   const parser = response?.scalar ?? '';
   if (parser.startsWith('file://')) return refuse(response ?? at, 'its transform is a file');
-  // Code keeps the kinds of values.
-  const output = response && !conversion.runsPrograms ? jmespathOf(parser) : undefined;
+  const output = response && !usesCode ? jmespathOf(parser) : undefined;
   const method = entries.get('method')?.scalar?.toUpperCase() ?? (body ? 'POST' : 'GET');
   const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
   return {
@@ -260,7 +274,7 @@ function addressFields({ id, config, at }: WrittenProvider, conversion: Conversi
       ...(output !== undefined && output !== '' && { output }),
       ...(typeof timeout === 'number' && timeout >= 1000 && { timeout: `${Math.floor(timeout / 1000)}s` }),
     },
-    ...((response || conversion.runsPrograms) &&
+    ...((response || usesCode) &&
       output === undefined && { transform: responseTransform(response ? parser : 'json || text') }),
   };
 }

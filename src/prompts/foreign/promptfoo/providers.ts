@@ -20,7 +20,7 @@ export function readPromptfooProviders(
 ): PromptfooProvider[] {
   if (!node || node.isEmpty) return [];
   const named = providerItems(node, conversion).map(item =>
-    readPromptfooProvider(item, conversion, promptConfig),
+    readPromptfooProvider(item, conversion, { promptConfig }),
   );
   const known = new Map<string, PromptfooProvider>();
   for (const provider of named) {
@@ -50,26 +50,26 @@ const PROVIDER_KEYS: KnownKeys = {
 export function readPromptfooProvider(
   item: YamlValue,
   conversion: Conversion,
-  promptConfig?: ReadonlyMap<string, YamlValue>,
+  context: Pick<NamedProvider, 'promptConfig' | 'isJudge'> = {},
 ): PromptfooProvider | undefined {
   const { scalar } = item;
-  if (scalar !== undefined) return convertProvider({ id: scalar, at: item, promptConfig }, conversion);
+  if (scalar !== undefined) return convertProvider({ id: scalar, at: item, ...context }, conversion);
   const entries = valuesByKey(item, 'a provider');
   const [only] = entries;
   // `{openai:gpt-4o: {config: …}}`
   if (entries.size === 1 && only && only[0] !== 'id') {
-    return readProviderMap(only[0], valuesByKey(only[1], only[0]), { at: item, promptConfig }, conversion);
+    return readProviderMap(only[0], valuesByKey(only[1], only[0]), { at: item, ...context }, conversion);
   }
   const id = entries.get('id');
   if (!id) throw faultAt(item, 'a provider needs `id`');
   entries.delete('id');
-  return readProviderMap(id.text('id'), entries, { at: item, promptConfig }, conversion);
+  return readProviderMap(id.text('id'), entries, { at: item, ...context }, conversion);
 }
 
 function readProviderMap(
   id: string,
   entries: ReadonlyMap<string, YamlValue>,
-  place: Pick<NamedProvider, 'at' | 'promptConfig'>,
+  place: Pick<NamedProvider, 'at' | 'promptConfig' | 'isJudge'>,
   conversion: Conversion,
 ): PromptfooProvider | undefined {
   conversion.noteKeys(entries, PROVIDER_KEYS, ' of a provider');
@@ -88,6 +88,8 @@ interface NamedProvider {
   readonly transform?: string | undefined;
   /** The settings of the prompt and of all tests. */
   readonly promptConfig?: ReadonlyMap<string, YamlValue> | undefined;
+  /** True if it judges answers. */
+  readonly isJudge?: boolean;
 }
 
 function convertProvider(written: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
