@@ -64,7 +64,7 @@ function howTo(summary: string, commands: readonly string[]): HTMLElement {
     'details',
     {},
     el('summary', {}, summary),
-    el('p', { class: 'quiet' }, 'At a terminal, with the key of an author:'),
+    el('p', { class: 'quiet' }, "In a terminal, with an author's key:"),
     el('pre', {}, commands.join('\n')),
   );
 }

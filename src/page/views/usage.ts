@@ -64,7 +64,7 @@ async function groupOf(
 }
 
 function usageTable(group: Grouping, rows: readonly GroupUsage[]): HTMLElement {
-  if (rows.length === 0) return el('p', { class: 'quiet' }, 'No runs in this time.');
+  if (rows.length === 0) return el('p', { class: 'quiet' }, 'No runs in this period.');
   const measure = measureOf(rows);
   const weight = (row: GroupUsage): number => row[measure] ?? 0;
   const shown = (amount: number): string => (measure === 'cost' ? formatDollars(money(amount)) : `${amount}`);

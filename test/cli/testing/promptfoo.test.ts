@@ -141,10 +141,8 @@ describe('programs of a configuration', () => {
   it('are not started without --allow-commands, and each is named', async () => {
     const { exitCode, stderr } = await tested(MADE);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('promptfooconfig.yaml:4: the tests in file://made.py are made by a program');
-    expect(stderr).toContain(
-      'promptfooconfig.yaml:5: the tests in file://made.mjs:more are made by a program',
-    );
+    expect(stderr).toContain('promptfooconfig.yaml:4: the tests in file://made.py come from a program');
+    expect(stderr).toContain('promptfooconfig.yaml:5: the tests in file://made.mjs:more come from a program');
   });
 
   it('may be TypeScript if its project can run it', async () => {

@@ -107,7 +107,7 @@ describe('prompts of promptfoo', () => {
         ] as [string, Options, RegExp][])
       : []),
     ['prompts: file://../outside.txt', {}, /lies outside the folder/],
-    ['prompts: file://none.txt', {}, /is not there/],
+    ['prompts: file://none.txt', {}, /doesn't exist/],
     ['prompts: file://sub', {}, /is not a file/],
   ])('can not be expressed: %s', async (prompts, options, message) =>
     expect(convert(`${prompts}\n${PROVIDERS}`, options)).rejects.toThrow(message),
@@ -151,9 +151,9 @@ tests: [{ vars: {} }]
     });
     expect(notesOf(converted)).toEqual([
       "in/promptfooconfig.yaml:10: `apiKey` of a provider's config has no equivalent",
-      'in/promptfooconfig.yaml:14: the file of the provider `python:own.py` is not there',
-      'in/promptfooconfig.yaml:12: a form of answer that other providers do not have has no equivalent',
-      'in/promptfooconfig.yaml:13: a form of answer that other providers do not have has no equivalent',
+      "in/promptfooconfig.yaml:14: the file of the provider `python:own.py` doesn't exist",
+      'in/promptfooconfig.yaml:12: an answer format other than that of the first provider has no equivalent',
+      'in/promptfooconfig.yaml:13: an answer format other than that of the first provider has no equivalent',
     ]);
     expect(JSON.stringify(converted)).not.toContain('sk-secret');
   });
@@ -353,8 +353,8 @@ describe('what a configuration may make', () => {
     `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests:\n  - vars: { a: ${list(one)}, b: ${list(other)} }\n`;
 
   it('is at most 100,000 cases, which are counted before they are made', async () => {
-    await expect(convert(lists(10_000, 10_000))).rejects.toThrow('its lists make more than 100,000 cases');
-    await expect(convert(lists(1001, 100))).rejects.toThrow('its lists make more than 100,000 cases');
+    await expect(convert(lists(10_000, 10_000))).rejects.toThrow('its lists produce more than 100,000 cases');
+    await expect(convert(lists(1001, 100))).rejects.toThrow('its lists produce more than 100,000 cases');
   });
 
   it('are all combinations of its lists', async () => {
@@ -367,7 +367,7 @@ describe('what a configuration may make', () => {
     const files = { 'long.txt': 'x'.repeat(1024 * 1024) };
     const config = (count: number): string =>
       `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests:\n  - vars: { a: file://long.txt, b: ${list(count)} }\n`;
-    await expect(convert(config(70), { files })).rejects.toThrow('more than 64 MiB in all');
+    await expect(convert(config(70), { files })).rejects.toThrow('larger than 64 MiB in total');
   });
 
   it('reads at most 1,000 different files', async () => {
@@ -483,7 +483,7 @@ describe('what promptfoo does to values', () => {
     const converted = await convert(`${PROMPT}  - assert: [{ type: contains, value: "" }]\n`);
     expect([casesOf(converted)[0]?.expect, notesOf(converted)]).toEqual([
       undefined,
-      [expect.stringMatching(/:4: the assertion `contains` says nothing/u)],
+      [expect.stringMatching(/:4: the assertion `contains` has nothing to check/u)],
     ]);
   });
 

@@ -243,7 +243,7 @@ function convertAssertion(
   }
   const expectation = convert(written, threshold);
   if (!expectation) {
-    conversion.note(at, `the assertion \`${type}\` says nothing that can be checked`);
+    conversion.note(at, `the assertion \`${type}\` has nothing to check`);
     return undefined;
   }
   if (conversion.isForTest && conversion.leftOut > before) return undefined;
@@ -269,7 +269,7 @@ function isKnownToUs(type: string): boolean {
 
 function noteType(at: Located, type: string, conversion: Conversion): void {
   const isProgram = PROGRAMS.includes(positiveType(type));
-  const way = isProgram ? ': an expectation `command` is the place for it' : '';
+  const way = isProgram ? ': use an expectation `command`' : '';
   conversion.note(at, `the assertion \`${type}\` has no equivalent${way}`);
 }
 

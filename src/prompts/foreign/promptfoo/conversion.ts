@@ -176,7 +176,7 @@ export class Conversion {
       return { text, file: path.join(path.dirname(this.#file), relative) };
     } catch (error) {
       if (error instanceof FileFault) throw error;
-      throw refuse(codeOf(error) === 'ENOENT' ? 'is not there' : `can't be read: ${messageOf(error)}`);
+      throw refuse(codeOf(error) === 'ENOENT' ? "doesn't exist" : `can't be read: ${messageOf(error)}`);
     }
   }
 

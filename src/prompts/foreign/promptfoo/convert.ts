@@ -205,7 +205,7 @@ function testFileModels(providers: readonly PromptfooProvider[]): Pick<TestFileT
 function noteOtherOutputs([first, ...others]: readonly PromptfooProvider[], conversion: Conversion): void {
   for (const { output, at, entry } of others) {
     if (entry || JSON.stringify(output) === JSON.stringify(first?.output)) continue;
-    conversion.note(at, 'a form of answer that other providers do not have has no equivalent');
+    conversion.note(at, 'an answer format other than that of the first provider has no equivalent');
   }
 }
 

@@ -48,16 +48,16 @@ export function declareProvider(
   const isAddress = /^https?(?:$|:\/\/)/u.test(id);
   const { groups } = PYTHON_ID.exec(id) ?? FILE.exec(id) ?? {};
   if (!isAddress && !groups && !id.startsWith('exec:')) return undefined;
-  const made = isAddress
+  const declared = isAddress
     ? addressFields(provider, conversion)
     : groups
       ? fileFields(provider, { file: groups['file'] ?? '', name: groups['name'] ?? '' }, conversion)
       : execFields(provider, conversion);
-  if (!made) return undefined;
-  const fields = { modality: 'text', ...made.fields };
+  if (!declared) return undefined;
+  const fields = { modality: 'text', ...declared.fields };
   const model = uniqueName(provider, isAddress ? 'address' : 'program', fields, conversion);
   const entry = { model, ...fields };
-  const { transform, givesResults = false } = made;
+  const { transform, givesResults = false } = declared;
   return { model, entry, transform, givesResults };
 }
 
@@ -156,7 +156,7 @@ function fileFields(
   conversion: Conversion,
 ): EntryFields | undefined {
   if (!conversion.has(file)) {
-    conversion.note(at, `the file of the provider \`${id}\` is not there`);
+    conversion.note(at, `the file of the provider \`${id}\` doesn't exist`);
     return undefined;
   }
   conversion.read(file, at);

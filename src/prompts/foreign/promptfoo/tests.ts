@@ -94,7 +94,7 @@ export async function readTests(
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
-  if (count > BOUNDS.cases) throw faultAt(at, `its lists make more than ${mostCases()} cases`);
+  if (count > BOUNDS.cases) throw faultAt(at, `its lists produce more than ${mostCases()} cases`);
   const names = [...new Set(all.flatMap(({ vars }) => [...vars.keys()]))];
   return { all, at, repeat: repeatIn(entries.get('evaluateOptions')), names };
 }
@@ -144,7 +144,8 @@ export function casesForPrompt(
       // Reports its other faults too.
       if (test.isLeftOut && conversion.isForTest) break;
       characters += Object.values(one.text.inputs).reduce((sum, text) => sum + text.length, 0);
-      if (characters > MOST_TEXT) throw faultAt(at, 'the inputs of its cases have more than 64 MiB in all');
+      if (characters > MOST_TEXT)
+        throw faultAt(at, 'the inputs of its cases are larger than 64 MiB in total');
       const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
       cases.push({ ...one, line, text: { ...one.text, repeat } });
     }
@@ -307,7 +308,7 @@ async function readScenarios(node: YamlValue | undefined, conversion: Conversion
     const tests = await readTestList(entries.get('tests'), conversion);
     const each = tests.length > 0 ? tests : [NOTHING];
     if (combined.length + configs.length * each.length > BOUNDS.cases) {
-      throw faultAt(node, `its scenarios make more than ${mostCases()} cases`);
+      throw faultAt(node, `its scenarios produce more than ${mostCases()} cases`);
     }
     combined.push(...configs.flatMap(config => each.map(test => mergeTests(config, test))));
   }
@@ -349,7 +350,7 @@ async function readTestsFile(
       conversion.note(at, `the tests in ${name} are TypeScript, which ${NEEDS_TYPES}`);
       return [];
     }
-    if (conversion.noteProgram(at, `the tests in ${name} are made by a program`)) return [];
+    if (conversion.noteProgram(at, `the tests in ${name} come from a program`)) return [];
     const argv = testsProgram(conversion.directory, file, exported, JSON.stringify(config?.json() ?? null));
     const printed = conversion.printedBy({ name: argv.join('\0'), argv, line: conversion.ownLine(at) ?? 1 });
     return printed === undefined ? [] : await readTestList(parseYaml(printed, 1, file), conversion);
@@ -404,8 +405,8 @@ function readTest(node: YamlValue, conversion: Conversion, isDefault = false): T
   const before = conversion.leftOut;
   const entries = valuesByKey(node, 'a test');
   conversion.noteKeys(entries, TEST_KEYS, ' of a test');
-  const given = entries.get('options');
-  const options = given ? valuesByKey(given, 'options') : new Map<string, YamlValue>();
+  const optionsNode = entries.get('options');
+  const options = optionsNode ? valuesByKey(optionsNode, 'options') : new Map<string, YamlValue>();
   const settings = [...options.keys()].filter(key => isSetting(key, conversion));
   const isTaken = isDefault && conversion.isForTest;
   const known = [...OPTION_KEYS.known, ...(isTaken ? settings : [])];
