@@ -116,7 +116,7 @@ export function waitTimeout(
 }
 
 /** Adds to the error of a stopped test how to resume it; returns any other error unchanged. */
-export function resumable(error: unknown): unknown {
+export function withResumeHint(error: unknown): unknown {
   const hints = ['To continue, add --resume to the same command.'];
   if (error instanceof Interrupted) return new Interrupted(error.signal, hints, { by: error.by });
   return error instanceof TimeIsUp ? waitTimeout(error.message, { hints }) : error;

@@ -4,7 +4,7 @@ import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from 
 import type { HttpSession } from './http-session.ts';
 import { errorFor, headerOf, isRedirect } from './parse-response.ts';
 import type { Pace } from './request.ts';
-import { leave, readThrough, type TransportResponse } from './transport.ts';
+import { discardBody, readThrough, type TransportResponse } from './transport.ts';
 import { checkedMediaUrl } from './urls.ts';
 
 const MAX_REDIRECTS = 5;
@@ -60,7 +60,7 @@ async function openDownload(
   if (response.status === 200) {
     return downloadOf({ ...response, headers: redaction.value(response.headers) }, shown);
   }
-  await leave(response);
+  await discardBody(response);
   throw downloadError(response, shown, session.now());
 }
 
@@ -85,7 +85,7 @@ async function followRedirects(
     });
     const location = headerOf(response.headers, 'location');
     if (!isRedirect(response.status) || location === undefined) return { response, target };
-    await leave(response);
+    await discardBody(response);
     if (redirects === MAX_REDIRECTS) {
       throw new ProtocolError(`${redaction.text(shownUrl(target))} is redirected too many times`);
     }

@@ -11,12 +11,12 @@ import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError }
 import { type AttemptOutcome, headerOf, isRedirect, parseResponse, type Received } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
 import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from './request.ts';
-import { beginningOf, notable } from './request-events.ts';
+import { beginningOf, notableHeaders } from './request-events.ts';
 import { retryDelay, withRetries } from './retry.ts';
 import { Deadline, sleep as realSleep } from './signals.ts';
 import {
   type AnswerHeaders,
-  leave,
+  discardBody,
   type RequestBody,
   type Transport,
   type TransportResponse,
@@ -190,7 +190,7 @@ export class HttpSession {
       this.#noteHeaders(request, response);
       const safeHeaders = this.redaction.value(response.headers);
       const isWanted = !isRedirect(response.status);
-      if (!isWanted) await leave(response);
+      if (!isWanted) await discardBody(response);
       const text = isWanted ? await decodedText({ ...response, headers: safeHeaders }, MAX_ANSWER_BYTES) : '';
       return { method, url, httpStatus: response.status, headers: safeHeaders, text, receivedAt };
     } finally {
@@ -238,7 +238,7 @@ export class HttpSession {
     if (onEvent === undefined) return;
     const url = this.redaction.text(this.baseUrl + path);
     const shown = eventBodies && body ? { body: this.redaction.text(await beginningOf(body)) } : {};
-    onEvent({ kind, method, url, attempt, ...facts, ...(headers && notable(headers)), ...shown });
+    onEvent({ kind, method, url, attempt, ...facts, ...(headers && notableHeaders(headers)), ...shown });
   }
 }
 

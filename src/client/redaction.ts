@@ -48,8 +48,8 @@ export class Redaction {
 }
 
 function patternOf(key: string): string {
-  const forms = [...new Set([key, encodeURIComponent(key)])].map(escapeForRegExp).join('|');
-  return key.length < SAFE_LENGTH ? `(?<![\\w-])(?:${forms})(?![\\w-])` : forms;
+  const spellings = [...new Set([key, encodeURIComponent(key)])].map(escapeForRegExp).join('|');
+  return key.length < SAFE_LENGTH ? `(?<![\\w-])(?:${spellings})(?![\\w-])` : spellings;
 }
 
 function escapeForRegExp(text: string): string {

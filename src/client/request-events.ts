@@ -16,7 +16,7 @@ const NOTABLE_HEADERS = [
 ] as const;
 
 /** Selects the headers that events include; requests and answers have different ones. */
-export function notable(all: AnswerHeaders): Pick<RequestEvent, 'headers'> {
+export function notableHeaders(all: AnswerHeaders): Pick<RequestEvent, 'headers'> {
   const headers: Record<string, string> = {};
   for (const name of NOTABLE_HEADERS) {
     const value = headerOf(all, name);

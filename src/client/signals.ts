@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Lets many requests listen to one signal: otherwise Node warns of a leak at the eleventh listener. */
-export function shared<S extends AbortSignal | undefined>(signal: S): S {
+export function withoutListenerLimit<S extends AbortSignal | undefined>(signal: S): S {
   if (signal) setMaxListeners(0, signal);
   return signal;
 }
@@ -40,7 +40,7 @@ export class Deadline {
   readonly #follow = (): void => this.#controller.abort(this.#parent?.reason);
 
   constructor(parent: AbortSignal | undefined) {
-    this.#parent = shared(parent);
+    this.#parent = withoutListenerLimit(parent);
     parent?.addEventListener('abort', this.#follow, { once: true });
     if (parent?.aborted) this.#follow();
   }
@@ -83,7 +83,7 @@ export async function within<T>(
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   try {
-    await delay(ms, undefined, signal && { signal: shared(signal) });
+    await delay(ms, undefined, signal && { signal: withoutListenerLimit(signal) });
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   }

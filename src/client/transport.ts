@@ -65,7 +65,7 @@ export interface TransportOptions {
 }
 
 /** Discards the body of an answer. */
-export async function leave({ body }: TransportResponse): Promise<void> {
+export async function discardBody({ body }: TransportResponse): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }
 
@@ -76,7 +76,7 @@ export function readThrough(
 ): AsyncIterable<Uint8Array> {
   // `return` on a generator that never started would not close its source.
   const end = async (): Promise<IteratorResult<Uint8Array>> => {
-    await leave(response);
+    await discardBody(response);
     await pieces.return(undefined);
     return { done: true, value: undefined };
   };

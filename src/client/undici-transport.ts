@@ -5,7 +5,7 @@ import { type AgentOptions, openAgent } from '../net/agent.ts';
 import { causeOf, faultCode, faultMessage, isAboutCertificate, ProxyFault } from '../net/fault.ts';
 import { checkProxies, ProxySettingError, type ProxyVariables, proxyFor } from '../net/proxy.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError } from './errors.ts';
-import { abortable, shared } from './signals.ts';
+import { abortable, withoutListenerLimit } from './signals.ts';
 import type {
   RequestBody,
   Transport,
@@ -32,22 +32,22 @@ export async function createTransport(options: TransportOptions = {}): Promise<T
   refuseBadProxies(proxy);
   const { default: request } = await import('undici/lib/api/api-request.js');
   const endBaseline = options.shortLived ? useBaselineWebAssembly() : () => {};
-  const kept = new Agents(proxy, { connectTimeoutMs });
+  const reused = new Agents(proxy, { connectTimeoutMs });
   const fresh = new Agents(proxy, { connectTimeoutMs, keepAlive: FRESH });
-  return new UndiciTransport(request, kept, fresh, endBaseline);
+  return new UndiciTransport(request, reused, fresh, endBaseline);
 }
 
 class UndiciTransport implements Transport {
   readonly #send: typeof send;
   /** Keeps idle connections as long as their servers do. */
-  readonly #kept: Agents;
+  readonly #reused: Agents;
   /** Keeps idle connections too briefly for any to be stale. */
   readonly #fresh: Agents;
   readonly #onClose: () => void;
 
-  constructor(request: typeof send, kept: Agents, fresh: Agents, onClose: () => void) {
+  constructor(request: typeof send, reused: Agents, fresh: Agents, onClose: () => void) {
     this.#send = request;
-    this.#kept = kept;
+    this.#reused = reused;
     this.#fresh = fresh;
     this.#onClose = onClose;
   }
@@ -56,7 +56,7 @@ class UndiciTransport implements Transport {
     request.signal?.throwIfAborted();
     const inFlight = new RequestInFlight(request);
     try {
-      const agent = await (request.repeatable ? this.#kept : this.#fresh).of(new URL(request.url));
+      const agent = await (request.repeatable ? this.#reused : this.#fresh).of(new URL(request.url));
       const answering = this.#send.call(inFlight.watch(agent), inFlight.undiciOptions());
       // undici itself notices an abort only once it is connected.
       const { statusCode, headers, body } = await abortable(answering, request.signal, late => {
@@ -71,7 +71,7 @@ class UndiciTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#kept.close(), this.#fresh.close()]);
+    await Promise.all([this.#reused.close(), this.#fresh.close()]);
     this.#onClose();
   }
 }
@@ -146,7 +146,7 @@ class RequestInFlight {
       body: streamed ? this.#chunks(body) : whole,
       headersTimeout: headersTimeoutMs,
       bodyTimeout: bodyTimeoutMs,
-      signal: shared(signal),
+      signal: withoutListenerLimit(signal),
       onInfo: () => {
         this.#silence ??= setTimeout(() => this.#abort?.(noAnswerIn(url)), headersTimeoutMs);
       },

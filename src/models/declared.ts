@@ -54,7 +54,10 @@ export interface DeclaredAddress extends Declaration {
 export type Declared = DeclaredProgram | DeclaredAddress;
 
 /** Returns true if an entry has a placeholder with one of these names. */
-export function uses({ placeholders }: Declared, ...names: readonly Placeholder['name'][]): boolean {
+export function usesPlaceholder(
+  { placeholders }: Declared,
+  ...names: readonly Placeholder['name'][]
+): boolean {
   return placeholders.some(({ name }) => names.includes(name));
 }
 

@@ -10,7 +10,7 @@ import { type RowSource, readRows } from '../inputs/rows/source.ts';
 import { batchProviderOf } from '../jobs/provider-batch/batch-session.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import type { BatchOptions } from './options.ts';
-import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
+import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
 import { reportRow } from './progress/reporter.ts';
 
 /** Checks every row as far as possible without creating anything. */

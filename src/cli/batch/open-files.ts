@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import type { RowSource } from '../inputs/rows/source.ts';
 import { BatchJournal } from '../jobs/job-journal.ts';
 import type { BatchOptions } from './options.ts';
-import type { PreparedBatch } from './prepare.ts';
+import type { PreparedBatch } from './prepare-batch.ts';
 import { lockResults, openResults, standaloneJournal } from './results/results.ts';
 import type { ResultsFile } from './results/results-line.ts';
 import { type EarlierState, type Survey, surveyRows } from './survey.ts';

@@ -1,4 +1,5 @@
-import { errorText, type JobPlan, noRunFault } from '../jobs/job.ts';
+import type { JobPlan } from '../jobs/job.ts';
+import { errorText, noRunFault } from '../jobs/job-errors.ts';
 import type { JobState } from '../jobs/read-journal.ts';
 import type { Settlement } from '../jobs/settle-doubts.ts';
 import type { ResultState } from './results/results-line.ts';

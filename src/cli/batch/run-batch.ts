@@ -22,7 +22,7 @@ import { finishRow, type RunningBatch } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
 import type { BatchOptions } from './options.ts';
 import { planRow, type RowPlan } from './plan.ts';
-import { type PreparedBatch, prepareBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
+import { type PreparedBatch, prepareBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
 import { startBatchProgress } from './progress/progress.ts';
 import { reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
@@ -144,10 +144,10 @@ function countEarlierRuns(
   handed: ReturnType<typeof handedRows>,
 ): void {
   const before = spentBefore(known);
-  const kept = [...results.states];
+  const states = [...results.states];
   // Results come first, because they have the runs' amounts, and a run is counted only once.
-  const runs = kept.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
-  const lost = kept.filter(([id, { mayHaveRun }]) => mayHaveRun && !known.states.has(id)).map(([id]) => id);
+  const runs = states.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
+  const lost = states.filter(([id, { mayHaveRun }]) => mayHaveRun && !known.states.has(id)).map(([id]) => id);
   const unanswered = [...handed].filter(([id]) => !hasEnded(known.states.get(id)));
   const names = unanswered.map(([, { customId }]) => customId);
   budget.resume(connection, [...runs, ...before.runs], [...before.lost, ...lost, ...names]);

@@ -6,7 +6,7 @@ import { type RowSource, readRows } from '../inputs/rows/source.ts';
 import type { BatchJournal } from '../jobs/job-journal.ts';
 import { handedRows } from '../jobs/provider-batch/handover.ts';
 import type { BatchOptions } from './options.ts';
-import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare.ts';
+import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
 import type { ResultsFile } from './results/results-line.ts';
 
 /** The state that a batch is resumed from. */

@@ -26,7 +26,7 @@ export interface KnownPrompt {
 }
 
 /** The facts about a line's service that this machine has. Uses no network and writes nothing. */
-export class Known {
+export class CachedFacts {
   readonly #ctx: Context;
   #local: Promise<LocalFacts> | undefined;
 

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { CommandTable, Completes } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
-import { Known } from './cached-facts.ts';
+import { CachedFacts } from './cached-facts.ts';
 import { type BashLine, parseBashLine, type Quote, type ShellLine, unquoted } from './shell-line.ts';
 import { anyOf, type Candidate, type CandidateSource, commandNames, flagNames, SOURCES } from './sources.ts';
 import { completesOf, flagWithValue, isFlag, readTypedCommand, type TypedCommand } from './typed-command.ts';
@@ -115,7 +115,13 @@ async function candidatesFor(
   const { source, prefix } = sourceFor(call, current);
   const typed = current.slice(prefix.length);
   const lineCtx = withFlags(ctx, call);
-  const candidates = await Promise.resolve({ ctx: lineCtx, call, table, known: new Known(lineCtx), typed })
+  const candidates = await Promise.resolve({
+    ctx: lineCtx,
+    call,
+    table,
+    known: new CachedFacts(lineCtx),
+    typed,
+  })
     .then(source)
     .catch(() => []);
   return candidates

@@ -5,7 +5,7 @@ import { ageText } from '../core/time.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
-import type { Known, KnownPrompt } from './cached-facts.ts';
+import type { CachedFacts, KnownPrompt } from './cached-facts.ts';
 import { type TypedCommand, verbOf } from './typed-command.ts';
 
 /** A completion of the word under the cursor. */
@@ -22,7 +22,7 @@ export interface SourceRequest {
   readonly ctx: Context;
   readonly call: TypedCommand;
   readonly table: CommandTable;
-  readonly known: Known;
+  readonly known: CachedFacts;
   /** The typed part of the word, without its flag. */
   readonly typed: string;
 }

@@ -4,14 +4,14 @@ export type { UncheckedObject } from '../../wire/bounded-json.ts';
 export { isJsonObject };
 
 /** Returns an own property, so that an inherited `constructor` doesn't count. */
-export function own(value: unknown, key: string): unknown {
+export function ownProperty(value: unknown, key: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 /** Returns the non-empty text under the first key that has one. */
 export function textUnder(value: unknown, ...keys: readonly string[]): string | undefined {
   for (const key of keys) {
-    const field = own(value, key);
+    const field = ownProperty(value, key);
     if (typeof field === 'string' && field !== '') return field;
   }
   return undefined;

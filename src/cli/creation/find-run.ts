@@ -8,7 +8,7 @@ import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-l
 /** A run created later than this after a request, in milliseconds, can't be that request's. */
 export const WINDOW_MS = 600_000;
 /** The facts about a creation in doubt that a search for its run needs. */
-export type Doubt = Pick<JournalEntry, 'id' | 'time' | 'promptVersionId' | 'clockOffsetMs'>;
+export type UnansweredCreation = Pick<JournalEntry, 'id' | 'time' | 'promptVersionId' | 'clockOffsetMs'>;
 
 /** The result of a search for the run of a creation in doubt, in the service's list and the journal. */
 export interface SearchResult {
@@ -27,7 +27,7 @@ export interface SearchOptions {
   /** Runs known to be others', in addition to those in the journal. */
   readonly knownRunIds?: ReadonlySet<string>;
   /** Creations that may have made a run, in addition to those in the journal. */
-  readonly otherDoubts?: readonly Doubt[];
+  readonly otherDoubts?: readonly UnansweredCreation[];
 }
 
 /** Returns true if the setting or the environment declares that nobody else uses the key. @throws {CliError} if the variable is invalid */
@@ -48,7 +48,7 @@ export function isKeyExclusive({ env, settings }: Pick<Context, 'env' | 'setting
 export async function searchRuns(
   ctx: Context,
   connection: Connection,
-  doubts: readonly Doubt[],
+  doubts: readonly UnansweredCreation[],
   options: SearchOptions,
 ): Promise<SearchResult[]> {
   const { client } = connection;
@@ -79,12 +79,12 @@ export async function searchRuns(
   });
 }
 
-function lostCreation({ promptVersionId, time, clockOffsetMs }: Doubt): LostCreation {
+function lostCreation({ promptVersionId, time, clockOffsetMs }: UnansweredCreation): LostCreation {
   return { promptVersionId, sentAt: Date.parse(time), clockOffsetMs };
 }
 
 /** Returns true if the run of one creation could be mistaken for the other's, by either clock. */
-function overlaps(other: Doubt, doubt: Doubt, offsetMs: number): boolean {
+function overlaps(other: UnansweredCreation, doubt: UnansweredCreation, offsetMs: number): boolean {
   if (other.id === doubt.id || other.promptVersionId !== doubt.promptVersionId) return false;
   const apart = [
     Date.parse(other.time) - Date.parse(doubt.time),
@@ -94,7 +94,7 @@ function overlaps(other: Doubt, doubt: Doubt, offsetMs: number): boolean {
 }
 
 /** Returns the service's time of a creation in milliseconds since the Unix epoch, by the clock offset then or, if unknown, now. */
-function serviceTime({ time, clockOffsetMs }: Doubt, offsetMs: number): number {
+function serviceTime({ time, clockOffsetMs }: UnansweredCreation, offsetMs: number): number {
   return Date.parse(time) + (clockOffsetMs ?? offsetMs);
 }
 
@@ -102,14 +102,14 @@ function serviceTime({ time, clockOffsetMs }: Doubt, offsetMs: number): number {
 async function othersInDoubt(
   { journal }: Context,
   { service }: Connection,
-  doubts: readonly Doubt[],
+  doubts: readonly UnansweredCreation[],
   offsetMs: number,
-): Promise<Doubt[]> {
+): Promise<UnansweredCreation[]> {
   const local = Math.min(...doubts.map(({ time }) => Date.parse(time))) - WINDOW_MS;
   const remote = Math.min(...doubts.map(doubt => serviceTime(doubt, offsetMs))) - WINDOW_MS;
-  const isOlder = (entry: Doubt): boolean =>
+  const isOlder = (entry: UnansweredCreation): boolean =>
     Date.parse(entry.time) < local && serviceTime(entry, offsetMs) < remote;
-  const others: Doubt[] = [];
+  const others: UnansweredCreation[] = [];
   for await (const entry of journal.newestFirst(isOlder)) {
     if (entry.baseUrl === service && mayHaveMadeRun(entry)) others.push(entry);
   }

@@ -2,22 +2,22 @@ import {
   countOf,
   isJsonObject,
   listOf,
-  own,
+  ownProperty,
   scalarText,
   textUnder,
   type UncheckedObject,
 } from '../core/json-value.ts';
 import {
   defaultText,
-  field,
-  flag,
+  FIELD_TYPES,
   type ImageField,
   type InputFields,
-  part,
+  readBoolean,
   readOptional,
+  requireObject,
+  scalarTexts,
   type TextField,
-  TYPES,
-  texts,
+  textField,
   UnknownShape,
 } from './input-fields.ts';
 
@@ -61,28 +61,33 @@ function describeOne(config: unknown): InputFields {
 }
 
 function textFieldsIn(config: unknown): TextField[] | undefined {
-  const texts = own(config, 'textInputs');
-  const variables = [own(config, 'variables'), own(texts, 'variables')].find(
+  const texts = ownProperty(config, 'textInputs');
+  const variables = [ownProperty(config, 'variables'), ownProperty(texts, 'variables')].find(
     value => isJsonObject(value) && Object.values(value).every(isJsonObject),
   );
   if (variables !== undefined) {
-    return Object.entries(part(variables)).map(([key, variable]) => describeVariable(key, part(variable)));
+    return Object.entries(requireObject(variables)).map(([key, variable]) =>
+      describeVariable(key, requireObject(variable)),
+    );
   }
   if (texts === undefined) return undefined;
-  return Object.entries(part(texts)).map(([key, input]) => describeKeyed(key, part(input)));
+  return Object.entries(requireObject(texts)).map(([key, input]) => describeKeyed(key, requireObject(input)));
 }
 
 /** Reads shape (a): `{type, description, required, default, enum}`. */
 function describeKeyed(key: string, input: UncheckedObject): TextField {
-  const type = readOptional(own(input, 'type'), scalarText);
-  const listed = own(input, 'enum') ?? own(input, 'options') ?? own(own(input, 'items'), 'enum');
-  const isRequired = readOptional(own(input, 'required'), flag) !== false;
-  const isMultiple = readOptional(own(input, 'multiple'), flag) === true || type === 'array';
-  return field(key, isRequired && own(input, 'optional') !== true, listed, {
+  const type = readOptional(ownProperty(input, 'type'), scalarText);
+  const listed =
+    ownProperty(input, 'enum') ??
+    ownProperty(input, 'options') ??
+    ownProperty(ownProperty(input, 'items'), 'enum');
+  const isRequired = readOptional(ownProperty(input, 'required'), readBoolean) !== false;
+  const isMultiple = readOptional(ownProperty(input, 'multiple'), readBoolean) === true || type === 'array';
+  return textField(key, isRequired && ownProperty(input, 'optional') !== true, listed, {
     description: textUnder(input, 'description', 'title', 'label'),
-    default: readOptional(own(input, 'default'), defaultText),
-    type: TYPES[type ?? ''],
-    items: TYPES[textUnder(own(input, 'items'), 'type') ?? ''],
+    default: readOptional(ownProperty(input, 'default'), defaultText),
+    type: FIELD_TYPES[type ?? ''],
+    items: FIELD_TYPES[textUnder(ownProperty(input, 'items'), 'type') ?? ''],
     multiple: isMultiple ? {} : undefined,
   });
 }
@@ -92,12 +97,12 @@ const IDENTIFIER = /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 /** Reads shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with `options` it is a choice. */
 function describeVariable(key: string, variable: UncheckedObject): TextField {
-  readOptional(own(variable, 'type'), scalarText);
-  const several = own(variable, 'multiple');
+  readOptional(ownProperty(variable, 'type'), scalarText);
+  const several = ownProperty(variable, 'multiple');
   const isMultiple = isJsonObject(several) || several === true;
-  const defaults = texts(own(variable, 'defaultValues')).filter(text => text !== '');
+  const defaults = scalarTexts(ownProperty(variable, 'defaultValues')).filter(text => text !== '');
   const name = IDENTIFIER.test(key) ? (textUnder(variable, 'name', 'key') ?? key) : key;
-  return field(name, own(variable, 'allowEmpty') !== true, own(variable, 'options'), {
+  return textField(name, ownProperty(variable, 'allowEmpty') !== true, ownProperty(variable, 'options'), {
     description: textUnder(variable, 'description', 'label', 'title'),
     // A list of only empty texts is a blank form, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
@@ -106,7 +111,7 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
 }
 
 function boundsOf(multiple: unknown): TextField['multiple'] {
-  const [min, max] = [countOf(own(multiple, 'min')), countOf(own(multiple, 'max'))];
+  const [min, max] = [countOf(ownProperty(multiple, 'min')), countOf(ownProperty(multiple, 'max'))];
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
@@ -116,11 +121,11 @@ const MOST_REFERENCES = 10;
 
 /** Returns the JSON Type Definition of the inputs, but not an input that happens to have that name. */
 function jtdIn(config: unknown): UncheckedObject | undefined {
-  const texts = own(config, 'textInputs');
+  const texts = ownProperty(config, 'textInputs');
   const hasForm = (value: unknown): boolean =>
-    ['properties', 'optionalProperties'].some(form => isJsonObject(own(value, form)));
-  const named = [own(config, 'inputsJTD'), own(texts, 'inputsJTD')].find(
-    value => hasForm(value) || own(own(value, 'metadata'), 'imageCount') !== undefined,
+    ['properties', 'optionalProperties'].some(form => isJsonObject(ownProperty(value, form)));
+  const named = [ownProperty(config, 'inputsJTD'), ownProperty(texts, 'inputsJTD')].find(
+    value => hasForm(value) || ownProperty(ownProperty(value, 'metadata'), 'imageCount') !== undefined,
   );
   const bare = [config, texts].find(
     value =>
@@ -128,18 +133,18 @@ function jtdIn(config: unknown): UncheckedObject | undefined {
       hasForm(value) &&
       Object.keys(value).every(key => JTD_KEYWORDS.includes(key)) &&
       ['properties', 'optionalProperties'].every(form =>
-        Object.values(own(value, form) ?? {}).every(isJsonObject),
+        Object.values(ownProperty(value, form) ?? {}).every(isJsonObject),
       ),
   );
   const jtd = named ?? bare;
-  return jtd === undefined ? undefined : part(jtd);
+  return jtd === undefined ? undefined : requireObject(jtd);
 }
 
 /** Reads shape (b): RFC 8927, with `description` and `default` in the metadata. */
 function describeJtd(schema: UncheckedObject): TextField[] {
-  const definitions = own(schema, 'definitions');
+  const definitions = ownProperty(schema, 'definitions');
   const describe = (form: string, required: boolean): TextField[] =>
-    Object.entries(own(schema, form) ?? {}).map(([key, property]) =>
+    Object.entries(ownProperty(schema, form) ?? {}).map(([key, property]) =>
       describeProperty(key, required, resolve(property, definitions), definitions),
     );
   return [...describe('properties', true), ...describe('optionalProperties', false)];
@@ -151,18 +156,18 @@ function describeProperty(
   property: UncheckedObject,
   definitions: unknown,
 ): TextField {
-  const metadata = own(property, 'metadata');
-  const itemForm = own(property, 'elements');
+  const metadata = ownProperty(property, 'metadata');
+  const itemForm = ownProperty(property, 'elements');
   const elements = itemForm === undefined ? undefined : resolve(itemForm, definitions);
-  const type = readOptional(own(property, 'type'), scalarText) ?? '';
+  const type = readOptional(ownProperty(property, 'type'), scalarText) ?? '';
   const isObjectForm = ['properties', 'values', 'discriminator'].some(
-    form => own(property, form) !== undefined,
+    form => ownProperty(property, form) !== undefined,
   );
-  return field(key, required, own(elements ?? property, 'enum'), {
+  return textField(key, required, ownProperty(elements ?? property, 'enum'), {
     description: textUnder(metadata, 'description', 'title', 'label') ?? textUnder(property, 'description'),
-    default: readOptional(own(metadata, 'default'), defaultText),
-    type: elements !== undefined ? 'array' : isObjectForm ? 'object' : TYPES[type],
-    items: TYPES[textUnder(elements, 'type') ?? ''],
+    default: readOptional(ownProperty(metadata, 'default'), defaultText),
+    type: elements !== undefined ? 'array' : isObjectForm ? 'object' : FIELD_TYPES[type],
+    items: FIELD_TYPES[textUnder(elements, 'type') ?? ''],
     multiple: elements !== undefined ? {} : undefined,
   });
 }
@@ -171,23 +176,23 @@ function describeProperty(
 function resolve(form: unknown, definitions: unknown): UncheckedObject {
   let target = form;
   for (let step = 0; step < MOST_REFERENCES; step += 1) {
-    const name = own(target, 'ref');
-    if (typeof name !== 'string') return part(target);
-    target = own(definitions, name);
+    const name = ownProperty(target, 'ref');
+    if (typeof name !== 'string') return requireObject(target);
+    target = ownProperty(definitions, name);
   }
   throw new UnknownShape();
 }
 
 /** Returns the images from the first place that names any; undefined if none does. */
 function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefined {
-  const inputs = own(config, 'imageInputs');
+  const inputs = ownProperty(config, 'imageInputs');
   const places = [
-    Array.isArray(inputs) ? inputs : own(inputs, 'images'),
-    own(config, 'images'),
-    own(own(config, 'textInputs'), 'images'),
+    Array.isArray(inputs) ? inputs : ownProperty(inputs, 'images'),
+    ownProperty(config, 'images'),
+    ownProperty(ownProperty(config, 'textInputs'), 'images'),
   ].filter(Array.isArray);
-  const counts = [jtd, inputs, own(inputs, 'inputsJTD')]
-    .map(place => own(own(place, 'metadata'), 'imageCount'))
+  const counts = [jtd, inputs, ownProperty(inputs, 'inputsJTD')]
+    .map(place => ownProperty(ownProperty(place, 'metadata'), 'imageCount'))
     .filter(count => count !== undefined);
   const isOther = inputs !== undefined && !Array.isArray(inputs) && places.length + counts.length === 0;
   if (isOther && !(isJsonObject(inputs) && Object.keys(inputs).length === 0)) throw new UnknownShape();
@@ -203,7 +208,7 @@ function unnamedImages(count: unknown): readonly UncheckedObject[] {
 }
 
 function imageField(image: unknown): ImageField {
-  const name = textUnder(part(image), 'name', 'key');
+  const name = textUnder(requireObject(image), 'name', 'key');
   const description = textUnder(image, 'description', 'title', 'label');
   return { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
 }

@@ -38,7 +38,7 @@ export interface InputFields {
 export class UnknownShape extends Error {}
 
 /** Returns a part that must be an object. @throws {UnknownShape} if it is not */
-export function part(value: unknown): UncheckedObject {
+export function requireObject(value: unknown): UncheckedObject {
   if (isJsonObject(value)) return value;
   throw new UnknownShape();
 }
@@ -51,9 +51,10 @@ export function readOptional<T>(value: unknown, read: (value: unknown) => T | un
   return content;
 }
 
-export const flag = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);
+export const readBoolean = (value: unknown): boolean | undefined =>
+  typeof value === 'boolean' ? value : undefined;
 
-export const TYPES: Readonly<Record<string, TextField['type']>> = {
+export const FIELD_TYPES: Readonly<Record<string, TextField['type']>> = {
   number: 'number',
   float: 'number',
   float32: 'number',
@@ -77,7 +78,7 @@ type TextFieldFacts = {
 };
 
 /** Returns a field without the properties that the config omits; `listed` are its choices in a form for `readFieldChoices`. */
-export function field(key: string, required: boolean, listed: unknown, facts: TextFieldFacts): TextField {
+export function textField(key: string, required: boolean, listed: unknown, facts: TextFieldFacts): TextField {
   const { choices = [], labels } = readOptional(listed, readFieldChoices) ?? {};
   // A choice is asked as a choice, whatever type it represents.
   const isChoice = choices.length > 0;
@@ -116,10 +117,10 @@ function optionLabel(option: unknown): string | undefined {
 }
 
 export function defaultText(value: unknown): string | undefined {
-  return Array.isArray(value) ? texts(value).join(', ') : scalarText(value);
+  return Array.isArray(value) ? scalarTexts(value).join(', ') : scalarText(value);
 }
 
-export function texts(values: unknown): string[] {
+export function scalarTexts(values: unknown): string[] {
   return (Array.isArray(values) ? listOf(values) : [values])
     .map(scalarText)
     .filter(text => text !== undefined);

@@ -101,16 +101,16 @@ const MOST_RECENT = 20;
 
 /** Searches while the user types. Without words, offers aliases and the local prompts or those used before. */
 async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
-  const offered = await offeredPrompts(ctx, connection);
+  const prompts = await offeredPrompts(ctx, connection);
   const refused = new AbortController();
   const find = async (words: string, signal: AbortSignal): Promise<readonly Choice<PickedPrompt>[]> => {
     const query = words.trim().slice(0, MAX_QUERY_LENGTH);
-    if (query === '') return offered;
+    if (query === '') return prompts;
     await ctx.clock.sleep(PAUSE_MS, signal);
     try {
       const { rows } = await connection.client.prompts.search(query, { signal });
       return [
-        ...matchingChoices(offered, query).filter(({ value }) => value.alias),
+        ...matchingChoices(prompts, query).filter(({ value }) => value.alias),
         ...rows.map(promptChoice),
       ];
     } catch (error) {
@@ -120,7 +120,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
     }
   };
   const prompter = await ctx.prompter();
-  const description = offered.length === 0 ? 'words to search for' : 'words to search for, or one of these';
+  const description = prompts.length === 0 ? 'words to search for' : 'words to search for, or one of these';
   return prompter.search(
     { message: 'prompt', description, find },
     AbortSignal.any([ctx.signal, refused.signal]),

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
-import { failedOutcome, type InDoubt, type Job, type JobOutcome, type JobPlan, noRunFault } from './job.ts';
+import { failedOutcome, type InDoubt, type Job, type JobOutcome, type JobPlan } from './job.ts';
+import { noRunFault } from './job-errors.ts';
 import { type JobWork, runJob } from './run-job.ts';
 import { recordSettlement, type Settlement, settleDoubts, withCandidates } from './settle-doubts.ts';
 import type { StopControl } from './stop-control.ts';

@@ -1,21 +1,8 @@
-import {
-  NetworkError,
-  PaymentRequiredError,
-  PromptServiceError,
-  RateLimitError,
-  UnauthorizedError,
-} from '../../client/errors.ts';
-import { MAX_RETRY_AFTER_MS } from '../../net/retry.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { failureOf } from '../core/failure.ts';
-import { isJsonObject } from '../core/json-value.ts';
 import type { Reservation } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation.ts';
-import { CliError, notFoundError } from '../errors.ts';
-import { EXIT } from '../exit-codes.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
-import { ProviderRunError } from '../outputs/provider-fault.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
 /** The id and number of a job. */
@@ -125,54 +112,6 @@ export interface JobJournal {
   running(job: JobName, runId: string, recovered: boolean): Promise<void>;
 }
 
-/** Returns true for a fault of this machine or of promptrun itself, which every further job would meet too. */
-export function isFatal(error: unknown): boolean {
-  if (error instanceof CliError) return error.status === 'FILE_ERROR' || error.status === 'CONFIG_ERROR';
-  return !(error instanceof PromptServiceError);
-}
-
-/** Returns the run whose wait ended in this error, if the error names it. */
-export function runIdOfError(error: unknown): string | undefined {
-  const runId = error instanceof CliError && isJsonObject(error.data) ? error.data['runId'] : undefined;
-  return typeof runId === 'string' ? runId : undefined;
-}
-
-/** Returns true if a cap refused the creation. */
-export function isAtCap(error: unknown): boolean {
-  return error instanceof CliError && error.exitCode === EXIT.capReached;
-}
-
-/** Returns true if the service asks for a pause longer than the client waits. */
-export function isLongPause(error: unknown): boolean {
-  return error instanceof RateLimitError && (error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS;
-}
-
-/** Returns true if the creation made no run and may be sent again now. */
-export function maySendAgain(error: unknown): boolean {
-  return error instanceof RateLimitError
-    ? !isLongPause(error)
-    : error instanceof NetworkError && error.nothingSent;
-}
-
-/** Returns true for a refusal of the key, the account or its quota, which every further job would meet too. */
-export function isRefusalOfAll(error: unknown): boolean {
-  if (error instanceof ProviderRunError) return error.kind === 'unauthorised' || error.kind === 'quota';
-  return error instanceof UnauthorizedError || error instanceof PaymentRequiredError || isLongPause(error);
-}
-
-/** Returns true if nothing of the creation was sent to a service, or to the provider behind it. */
-export function hasReachedNobody(error: unknown): boolean {
-  if (error instanceof ProviderRunError) return error.kind === 'unreachable';
-  return error instanceof NetworkError && error.nothingSent;
-}
-
-/** Returns an error's text for the results, with the row's line if it was found before anything was sent. */
-export function errorText(error: unknown, place?: { readonly line: number }): string {
-  const { message, status } = failureOf(error);
-  const where = place !== undefined && error instanceof CliError ? `line ${place.line}: ` : '';
-  return `${where}${message} (${status})`;
-}
-
 /** Returns the outcome of a job that failed without a run. */
 export function failedOutcome(
   { clock }: Pick<Context, 'clock'>,
@@ -180,9 +119,4 @@ export function failedOutcome(
 ): Extract<JobOutcome, { kind: 'failed' }> {
   const facts = { request: undefined, sentAt: undefined, endedAt: clock.now() };
   return { kind: 'failed', runId: undefined, facts, error, mayHaveRun: false };
-}
-
-/** Returns the error of a job whose creation was never answered and made no run. */
-export function noRunFault(): CliError {
-  return notFoundError('the creation was never answered, and the service has no matching run');
 }

@@ -11,19 +11,15 @@ import { EXIT } from '../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { providerFaultOf } from '../outputs/provider-fault.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import type { Job, JobJournal, JobOutcome, JobPlan, RunDetails } from './job.ts';
 import {
   hasReachedNobody,
   isAtCap,
   isFatal,
   isRefusalOfAll,
-  type Job,
-  type JobJournal,
-  type JobOutcome,
-  type JobPlan,
   maySendAgain,
-  type RunDetails,
   runIdOfError,
-} from './job.ts';
+} from './job-errors.ts';
 import { NoMoreWanted } from './stop-control.ts';
 
 /** The context of a command's jobs. */

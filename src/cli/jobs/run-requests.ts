@@ -4,8 +4,9 @@ import type { Budget } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { isAtCap, type Job, type JobJournal, type JobOutcome, secondsOf } from './job.ts';
+import { type Job, type JobJournal, type JobOutcome, secondsOf } from './job.ts';
 import { type PlannedJob, runJobs } from './job-engine.ts';
+import { isAtCap } from './job-errors.ts';
 import { StopControl } from './stop-control.ts';
 
 /** The result of a request. */

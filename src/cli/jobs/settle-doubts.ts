@@ -1,6 +1,11 @@
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { type Doubt, type SearchOptions, type SearchResult, searchRuns } from '../creation/find-run.ts';
+import {
+  type SearchOptions,
+  type SearchResult,
+  searchRuns,
+  type UnansweredCreation,
+} from '../creation/find-run.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { InDoubt, JobJournal, JobName } from './job.ts';
 
@@ -19,7 +24,10 @@ export type Settlement =
   | { readonly kind: 'in doubt'; readonly candidates: readonly RunRow[] | undefined };
 
 /** Returns true if a service that keeps idempotency keys still has the key of a creation. */
-export function keyIsKept({ clock }: Pick<Context, 'clock'>, { time }: Pick<Doubt, 'time'>): boolean {
+export function keyIsKept(
+  { clock }: Pick<Context, 'clock'>,
+  { time }: Pick<UnansweredCreation, 'time'>,
+): boolean {
   return clock.now() - Date.parse(time) < KEY_LIFETIME_MS;
 }
 
@@ -27,7 +35,7 @@ export function keyIsKept({ clock }: Pick<Context, 'clock'>, { time }: Pick<Doub
  * Settles as many creations in doubt as possible. If the service keeps idempotency keys, they can be sent again; otherwise
  * one pass over the list of runs decides. If the list can't be read, they stay in doubt.
  */
-export async function settleDoubts<D extends Doubt>(
+export async function settleDoubts<D extends UnansweredCreation>(
   ctx: Context,
   connection: Connection,
   doubts: readonly D[],
@@ -35,7 +43,8 @@ export async function settleDoubts<D extends Doubt>(
 ): Promise<(readonly [D, Settlement])[]> {
   if (doubts.length === 0) return [];
   const { client } = connection;
-  const isKept = (doubt: Doubt): boolean => client.keepsIdempotencyKeys === true && keyIsKept(ctx, doubt);
+  const isKept = (doubt: UnansweredCreation): boolean =>
+    client.keepsIdempotencyKeys === true && keyIsKept(ctx, doubt);
   const toSearch = doubts.filter(doubt => !isKept(doubt));
   const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
   const settlements = new Map(toSearch.map((doubt, at) => [doubt, settlementOf(searches[at])]));
@@ -68,7 +77,7 @@ export function withCandidates(
 export async function recordSettlement(
   ctx: Context,
   journal: Pick<JobJournal, 'running'>,
-  { job, creation }: { readonly job: JobName; readonly creation: Doubt },
+  { job, creation }: { readonly job: JobName; readonly creation: UnansweredCreation },
   settlement: Settlement,
 ): Promise<void> {
   if (settlement.kind === 'wait') {

@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../context.ts';
 import { CliError, Interrupted } from '../errors.ts';
-import { hasReachedNobody, isRefusalOfAll, type JobOutcome } from './job.ts';
+import type { JobOutcome } from './job.ts';
+import { hasReachedNobody, isRefusalOfAll } from './job-errors.ts';
 
 /** The abort reason if no more rows may start. */
 export class NoMoreWanted extends Error {

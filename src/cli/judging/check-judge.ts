@@ -4,7 +4,7 @@ import { counted } from '../core/counted.ts';
 import { type Failure, failureOf } from '../core/failure.ts';
 import { Budget } from '../creation/budget.ts';
 import type { Caps } from '../creation/caps.ts';
-import { CliError, resumable } from '../errors.ts';
+import { CliError, withResumeHint } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { requestDigest } from '../inputs/request-body.ts';
 import type { SourceFlags } from '../inputs/rows/source.ts';
@@ -64,11 +64,11 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   const asking = withResumeJournal(ctx, journalName, connection, async journal => {
     const concurrency = concurrencyFor(connection, options.concurrency);
     const more = { ...options, concurrency, budget, journal, stop: new StopControl() };
-    const kept = await ResumableRequests.open(ctx, connection, () => true, more);
-    await kept.run(jobs, async ({ id }, result) => void results.set(id, result));
+    const requests = await ResumableRequests.open(ctx, connection, () => true, more);
+    await requests.run(jobs, async ({ id }, result) => void results.set(id, result));
   });
   await asking.catch((error: unknown) => {
-    throw resumable(error);
+    throw withResumeHint(error);
   });
   await budget.totals(true);
   return { ...verdictsOf(rows, jobs, results), budget };

@@ -7,7 +7,7 @@ import { isUuid, labelFault, type PromptSearchRow, type PromptVersion } from '..
 import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
-import { heldRows } from '../outputs/present-pages.ts';
+import { rowBuffer } from '../outputs/present-pages.ts';
 import { aliasOrName, connectionFor, promptFileOf, versionOfFile } from '../targets/prompt-file.ts';
 import { findByName, unlessNotFound } from '../targets/prompt-name.ts';
 import { readVersion, resolveTarget } from '../targets/target.ts';
@@ -55,19 +55,19 @@ export class SessionPrompts {
     this.#options = options;
   }
 
-  /** Opens the offer. @throws {CliError} if an allowed prompt does not exist, or the directory can't be read */
+  /** Opens the prompts of a session. @throws {CliError} if an allowed prompt does not exist, or the directory can't be read */
   static async open(ctx: Context, options: OfferOptions): Promise<SessionPrompts> {
-    const offer = new SessionPrompts(ctx, options);
-    await offer.#fromDirectory();
-    if (options.allow.length === 0) return offer;
+    const session = new SessionPrompts(ctx, options);
+    await session.#fromDirectory();
+    if (options.allow.length === 0) return session;
     const allowed = new Set<string>();
     for (const name of options.allow) {
-      const { id, label } = await offer.#identify(name);
+      const { id, label } = await session.#identify(name);
       if (label === undefined) allowed.add(id);
-      else offer.#labelled.push(label);
+      else session.#labelled.push(label);
     }
-    offer.#allowed = allowed;
-    return offer;
+    session.#allowed = allowed;
+    return session;
   }
 
   /** Lists the prompts; for a service without a list, the allowed or cached ones. */
@@ -230,10 +230,10 @@ async function publishedPrompts(
   { client, prompts }: Connection,
   signal: AbortSignal,
 ): Promise<OfferedPrompt[]> {
-  const held = heldRows<OfferedPrompt>('prompts');
+  const buffer = rowBuffer<OfferedPrompt>('prompts');
   try {
-    for await (const row of client.prompts.all({}, { signal })) held.add([offeredRow(row)]);
-    return [...held.rows];
+    for await (const row of client.prompts.all({}, { signal })) buffer.add([offeredRow(row)]);
+    return [...buffer.rows];
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     const slugs = prompts.slugs();

@@ -70,25 +70,25 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
   const { columns, of, nothing } = form;
   const asking = `asking for the ${of}`;
   if (wantsJson(ctx)) {
-    const held = heldRows<T>(of, '--query');
-    const value = await withSpinner(ctx, asking, collectRows(pages, held.add));
-    await printValue(ctx, held.rows);
+    const buffer = rowBuffer<T>(of, '--query');
+    const value = await withSpinner(ctx, asking, collectRows(pages, buffer.add));
+    await printValue(ctx, buffer.rows);
     return value;
   }
   // Keeps only the cells, because a row may hold far more.
-  const held = heldRows<Cell[]>(of);
+  const buffer = rowBuffer<Cell[]>(of);
   const cellsOf = (row: T): Cell[] => columns.map(({ cell }) => cell(row));
   const value = await withSpinner(
     ctx,
     asking,
-    collectRows(pages, rows => held.add(rows.map(cellsOf))),
+    collectRows(pages, rows => buffer.add(rows.map(cellsOf))),
   );
   const shown = columns.map((column, at) => ({
     ...column,
     plain: null,
     cell: (row: Cell[]) => row[at] ?? '',
   }));
-  await presentList(ctx, held.rows, { columns: shown, ...(nothing !== undefined && { nothing }) });
+  await presentList(ctx, buffer.rows, { columns: shown, ...(nothing !== undefined && { nothing }) });
   return value;
 }
 
@@ -98,11 +98,11 @@ async function collectRows<T, R>(pages: Pages<T, R>, add: (rows: readonly T[]) =
   return page.value;
 }
 
-/** Maximum size of held rows as JSON, in bytes; as values they take two to three times the memory. */
+/** Maximum size of buffered rows as JSON, in bytes; as values they take two to three times the memory. */
 const MOST_HELD = 64 * 1024 * 1024;
 
 /** Rows that are shown only after all have arrived. */
-export interface HeldRows<T> {
+export interface RowBuffer<T> {
   readonly rows: readonly T[];
   /** Adds rows. @throws {CliError | ProtocolError} if together they are too large to hold */
   readonly add: (rows: readonly T[]) => void;
@@ -114,7 +114,7 @@ export interface HeldRows<T> {
  * @param of the plural noun of the rows
  * @param flag the flag that needs the whole list; default: a table on a terminal
  */
-export function heldRows<T>(of: string, flag?: string): HeldRows<T> {
+export function rowBuffer<T>(of: string, flag?: string): RowBuffer<T> {
   const rows: T[] = [];
   let size = 0;
   return {

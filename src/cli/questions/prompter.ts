@@ -15,7 +15,7 @@ async function askForList(
   { message, description = '', default: standard = [], required = false }: OpenQuestion<readonly string[]>,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const offered = standard.join(', ');
+  const defaultText = standard.join(', ');
   const items: string[] = [];
   for (;;) {
     const isFirst = items.length === 0;
@@ -25,12 +25,12 @@ async function askForList(
         description: isFirst
           ? `${description === '' ? '' : `${description}. `}One item a line; an empty line ends it.`
           : '',
-        ...(isFirst && { default: offered, required }),
+        ...(isFirst && { default: defaultText, required }),
         lines: 'several items',
       },
       signal,
     );
-    if (isFirst && answer === offered) return standard;
+    if (isFirst && answer === defaultText) return standard;
     if (answer === '') return items;
     items.push(...answer.split('\n').filter(line => line !== ''));
   }

@@ -8,8 +8,8 @@ import type { EngineFault } from '../../models/engine.ts';
 import { LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { toCliError } from '../core/failure.ts';
-import { fieldText, isJsonObject, listOf, own, type UncheckedObject } from '../core/json-value.ts';
-import type { RecordedRequest, Recorder } from '../core/recorder.ts';
+import { fieldText, isJsonObject, listOf, ownProperty, type UncheckedObject } from '../core/json-value.ts';
+import type { RecordedRequest, Recorder, UncountedRequest } from '../core/recorder.ts';
 import {
   MOST_MEDIA,
   MOST_MEDIA_BYTES,
@@ -54,82 +54,109 @@ const MOST_PENDING = 8;
  * @throws {LinkFault} for a link in place of one of the directory's own folders
  */
 export function recordTo(options: RecordOptions): Recorder {
-  const { baseUrl, note } = options;
-  const kept = new RecordingDirectory(options.directory);
-  for (const folder of RecordingDirectory.folders) kept.check(folder);
-  const counter = new RequestCounter();
-  /** Creations whose runs have not ended, by run id. */
-  const running = new Map<string, RecordedRequest>();
-  const pending = new Set<Promise<void>>();
-  let link: LinkFault | undefined;
-  let providerKeys: Promise<readonly string[]> | undefined;
+  return new ServiceRecorder(options);
+}
 
-  const keep = async (request: TransportRequest, place: string, answer: RecordedAnswer): Promise<void> => {
-    providerKeys ??= options.providerKeys();
-    const masked = maskedFor(request, await providerKeys);
-    const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
-    const isCreation = request.method === 'POST' && place === '/runs';
-    const creation = isCreation
-      ? counter.get(request.headers[IDEMPOTENCY_KEY_HEADER])
-      : request.method === 'GET' && running.get(runId);
-    if (creation) {
-      const goingOn = runThatGoesOn(answer);
-      if (goingOn !== undefined) running.set(goingOn, creation);
-      else {
-        const recording = await recordingOf(kept, creation, answer, options);
-        await kept.write(RecordingDirectory.fileOf(creation), masked(recording));
-      }
-    } else if (isKeptAsAnswer(request, place)) {
-      const file = RecordingDirectory.answerFileOf(place);
-      await kept.writeAnswer(file, masked(place), masked(answer));
-    }
-  };
-  const keepLater = (request: TransportRequest, place: string, answer: RecordedAnswer): void => {
-    const keeping = keep(request, place, answer)
-      .catch((error: unknown) => {
-        if (error instanceof LinkFault) link ??= error;
-        else note(`note: not recorded: ${messageOf(error)}`);
-      })
-      .finally(() => pending.delete(keeping));
-    pending.add(keeping);
-  };
-  const check = (file: string): void => {
+class ServiceRecorder implements Recorder {
+  readonly mode = 'record';
+  readonly #options: RecordOptions;
+  readonly #directory: RecordingDirectory;
+  readonly #counter = new RequestCounter();
+  /** Creations whose runs have not ended, by run id. */
+  readonly #running = new Map<string, RecordedRequest>();
+  /** Answers that are being written. */
+  readonly #pending = new Set<Promise<void>>();
+  /** The first link in the way of an answer. */
+  #link: LinkFault | undefined;
+  #providerKeys: Promise<readonly string[]> | undefined;
+
+  constructor(options: RecordOptions) {
+    this.#options = options;
+    this.#directory = new RecordingDirectory(options.directory);
+    for (const folder of RecordingDirectory.folders) this.#directory.check(folder);
+  }
+
+  async begin(idempotencyKey: string, request: UncountedRequest): Promise<void> {
+    this.#refuseLink(RecordingDirectory.fileOf(this.#counter.add(idempotencyKey, request)));
+  }
+
+  adopt(runId: string, request: UncountedRequest): void {
+    const creation = this.#counter.add(`run ${runId}`, request);
+    this.#refuseLink(RecordingDirectory.fileOf(creation));
+    this.#running.set(runId, creation);
+  }
+
+  async wrap(open: () => Promise<Transport>): Promise<Transport> {
+    const transport = await open();
+    return {
+      ...(transport.owns && { owns: transport.owns }),
+      request: request => this.#request(transport, request),
+      close: () => this.#close(transport),
+    };
+  }
+
+  async #request(transport: Transport, request: TransportRequest): ReturnType<Transport['request']> {
+    const place = pathBelow(this.#options.baseUrl, request.url);
+    if (place === undefined) return transport.request(request);
+    if (isKeptAsAnswer(request, place)) this.#refuseLink(RecordingDirectory.answerFileOf(place));
+    if (this.#pending.size >= MOST_PENDING) await Promise.race(this.#pending);
+    return sendAndKeep(transport, request, answer => this.#recordLater(request, place, answer));
+  }
+
+  async #close(transport: Transport): Promise<void> {
+    await Promise.all(this.#pending);
+    await transport.close();
+    if (this.#link !== undefined) throw this.#link;
+  }
+
+  #refuseLink(file: string): void {
     try {
-      kept.check(file);
+      this.#directory.check(file);
     } catch (error) {
-      if (error instanceof LinkFault) link ??= error;
+      if (error instanceof LinkFault) this.#link ??= error;
       throw toCliError(error);
     }
-  };
-  return {
-    mode: 'record',
-    begin: async (idempotencyKey, request) => {
-      check(RecordingDirectory.fileOf(counter.add(idempotencyKey, request)));
-    },
-    adopt: (runId, request) => {
-      const creation = counter.add(`run ${runId}`, request);
-      check(RecordingDirectory.fileOf(creation));
-      running.set(runId, creation);
-    },
-    wrap: async open => {
-      const transport = await open();
-      return {
-        ...(transport.owns && { owns: transport.owns }),
-        close: async () => {
-          await Promise.all(pending);
-          await transport.close();
-          if (link !== undefined) throw link;
-        },
-        request: async request => {
-          const place = pathBelow(baseUrl, request.url);
-          if (place === undefined) return transport.request(request);
-          if (isKeptAsAnswer(request, place)) check(RecordingDirectory.answerFileOf(place));
-          if (pending.size >= MOST_PENDING) await Promise.race(pending);
-          return sendAndKeep(transport, request, answer => keepLater(request, place, answer));
-        },
-      };
-    },
-  };
+  }
+
+  #recordLater(request: TransportRequest, place: string, answer: RecordedAnswer): void {
+    const recording = this.#record(request, place, answer)
+      .catch((error: unknown) => {
+        if (error instanceof LinkFault) this.#link ??= error;
+        else this.#options.note(`note: not recorded: ${messageOf(error)}`);
+      })
+      .finally(() => this.#pending.delete(recording));
+    this.#pending.add(recording);
+  }
+
+  async #record(request: TransportRequest, place: string, answer: RecordedAnswer): Promise<void> {
+    this.#providerKeys ??= this.#options.providerKeys();
+    const masked = maskedFor(request, await this.#providerKeys);
+    const creation = this.#creationOf(request, place);
+    if (creation) {
+      await this.#recordCreation(creation, answer, masked);
+    } else if (isKeptAsAnswer(request, place)) {
+      const file = RecordingDirectory.answerFileOf(place);
+      await this.#directory.writeAnswer(file, masked(place), masked(answer));
+    }
+  }
+
+  /** Returns the creation that a request sends or polls; undefined for other requests. */
+  #creationOf({ method, headers }: TransportRequest, place: string): RecordedRequest | undefined {
+    if (method === 'POST' && place === '/runs') return this.#counter.get(headers[IDEMPOTENCY_KEY_HEADER]);
+    const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
+    return method === 'GET' ? this.#running.get(runId) : undefined;
+  }
+
+  /** Writes the recording of a creation, unless its run goes on: a later poll returns its end. */
+  async #recordCreation(creation: RecordedRequest, answer: RecordedAnswer, masked: Mask): Promise<void> {
+    const runId = runThatGoesOn(answer);
+    if (runId !== undefined) {
+      this.#running.set(runId, creation);
+      return;
+    }
+    const recording = await recordingOf(this.#directory, creation, answer, this.#options);
+    await this.#directory.write(RecordingDirectory.fileOf(creation), masked(recording));
+  }
 }
 
 /** Returns true if an answer is recorded in `answers/`. */
@@ -175,32 +202,35 @@ function jsonEnvelope(bytes: Buffer): UncheckedObject | undefined {
 /** A shorter key of a provider is a placeholder, such as `ollama`, and its letters may be words of an answer. */
 const SHORTEST_PROVIDER_KEY = 16;
 
+/** Returns a value in which keys are masked. */
+type Mask = <T>(value: T) => T;
+
 /** Returns a function that masks the request's key, and those of providers, in its answer. */
-function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[]): <T>(value: T) => T {
+function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[]): Mask {
   const key = (headers['authorization'] ?? '').replace(/^Bearer /u, '');
   const redaction = new Redaction(key, ...providerKeys.filter(one => one.length >= SHORTEST_PROVIDER_KEY));
   return value => redaction.value(value);
 }
 
-/** Returns the id of a run that has not ended; it is recorded once a poll returns its end. */
+/** Returns the id of a run that has not ended. */
 function runThatGoesOn({ httpStatus, body }: RecordedAnswer): string | undefined {
-  const [runId, runStatus] = ['runId', 'runStatus'].map(key => own(own(body, 'data'), key));
-  const hasEnded =
-    httpStatus !== 504 && (httpStatus !== 200 || runStatus === 'succeeded' || runStatus === 'failed');
-  return hasEnded || typeof runId !== 'string' ? undefined : runId;
+  const [runId, runStatus] = ['runId', 'runStatus'].map(key => ownProperty(ownProperty(body, 'data'), key));
+  const isOver = runStatus === 'succeeded' || runStatus === 'failed';
+  const goesOn = httpStatus === 504 || (httpStatus === 200 && !isOver);
+  return goesOn && typeof runId === 'string' ? runId : undefined;
 }
 
 async function recordingOf(
-  kept: RecordingDirectory,
+  directory: RecordingDirectory,
   request: RecordedRequest,
   { httpStatus, body: envelope }: RecordedAnswer,
   options: RecordOptions,
 ): Promise<Recording> {
   const body = httpStatus === 200 ? { ...envelope, data: typedRun(envelope['data']) } : envelope;
   const { media, notKept } = await within(LONGEST_FETCH_MS, options.signal, signal =>
-    keepMedia(kept, body, { ...options, signal }),
+    keepMedia(directory, body, { ...options, signal }),
   );
-  const runId = fieldText(own(body['data'], 'runId'));
+  const runId = fieldText(ownProperty(body['data'], 'runId'));
   const fault = options.faultOf(runId);
   const cost = await options.costOf(runId);
   return {
@@ -229,7 +259,7 @@ function typedRun(data: unknown): unknown {
 }
 
 async function keepMedia(
-  kept: RecordingDirectory,
+  directory: RecordingDirectory,
   { data }: UncheckedObject,
   { download, note, signal }: RecordOptions,
 ): Promise<{ media: RecordedMedia[]; notKept: string[] }> {
@@ -240,7 +270,7 @@ async function keepMedia(
     try {
       if (at >= MOST_MEDIA) throw new TooBig(`a run has more than ${MOST_MEDIA}`);
       const { body, contentType = null } = await download(url, { signal });
-      const { sha256, size } = await kept.writeMedia(body, left);
+      const { sha256, size } = await directory.writeMedia(body, left);
       left -= size;
       media.push({ url, sha256, contentType });
     } catch (error) {

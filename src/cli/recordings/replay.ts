@@ -3,7 +3,7 @@ import type { TransportRequest, TransportResponse } from '../../client/transport
 import { isDirectory } from '../../files/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
-import { own } from '../core/json-value.ts';
+import { ownProperty } from '../core/json-value.ts';
 import type { RecordedRequest, Recorder } from '../core/recorder.ts';
 import { usageError } from '../errors.ts';
 import { nearestRecording } from './nearest.ts';
@@ -29,20 +29,21 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
   if (!isDirectory(directory)) {
     throw usageError(`--replay: there is no directory ${directory}`, 'Make recordings with --record <dir>.');
   }
-  const kept = new RecordingDirectory(directory);
-  const index = await checkedIndex(kept);
+  const recordings = new RecordingDirectory(directory);
+  const index = await checkedIndex(recordings);
   const creations = new Map<string, string>();
   const counter = new RequestCounter();
   return {
     mode: 'replay',
     begin: async (idempotencyKey, request) => {
-      creations.set(idempotencyKey, await recordedFile(kept, counter.add(idempotencyKey, request)));
+      creations.set(idempotencyKey, await recordedFile(recordings, counter.add(idempotencyKey, request)));
     },
     faultOf: runId => index.faults.get(runId),
     costOf: runId => index.costs.get(runId),
     wrap: async () => ({
       request: async request =>
-        (await answerTo(request, { kept, index, creations, baseUrl })) ?? notRecorded(request, directory),
+        (await answerTo(request, { recordings, index, creations, baseUrl })) ??
+        notRecorded(request, directory),
       owns: () => true,
       close: () => Promise.resolve(),
     }),
@@ -61,30 +62,30 @@ interface Index {
   readonly costs: ReadonlyMap<string, number>;
 }
 
-async function checkedIndex(kept: RecordingDirectory): Promise<Index> {
+async function checkedIndex(recordings: RecordingDirectory): Promise<Index> {
   const runs = new Map<string, string>();
   const media = new Map<string, RecordedMedia>();
   const faults = new Map<string, EngineFault>();
   const costs = new Map<string, number>();
   const checked = new Set<string>();
-  await kept.checkAnswers();
-  for await (const { file, recording } of kept.all()) {
-    const runId = own(own(recording.answer.body, 'data'), 'runId');
+  await recordings.checkAnswers();
+  for await (const { file, recording } of recordings.all()) {
+    const runId = ownProperty(ownProperty(recording.answer.body, 'data'), 'runId');
     if (typeof runId === 'string') {
       runs.set(runId, file);
       if (recording.fault) faults.set(runId, recording.fault);
       if (recording.cost !== undefined) costs.set(runId, recording.cost);
     }
-    await kept.checkMedia(file, recording.media, checked);
+    await recordings.checkMedia(file, recording.media, checked);
     for (const medium of recording.media) media.set(medium.url, medium);
   }
   return { runs, media, faults, costs };
 }
 
 /** Returns the file with the answer to a creation. @throws {CliError} USAGE_ERROR if there is none, or it is incomplete */
-async function recordedFile(kept: RecordingDirectory, request: RecordedRequest): Promise<string> {
+async function recordedFile(recordings: RecordingDirectory, request: RecordedRequest): Promise<string> {
   const file = RecordingDirectory.fileOf(request);
-  const recording = await kept.read(file);
+  const recording = await recordings.read(file);
   if (recording?.notKept.length === 0) return file;
   if (recording !== undefined) {
     throw usageError(
@@ -92,18 +93,18 @@ async function recordedFile(kept: RecordingDirectory, request: RecordedRequest):
       "Such a run can't be replayed: run it without --replay.",
     );
   }
-  const nearest = await nearestRecording(request, kept.all());
+  const nearest = await nearestRecording(request, recordings.all());
   const hint =
     nearest === undefined
       ? 'There is no recording of this prompt.'
       : nearest.isOfVersion
         ? `The nearest is ${nearest.file}; it differs in ${nearest.difference}.`
         : `The nearest is ${nearest.file}, of another version: the prompt file has changed since, or it is another prompt; it differs in ${nearest.difference}.`;
-  throw usageError(`this run is not recorded in ${kept.directory}`, hint, 'Record it with --record.');
+  throw usageError(`this run is not recorded in ${recordings.directory}`, hint, 'Record it with --record.');
 }
 
 interface Replaying {
-  readonly kept: RecordingDirectory;
+  readonly recordings: RecordingDirectory;
   readonly index: Index;
   /** Files by idempotency key. */
   readonly creations: ReadonlyMap<string, string>;
@@ -112,33 +113,35 @@ interface Replaying {
 
 async function answerTo(
   request: TransportRequest,
-  { kept, index, creations, baseUrl }: Replaying,
+  { recordings, index, creations, baseUrl }: Replaying,
 ): Promise<TransportResponse | undefined> {
   const place = pathBelow(baseUrl, request.url);
-  if (place === undefined) return mediaAt(kept, index.media.get(request.url));
+  if (place === undefined) return mediaAt(recordings, index.media.get(request.url));
   if (request.method === 'POST') {
-    const recording = await kept.read(creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '') ?? 'none');
+    const recording = await recordings.read(
+      creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '') ?? 'none',
+    );
     request.onSent?.();
     return recording && answered(recording.answer);
   }
   const [, runId] = /^\/runs\/([^/?]+)$/u.exec(place) ?? [];
   if (runId !== undefined) {
-    const recording = await kept.read(index.runs.get(runId) ?? 'none');
+    const recording = await recordings.read(index.runs.get(runId) ?? 'none');
     return recording && answered(recording.answer);
   }
   if (/^\/runs(?:\?|$)/u.test(place)) {
     return answered({ httpStatus: 200, body: { status: 'SUCCESS', data: { rows: [], hasMore: false } } });
   }
-  const answer = await kept.readAnswer(RecordingDirectory.answerFileOf(place));
+  const answer = await recordings.readAnswer(RecordingDirectory.answerFileOf(place));
   return answer && answered(answer);
 }
 
 async function mediaAt(
-  kept: RecordingDirectory,
+  recordings: RecordingDirectory,
   medium: RecordedMedia | undefined,
 ): Promise<TransportResponse | undefined> {
   if (medium === undefined) return undefined;
-  const { length, body } = await kept.openMedia(medium.sha256);
+  const { length, body } = await recordings.openMedia(medium.sha256);
   const type = medium.contentType === null ? {} : { 'content-type': medium.contentType };
   return { status: 200, headers: { 'content-length': String(length), ...type }, body };
 }

@@ -151,16 +151,16 @@ export function completeIo(
 
 /** Returns a writer that waits for each write, which bounds memory and detects that the reader is gone. */
 function resultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<boolean> {
-  let gone = false;
+  let isReaderGone = false;
   stdout.on('error', () => {
-    gone = true;
+    isReaderGone = true;
   });
   return async data => {
-    if (gone || data.length === 0) return !gone;
+    if (isReaderGone || data.length === 0) return !isReaderGone;
     const error = await new Promise<Error | null | undefined>(done => stdout.write(data, done));
     if (error && !readerHasGone(error)) throw outputUnwritable(error);
-    if (error) gone = true;
-    return !gone;
+    if (error) isReaderGone = true;
+    return !isReaderGone;
   };
 }
 

@@ -3,12 +3,12 @@ import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import { isDecided } from '../statistics/confidence-sequence.ts';
 import type { CaseRuns } from '../statistics/rates.ts';
-import { ALL, meets } from './cases/pass-rule.ts';
+import { ALL, meetsPassRule } from './cases/pass-rule.ts';
 import type { TestCase, TestedModel, TestFile } from './cases/test-case.ts';
 import type { UnmetExpectation } from './expectations/expectation.ts';
 
 /** A case with one model: one entry in every report, with all its repetitions. */
-export interface Entry {
+export interface TestEntry {
   readonly file: TestFile;
   readonly testCase: TestCase;
   /** undefined for the prompt's own model. */
@@ -18,7 +18,7 @@ export interface Entry {
 }
 
 /** Returns the name of an entry's model for reports; undefined for the prompt's own. */
-export function modelLabel({ model, tested }: Pick<Entry, 'model' | 'tested'>): string | undefined {
+export function modelLabel({ model, tested }: Pick<TestEntry, 'model' | 'tested'>): string | undefined {
   return tested?.number === undefined ? model : `${model} (${tested.number})`;
 }
 
@@ -68,7 +68,7 @@ export function faultyFileResult({ file, name, fault }: FaultyTestFile): EntryRe
 export type EntryStatus = 'passed' | 'failed' | 'undecided' | 'unchecked' | 'fault';
 
 export interface EntryResult {
-  readonly entry: Entry;
+  readonly entry: TestEntry;
   readonly status: EntryStatus;
   /** The repetitions that count: answers after the decision don't. */
   readonly repetitions: readonly Repetition[];
@@ -79,10 +79,10 @@ export interface EntryResult {
 }
 
 /** Computes the result of an entry. Each case has its own threshold; nothing is averaged over cases. */
-export function entryResult(entry: Entry, all: readonly Repetition[]): EntryResult {
+export function entryResult(entry: TestEntry, all: readonly Repetition[]): EntryResult {
   const seconds = all.reduce((sum, repetition) => sum + repetition.seconds, 0);
   const { pass, untilDecided } = entry.testCase;
-  const decision = untilDecided && pass.kind === 'rate' ? decide(pass.rate, all) : undefined;
+  const decision = untilDecided && pass.kind === 'rate' ? decidingCount(pass.rate, all) : undefined;
   const repetitions = all.slice(0, decision?.runs);
   const isFault = repetitions.some(({ fault }) => fault !== undefined) || repetitions.length === 0;
   if (isFault) return { entry, status: 'fault', repetitions, counted: undefined, seconds };
@@ -90,7 +90,7 @@ export function entryResult(entry: Entry, all: readonly Repetition[]): EntryResu
   const passed = repetitions.filter(hasPassed).length;
   const counted: CaseRuns = { passed, runs, ...(untilDecided && { isSequential: true as const }) };
   const isUndecided = untilDecided && decision === undefined;
-  const status = isUndecided ? 'undecided' : meets(pass, passed, runs) ? 'passed' : 'failed';
+  const status = isUndecided ? 'undecided' : meetsPassRule(pass, passed, runs) ? 'passed' : 'failed';
   return { entry, status, repetitions, counted, seconds };
 }
 
@@ -99,7 +99,7 @@ export function entryResult(entry: Entry, all: readonly Repetition[]): EntryResu
  *
  * @returns the number of answers it took; undefined if they don't decide, or the next answer is missing
  */
-export function decide(
+export function decidingCount(
   required: number,
   repetitions: readonly (Repetition | undefined)[],
 ): { readonly runs: number } | undefined {
@@ -124,12 +124,12 @@ export function isUnchecked({ leftOut = 0, expect }: TestCase): boolean {
 }
 
 /** Returns the result of a case whose checks are all left out. */
-export function uncheckedResult(entry: Entry): EntryResult {
+export function uncheckedResult(entry: TestEntry): EntryResult {
   return { entry, status: 'unchecked', repetitions: [], counted: undefined, seconds: 0 };
 }
 
 /** Returns the name of an entry in its file: the case's name, with the model if the file names one. */
-export function entryName(entry: Entry): string {
+export function entryName(entry: TestEntry): string {
   const model = modelLabel(entry);
   return model === undefined ? entry.testCase.name : `${entry.testCase.name} [${model}]`;
 }

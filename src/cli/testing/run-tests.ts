@@ -3,7 +3,7 @@ import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
 import { estimateCost, Forecast } from '../creation/forecast.ts';
-import { type CliError, notFoundError, resumable } from '../errors.ts';
+import { type CliError, notFoundError, withResumeHint } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { concurrencyFor, pacedConnections } from '../jobs/paced-connection.ts';
@@ -82,7 +82,7 @@ export async function runRound(
   const media = new Map<string, MediaContent>();
   const tests = { entries: checked, paths, judge, budget, media };
   const ran = await runEntriesByService(ctx, tests, options).catch((error: unknown) => {
-    throw resumable(error);
+    throw withResumeHint(error);
   });
   const results = inEntryOrder([...ran, ...unchecked.map(({ entry }) => uncheckedResult(entry))], entries);
   if (results.length + faults.length === 0 && !options.watch) throw nothingToRun(options);
@@ -103,8 +103,10 @@ export async function runRound(
   reportLeft(ctx, results);
   reportLeftOut(ctx, files, results);
   if (updated.faults.length > 0) throw updated.faults[0];
-  const made = ordered.flatMap(({ repetitions }) => repetitions.filter(({ isEarlier }) => !isEarlier));
-  if (areUnanswered(made)) throw nobodyAnswered();
+  const newRepetitions = ordered.flatMap(({ repetitions }) =>
+    repetitions.filter(({ isEarlier }) => !isEarlier),
+  );
+  if (areUnanswered(newRepetitions)) throw nobodyAnswered();
   return { files, code: testsExitCode(ordered, options.gate, comparison) };
 }
 

@@ -34,9 +34,9 @@ export type DiscoveredEndpoint = Discovery['endpoints'][number];
 export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) {
   const { file, text, described } = await readModelsFile({ dataDir, env });
   const providers = endpointsOf(described.providers, env);
-  const offers = await Promise.all(providers.map(provider => offerOf(provider, env, signal)));
+  const listings = await Promise.all(providers.map(provider => listModelsOf(provider, env, signal)));
   // An Ollama that the file does not describe may be missing.
-  const answered = offers.filter(
+  const answered = listings.filter(
     ({ provider, fault }) =>
       fault === undefined || provider.name !== 'ollama' || described.providers.includes(provider),
   );
@@ -93,14 +93,14 @@ function endpointsOf(described: readonly Provider[], env: Env): Provider[] {
 }
 
 /** An endpoint's list of models, or why there is none. */
-interface EndpointOffer extends EndpointModels {
+interface EndpointListing extends EndpointModels {
   readonly provider: Provider;
   readonly keyVariable: string | undefined;
   readonly fault?: string;
   readonly isRefused?: boolean;
 }
 
-async function offerOf(provider: Provider, env: Env, signal: AbortSignal): Promise<EndpointOffer> {
+async function listModelsOf(provider: Provider, env: Env, signal: AbortSignal): Promise<EndpointListing> {
   const asked = { provider, keyVariable: keyVariable(provider, env) };
   try {
     return { ...asked, ...(await askForModels(provider, env, signal)) };

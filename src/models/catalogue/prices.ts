@@ -1,7 +1,7 @@
 import { type Money, money } from '../../wire/money.ts';
 import type { EngineResult, ProviderUsage } from '../engine.ts';
 import type { ModelEntry, Price } from '../entry.ts';
-import { answerCount } from './answers.ts';
+import { answerCount } from './answer-count.ts';
 
 /** The date of the bundled price table. It lags behind, so its prices are estimates. */
 export const PRICE_TABLE_DATE = '2026-09-23';
@@ -73,8 +73,8 @@ function shareOf(
   provider: string,
   { providerBatch = false, runOptions = {}, tier }: PricingOptions,
 ): number | undefined {
-  const asked = runOptions['serviceTier'] === 'flex' ? 'flex' : '';
-  const name = (tier ?? asked).toLowerCase();
+  const requestedTier = runOptions['serviceTier'] === 'flex' ? 'flex' : '';
+  const name = (tier ?? requestedTier).toLowerCase();
   if (providerBatch || name === 'batch' || (name === 'flex' && provider === 'openai')) return REDUCED;
   return STANDARD.has(name) || tier === undefined ? 1 : undefined;
 }

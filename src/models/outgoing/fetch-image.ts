@@ -9,7 +9,7 @@ import { outgoingProxy } from './proxy.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, readBody, TooLong } from './request.ts';
 
 /** Finds every address of a host. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 /** The rules for pictures from private addresses. */
 export interface PrivateRules {
@@ -23,7 +23,7 @@ export interface FetchImageOptions extends PrivateRules {
   readonly signal: AbortSignal;
   /** The environment with the proxy settings; default empty. */
   readonly env?: Env;
-  readonly resolve?: Resolve;
+  readonly resolve?: ResolveHost;
   readonly open?: ((request: HttpRequest) => Promise<HttpAnswer>) | undefined;
   /** Called with the length of each piece as it arrives; may throw to stop. */
   readonly onBytes?: (count: number) => void;

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../files/json.ts';
 import type { Env } from '../../files/programs.ts';
-import { type DeclaredAddress, uses, variablesOf } from '../declared.ts';
+import { type DeclaredAddress, usesPlaceholder, variablesOf } from '../declared.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
 import { type HttpAnswer, readBody, TooLong, USER_AGENT } from '../outgoing/request.ts';
 import { networkFault, retryWhileBusy } from '../providers/fault.ts';
@@ -19,7 +19,7 @@ export function addressEngine({ env }: { readonly env: Env }): Engine {
       const { declared, model } = job.model;
       if (declared?.kind !== 'address') return failedWith(`the model ${model} is not an address`);
       const pictures = promptImages(job);
-      if (pictures.length > 0 && !uses(declared, 'images')) {
+      if (pictures.length > 0 && !usesPlaceholder(declared, 'images')) {
         return refusedWith(`${model} takes no pictures: its \`body\` has no \${images}`, 'unfit');
       }
       const values = placeholderValues(job, declared, { env, images: pictures.map(imageDataUrl) });

@@ -5,7 +5,7 @@ import { ProcessTree, type ProgramEnd } from '../../files/bounds/process-tree.ts
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import type { ProgramStart } from '../../files/program-line.ts';
 import { environmentWithoutKeys } from '../../files/programs.ts';
-import { type DeclaredProgram, uses } from '../declared.ts';
+import { type DeclaredProgram, usesPlaceholder } from '../declared.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
 import { programRecords } from './left-programs.ts';
 import { filledText, splitAtPlaceholders } from './placeholders.ts';
@@ -33,7 +33,7 @@ export function programEngine(options: ProgramOptions): Engine {
       const { declared, model } = job.model;
       if (declared?.kind !== 'program') return failedWith(`the model ${model} is not a program`);
       const pictures = promptImages(job);
-      if (pictures.length > 0 && !uses(declared, 'images')) {
+      if (pictures.length > 0 && !usesPlaceholder(declared, 'images')) {
         return refusedWith(`${model} takes no pictures: its \`program\` has no \${images}`, 'unfit');
       }
       const { runOptions, runId, inputs } = job;
@@ -82,7 +82,7 @@ async function runInFolder(
     tree = new ProcessTree({ ...start, argv: [program, ...start.argv.slice(1)] }, RUN_VARIABLE);
     // Don't await here: Node drops output that arrives before there is a listener.
     recorded = tree.root && started(tree.root).catch(() => {});
-    tree.child.stdin.end(uses(declared, 'prompt', 'messages') ? '' : values.prompt);
+    tree.child.stdin.end(usesPlaceholder(declared, 'prompt', 'messages') ? '' : values.prompt);
     const output = await collectOutput(tree, job.signal, declared.timeoutMs);
     return await programResult(job, declared, output);
   } catch (error) {

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../files/json.ts';
 import type { Env } from '../../files/programs.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
-import { type Declared, type Placeholder, uses } from '../declared.ts';
+import { type Declared, type Placeholder, usesPlaceholder } from '../declared.ts';
 import { type EngineJob, jsonWords, messageText, saysJson } from '../engine.ts';
 
 /** The values of a run's placeholders. */
@@ -46,7 +46,9 @@ function ownEntry<T>(values: Readonly<Record<string, T>>, key: string): T | unde
 
 function promptOf(job: EngineJob, declared: Declared): string {
   const { messages } = job.prompt;
-  const shown = uses(declared, 'system') ? messages.filter(({ role }) => role !== 'system') : messages;
+  const shown = usesPlaceholder(declared, 'system')
+    ? messages.filter(({ role }) => role !== 'system')
+    : messages;
   const text = joinTexts(shown.map(({ parts }) => messageText(parts)));
   const words = jsonInstruction(job);
   if (words === undefined) return text;

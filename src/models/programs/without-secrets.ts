@@ -5,11 +5,11 @@ import { withoutKeys } from '../providers/fault.ts';
 /** Masks secrets, and all that looks like a key, in the messages of a failed result. Returns any other result unchanged. */
 export function withoutSecrets(result: EngineResult, secrets: readonly string[]): EngineResult {
   if (!result.failed) return result;
-  const forms = secrets.flatMap(secret => [secret, encodeURIComponent(secret)]);
+  const spellings = secrets.flatMap(secret => [secret, encodeURIComponent(secret)]);
   return {
     ...result,
     outputs: result.outputs.map(output =>
-      output.type === 'error' ? { ...output, message: withoutKeys(output.message, ...forms) } : output,
+      output.type === 'error' ? { ...output, message: withoutKeys(output.message, ...spellings) } : output,
     ),
   };
 }

@@ -18,22 +18,12 @@ import {
 const MARK = 'promptrun';
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
-/** OpenAI's batches, which are created from an uploaded file of requests. */
+/** Returns OpenAI's batches, which are created from an uploaded file of requests. */
 export function openAiBatches(access: Access): BatchProvider {
   const endpoint = access.provider.engine === 'openai-responses' ? '/v1/responses' : '/v1/chat/completions';
   const headers = access.key === undefined ? {} : { authorization: `Bearer ${access.key}` };
   const ask = (path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> =>
     exchangeJson({ path, headers, ...(body && { method: 'POST', body }) }, access, signal);
-  async function* all(signal: AbortSignal): AsyncGenerator<UncheckedObject, void> {
-    for (let after = ''; ; ) {
-      const page = await ask(`/batches?limit=100${after}`, signal);
-      const batches = listAt(page, 'data').filter(isJsonObject);
-      yield* batches;
-      const last = textAt(batches.at(-1), 'id');
-      if (page['has_more'] !== true || last === undefined) return;
-      after = `&after=${encodeURIComponent(last)}`;
-    }
-  }
   return {
     name: access.provider.name,
     interface: endpoint,
@@ -52,7 +42,7 @@ export function openAiBatches(access: Access): BatchProvider {
       return requiredId(await ask('/batches', signal, batch));
     },
     async find(key, _requests, signal) {
-      for await (const batch of all(signal)) {
+      for await (const batch of allBatches(path => ask(path, signal))) {
         if (textAt(batch, 'metadata', MARK) === key) return { id: requiredId(batch) };
       }
       return undefined;
@@ -66,8 +56,9 @@ export function openAiBatches(access: Access): BatchProvider {
       }
       for (const file of [output, textAt(batch, 'error_file_id')]) {
         if (!file) continue;
-        const path = `/files/${encodeURIComponent(file)}/content`;
-        const content = await exchange({ path, headers }, access, signal).catch(rethrowExpired);
+        const content = await exchange({ path: contentPath(file), headers }, access, signal).catch(
+          rethrowExpired,
+        );
         for await (const { customId, result } of resultsIn(content)) {
           yield { customId, answer: batchAnswer(result) };
         }
@@ -79,8 +70,26 @@ export function openAiBatches(access: Access): BatchProvider {
   };
 }
 
+/** Yields all batches of the account, page by page. */
+async function* allBatches(
+  ask: (path: string) => Promise<UncheckedObject>,
+): AsyncGenerator<UncheckedObject, void> {
+  for (let after = ''; ; ) {
+    const page = await ask(`/batches?limit=100${after}`);
+    const batches = listAt(page, 'data').filter(isJsonObject);
+    yield* batches;
+    const last = textAt(batches.at(-1), 'id');
+    if (page['has_more'] !== true || last === undefined) return;
+    after = `&after=${encodeURIComponent(last)}`;
+  }
+}
+
 function batchPath(id: string): string {
   return `/batches/${encodeURIComponent(id)}`;
+}
+
+function contentPath(file: string): string {
+  return `/files/${encodeURIComponent(file)}/content`;
 }
 
 /** @throws {ProviderFault} if the object has no id */

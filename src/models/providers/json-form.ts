@@ -3,7 +3,7 @@ import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 import { jsonWords, type PromptJob, saysJson } from '../engine.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 import type { ProviderInterface } from './clients.ts';
-import { obeyedSchema } from './schema-notes.ts';
+import { obeyedSchema } from './schema-keywords.ts';
 import { isStrict } from './strict-schema.ts';
 
 /** The parts of a request that ask for JSON. */

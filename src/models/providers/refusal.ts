@@ -6,14 +6,14 @@ import type { EngineFault } from '../engine.ts';
 const SHOWN_LENGTH = 300;
 
 /** A response that is not a success. */
-export interface Refused {
+export interface RefusedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
 /** Returns the fault of a response that is not a success, judged by status and codes rather than by words. */
-export function refusalFault({ status, headers, text }: Refused): ProviderFault {
+export function refusalFault({ status, headers, text }: RefusedResponse): ProviderFault {
   if (status >= 300 && status < 400) return redirected(status, headers['location']);
   const body = parseJson(text) ?? text;
   const reason = reasonInBody(body) ?? text;
@@ -147,7 +147,7 @@ function adviceOnRefusal(
 }
 
 /** Returns the wait that the headers ask for, in milliseconds. */
-function headerWait(headers: Refused['headers']): number | undefined {
+function headerWait(headers: RefusedResponse['headers']): number | undefined {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (Number.isFinite(exact) && exact >= 0) return exact;
   return retryAfter(String(headers['retry-after'] ?? ''), Date.now());

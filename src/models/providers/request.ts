@@ -23,9 +23,9 @@ import { clientMessages } from './messages.ts';
 import { callOptions, clientNotes, leftOutNote, type SortedOptions, sortOptions } from './options.ts';
 import { ProviderFault } from './refusal.ts';
 import { geminiFields, mergeFields, snakeCased } from './request-body.ts';
-import { droppedKeywords } from './schema-notes.ts';
+import { droppedKeywords } from './schema-keywords.ts';
 import type { ProviderRequest } from './send.ts';
-import { modelTarget, reasons } from './unsupported-options.ts';
+import { isReasoningModel, modelTarget } from './unsupported-options.ts';
 
 /** A request before it is sent. */
 export interface BuiltRequest extends ProviderRequest {
@@ -129,7 +129,7 @@ async function captureChat(
   const extras: Extras = {
     effort: effort === undefined ? undefined : textOrJson(effort),
     strict: json.strict,
-    reasons: target && reasons(target),
+    reasons: target && isReasoningModel(target),
   };
   const call = chatCall(job, chat);
   const count = sorted.known.get('n');

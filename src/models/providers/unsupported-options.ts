@@ -55,7 +55,7 @@ const RULES: readonly Rule[] = [
     when: (target, settings) => thinksAtOpenAi(target) && !isAskedNotToThink(target, settings),
     options: SAMPLING,
   },
-  { when: target => isOpenAi(target) && reasons(target) === false, options: ['reasoningEffort'] },
+  { when: target => isOpenAi(target) && isReasoningModel(target) === false, options: ['reasoningEffort'] },
   {
     names: OPENAI_PICTURES,
     options: [...SAMPLING, 'topK', 'seed', ...PENALTIES, 'stopSequences', 'reasoningEffort'],
@@ -169,7 +169,7 @@ export function maximumOf(
 }
 
 /** Returns true for a reasoning model, false for another one, undefined if its name does not tell. */
-export function reasons({ id, reasoning }: ModelTarget): boolean | undefined {
+export function isReasoningModel({ id, reasoning }: ModelTarget): boolean | undefined {
   if (reasoning !== undefined) return reasoning;
   const name = bareName(id);
   if (OPENAI_REASONING.test(name)) return true;
@@ -190,7 +190,7 @@ function isOpenAi(target: ModelTarget): boolean {
 }
 
 function thinksAtOpenAi(target: ModelTarget): boolean {
-  return isOpenAi(target) && reasons(target) === true;
+  return isOpenAi(target) && isReasoningModel(target) === true;
 }
 
 function hasValue(value: unknown): boolean {

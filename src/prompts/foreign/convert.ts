@@ -55,11 +55,11 @@ function readForeign(
   testFindings?: Findings,
 ): { prompt: ForeignPrompt; findings: Findings } {
   const { file } = source;
-  const form = detectFormat(file, source.text);
+  const format = detectFormat(file, source.text);
   const findings = new Findings(file);
   const prompt =
-    form.kind === 'foreign' ? form.form.read(source, findings, testFindings ?? findings) : undefined;
-  if (form.kind !== 'foreign') findings.fault({ line: 1, column: 1 }, explainFormat(form, file));
+    format.kind === 'foreign' ? format.form.read(source, findings, testFindings ?? findings) : undefined;
+  if (format.kind !== 'foreign') findings.fault({ line: 1, column: 1 }, explainFormat(format, file));
   if (!prompt || findings.hasFaults) throw invalidPromptFile(findings);
   return { prompt, findings };
 }

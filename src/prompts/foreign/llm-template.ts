@@ -38,19 +38,16 @@ export const LLM_TEMPLATE: ForeignFormat = {
 };
 
 function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPrompt {
-  for (const entry of entries.values()) {
-    const refused = Object.hasOwn(REFUSED, entry.key) ? REFUSED[entry.key] : undefined;
-    const isEmpty = isJsonList(entry.value.json()) && entry.value.items(entry.key).length === 0;
-    if (refused === undefined || entry.value.isEmpty || isEmpty) continue;
-    findings.fault(entry, `\`${entry.key}\`: ${refused} of \`llm\` can't be carried out here`);
-  }
-  const [prompt, system] = [piecesIn(entries.get('prompt')), piecesIn(entries.get('system'))];
-  const follows = prompt !== undefined && !inputsIn(prompt).includes('input');
+  for (const entry of entries.values()) refuseKey(entry, findings);
+  const prompt = piecesIn(entries.get('prompt'));
+  const system = piecesIn(entries.get('system'));
+  // `llm` appends the input to a prompt that doesn't use it.
+  const isAppended = prompt !== undefined && !inputsIn(prompt).includes('input');
   const body: Piece[] = [
     ...(system === undefined ? [] : [{ tag: '{{role "system"}}' }, ...system]),
     { tag: '{{role "user"}}' },
     ...(prompt ?? [{ input: 'input' }]),
-    ...(follows ? [{ tag: '{{#if input}}' }, { text: '\n' }, { input: 'input' }, { tag: '{{/if}}' }] : []),
+    ...(isAppended ? APPENDED_INPUT : []),
   ];
   const options = optionsIn(entries, findings);
   const model = scalarIn(entries, 'model');
@@ -64,7 +61,7 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
   const isNeededBySystem = system !== undefined && inputsIn(system).includes('input');
   const inputs = {
     defaults: defaultsIn(entries),
-    ...(follows && !isNeededBySystem && { optional: ['input'] }),
+    ...(isAppended && !isNeededBySystem && { optional: ['input'] }),
   };
   const top = { line: 1, column: 1 };
   return {
@@ -76,6 +73,22 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
       defaults: {},
     },
   };
+}
+
+const APPENDED_INPUT: readonly Piece[] = [
+  { tag: '{{#if input}}' },
+  { text: '\n' },
+  { input: 'input' },
+  { tag: '{{/if}}' },
+];
+
+/** Reports a key that has no equivalent, unless it is empty. */
+function refuseKey(entry: YamlEntry, findings: Findings): void {
+  const { key, value } = entry;
+  const refused = Object.hasOwn(REFUSED, key) ? REFUSED[key] : undefined;
+  const isEmpty = value.isEmpty || (isJsonList(value.json()) && value.items(key).length === 0);
+  if (refused === undefined || isEmpty) return;
+  findings.fault(entry, `\`${key}\`: ${refused} of \`llm\` can't be carried out here`);
 }
 
 /** `$name`, `${name}` and `$$`, as Python's string.Template has them: https://docs.python.org/3/library/string.html */
@@ -151,9 +164,15 @@ function optionsIn(entries: YamlEntries, findings: Findings): Option[] {
   return options;
 }
 
-function readLlmOutput(entries: YamlEntries, findings: Findings): JsonObject {
+/** Returns which code fence of the answer is extracted. */
+function extractedFence(entries: YamlEntries): 'first' | 'last' | undefined {
   const [first, last] = EXTRACTS.map(key => entries.get(key)?.value.json() === true);
-  const extract = last ? 'last' : first ? 'first' : undefined;
+  if (last) return 'last';
+  return first ? 'first' : undefined;
+}
+
+function readLlmOutput(entries: YamlEntries, findings: Findings): JsonObject {
+  const extract = extractedFence(entries);
   const entry = entries.get('schema_object');
   const schema = entry?.value.json();
   if (entry && schema !== null && !isJsonObject(schema)) {

@@ -1,8 +1,14 @@
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { type Finding, Findings } from '../findings.ts';
-import { type Beside, withNamedSchemas } from '../parse/named-schemas.ts';
-import { checkFileName, define, type ParsedPrompt, type ParseOptions, parsePrompt } from '../parse/parse.ts';
+import { type ReadBeside, withNamedSchemas } from '../parse/named-schemas.ts';
+import {
+  checkFileName,
+  type ParsedPrompt,
+  type ParseOptions,
+  parseDefinition,
+  parsePrompt,
+} from '../parse/parse.ts';
 import { isMissingSchema } from '../schemas/picoschema.ts';
 import { slugFrom } from '../slug.ts';
 import { detectFormat, explainFormat, type FileFormat } from './detect-format.ts';
@@ -12,7 +18,7 @@ export interface ParseAnyOptions extends ParseOptions {
   /** True to report faults in the file's tests too; default false. */
   readonly checksTests?: boolean | undefined;
   /** Reads another file in the same folder; default none. */
-  readonly beside?: Beside | undefined;
+  readonly beside?: ReadBeside | undefined;
 }
 
 /** A prompt that was read, and the findings that concern each run of it. */
@@ -23,10 +29,10 @@ export interface ParsedAny extends ParsedPrompt {
 
 /** Reads a prompt file, or a file of another format that can be run directly, with all findings. */
 export function parseAnyPrompt(text: string, file: string, options: ParseAnyOptions = {}): ParsedAny {
-  const form = detectFormat(file, text);
-  const parsed = parseFormat(form, text, file, options);
+  const format = detectFormat(file, text);
+  const parsed = parseFormat(format, text, file, options);
   const notes = parsed.findings.list().filter(({ severity }) => severity === 'note');
-  const isOurs = form.kind === 'prompt';
+  const isOurs = format.kind === 'prompt';
   return { ...parsed, runNotes: isOurs ? notes.filter(({ message }) => isMissingSchema(message)) : notes };
 }
 
@@ -62,7 +68,7 @@ function defineForeign(
   }
   const converted = new Findings(file);
   const name = form.needsSlug ? file : slugFrom(foreign.name ?? file);
-  const definition = define(foreign.prompt, name, converted, {});
+  const definition = parseDefinition(foreign.prompt, name, converted, {});
   // The findings' own positions are in the converted text.
   for (const { severity, message } of converted.list()) {
     if (severity === 'fault') findings.fault(foreign.places.output, message);

@@ -8,7 +8,7 @@ import { BOUNDS } from '../bounds.ts';
 import { InvalidPromptFile } from '../findings.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
 import type { PartialLookup } from '../template/syntax.ts';
-import type { Beside } from './named-schemas.ts';
+import type { ReadBeside } from './named-schemas.ts';
 
 /** Reads the text of a prompt file. @throws {InvalidPromptFile} if it is not a file, too large, or not UTF-8 */
 export async function readPromptText(file: string): Promise<string> {
@@ -67,7 +67,7 @@ function decodePrompt(file: string, bytes: Uint8Array): string {
  *
  * @param allowOutside true if a link may lead out of the file's folder
  */
-export function textBeside(file: string, allowOutside = false): Beside {
+export function textBeside(file: string, allowOutside = false): ReadBeside {
   const folder = path.dirname(path.resolve(file));
   return name => {
     const place = path.join(folder, name);

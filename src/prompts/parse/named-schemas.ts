@@ -3,7 +3,7 @@ import { parseYaml } from '../../files/yaml.ts';
 import { SCALARS } from '../schemas/picoschema.ts';
 
 /** Reads a file in a prompt file's folder; undefined if there is none. */
-export type Beside = (name: string) => string | undefined;
+export type ReadBeside = (name: string) => string | undefined;
 
 const FRONT_MATTER = /^(?:[ \t]*(?:#[^\n]*)?\n)*---[ \t]*\n[\s\S]*?\n---[ \t]*(?:\n|$)/u;
 const NAMED = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|$))/gu;
@@ -14,7 +14,7 @@ const NAMED = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|$))/gu;
  *
  * @throws {FileFault} for a schema file that is not YAML
  */
-export function withNamedSchemas(text: string, beside: Beside): string {
+export function withNamedSchemas(text: string, beside: ReadBeside): string {
   const [head = ''] = FRONT_MATTER.exec(text.replaceAll('\r\n', '\n')) ?? [];
   if (!NAMED.test(head)) return text;
   NAMED.lastIndex = 0;
@@ -26,7 +26,7 @@ export function withNamedSchemas(text: string, beside: Beside): string {
   return inlined + whole.slice(head.length);
 }
 
-function schemaNamed(name: string, beside: Beside): JsonValue | undefined {
+function schemaNamed(name: string, beside: ReadBeside): JsonValue | undefined {
   for (const folder of ['', 'schemas/']) {
     for (const ending of ['json', 'yaml']) {
       const file = `${folder}${name}.schema.${ending}`;

@@ -48,7 +48,7 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
     const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
     findings.fault(place, "the character NUL (U+0000) can't be part of a prompt");
   }
-  return { findings, definition: findings.attempt(() => define(text, file, findings, options)) };
+  return { findings, definition: findings.attempt(() => parseDefinition(text, file, findings, options)) };
 }
 
 /** Reports a file name that can't be a slug. */
@@ -58,7 +58,7 @@ export function checkFileName(file: string, findings: Findings): void {
 }
 
 /** Parses a text that is known to be a prompt file. @throws {FileFault} if its front matter is not closed */
-export function define(
+export function parseDefinition(
   text: string,
   file: string,
   findings: Findings,

@@ -1,8 +1,4 @@
-import { PastBound, withinTime } from '../../files/bounds/past-bound.ts';
-import { messageOf } from '../../files/error-utils.ts';
-import type { JsonObject, JsonValue } from '../../files/json.ts';
 import type { YamlNode } from '../../files/yaml-node.ts';
-import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition, PromptOutput } from '../definition.ts';
 import type { Converted, ConvertOptions } from '../foreign/converted.ts';
@@ -14,13 +10,8 @@ import { readTextInputs } from '../render/typed-inputs.ts';
 import { type Limits, RENDER_LIMITS } from '../template/budget.ts';
 import type { CompiledTemplates } from '../template/compiled-templates.ts';
 import type { PartialLookup } from '../template/syntax.ts';
-
-export interface ValueFault {
-  /** A predicate to follow the name of the value. */
-  readonly what: string;
-  /** False if the value could not be checked. */
-  readonly isMismatch: boolean;
-}
+import { checkValues } from './check-values.ts';
+import { selectFromAnswer } from './select-from-answer.ts';
 
 export type TaskLimits = Omit<Limits, 'now'> & {
   /** Time to check values, in milliseconds. */
@@ -47,8 +38,8 @@ const TASKS = {
   checkOutput: ({ output, text }: { output: PromptOutput; text: string }, { checkMs }: TaskLimits) =>
     checkOutput({ output }, text, checkMs),
   select: ({ text, expressions }: { text: string; expressions: Texts }, { checkMs }: TaskLimits) =>
-    selectFrom(text, expressions, checkMs),
-  trySchemas,
+    selectFromAnswer(text, expressions, checkMs),
+  trySchemas: checkValues,
   parse: parseFile,
   readYaml,
   convert,
@@ -78,11 +69,10 @@ const CHARACTERS_OF_TESTS = 8;
 
 const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   // A text without a schema is not parsed.
-  readTexts: ({ definition: { textInputs }, texts }) =>
-    textInputs.reduce(
-      (sum, { key, schema }) => sum + (schema && Object.hasOwn(texts, key) ? (texts[key]?.length ?? 0) : 0),
-      0,
-    ),
+  readTexts: ({ definition: { textInputs }, texts }) => {
+    const parsed = textInputs.filter(({ key, schema }) => schema && Object.hasOwn(texts, key));
+    return parsed.reduce((sum, { key }) => sum + (texts[key]?.length ?? 0), 0);
+  },
   render: ({ definition: { template, partials }, textInputs }) =>
     sizeOfTexts(textInputs) + TEMPLATE_WEIGHT * (template.length + sizeOfTexts(partials)),
   checkOutput: ({ text }) => text.length,
@@ -154,71 +144,4 @@ async function foreignTests({
 function partialsIn(partials: Texts): PartialLookup {
   return name =>
     Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
-}
-
-/** Evaluates JMESPath expressions on a text that is JSON or has a JSON value per line; a fault if it is neither. */
-async function selectFrom(
-  text: string,
-  expressions: Texts,
-  limitMs: number,
-): Promise<{ readonly found: Readonly<Record<string, JsonValue>> } | { readonly fault: string }> {
-  const { select } = await import('../../files/jmespath.ts');
-  return withinTime('reading the answer', limitMs, () => {
-    const value = jsonOrLines(text);
-    if (value === undefined) return { fault: 'it is not JSON' };
-    const found: Record<string, JsonValue> = {};
-    for (const [name, expression] of Object.entries(expressions)) {
-      try {
-        found[name] = JSON.parse(select(expression, value, 0).json) as JsonValue;
-      } catch (error) {
-        return { fault: `\`${expression}\` does not fit it: ${messageOf(error)}` };
-      }
-    }
-    return { found };
-  });
-}
-
-/** Parses JSON, or one JSON value per line; undefined if the text is neither. */
-function jsonOrLines(text: string): unknown {
-  try {
-    return parseJsonWithin(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
-  const lines = text.split('\n').filter(line => line.trim() !== '');
-  try {
-    return lines.length < 2 ? undefined : lines.map(parseJsonWithin);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
-}
-
-function parseJsonWithin(text: string): unknown {
-  try {
-    return parseBoundedJson(text, BOUNDS.json);
-  } catch (error) {
-    throw error instanceof JsonPastBound ? new PastBound(`the answer ${error.message}`) : error;
-  }
-}
-
-/** Checks values; returns for each the mismatch, or undefined if it matches its schema. */
-async function trySchemas(
-  work: readonly { readonly schema: JsonObject; readonly value: JsonValue }[],
-  { checkMs: limitMs }: TaskLimits,
-): Promise<(ValueFault | undefined)[]> {
-  const { schemaChecker } = await import('../schemas/validate.ts');
-  const check = await schemaChecker(limitMs);
-  return work.map(({ schema, value }) => {
-    try {
-      const { pointer, message, isOfSchema } = check(schema, value) ?? {};
-      if (message === undefined) return undefined;
-      if (isOfSchema) return { what: message, isMismatch: false };
-      return { what: `does not match its schema at "${pointer}": ${message}`, isMismatch: true };
-    } catch (error) {
-      const isLast = error instanceof PastBound && limitMs >= BOUNDS.checkMs;
-      if (!isLast) throw error;
-      return { what: error.message, isMismatch: false };
-    }
-  });
 }

@@ -1,5 +1,5 @@
 import type { Findings } from '../findings.ts';
-import { type Here, placeIn } from './scope.ts';
+import { placeIn, type TemplatePlace } from './scope.ts';
 import { type FieldUse, HELPERS, isPath, isText, isValueTag, roleNamed, tagPath } from './syntax.ts';
 
 type TagCall = hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.BlockStatement;
@@ -15,15 +15,15 @@ export class TagReader {
     this.#declares = declares;
   }
 
-  fault(node: hbs.AST.Node, message: string, here: Here): void {
+  fault(node: hbs.AST.Node, message: string, here: TemplatePlace): void {
     this.#findings.fault(placeIn(here, node.loc.start), message, here.file);
   }
 
-  note(node: hbs.AST.Node, message: string, here: Here): void {
+  note(node: hbs.AST.Node, message: string, here: TemplatePlace): void {
     this.#findings.note(placeIn(here, node.loc.start), message, here.file);
   }
 
-  mustache(statement: hbs.AST.MustacheStatement, here: Here): void {
+  mustache(statement: hbs.AST.MustacheStatement, here: TemplatePlace): void {
     const name = tagPath(statement.path).original;
     if (isValueTag(statement, this.#declares)) return this.path(tagPath(statement.path), here);
     if (name === 'media') return this.#media(statement, here);
@@ -36,7 +36,7 @@ export class TagReader {
     else this.unknownHelper(tagPath(statement.path), name, here);
   }
 
-  #media(statement: hbs.AST.MustacheStatement, here: Here): void {
+  #media(statement: hbs.AST.MustacheStatement, here: TemplatePlace): void {
     const pair = (name: string): hbs.AST.Expression | undefined =>
       statement.hash?.pairs.find(({ key }) => key === name)?.value;
     const [url, contentType] = [pair('url'), pair('contentType')];
@@ -54,7 +54,7 @@ export class TagReader {
   }
 
   /** Reads the call of a helper. */
-  call({ params, hash, ...call }: TagCall, name: string, here: Here): void {
+  call({ params, hash, ...call }: TagCall, name: string, here: TemplatePlace): void {
     const values = HELPERS[name]?.values ?? 0;
     if (values < Number.POSITIVE_INFINITY && params.length !== values) {
       const words = ['no value', 'one value', 'two values'][values] ?? '';
@@ -64,13 +64,13 @@ export class TagReader {
     for (const { value } of hash?.pairs ?? []) this.expression(value, here);
   }
 
-  unknownHelper(node: hbs.AST.Node, name: string, here: Here): void {
+  unknownHelper(node: hbs.AST.Node, name: string, here: TemplatePlace): void {
     const names = Object.keys(HELPERS);
     const known = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
     this.fault(node, `the helper \`${name}\` is not known: there are ${known}`, here);
   }
 
-  expression(expression: hbs.AST.Expression, here: Here, isPicture = false): void {
+  expression(expression: hbs.AST.Expression, here: TemplatePlace, isPicture = false): void {
     if (isPath(expression)) return this.path(expression, here, isPicture);
     if (expression.type !== 'SubExpression') return;
     const call = expression as hbs.AST.SubExpression;
@@ -80,7 +80,7 @@ export class TagReader {
     else this.unknownHelper(call.path, name, here);
   }
 
-  path(path: hbs.AST.PathExpression, here: Here, isPicture = false): void {
+  path(path: hbs.AST.PathExpression, here: TemplatePlace, isPicture = false): void {
     const meaning = here.scope.meaning(path);
     if (meaning.kind === 'input') {
       const { key, certain, whole } = meaning;

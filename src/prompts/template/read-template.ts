@@ -3,7 +3,7 @@ import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { parseTemplate } from './parse.ts';
 import { TagReader } from './read-tags.ts';
-import { type Here, placeIn, Scope } from './scope.ts';
+import { placeIn, Scope, type TemplatePlace } from './scope.ts';
 import { type FieldUse, HELPERS, inlineName, isHelperBlock, isPath, type PartialLookup } from './syntax.ts';
 
 export interface TemplateSource {
@@ -68,7 +68,7 @@ class TemplateReader {
     return Object.fromEntries([...this.#texts].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  read(text: string, here: Here): void {
+  read(text: string, here: TemplatePlace): void {
     const { program, faults } = parseTemplate(text);
     for (const { line, column, what } of faults) {
       this.#findings.fault(placeIn(here, { line, column: column - 1 }), what, here.file);
@@ -76,14 +76,14 @@ class TemplateReader {
     this.#program(program, here);
   }
 
-  #program(program: Program, here: Here): void {
+  #program(program: Program, here: TemplatePlace): void {
     const body = program?.body ?? [];
     const names = body.map(inlineName).filter(name => name !== undefined);
     const inside = names.length === 0 ? here : { ...here, inlines: new Set([...here.inlines, ...names]) };
     for (const statement of body) this.#statement(statement, inside);
   }
 
-  #statement(statement: hbs.AST.Statement, here: Here): void {
+  #statement(statement: hbs.AST.Statement, here: TemplatePlace): void {
     switch (statement.type) {
       case 'ContentStatement':
       case 'CommentStatement':
@@ -103,7 +103,7 @@ class TemplateReader {
   }
 
   /** Reads a block and its `{{else}}`. */
-  #block(block: hbs.AST.BlockStatement, here: Here): void {
+  #block(block: hbs.AST.BlockStatement, here: TemplatePlace): void {
     const { original: name } = block.path;
     if (isHelperBlock(block)) {
       const isKnown = Object.hasOwn(HELPERS, name) && HELPERS[name]?.block;
@@ -133,7 +133,7 @@ class TemplateReader {
   }
 
   /** Reads `{{> name context key=value}}`, which inserts a partial, and `{{#> name}}…{{/name}}`, which has a fallback. */
-  #partial(partial: PartialTag, here: Here): void {
+  #partial(partial: PartialTag, here: TemplatePlace): void {
     const { name: written, params, hash } = partial;
     const name = 'original' in written ? written.original : undefined;
     if (name === undefined || name === '__proto__') {
@@ -163,7 +163,7 @@ class TemplateReader {
   }
 
   /** Reads a partial; returns false if there is none of that name. */
-  #readPartial(name: string, tag: PartialTag, here: Here): boolean {
+  #readPartial(name: string, tag: PartialTag, here: TemplatePlace): boolean {
     const partial = this.#find(name);
     if (!partial) return false;
     if ('fault' in partial) this.#tags.fault(tag, partial.fault, here);
@@ -194,7 +194,7 @@ class TemplateReader {
   }
 
   /** Reads an inline partial. Its context is that of the place where it is used, which is unknown here. */
-  #inline(block: hbs.AST.DecoratorBlock, here: Here): void {
+  #inline(block: hbs.AST.DecoratorBlock, here: TemplatePlace): void {
     const name = inlineName(block);
     if (name === undefined || name === '__proto__') {
       const what = 'a partial of this file is written {{#*inline "name"}}…{{/inline}}';
@@ -208,7 +208,7 @@ class TemplateReader {
   }
 }
 
-function scopeOf({ params: [param], hash }: PartialTag, { scope }: Here): Scope {
+function scopeOf({ params: [param], hash }: PartialTag, { scope }: TemplatePlace): Scope {
   const args = hash?.pairs.map(({ key }) => key) ?? [];
   const isHere = param === undefined || (isPath(param) && scope.meaning(param).kind === 'inputs');
   return scope.inPartial(isHere ? undefined : 'other', args);

@@ -81,7 +81,7 @@ export class Scope {
 }
 
 /** A place in a template and the meaning of names there. */
-export interface Here {
+export interface TemplatePlace {
   readonly scope: Scope;
   /** The file being read: the prompt's or a partial's. */
   readonly file: string;
@@ -92,6 +92,6 @@ export interface Here {
 }
 
 /** Converts a place relative to the template to a place in the file. */
-export function placeIn({ start }: Here, { line, column }: FilePosition): FilePosition {
+export function placeIn({ start }: TemplatePlace, { line, column }: FilePosition): FilePosition {
   return { line: line + start.line - 1, column: column + (line === 1 ? start.column : 1) };
 }

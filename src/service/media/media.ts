@@ -63,8 +63,8 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
     },
     /** Deletes expired media. */
     async sweep(): Promise<void> {
-      const gone = await store.media.forgetBefore(clock.now() - MEDIA_LIFETIME_MS);
-      for (const media of gone) await bytes.remove(mediaFileName(media));
+      const removed = await store.media.forgetBefore(clock.now() - MEDIA_LIFETIME_MS);
+      for (const media of removed) await bytes.remove(mediaFileName(media));
       // A process that died before the end of its run may have left bytes without a record.
       for (const name of await bytes.writtenBefore(clock.now() - ORPHAN_AGE_MS)) await bytes.remove(name);
     },

@@ -54,7 +54,7 @@ async function readStored(
   { slug, source, parsed }: StoredPrompt,
   tasks: PromptTasks,
 ): Promise<PromptDefinition> {
-  const kept = parsed === null ? { partials: {} } : readStoredForm(parsed);
-  if ('definition' in kept) return kept.definition;
-  return await readDefinition(source, `${slug}.prompt`, { ...kept, tasks });
+  const stored = parsed === null ? { partials: {} } : readStoredForm(parsed);
+  if ('definition' in stored) return stored.definition;
+  return await readDefinition(source, `${slug}.prompt`, { ...stored, tasks });
 }

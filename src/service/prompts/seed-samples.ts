@@ -1,4 +1,4 @@
-import { builtInText } from '../../prompts/built-in/files.ts';
+import { builtInText } from '../../prompts/built-in/built-in-texts.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
 import { newVersionOf } from './publish.ts';

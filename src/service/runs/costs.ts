@@ -1,4 +1,4 @@
-import { answerCount, unknownMultiplier, wholeNumber } from '../../models/catalogue/answers.ts';
+import { answerCount, unknownMultiplier, wholeNumber } from '../../models/catalogue/answer-count.ts';
 import { PRICE_TABLE_DATE, type PricingOptions, pricingOf } from '../../models/catalogue/prices.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { BUILT_IN_MODELS } from '../../models/entry.ts';

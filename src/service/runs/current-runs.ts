@@ -75,10 +75,10 @@ export async function creationBody(
   userId: number,
   id: string,
 ): Promise<CreateRunRequest> {
-  const kept = await store.runs.requestOf(userId, id);
-  if (!kept) throw notFound(`what the run was created from is not kept: ${WHY_NOT_KEPT}`);
-  const { images, urls = [], runOptions } = kept.request;
-  const textInputs = await inputs.textsOf(id, kept.request);
+  const stored = await store.runs.requestOf(userId, id);
+  if (!stored) throw notFound(`what the run was created from is not kept: ${WHY_NOT_KEPT}`);
+  const { images, urls = [], runOptions } = stored.request;
+  const textInputs = await inputs.textsOf(id, stored.request);
   const isSent = images.length > 0 && !images.every((_, at) => typeof urls[at] === 'string');
   const bytes = isSent ? await inputs.load(id, images).catch(gone) : [];
   const imageInputs = images.map((_, at): ImageInput => {
@@ -87,7 +87,7 @@ export async function creationBody(
     return { type: 'base64', base64: bytes[at]?.bytes.toString('base64') ?? '' };
   });
   return {
-    promptVersionId: kept.promptVersionId,
+    promptVersionId: stored.promptVersionId,
     inputs: {
       ...(Object.keys(textInputs).length > 0 && { textInputs }),
       ...(imageInputs.length > 0 && { imageInputs }),

@@ -72,8 +72,8 @@ export function inputFiles(
     async sweep(): Promise<void> {
       await removeAll(await runs.forgetImages({ before: clock.now() - KEPT_MS }));
       const old = await blobs.writtenBefore(clock.now() - SETTLED_MS);
-      const kept = await runs.withImages(old);
-      await removeAll(old.filter(runId => !kept.has(runId)));
+      const needed = await runs.withImages(old);
+      await removeAll(old.filter(runId => !needed.has(runId)));
       const oldTexts = await texts.writtenBefore(clock.now() - SETTLED_MS);
       const wanted = await runs.withRequests(oldTexts);
       for (const runId of oldTexts) if (!wanted.has(runId)) await texts.remove(runId);

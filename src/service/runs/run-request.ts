@@ -1,6 +1,6 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
-import { uses } from '../../models/declared.ts';
+import { usesPlaceholder } from '../../models/declared.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/entry.ts';
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
 import { optionFault } from '../../prompts/parse/option-values.ts';
@@ -78,7 +78,7 @@ function checkImages(
   { imageInputs }: PromptDefinition,
   { model, declared }: ModelEntry,
 ): ImageInput[] {
-  if (images.length > 0 && declared && !uses(declared, 'images')) {
+  if (images.length > 0 && declared && !usesPlaceholder(declared, 'images')) {
     const place = declared.kind === 'program' ? 'program' : 'body';
     throw invalidRequest(`the model ${model} takes no pictures: its \`${place}\` has no \${images}`);
   }

@@ -153,12 +153,12 @@ export class RunWork {
   async #settle(run: QueuedRun, executed: RunOutcome, signal: AbortSignal): Promise<RunOutcome | undefined> {
     const { store, clock, onFault, results } = this.#options;
     let outcome = executed;
-    const held = results.hold(run.id, () => Buffer.byteLength(JSON.stringify(executed.outputs)));
+    const heldResult = results.hold(run.id, () => Buffer.byteLength(JSON.stringify(executed.outputs)));
     const settle = async () => store.runs.settle(run, await store.workers.register(), outcome);
     const onFailure = (error: unknown): void => {
       onFault(error);
       try {
-        held.check(error);
+        heldResult.check(error);
       } catch (fault) {
         if (!(fault instanceof ResultLost)) throw fault;
         const outputs = [{ type: 'error', data: fault.shown }] as const;
@@ -168,7 +168,7 @@ export class RunWork {
     try {
       return (await retryForever(settle, { clock, onFault: onFailure, signal })) ? outcome : undefined;
     } finally {
-      held.release();
+      heldResult.release();
     }
   }
 }

@@ -72,8 +72,8 @@ export function accountsStore(db: Db, writer: Writer) {
         .execute(),
     /** Returns false if there was no such key. */
     removeKey: async (id: string) => {
-      const gone = await writer.write(db => db.deleteFrom('keys').where('id', '=', id).executeTakeFirst());
-      return gone.numDeletedRows > 0n;
+      const deleted = await writer.write(db => db.deleteFrom('keys').where('id', '=', id).executeTakeFirst());
+      return deleted.numDeletedRows > 0n;
     },
     noteUse: (keyId: string, at: number) =>
       writer.write(db => db.updateTable('keys').set({ lastUsedAt: at }).where('id', '=', keyId).execute()),
@@ -86,15 +86,15 @@ function userNamed(db: Db, name: string) {
 
 /** Creates a user, or returns the existing one, which another process may create at the same time. */
 async function ensureUser(db: Db, user: NewUser & { name: string }) {
-  const made = await db
+  const created = await db
     .insertInto('users')
     .values(user)
     .onConflict(conflict => conflict.column('name').doNothing())
     .returning(USER_COLUMNS)
     .executeTakeFirst();
   return {
-    user: made ?? (await userNamed(db, user.name).executeTakeFirstOrThrow()),
-    made: made !== undefined,
+    user: created ?? (await userNamed(db, user.name).executeTakeFirstOrThrow()),
+    made: created !== undefined,
   };
 }
 

@@ -17,15 +17,15 @@ export function mediaStore(db: Db, writer: Writer) {
 }
 
 async function forgetBefore(db: Db, time: number) {
-  const gone = await db
+  const expired = await db
     .deleteFrom('media')
     .where('createdAt', '<', time)
     .returning(['id', 'mediaType', 'userId', 'size'])
     .execute();
   // Always in the same order, so that two processes that do this at once don't deadlock.
-  gone.sort((a, b) => a.userId - b.userId);
-  for (const { userId, size } of gone) await giveSpaceBack(db, userId, size);
-  return gone;
+  expired.sort((a, b) => a.userId - b.userId);
+  for (const { userId, size } of expired) await giveSpaceBack(db, userId, size);
+  return expired;
 }
 
 /** Subtracts bytes from the space that a user occupies. */

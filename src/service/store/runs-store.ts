@@ -3,11 +3,11 @@ import type { RunStatus } from '../../wire/index.ts';
 import { giveSpaceBack } from './media-store.ts';
 import { IDEMPOTENCY_LIFETIME_MS, writeNewRun } from './run-creation.ts';
 import { endRun, failRun } from './run-endings.ts';
-import type { RunWrites } from './run-records.ts';
 import {
   type NewRun,
   RUN_COLUMNS,
   type RunOutcome,
+  type RunWrites,
   type StoredRequest,
   type StoredRun,
   storedRun,

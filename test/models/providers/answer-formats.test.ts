@@ -319,7 +319,7 @@ describe('Chat Completions', () => {
     ...more,
   });
 
-  it('gives each of several answers as an output, and is not streamed for them', async () => {
+  it('returns each of several answers as an output, and does not stream them', async () => {
     const choices = ['One', 'Two'].map((text, index) => choice(text, { index }));
     const onText = (): void => {};
     const { outputs } = await ask({ ...engine, runOptions: { n: 2 }, onText }, { body: { choices } });

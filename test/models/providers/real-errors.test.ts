@@ -71,7 +71,7 @@ function faultOf({ means, status }: RealError): EngineFault | undefined {
   return means === 'quota' && status === 429 ? 'quota' : undefined;
 }
 
-describe('is told apart', () => {
+describe('is classified', () => {
   it.each(REFUSALS)('$provider $status, $means: $says', async error => {
     const { fault, isRefused } = await askWith(error);
     expect({ fault, isRefused }).toEqual({ fault: faultOf(error), isRefused: error.means !== 'gateway' });

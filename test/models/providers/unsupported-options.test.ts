@@ -3,10 +3,10 @@ import type { InterfaceName, ModelEntry, Provider } from '../../../src/models/en
 import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
 import { knownProviders } from '../../../src/models/providers/providers.ts';
 import {
+  isReasoningModel,
   maximumOf,
   modelTarget,
   optionsLeftOut,
-  reasons,
 } from '../../../src/models/providers/unsupported-options.ts';
 
 const ENV = { AZURE_RESOURCE_NAME: 'mine', AWS_REGION: 'eu-west-1' };
@@ -127,5 +127,5 @@ it.each<[string, boolean | undefined]>([
   ['azure/mine', undefined],
 ])('%s thinks: %s', (name, thinks) => {
   const target = modelTarget(modelOf(name));
-  expect(target && reasons(target)).toBe(thinks);
+  expect(target && isReasoningModel(target)).toBe(thinks);
 });

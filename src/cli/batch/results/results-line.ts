@@ -7,7 +7,8 @@ import { creditsIn, inCredits } from '../../creation/caps.ts';
 import type { EarlierRun } from '../../creation/spending.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
-import { errorText, type JobOutcome, secondsOf } from '../../jobs/job.ts';
+import { type JobOutcome, secondsOf } from '../../jobs/job.ts';
+import { errorText } from '../../jobs/job-errors.ts';
 
 /** The line of a row in the results. */
 export interface ResultsLine {

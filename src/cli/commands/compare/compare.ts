@@ -18,7 +18,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { counted } from '../../core/counted.ts';
 import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
-import { CliError, resumable, usageError } from '../../errors.ts';
+import { CliError, usageError, withResumeHint } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { checkOptions, modelList, parseOptions, readsStandardInput } from '../../inputs/flags.ts';
 import { imagesHere } from '../../inputs/images/image-source.ts';
@@ -143,15 +143,21 @@ async function checkComparisonPrices({
 async function runAndJudge(ctx: Context, prepared: PreparedComparison, flags: CompareFlags) {
   const { variants, rows, expected, judged, judge, budget, concurrency } = prepared;
   const keepMedia = flags.report !== undefined;
-  const running = withJournals(ctx, flags, prepared, async kept => {
-    const compared = await runComparison(ctx, rows, variants, { concurrency, budget, keepMedia, kept });
-    const questions = judged.length === 0 ? undefined : kept.get((await ctx.localConnection()).service);
+  const running = withJournals(ctx, flags, prepared, async requestsByVariant => {
+    const compared = await runComparison(ctx, rows, variants, {
+      concurrency,
+      budget,
+      keepMedia,
+      kept: requestsByVariant,
+    });
+    const questions =
+      judged.length === 0 ? undefined : requestsByVariant.get((await ctx.localConnection()).service);
     const tools = { judge, budget, kept: questions };
     const judgements = expected && (await judgeRows(ctx, compared, expected, variants, tools));
     return { compared, judgements };
   });
   return await running.catch((error: unknown) => {
-    throw ctx.isReplay ? error : resumable(error);
+    throw ctx.isReplay ? error : withResumeHint(error);
   });
 }
 

@@ -24,7 +24,7 @@ export async function mcp(ctx: Context, flags: McpFlags): Promise<void> {
     import('../../mcp/session-prompts.ts'),
     import('../../mcp/serve-agent.ts'),
   ]);
-  const offer = await SessionPrompts.open(ctx, { directory, allow: flags.allow });
-  await serveAgent(ctx, offer, caps);
+  const session = await SessionPrompts.open(ctx, { directory, allow: flags.allow });
+  await serveAgent(ctx, session, caps);
   ctx.signal.throwIfAborted();
 }

@@ -53,7 +53,7 @@ async function newFileTexts(
 ): Promise<{ prompt: string; test?: string | undefined; models?: string }> {
   if (from === undefined) {
     if (items !== undefined) throw usageError('--items needs --from, which names the evaluation of its rows');
-    const { newPrompt } = await import('../../../prompts/built-in/files.ts');
+    const { newPrompt } = await import('../../../prompts/built-in/built-in-texts.ts');
     return newPrompt(path.basename(stem), { image });
   }
   const source = await readTextFile(from, ctx.cwd, 'prompts new');

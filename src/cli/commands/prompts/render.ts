@@ -2,7 +2,7 @@ import type { PromptDefinition } from '../../../prompts/definition.ts';
 import type { PromptPreview } from '../../../prompts/render/preview.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { isJsonObject, own } from '../../core/json-value.ts';
+import { isJsonObject, ownProperty } from '../../core/json-value.ts';
 import { notFoundError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import {
@@ -81,17 +81,17 @@ async function previewOf(
 function messagesText({ messages }: PromptPreview): string {
   return messages
     .map(message => {
-      const parts = own(message, 'content');
+      const parts = ownProperty(message, 'content');
       const texts = Array.isArray(parts) ? parts.map(messagePartText) : [];
-      return `${String(own(message, 'role'))}:\n${texts.join('').trim()}\n`;
+      return `${String(ownProperty(message, 'role'))}:\n${texts.join('').trim()}\n`;
     })
     .join('\n');
 }
 
 function messagePartText(part: unknown): string {
-  const text = own(part, 'text');
+  const text = ownProperty(part, 'text');
   if (typeof text === 'string') return text;
-  const media = own(part, 'media');
+  const media = ownProperty(part, 'media');
   if (!isJsonObject(media)) return `${JSON.stringify(part)}\n`;
   const type = typeof media['contentType'] === 'string' ? ` ${media['contentType']}` : '';
   return `[media${type}: ${shortUrl(String(media['url']))}]\n`;

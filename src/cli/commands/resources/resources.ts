@@ -19,7 +19,7 @@ export type ResourcesListOptions = FlagsOf<typeof RESOURCES_LIST.flags>;
 export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<void> {
   if (options.modality !== undefined) requireOneOf('modality', options.modality, MODALITIES);
   const chosen = (await cachedOrFetchedModels(ctx, options)).filter(model => isChosen(model, options));
-  const form: ListForm<Model> = {
+  const listForm: ListForm<Model> = {
     columns: [
       { title: 'MODEL', min: 12, cell: ({ model }) => model },
       { title: 'MODALITY', cell: ({ modality }) => fieldText(modality) },
@@ -27,7 +27,7 @@ export async function resourcesList(ctx: Context, options: ResourcesListOptions)
     ],
     nothing: 'no models',
   };
-  await presentList(ctx, wellFormedModels(chosen), form, chosen);
+  await presentList(ctx, wellFormedModels(chosen), listForm, chosen);
 }
 
 async function cachedOrFetchedModels(

@@ -10,7 +10,7 @@ import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue } from '../../outputs/json.ts';
 import { withoutHiddenControls } from '../../terminal/sanitise.ts';
 import { quotedWord, type Shell, shellOf, shellWord } from '../../terminal/shell-word.ts';
-import type { PreparedRun } from './prepare.ts';
+import type { PreparedRun } from './prepare-run.ts';
 
 /** The default address of `promptrun serve`. */
 const LOCAL_BASE_URL = 'http://127.0.0.1:8787/v1';

@@ -14,7 +14,7 @@ import { outputPlan, presentRun } from '../../outputs/results.ts';
 import { latestOfPrompt } from '../../targets/target.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { type PreparedRun, prepareRun } from './prepare.ts';
+import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import type { RunFlags } from './run-argv.ts';
 
 /** Creates a run of a target, waits for it and prints its outputs. */

@@ -4,7 +4,7 @@ import { fieldText } from '../../core/json-value.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { Grid, GridCell } from '../../outputs/pages/grid.ts';
-import { gridTable, marked } from '../../outputs/pages/grid-terminal.ts';
+import { gridTable, paintedDifference } from '../../outputs/pages/grid-terminal.ts';
 import { present } from '../../outputs/present.ts';
 import { exitCodeOfRun } from '../../outputs/provider-fault.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
@@ -51,7 +51,7 @@ export async function compareWithFormer(
           runTitle(run),
           after,
           result,
-          ...(same ? [] : [marked(parts, ctx.io.paint)]),
+          ...(same ? [] : [paintedDifference(parts, ctx.io.paint)]),
         ].join('\n'),
     },
   );

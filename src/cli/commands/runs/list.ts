@@ -14,7 +14,7 @@ import { ageText } from '../../core/time.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
 import type { ListColumn } from '../../outputs/present.ts';
-import { heldRows, type Pages, presentPages } from '../../outputs/present-pages.ts';
+import { type Pages, presentPages, rowBuffer } from '../../outputs/present-pages.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { type Cell, runStatusCell } from '../../terminal/table.ts';
@@ -98,7 +98,7 @@ async function* runPages(
 ): Pages<RunRow, Rest | undefined> {
   const goesBack = query.endingBefore !== undefined;
   const isLimited = Number.isFinite(limit) && promptVersions === undefined;
-  const newer = heldRows<readonly RunRow[]>('runs', '--ending-before');
+  const newer = rowBuffer<readonly RunRow[]>('runs', '--ending-before');
   let left = limit;
   let rest: Rest | undefined;
   for await (const { rows, hasMore } of runs.pages({ ...query, ...(isLimited && { limit }) }, { signal })) {

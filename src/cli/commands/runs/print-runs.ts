@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
 import type { RunFacts } from '../../outputs/manifest.ts';
-import { heldRows } from '../../outputs/present-pages.ts';
+import { rowBuffer } from '../../outputs/present-pages.ts';
 import { outputPlan, presentRun, presentRuns } from '../../outputs/results.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveRun } from '../../targets/run-name.ts';
@@ -104,12 +104,12 @@ async function readEndedRuns(ctx: Context, connection: Connection, names: readon
 /** Returns the ended runs, newest first; writes a note about the others. */
 async function runsSince(ctx: Context, { client }: Connection, since: number): Promise<readonly Run[]> {
   const { signal } = ctx;
-  const held = heldRows<Run>('runs', '--since');
+  const buffer = rowBuffer<Run>('runs', '--since');
   for await (const { runId, runStatus } of client.runs.all({ since }, { signal })) {
-    if (isOver({ runStatus })) held.add([await client.runs.get(runId, { signal })]);
+    if (isOver({ runStatus })) buffer.add([await client.runs.get(runId, { signal })]);
     else ctx.io.note(`note: run ${oneLine(runId)} is ${oneLine(runStatus)} and is not saved`);
   }
-  return held.rows;
+  return buffer.rows;
 }
 
 /** Waits until runs have ended, then prints them as `run` does, in the order of the arguments. */

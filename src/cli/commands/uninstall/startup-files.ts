@@ -42,8 +42,8 @@ export function removeOwnLines(file: string): void {
     const encoding = isUtf16(former) ? 'utf16le' : 'latin1';
     const [, mark = '', text = ''] =
       /^(\uFEFF|\u00EF\u00BB\u00BF)?([^]*)$/u.exec(former.toString(encoding)) ?? [];
-    const kept = text.split(/(?<=\n)/u).filter(line => !OWN_LINES.has(line.replace(/\r?\n$/u, '')));
-    const bytes = Buffer.from(mark + kept.join(''), encoding);
+    const remaining = text.split(/(?<=\n)/u).filter(line => !OWN_LINES.has(line.replace(/\r?\n$/u, '')));
+    const bytes = Buffer.from(mark + remaining.join(''), encoding);
     for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at, bytes.length - at, at);
     ftruncateSync(handle, bytes.length);
     fsyncSync(handle);

@@ -8,7 +8,7 @@ import { fieldText } from '../../core/json-value.ts';
 import { usageError } from '../../errors.ts';
 import { parseTime } from '../../inputs/time.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
-import { heldRows } from '../../outputs/present-pages.ts';
+import { rowBuffer } from '../../outputs/present-pages.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import type { USAGE } from './spec.ts';
 
@@ -58,12 +58,12 @@ async function groupedRuns(
 ): Promise<Map<string, UsageSum>> {
   const nameOf = by === 'prompt' ? await promptNames(ctx, connection) : (row: RunRow) => usageKey(row, by);
   const groups = new Map<string, UsageSum>();
-  const held = heldRows<string>('runs');
+  const buffer = rowBuffer<string>('runs');
   const query = { ...time, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
     const key = fieldText(await nameOf(row));
     const sum = groups.get(key) ?? new UsageSum();
-    if (!groups.has(key)) held.add([key]);
+    if (!groups.has(key)) buffer.add([key]);
     groups.set(key, sum);
     sum.add(row);
   }
@@ -78,7 +78,7 @@ async function promptNames(
   const { signal } = ctx;
   const slugs = embedded ? await publishedSlugs(client, signal) : prompts.slugs();
   const names = new Map<string, string>();
-  const held = heldRows<string>('runs');
+  const buffer = rowBuffer<string>('runs');
   return async ({ promptVersionId, runName }) => {
     const cached = names.get(promptVersionId);
     if (cached !== undefined) return cached;
@@ -88,7 +88,7 @@ async function promptNames(
       (embedded ? await client.versions.get(promptVersionId, { signal }).catch(() => undefined) : undefined);
     const slug = version && slugs.get(version.promptId);
     const name = slug ?? version?.title ?? (runName || promptVersionId);
-    held.add([promptVersionId, name]);
+    buffer.add([promptVersionId, name]);
     names.set(promptVersionId, name);
     return name;
   };

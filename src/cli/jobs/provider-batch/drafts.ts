@@ -5,7 +5,8 @@ import { toCliError } from '../../core/failure.ts';
 import type { Budget, Reservation } from '../../creation/budget.ts';
 import { usageError } from '../../errors.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
-import { failedOutcome, isFatal, type Job, type JobOutcome } from '../job.ts';
+import { failedOutcome, type Job, type JobOutcome } from '../job.ts';
+import { isFatal } from '../job-errors.ts';
 import type { BatchSessionParts } from './batch-session.ts';
 
 export interface ProviderBatchParts extends BatchSessionParts {

@@ -82,7 +82,7 @@ function partText(part: GridPart, paint: ChalkInstance, context: number): string
     case 'media':
       return paint.dim('(a picture or video)');
     case 'difference':
-      return marked(part.parts, paint, context).trimEnd();
+      return paintedDifference(part.parts, paint, context).trimEnd();
     case 'error':
     case 'message':
       return paint.red(visible(part.text));
@@ -109,7 +109,7 @@ function stateColour(state: GridState, paint: ChalkInstance): ChalkInstance {
  *
  * @param context number of equal characters shown on either side of a difference; default all
  */
-export function marked(
+export function paintedDifference(
   parts: readonly DiffPart[],
   paint: ChalkInstance,
   context = Number.POSITIVE_INFINITY,

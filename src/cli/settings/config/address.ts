@@ -10,7 +10,7 @@ import type { Settings } from '../settings.ts';
 import { LOCAL_PROFILE } from './names.ts';
 
 /** A base URL or a name, with its source. */
-export interface Sourced {
+export interface SourcedValue {
   readonly value: string;
   /** The source for messages: `--base-url`, `PROMPTRUN_BASE_URL`, `profile work`. */
   readonly source: string;
@@ -21,7 +21,7 @@ export type Address =
   | { readonly embedded: true; readonly profile: typeof LOCAL_PROFILE; readonly chosen: boolean }
   | {
       readonly embedded: false;
-      readonly baseUrl: Sourced;
+      readonly baseUrl: SourcedValue;
       /** The chosen profile, even if the base URL is not its own. */
       readonly profile: string | undefined;
     };
@@ -104,7 +104,7 @@ export function requireLocalService(sources: AddressSources, what: string): void
 }
 
 /** Returns the profile chosen by flag, environment or `profile use`. */
-export function chosenProfile({ globals, env, settings }: AddressSources): Sourced | undefined {
+export function chosenProfile({ globals, env, settings }: AddressSources): SourcedValue | undefined {
   if (globals.profile !== undefined) return existing(globals.profile, '--profile', settings);
   const named = env['PROMPTRUN_PROFILE'];
   if (named) return existing(named, 'PROMPTRUN_PROFILE', settings);
@@ -113,7 +113,7 @@ export function chosenProfile({ globals, env, settings }: AddressSources): Sourc
 }
 
 /** Returns the base URL of a flag or, without `--profile`, of the environment. */
-export function explicitBaseUrl({ globals, env }: AddressSources): Sourced | undefined {
+export function explicitBaseUrl({ globals, env }: AddressSources): SourcedValue | undefined {
   if (globals.baseUrl !== undefined) return { value: globals.baseUrl, source: '--base-url' };
   const fromEnv = env['PROMPTRUN_BASE_URL'];
   return globals.profile === undefined && fromEnv
@@ -121,13 +121,13 @@ export function explicitBaseUrl({ globals, env }: AddressSources): Sourced | und
     : undefined;
 }
 
-function existing(name: string, source: string, settings: Settings): Sourced {
+function existing(name: string, source: string, settings: Settings): SourcedValue {
   if (name === LOCAL_PROFILE || settings.profiles.has(name)) return { value: name, source };
   const [message, ...hints] = unknownName('profile', name, [...settings.profiles.keys(), LOCAL_PROFILE]);
   throw configError(`${source}: ${message}`, ...hints);
 }
 
-function profileAddress({ value: profile }: Sourced, { globals, settings }: AddressSources): Address {
+function profileAddress({ value: profile }: SourcedValue, { globals, settings }: AddressSources): Address {
   const source = `profile ${profile}`;
   const { baseUrl } = settings.profiles.get(profile) ?? { baseUrl: '' };
   const value = checkedBaseUrl(baseUrl, source, globals.insecureHttp);
@@ -169,9 +169,9 @@ export async function resolveKey(
   sources: AddressSources,
   address: Address & { embedded: false },
   askKeychain = true,
-): Promise<Sourced> {
+): Promise<SourcedValue> {
   const variable = environmentKey(sources, address.baseUrl);
-  const stored = (): Promise<Sourced | undefined> => storedKey(sources.settings, address, askKeychain);
+  const stored = (): Promise<SourcedValue | undefined> => storedKey(sources.settings, address, askKeychain);
   const isProfileFirst = sources.globals.profile !== undefined;
   const key = isProfileFirst ? ((await stored()) ?? variable) : (variable ?? (await stored()));
   if (key === undefined) throw noKey(address);
@@ -179,7 +179,7 @@ export async function resolveKey(
 }
 
 /** Returns the key of the environment, which belongs to the base URL of the environment, if there is one. */
-function environmentKey({ globals, env }: AddressSources, baseUrl: Sourced): Sourced | undefined {
+function environmentKey({ globals, env }: AddressSources, baseUrl: SourcedValue): SourcedValue | undefined {
   const { PROMPTRUN_API_KEY: value, PROMPTRUN_BASE_URL: own } = env;
   if (!value) return undefined;
   const isFree = globals.profile === undefined || !own || globals.baseUrl !== undefined;
@@ -191,7 +191,7 @@ async function storedKey(
   settings: Settings,
   { profile, baseUrl }: Address & { embedded: false },
   askKeychain: boolean,
-): Promise<Sourced | undefined> {
+): Promise<SourcedValue | undefined> {
   if (profile === undefined) return undefined;
   const credential = settings.credentials.find(profile);
   if (credential === undefined || credential.origin !== new URL(baseUrl.value).origin) return undefined;

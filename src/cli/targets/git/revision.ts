@@ -191,13 +191,13 @@ function gitFault(error: unknown): Error {
     return usageError('the file and the partials beside it are larger than 64 MiB in that revision');
   }
   if (killed === true) return usageError(`git took more than ${PATIENCE_MS / 1000} s`);
-  const said = String(stderr ?? '').trim();
-  if (said.includes("' not allowed") || said.includes('lazy fetching disabled')) {
+  const complaint = String(stderr ?? '').trim();
+  if (complaint.includes("' not allowed") || complaint.includes('lazy fetching disabled')) {
     return usageError(
       'this clone does not have that revision of the file, and git is not allowed to fetch it',
       'Fetch it first, such as with: git fetch --refetch --no-filter',
     );
   }
-  if (said.endsWith('Needed a single revision')) return new Error('there is no such revision');
-  return new Error(said.split('\n')[0] || message);
+  if (complaint.endsWith('Needed a single revision')) return new Error('there is no such revision');
+  return new Error(complaint.split('\n')[0] || message);
 }

@@ -3,7 +3,7 @@ import { compareRates, type RateComparison, verdictText } from '../../statistics
 import { percentText } from '../../statistics/interval.ts';
 import { areAllEqual } from '../../statistics/nearly.ts';
 import { type CaseRuns, rateOf } from '../../statistics/rates.ts';
-import { type Entry, type EntryResult, modelLabel } from '../result.ts';
+import { type EntryResult, modelLabel, type TestEntry } from '../result.ts';
 import type { Baseline, BaselineCase, CaseName } from './read-baseline.ts';
 
 /** The change of a case's rate. */
@@ -19,11 +19,11 @@ export interface BaselineComparison
   /** The comparison over the pairs of all models; undefined if no pair could be run. */
   readonly rates: RateComparison | undefined;
   /** The changes of the cases that could be run. */
-  readonly changes: ReadonlyMap<Entry, CaseChange>;
+  readonly changes: ReadonlyMap<TestEntry, CaseChange>;
 }
 
 /** @throws {CliError} USAGE_ERROR if none of the cases is in the baseline */
-export function refuseWithoutPair(baseline: Baseline, entries: readonly Entry[]): void {
+export function refuseWithoutPair(baseline: Baseline, entries: readonly TestEntry[]): void {
   const { pairs } = pairUp(baseline, entries);
   if (pairs.some(({ before }) => before.counted !== undefined)) return;
   throw usageError(
@@ -35,7 +35,7 @@ export function refuseWithoutPair(baseline: Baseline, entries: readonly Entry[])
 export function compareWithBaseline(baseline: Baseline, results: readonly EntryResult[]): BaselineComparison {
   const byEntry = new Map(results.map(result => [result.entry, result]));
   const { pairs, added, gone } = pairUp(baseline, [...byEntry.keys()]);
-  const changes = new Map<Entry, CaseChange>();
+  const changes = new Map<TestEntry, CaseChange>();
   const compared: { readonly before: CaseRuns; readonly after: CaseRuns }[] = [];
   for (const {
     entry,
@@ -68,19 +68,19 @@ function changeOf(before: CaseRuns, after: CaseRuns): 'better' | 'worse' | 'same
   return now > old ? 'better' : 'worse';
 }
 
-function caseIdentity(entry: Entry): CaseName {
+function caseIdentity(entry: TestEntry): CaseName {
   const { file, testCase } = entry;
   return { file: file.name, name: testCase.name, model: modelLabel(entry) ?? null };
 }
 
 interface Pairing {
-  readonly pairs: readonly { readonly entry: Entry; readonly before: BaselineCase }[];
-  readonly added: readonly Entry[];
+  readonly pairs: readonly { readonly entry: TestEntry; readonly before: BaselineCase }[];
+  readonly added: readonly TestEntry[];
   readonly gone: readonly BaselineCase[];
 }
 
 /** Pairs cases by file, name and model, duplicates in order; without the model if each side has only one model. */
-function pairUp({ cases }: Baseline, entries: readonly Entry[]): Pairing {
+function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
   const models = [new Set(cases.map(({ model }) => model)), new Set(entries.map(({ model }) => model))];
   const isOneModel = models.every(({ size }) => size <= 1);
   // A baseline may come from another system.
@@ -88,8 +88,8 @@ function pairUp({ cases }: Baseline, entries: readonly Entry[]): Pairing {
     JSON.stringify([file.replaceAll('\\', '/'), name, isOneModel ? null : model]);
   const open = new Map<string, BaselineCase[]>();
   for (const one of cases) open.set(keyOf(one), [...(open.get(keyOf(one)) ?? []), one]);
-  const pairs: { entry: Entry; before: BaselineCase }[] = [];
-  const added: Entry[] = [];
+  const pairs: { entry: TestEntry; before: BaselineCase }[] = [];
+  const added: TestEntry[] = [];
   for (const entry of entries) {
     const before = open.get(keyOf(caseIdentity(entry)))?.shift();
     if (before) pairs.push({ entry, before });

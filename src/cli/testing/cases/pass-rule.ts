@@ -22,7 +22,7 @@ export function passRuleIn(value: YamlValue): PassRule {
   throw faultIn(value, 'pass must be a count or a percentage from 0% to 100%, such as 80%');
 }
 
-export function meets(rule: PassRule, passed: number, runs: number): boolean {
+export function meetsPassRule(rule: PassRule, passed: number, runs: number): boolean {
   return isAtLeast(passed, neededOf(rule, runs));
 }
 

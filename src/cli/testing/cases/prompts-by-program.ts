@@ -21,16 +21,16 @@ export async function promptsByProgram(
   { file, name }: { readonly file: string; readonly name: string },
 ): Promise<MadePrompt[]> {
   const { promptOfProgram } = await import('../../../prompts/foreign/promptfoo/convert.ts');
-  const made = new Map<string, Set<number>>();
-  const known = new Map<string, string>();
+  const casesByPrompt = new Map<string, Set<number>>();
+  const outputs = new Map<string, string>();
   const what = `${name}:${program.line}: the program of the prompt`;
   for (const [at, { vars }] of cases.entries()) {
     const id = program.head['model'] ?? 'echo';
     const context = JSON.stringify({ vars, provider: { id, label: id }, config: {} });
     const text =
-      known.get(context) ?? (await programOutput(ctx, program.argv, { file, input: context, what }));
-    known.set(context, text);
-    made.set(text, (made.get(text) ?? new Set<number>()).add(at));
+      outputs.get(context) ?? (await programOutput(ctx, program.argv, { file, input: context, what }));
+    outputs.set(context, text);
+    casesByPrompt.set(text, (casesByPrompt.get(text) ?? new Set<number>()).add(at));
   }
-  return [...made].map(([text, only]) => ({ prompt: promptOfProgram(text, program, name), only }));
+  return [...casesByPrompt].map(([text, only]) => ({ prompt: promptOfProgram(text, program, name), only }));
 }

@@ -5,8 +5,9 @@ import { allExpectations } from '../expectations/expectation.ts';
 import { isPromptfooFile, isTestFile } from './find-test-files.ts';
 import { parseTestFile } from './parse-test-file.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
+import type { ConvertedTests } from './read-promptfoo.ts';
 import type { TestFileOptions } from './reading-context.ts';
-import { MAX_TEST_FILE_BYTES, type TestFile } from './test-case.ts';
+import { MAX_TEST_FILE_BYTES, type TestCase, type TestFile } from './test-case.ts';
 
 /**
  * Reads a test file and every file that it names. Sends nothing.
@@ -38,25 +39,35 @@ async function readPromptfooTests(ctx: Context, file: string, options: TestFileO
     options: { ...options, judge, judgeRank: 'first' as const, isAsPromptfoo: true },
     target: file,
   };
-  const contents = new Map<string, Awaited<ReturnType<typeof parseTestFile>>>();
+  const parsed = new Map<string, Awaited<ReturnType<typeof parseTestFile>>>();
   const files: TestFile[] = [];
-  for (const { prompt, test, cases, only, number } of prompts) {
-    const content = contents.get(test) ?? (await parseTestFile(ctx, test, source));
-    contents.set(test, content);
-    const own = content.cases.map((one, at) => {
-      const { line = 1, leftOut = 0 } = cases[at] ?? {};
-      // The user never sees the lines of the converted text.
-      const expect = one.expect.map(expectation => ({ ...expectation, line }));
-      return { ...one, line, leftOut, expect, name: isOne ? one.name : `${one.name} (prompt ${number})` };
-    });
-    const chosen = own.filter((_, at) => only?.has(at) !== false);
+  for (const converted of prompts) {
+    const { prompt, test } = converted;
+    const content = parsed.get(test) ?? (await parseTestFile(ctx, test, source));
+    parsed.set(test, content);
+    const cases = casesOfPrompt(converted, content.cases, isOne);
     files.push({
-      ...{ file, name, ...content, cases: chosen, prompt, isAsPromptfoo: true },
+      ...{ file, name, ...content, cases, prompt, isAsPromptfoo: true },
       ...(files.length === 0 && { leftOut }),
     });
   }
   noteDefaultJudge(ctx, files, options.judge);
   return files;
+}
+
+/** Returns the cases of a prompt at their places in the configuration: the user never sees the converted text. */
+function casesOfPrompt(
+  { cases: places, only, number }: ConvertedTests,
+  cases: readonly TestCase[],
+  isOnlyPrompt: boolean,
+): TestCase[] {
+  const placed = cases.map((testCase, at) => {
+    const { line = 1, leftOut = 0 } = places[at] ?? {};
+    const expect = testCase.expect.map(expectation => ({ ...expectation, line }));
+    const name = isOnlyPrompt ? testCase.name : `${testCase.name} (prompt ${number})`;
+    return { ...testCase, line, leftOut, expect, name };
+  });
+  return placed.filter((_, at) => only?.has(at) !== false);
 }
 
 /** Notes the default judge if an expectation uses it. */

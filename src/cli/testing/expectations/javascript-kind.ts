@@ -10,7 +10,7 @@ import { readTextFile } from '../../inputs/read-text.ts';
 import type { JavaScript, JavaScriptResult } from '../../outputs/checks/javascript.ts';
 import { atValue, faultIn, textIn } from '../cases/test-values.ts';
 import { BrokenCheck, type CheckedAnswer, type Unmet } from './expectation.ts';
-import { kind, quotedExcerpt, TEXT } from './kind.ts';
+import { expectationKind, quotedExcerpt, TEXT } from './kind.ts';
 
 /** Code that scores an answer. */
 interface Scoring {
@@ -24,7 +24,7 @@ interface Scoring {
 }
 
 /** Code that accepts an answer with true, a score, or `{pass, score, reason}`. */
-export const javascript = kind<Scoring>({
+export const javascript = expectationKind<Scoring>({
   schema: {
     ...TEXT,
     description: 'JavaScript that gives true, a score, or {pass, score, reason}; it sees output and context',

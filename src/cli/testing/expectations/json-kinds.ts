@@ -7,13 +7,13 @@ import { readJsonFile, type SchemaCheck, SchemaLoop, schemaCheck } from '../../o
 import { expressionFault, pointAt } from '../../outputs/query.ts';
 import { atValue, faultIn, textIn, textOfPlace } from '../cases/test-values.ts';
 import { firstDifference, onlyExpected, parseAnswerJson } from './json-match.ts';
-import { type ExpectationReading, kind, quotedExcerpt, TEXT } from './kind.ts';
+import { type ExpectationReading, expectationKind, quotedExcerpt, TEXT } from './kind.ts';
 
 const SCHEMA = { type: ['string', 'object', 'boolean'] };
 
 /** Expectations of an answer as JSON. */
 export const JSON_KINDS = {
-  json: kind<unknown>({
+  json: expectationKind<unknown>({
     schema: { description: 'JSON; every field here must be equal; other fields are ignored' },
     read: value => value.json(),
     text: value => JSON.stringify(value),
@@ -30,7 +30,7 @@ export const JSON_KINDS = {
       );
     },
   }),
-  jmespath: kind<string>({
+  jmespath: expectationKind<string>({
     schema: { ...TEXT, description: 'a JMESPath expression that must be true of the answer' },
     read: async (value, { ctx }) => {
       const expression = textIn(value, 'jmespath');
@@ -56,7 +56,7 @@ export const JSON_KINDS = {
       }
     },
   }),
-  schema: kind<NamedSchema>({
+  schema: expectationKind<NamedSchema>({
     schema: {
       ...SCHEMA,
       description: 'a JSON Schema that the answer must match, or the file that contains it',
@@ -74,7 +74,7 @@ export const JSON_KINDS = {
       );
     },
   }),
-  containsJson: kind<object | boolean>({
+  containsJson: expectationKind<object | boolean>({
     schema: { ...SCHEMA, description: 'true, or the JSON Schema of a JSON value somewhere in the answer' },
     read: async (value, reading) =>
       value.json() === true ? true : (await readExpectedSchema(value, reading)).schema,

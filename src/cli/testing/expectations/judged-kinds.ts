@@ -3,7 +3,7 @@ import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { faultIn, fieldsOf, textIn, wordIn } from '../cases/test-values.ts';
 import type { JudgeRank } from './expectation.ts';
-import { kind, quotedExcerpt, TEXT, WORD } from './kind.ts';
+import { expectationKind, quotedExcerpt, TEXT, WORD } from './kind.ts';
 
 interface Rubric {
   readonly text: string;
@@ -26,7 +26,7 @@ interface Llm {
 
 /** Expectations that a model judges. */
 export const JUDGED_KINDS = {
-  rubric: kind<Rubric>({
+  rubric: expectationKind<Rubric>({
     schema: { ...TEXT, description: 'what the model named by --judge must find true of the answer' },
     read: (value, { key, judge, threshold }) => ({ text: textIn(value, key), ...judge, threshold }),
     text: ({ text }) => quotedExcerpt(text),
@@ -42,7 +42,7 @@ export const JUDGED_KINDS = {
       return { message: `rubric ${JSON.stringify(rubric)}: ${why}`, actual: text };
     },
   }),
-  llm: kind<Llm>({
+  llm: expectationKind<Llm>({
     schema: {
       type: 'object',
       description: 'a question to a model about the answer, which {{completion}} stands for',
@@ -78,8 +78,8 @@ export const JUDGED_KINDS = {
         choice === undefined
           ? 'none of the choices'
           : `${JSON.stringify(choice.choice)}, which scores ${choice.score}`;
-      const said = JSON.stringify(reply.trim().slice(0, 200));
-      return { message: `the model's answer is ${verdict}: ${said}`, actual: text };
+      const quoted = JSON.stringify(reply.trim().slice(0, 200));
+      return { message: `the model's answer is ${verdict}: ${quoted}`, actual: text };
     },
   }),
 } as const;

@@ -50,7 +50,7 @@ export interface ExpectationKind<V> {
   readonly read: (value: YamlValue, reading: ExpectationReading) => Promise<Unplaced>;
 }
 
-export function kind<V>({ schema, read, text, held, unmet }: KindParts<V>): ExpectationKind<V> {
+export function expectationKind<V>({ schema, read, text, held, unmet }: KindParts<V>): ExpectationKind<V> {
   const of = (value: V): Unplaced => ({
     text: text?.(value) ?? quotedExcerpt(String(value)),
     unmet: async answer => unmet(value, answer),

@@ -7,7 +7,7 @@ import { type CheckedAnswer, checkExpectation, type Expectation, type JudgeRank 
 import { javascript, readScript, transformed } from './javascript-kind.ts';
 import { JSON_KINDS } from './json-kinds.ts';
 import { JUDGED_KINDS } from './judged-kinds.ts';
-import { type ExpectationKind, kind, type NamedJudge, quotedExcerpt, TEXT, WORD } from './kind.ts';
+import { type ExpectationKind, expectationKind, type NamedJudge, quotedExcerpt, TEXT, WORD } from './kind.ts';
 import { TEXT_KINDS } from './text-kinds.ts';
 
 /** A program that checks answers. */
@@ -23,7 +23,7 @@ const ONE = { $ref: '#/$defs/expectation' };
 export const KINDS = {
   ...JSON_KINDS,
   ...TEXT_KINDS,
-  not: kind<Expectation>({
+  not: expectationKind<Expectation>({
     schema: { ...ONE, description: 'an expectation that must not be met' },
     read: async (value, { inner }) => {
       const [only, ...others] = await inner(value);
@@ -37,7 +37,7 @@ export const KINDS = {
         ? { message: `matches, but must not: ${expectation.text}`, actual: answer.text }
         : undefined,
   }),
-  any: kind<readonly (readonly Expectation[])[]>({
+  any: expectationKind<readonly (readonly Expectation[])[]>({
     schema: {
       type: 'array',
       items: ONE,
@@ -67,7 +67,7 @@ export const KINDS = {
       return { message: `matches none of these: ${messages.join('; ')}`, actual: answer.text };
     },
   }),
-  seconds: kind<number>({
+  seconds: expectationKind<number>({
     schema: { type: 'number', exclusiveMinimum: 0, description: 'the maximum time of the run, in seconds' },
     read: (value, { key }) => numberIn(value, key, 'a number above 0'),
     text: String,
@@ -84,7 +84,7 @@ export const KINDS = {
   }),
   ...JUDGED_KINDS,
   javascript,
-  command: kind<Command>({
+  command: expectationKind<Command>({
     schema: {
       anyOf: [TEXT, { type: 'array', items: WORD, minItems: 1 }],
       description: 'a program that must end with 0; the answer is its standard input (--allow-commands)',
@@ -109,7 +109,7 @@ function amountKind(
   description: string,
   excess: (most: number, answer: CheckedAnswer) => Promise<string | undefined>,
 ): ExpectationKind<number> {
-  return kind({
+  return expectationKind({
     schema: { type: 'number', minimum: 0, description },
     read: (value, { key }) => numberIn(value, key, 'a number of 0 or more'),
     text: String,

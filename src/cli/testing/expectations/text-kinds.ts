@@ -1,6 +1,6 @@
 import { messageOf } from '../../../files/error-utils.ts';
 import { faultIn, inputTextIn, textIn, wordIn } from '../cases/test-values.ts';
-import { type ExpectationKind, kind, quotedExcerpt, TEXT, WORD } from './kind.ts';
+import { type ExpectationKind, expectationKind, quotedExcerpt, TEXT, WORD } from './kind.ts';
 
 type Meets = (text: string, expected: string) => boolean;
 
@@ -24,7 +24,7 @@ export const TEXT_KINDS = {
   istartsWith: textKind(SAME, 'does not begin with', lower(startsWith)),
   endsWith: textKind('how the answer must end', 'does not end with', endsWith),
   iendsWith: textKind(SAME, 'does not end with', lower(endsWith)),
-  equals: kind<WholeText>({
+  equals: expectationKind<WholeText>({
     schema: { ...WORD, description: 'the whole answer' },
     read: (value, { key, isAsPromptfoo }) => ({ text: inputTextIn(value, key), isExact: isAsPromptfoo }),
     text: ({ text }) => quotedExcerpt(text),
@@ -34,7 +34,7 @@ export const TEXT_KINDS = {
         ? undefined
         : { message: 'is not equal', expected, actual: text },
   }),
-  matches: kind<RegExp>({
+  matches: expectationKind<RegExp>({
     schema: { ...TEXT, description: 'a regular expression that must match the answer' },
     read: value => {
       const pattern = textIn(value, 'matches');
@@ -53,7 +53,7 @@ export const TEXT_KINDS = {
 } as const;
 
 function textKind(description: string, fault: string, meets: Meets): ExpectationKind<string> {
-  return kind({
+  return expectationKind({
     schema: { ...WORD, description },
     read: (value, { key }) => wordIn(value, key),
     unmet: (expected, { text }) =>

@@ -18,8 +18,6 @@ export function treeReport(
     unchecked: paint.dim('-'),
     fault: paint.yellow('!'),
   };
-  const colours = { '- ': paint.red, '+ ': paint.green, '  ': paint.dim, '': String };
-  const legend = `      ${paint.red('- expected')}  ${paint.green('+ actual')}`;
   const lines: string[] = [];
   let file = '';
   for (const result of results) {
@@ -30,14 +28,21 @@ export function treeReport(
     }
     const time = paint.dim(`(${seconds.toFixed(1)} s)`);
     lines.push(`  ${marks[status]} ${visible(entryName(entry))}${paint.dim(passedRate(result))} ${time}`);
-    const details = detailsOf(result);
-    if (details.some(({ mark }) => mark === '- ')) lines.push(legend);
-    lines.push(...details.map(({ mark, text }) => `      ${colours[mark](mark + text)}`));
+    lines.push(...paintedDetails(result, paint).map(line => `      ${line}`));
   }
   const isGood = results.every(({ status }) => status === 'passed' || status === 'unchecked');
   const totals = (isGood ? paint.green : paint.red)(totalsText(results));
   const rates = summaryLines(summary).map(line => paint.dim(visible(line)));
   return `${[...lines, '', ...rates, totals].join('\n')}\n`;
+}
+
+/** Returns the details of a result in colours, below a legend if they have a difference. */
+function paintedDetails(result: ReportedResult, paint: ChalkInstance): string[] {
+  const details = detailsOf(result);
+  const colours = { '- ': paint.red, '+ ': paint.green, '  ': paint.dim, '': String };
+  const lines = details.map(({ mark, text }) => colours[mark](mark + text));
+  const hasDifference = details.some(({ mark }) => mark === '- ');
+  return hasDifference ? [`${paint.red('- expected')}  ${paint.green('+ actual')}`, ...lines] : lines;
 }
 
 const WORDS = {

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job.ts';
+import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job-errors.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 import type { JavaScriptInput } from '../../outputs/checks/javascript.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
@@ -59,9 +59,10 @@ export async function checkRun(
     let answer = whole;
     for (const script of [prepared.entry.tested?.transform, testCase.transform]) {
       if (script === undefined) continue;
-      const made = await transformed(answer, script);
-      if ('unmet' in made) return { ...shown, mismatches: [{ line: testCase.line, at: -1, ...made.unmet }] };
-      ({ answer } = made);
+      const transformedAnswer = await transformed(answer, script);
+      if ('unmet' in transformedAnswer)
+        return { ...shown, mismatches: [{ line: testCase.line, at: -1, ...transformedAnswer.unmet }] };
+      ({ answer } = transformedAnswer);
     }
     const parts = testCase.expect.map(expectation => async () => {
       const mismatch = await checkExpectation(expectation, answer);
@@ -176,10 +177,10 @@ async function modelRequestText(
     texts: Object.fromEntries(text),
     images: [],
   });
-  const said = messages.map(({ role, content }) => ({
+  const turns = messages.map(({ role, content }) => ({
     role: role === 'model' ? 'assistant' : role,
     content: content.map(part => ('text' in part ? part.text : '')).join(''),
   }));
-  const [first, ...others] = said;
-  return first?.role === 'user' && others.length === 0 ? first.content : JSON.stringify(said);
+  const [first, ...others] = turns;
+  return first?.role === 'user' && others.length === 0 ? first.content : JSON.stringify(turns);
 }

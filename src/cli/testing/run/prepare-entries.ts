@@ -15,11 +15,11 @@ import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
 import { type VersionWanted, withLocalStore } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
-import type { Entry, FaultyTestFile } from '../result.ts';
+import type { FaultyTestFile, TestEntry } from '../result.ts';
 
 /** An entry with its request. */
 export interface PreparedEntry {
-  readonly entry: Entry;
+  readonly entry: TestEntry;
   /** The connection to the service that runs it. */
   readonly connection: Connection;
   readonly request: RunRequest;
@@ -98,7 +98,7 @@ async function prepare(
   ctx: Context,
   connection: Connection,
   versions: Map<TestedModel | undefined, TestedVersion>,
-  entry: Entry,
+  entry: TestEntry,
 ): Promise<EntryRequest> {
   const { file, testCase, model, tested } = entry;
   const { options } = testCase;
@@ -163,7 +163,7 @@ async function resolveText(
   return { promptVersionId, mayBePrompt: false };
 }
 
-function atCase({ file, testCase }: Entry, error: unknown): CliError {
+function atCase({ file, testCase }: TestEntry, error: unknown): CliError {
   const { message, status, exitCode, hints, data } = failureOf(error);
   const where = `${file.name}:${testCase.line}: ${message}`;
   return new CliError(where, { status, exitCode, hints, data, cause: error });

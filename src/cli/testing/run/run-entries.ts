@@ -3,7 +3,7 @@ import type { Job } from '../../jobs/job.ts';
 import type { BatchJournal } from '../../jobs/job-journal.ts';
 import { notRun, ResumableRequests, type ResumableRequestsOptions } from '../../jobs/resumable-requests.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
-import { decide, type EntryResult, entryResult, type Repetition } from '../result.ts';
+import { decidingCount, type EntryResult, entryResult, type Repetition } from '../result.ts';
 import { type CheckTools, checkRun } from './check-run.ts';
 import { JudgeJournal } from './judge-journal.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
@@ -34,7 +34,7 @@ export async function runEntries(
     .flatMap(prepared => repetitionJobs(prepared, isOpen))
     .map((job, at) => ({ ...job, row: at + 1 }));
   const ids = new Set(jobs.map(({ id }) => id));
-  const kept = await ResumableRequests.open(ctx, connection, id => ids.has(askerOf(id)), options);
+  const requests = await ResumableRequests.open(ctx, connection, id => ids.has(askerOf(id)), options);
   if (options.resume) await resumeJudging(ctx, ids, options);
   const check = async (answered: Answered, rounds?: QuestionRounds): Promise<void> => {
     const { job, result, isEarlier } = answered;
@@ -50,11 +50,11 @@ export async function runEntries(
   for (const job of faulty) {
     await check({ job, result: notRun(job.prepared.entry.testCase.fault), isEarlier: false });
   }
-  await kept.run(runnable, async (job, result, isEarlier) => {
-    if (kept.handsOver) held.push({ job, result, isEarlier });
+  await requests.run(runnable, async (job, result, isEarlier) => {
+    if (requests.handsOver) held.push({ job, result, isEarlier });
     else await check({ job, result, isEarlier });
   });
-  if (kept.handsOver) await checkTogether(ctx, kept, held, check);
+  if (requests.handsOver) await checkTogether(ctx, requests, held, check);
   const results = entries.map(prepared => {
     const own = repetitionIds(prepared).flatMap(id => repetitions.get(id) ?? []);
     return entryResult(prepared.entry, own);
@@ -127,7 +127,7 @@ function isCaseDecided(prepared: PreparedEntry, repetitions: ReadonlyMap<string,
   const { pass, untilDecided } = prepared.entry.testCase;
   if (!untilDecided || pass.kind !== 'rate') return false;
   const own = repetitionIds(prepared).map(id => repetitions.get(id));
-  return decide(pass.rate, own) !== undefined;
+  return decidingCount(pass.rate, own) !== undefined;
 }
 
 /** Counts the judge's spending on these jobs, and on all others since the test was started. */

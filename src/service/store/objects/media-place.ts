@@ -45,11 +45,11 @@ export async function checkObjectPlace(
   { settings, objects }: Store,
   onNotice: (line: string) => void,
 ): Promise<void> {
-  const kept = await settings.get(PLACE);
+  const stored = await settings.get(PLACE);
   if (!objects) {
-    if (kept === undefined) return;
+    if (stored === undefined) return;
     throw new DataDirectoryError(
-      `the instances on this store keep media in ${kept}; give it to this one too, with --media ${kept}`,
+      `the instances on this store keep media in ${stored}; give it to this one too, with --media ${stored}`,
     );
   }
   if ((await settings.get(MEDIA_DIRECTORY)) !== undefined) {
@@ -58,7 +58,7 @@ export async function checkObjectPlace(
     );
   }
   const { name, bucketUrl } = objects.place;
-  if (kept !== undefined && kept !== name) throw otherPlace(name, kept);
+  if (stored !== undefined && stored !== name) throw otherPlace(name, stored);
   const address = await settings.get(ADDRESS);
   if (address !== undefined && address !== bucketUrl) throw otherPlace(name, `${name} at another address`);
   const isThere = await isStoreReachable(objects, onNotice);

@@ -9,7 +9,7 @@ import { placeNew } from '../../../files/write-file.ts';
 import type { Clock } from '../../core/clock.ts';
 import { damagedStore } from '../errors.ts';
 import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
-import { fill, isForeign, migrate } from './migrate.ts';
+import { createSchema, isForeign, migrate } from './migrate.ts';
 import type { LockedWorkers } from './worker-locks.ts';
 
 /** Maximum time that a statement blocks this process while it waits for another's transaction. */
@@ -64,7 +64,7 @@ async function createDatabase(file: string): Promise<number> {
     await (await open(unfinished, 'wx', 0o600)).close();
     const database = await openSqlite(unfinished);
     try {
-      fill(database);
+      createSchema(database);
     } finally {
       database.close();
     }

@@ -32,7 +32,7 @@ export function migrate(database: SqliteDatabase, file: string): boolean {
  * Creates the schema in a new database, without a read: a statement that is not yet garbage-collected keeps the file open
  * after the database is closed, and Windows can't delete an open file.
  */
-export function fill(database: SqliteDatabase): void {
+export function createSchema(database: SqliteDatabase): void {
   inTransaction(database, () => takeSteps(database, 0));
 }
 

@@ -80,8 +80,8 @@ export async function prepareRow(ctx: Context, batch: PreparedBatch, row: Readab
 /** Returns the text inputs of a row. Its id is an input too if the prompt is known to have an input of that name. */
 function textInputs(batch: PreparedBatch, { inputs, named, id }: ReadableRow): Map<string, string> {
   const isInput = named && batch.fields.text.some(({ key }) => key === ID_COLUMN);
-  const kept = [...inputs.text].filter(([name]) => !isIgnored(batch, name));
-  return new Map([...kept, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);
+  const texts = [...inputs.text].filter(([name]) => !isIgnored(batch, name));
+  return new Map([...texts, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);
 }
 
 function rowImages(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): readonly string[] {

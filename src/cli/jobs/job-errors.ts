@@ -1,0 +1,66 @@
+import {
+  NetworkError,
+  PaymentRequiredError,
+  PromptServiceError,
+  RateLimitError,
+  UnauthorizedError,
+} from '../../client/errors.ts';
+import { MAX_RETRY_AFTER_MS } from '../../net/retry.ts';
+import { failureOf } from '../core/failure.ts';
+import { isJsonObject } from '../core/json-value.ts';
+import { CliError, notFoundError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { ProviderRunError } from '../outputs/provider-fault.ts';
+
+/** Returns true for a fault of this machine or of promptrun itself, which every further job would meet too. */
+export function isFatal(error: unknown): boolean {
+  if (error instanceof CliError) return error.status === 'FILE_ERROR' || error.status === 'CONFIG_ERROR';
+  return !(error instanceof PromptServiceError);
+}
+
+/** Returns the run whose wait ended in this error, if the error names it. */
+export function runIdOfError(error: unknown): string | undefined {
+  const runId = error instanceof CliError && isJsonObject(error.data) ? error.data['runId'] : undefined;
+  return typeof runId === 'string' ? runId : undefined;
+}
+
+/** Returns true if a cap refused the creation. */
+export function isAtCap(error: unknown): boolean {
+  return error instanceof CliError && error.exitCode === EXIT.capReached;
+}
+
+/** Returns true if the service asks for a pause longer than the client waits. */
+export function isLongPause(error: unknown): boolean {
+  return error instanceof RateLimitError && (error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS;
+}
+
+/** Returns true if the creation made no run and may be sent again now. */
+export function maySendAgain(error: unknown): boolean {
+  return error instanceof RateLimitError
+    ? !isLongPause(error)
+    : error instanceof NetworkError && error.nothingSent;
+}
+
+/** Returns true for a refusal of the key, the account or its quota, which every further job would meet too. */
+export function isRefusalOfAll(error: unknown): boolean {
+  if (error instanceof ProviderRunError) return error.kind === 'unauthorised' || error.kind === 'quota';
+  return error instanceof UnauthorizedError || error instanceof PaymentRequiredError || isLongPause(error);
+}
+
+/** Returns true if nothing of the creation was sent to a service, or to the provider behind it. */
+export function hasReachedNobody(error: unknown): boolean {
+  if (error instanceof ProviderRunError) return error.kind === 'unreachable';
+  return error instanceof NetworkError && error.nothingSent;
+}
+
+/** Returns an error's text for the results, with the row's line if it was found before anything was sent. */
+export function errorText(error: unknown, place?: { readonly line: number }): string {
+  const { message, status } = failureOf(error);
+  const where = place !== undefined && error instanceof CliError ? `line ${place.line}: ` : '';
+  return `${where}${message} (${status})`;
+}
+
+/** Returns the error of a job whose creation was never answered and made no run. */
+export function noRunFault(): CliError {
+  return notFoundError('the creation was never answered, and the service has no matching run');
+}

@@ -1,0 +1,32 @@
+import { PastBound } from '../../files/bounds/past-bound.ts';
+import type { JsonObject, JsonValue } from '../../files/json.ts';
+import { BOUNDS } from '../bounds.ts';
+
+/** Why a value does not match its schema, or could not be checked. */
+export interface ValueFault {
+  /** A predicate to follow the name of the value. */
+  readonly what: string;
+  /** False if the value could not be checked. */
+  readonly isMismatch: boolean;
+}
+
+/** Checks values; returns for each the mismatch, or undefined if it matches its schema. */
+export async function checkValues(
+  work: readonly { readonly schema: JsonObject; readonly value: JsonValue }[],
+  { checkMs: limitMs }: { readonly checkMs: number },
+): Promise<(ValueFault | undefined)[]> {
+  const { schemaChecker } = await import('../schemas/validate.ts');
+  const check = await schemaChecker(limitMs);
+  return work.map(({ schema, value }) => {
+    try {
+      const { pointer, message, isOfSchema } = check(schema, value) ?? {};
+      if (message === undefined) return undefined;
+      if (isOfSchema) return { what: message, isMismatch: false };
+      return { what: `does not match its schema at "${pointer}": ${message}`, isMismatch: true };
+    } catch (error) {
+      const isLast = error instanceof PastBound && limitMs >= BOUNDS.checkMs;
+      if (!isLast) throw error;
+      return { what: error.message, isMismatch: false };
+    }
+  });
+}

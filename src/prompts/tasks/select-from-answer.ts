@@ -1,0 +1,51 @@
+import { PastBound, withinTime } from '../../files/bounds/past-bound.ts';
+import { messageOf } from '../../files/error-utils.ts';
+import type { JsonValue } from '../../files/json.ts';
+import { JsonPastBound, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { BOUNDS } from '../bounds.ts';
+
+/** Evaluates JMESPath expressions on a text that is JSON or has a JSON value per line; a fault if it is neither. */
+export async function selectFromAnswer(
+  text: string,
+  expressions: Readonly<Record<string, string>>,
+  limitMs: number,
+): Promise<{ readonly found: Readonly<Record<string, JsonValue>> } | { readonly fault: string }> {
+  const { select } = await import('../../files/jmespath.ts');
+  return withinTime('reading the answer', limitMs, () => {
+    const value = jsonOrLines(text);
+    if (value === undefined) return { fault: 'it is not JSON' };
+    const found: Record<string, JsonValue> = {};
+    for (const [name, expression] of Object.entries(expressions)) {
+      try {
+        found[name] = JSON.parse(select(expression, value, 0).json) as JsonValue;
+      } catch (error) {
+        return { fault: `\`${expression}\` does not fit it: ${messageOf(error)}` };
+      }
+    }
+    return { found };
+  });
+}
+
+/** Parses JSON, or one JSON value per line; undefined if the text is neither. */
+function jsonOrLines(text: string): unknown {
+  try {
+    return parseJsonWithin(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  const lines = text.split('\n').filter(line => line.trim() !== '');
+  try {
+    return lines.length < 2 ? undefined : lines.map(parseJsonWithin);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
+}
+
+function parseJsonWithin(text: string): unknown {
+  try {
+    return parseBoundedJson(text, BOUNDS.json);
+  } catch (error) {
+    throw error instanceof JsonPastBound ? new PastBound(`the answer ${error.message}`) : error;
+  }
+}
