@@ -93,7 +93,7 @@ describe('account', () => {
 });
 
 describe('GET /resources', () => {
-  test('gives the models and a hash of them', async () => {
+  test('returns the models and their hash', async () => {
     const { hash, resources } = await service.data<Resources>('/resources');
     expect(hash).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(resources.models.map(({ model, modality }) => [model, modality])).toEqual([

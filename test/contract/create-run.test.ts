@@ -44,7 +44,7 @@ describe('POST /runs: success', () => {
     expect(data.outputs).toEqual([{ type: 'text', data: 'calm' }]);
   });
 
-  test('gives a failed run as a success of the request', async () => {
+  test('returns a failed run as a success of the request', async () => {
     const { http, data } = await create({
       promptVersionId: sandbox,
       inputs: {},
@@ -54,7 +54,7 @@ describe('POST /runs: success', () => {
     expect(data).toMatchObject({ runStatus: 'failed', tokens: 0, outputs: [{ type: 'error' }] });
   });
 
-  test('gives text and error of a run that succeeded in part', async () => {
+  test('returns text and error of a run that succeeded in part', async () => {
     const { data } = await create({
       promptVersionId: sandbox,
       inputs: {},

@@ -37,7 +37,7 @@ test('every authenticated answer says that keys are kept, refusals too; no other
 });
 
 describe('the same key with the same body', () => {
-  test('gives the one run, answered as the first was, and costs nothing more', async () => {
+  test('returns the same run with the same answer, and costs nothing more', async () => {
     const first = await create(greet(), 'a');
     const credits = await service.data('/me/credits');
     const again = await create(greet(), 'a');
@@ -46,7 +46,7 @@ describe('the same key with the same body', () => {
     expect(await service.data('/me/credits')).toEqual(credits);
   });
 
-  test('gives a failed run again, and makes no other', async () => {
+  test('returns a failed run again, and makes no other', async () => {
     const body = { promptVersionId: sandbox, inputs: {}, runOptions: { outcome: 'failed' } };
     const first = await create(body, 'a');
     expect((await create(body, 'a')).data).toEqual(first.data);
@@ -68,7 +68,7 @@ describe('the same key with the same body', () => {
     });
   });
 
-  test('gives one run however many come at once', async () => {
+  test('makes one run however many arrive at once', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(greet(), 'a')));
     expect(new Set(answers.map(answer => answer.data.runId)).size).toBe(1);
     expect(answers.every(({ http }) => http === 200 || http === 504)).toBe(true);
@@ -76,7 +76,7 @@ describe('the same key with the same body', () => {
     expect(await service.data('/me/credits')).toEqual({ credits: 999_999 });
   });
 
-  test('gives one run with pictures, whose inputs alone are kept', async () => {
+  test('makes one run with pictures, and keeps only its inputs', async () => {
     const image = { type: 'base64', base64: png(3, 2).toString('base64') };
     const body = { promptVersionId: await service.versionOf('describe'), inputs: { imageInputs: [image] } };
     const answers = await Promise.all(Array.from({ length: 4 }, () => create(body, 'a')));

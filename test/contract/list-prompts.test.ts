@@ -22,7 +22,7 @@ const slugs = ({ rows }: Page) => rows.map(row => row.slug);
 const idOf = async (slug: string) => (await service.find(slug)).promptId;
 
 describe('GET /prompts', () => {
-  test('gives every published prompt as the search does, newest first', async () => {
+  test('returns every published prompt like the search, newest first', async () => {
     expect(all.slice(0, 4)).toEqual(['film', 'three', 'two', 'one']);
     expect(all.slice(4).sort()).toEqual(['describe', 'hello', 'postcard', 'sandbox']);
     const { rows } = await page('limit=50');
@@ -30,7 +30,7 @@ describe('GET /prompts', () => {
     expect(rows[0]).toEqual(found.rows[0]);
   });
 
-  test.each([1, 3, 7, 8, 50])('paging forward by %i gives every prompt once', async limit => {
+  test.each([1, 3, 7, 8, 50])('paging forward by %i returns every prompt once', async limit => {
     const seen: PromptSearchRow[] = [];
     for (let query = `limit=${limit}`, more = true; more; ) {
       const next = await page(query);
@@ -41,7 +41,7 @@ describe('GET /prompts', () => {
     expect(seen.map(row => row.slug)).toEqual(all);
   });
 
-  test('paging backward gives the nearest newer ones, newest first', async () => {
+  test('paging backward returns the nearest newer ones, newest first', async () => {
     const oldest = await idOf(all.at(-1) ?? '');
     const near = await page(`limit=3&endingBefore=${oldest}`);
     expect({ slugs: slugs(near), hasMore: near.hasMore }).toEqual({

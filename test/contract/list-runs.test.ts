@@ -54,7 +54,7 @@ describe('GET /runs', () => {
     expect(all.at(-1)).toMatchObject({ runName: 'Sandbox', createdAt: new Date(START).toISOString() });
   });
 
-  test('tells what each run used if it is asked to', async () => {
+  test('reports the usage of each run on request', async () => {
     const { rows } = await page('limit=2&usage=true');
     const usage = { model: 'sandbox', tokens: null, cost: 0, estimated: false };
     expect(rows).toEqual(all.slice(0, 2).map(row => ({ ...row, usage })));
@@ -66,15 +66,15 @@ describe('GET /runs', () => {
     expect(times).toEqual([...times].sort((a, b) => b - a));
   });
 
-  test('gives 10 rows without a limit, and tells that there are more', async () => {
+  test('returns 10 rows without a limit, and says that there are more', async () => {
     expect(await page('')).toEqual({ rows: all.slice(0, 10), hasMore: true });
   });
 
-  test.each([1, 7, 50])('gives %i rows where that is the limit', async limit => {
+  test.each([1, 7, 50])('returns %i rows with that limit', async limit => {
     expect(await page(`limit=${limit}`)).toEqual({ rows: all.slice(0, limit), hasMore: true });
   });
 
-  test.each([1, 7, 10, 30, 50])('paging forward by %i gives every run once', async limit => {
+  test.each([1, 7, 10, 30, 50])('paging forward by %i returns every run once', async limit => {
     const seen: string[] = [];
     for (let query = `limit=${limit}`; ; ) {
       const { rows, hasMore } = await page(query);
@@ -100,7 +100,7 @@ describe('GET /runs', () => {
     },
   );
 
-  test('endingBefore gives the runs nearest to the cursor', async () => {
+  test('endingBefore returns the runs nearest to the cursor', async () => {
     expect(await page(`limit=2&endingBefore=${all[5]?.runId}`)).toEqual({
       rows: all.slice(3, 5),
       hasMore: true,
@@ -112,7 +112,7 @@ describe('GET /runs', () => {
     expect(await page(`endingBefore=${all[0]?.runId}`)).toEqual({ rows: [], hasMore: false });
   });
 
-  test('startingAfter the oldest gives nothing more', async () => {
+  test('startingAfter the oldest returns nothing more', async () => {
     expect(await page(`startingAfter=${all.at(-1)?.runId}`)).toEqual({ rows: [], hasMore: false });
   });
 
@@ -140,7 +140,7 @@ describe('GET /runs', () => {
     expect(back).toEqual({ rows: newer.slice(-2), hasMore: true });
   });
 
-  test.each(['queued', 'running'])('status=%s gives none where there are none', async status => {
+  test.each(['queued', 'running'])('status=%s returns none if there are none', async status => {
     expect(await page(`status=${status}`)).toEqual({ rows: [], hasMore: false });
   });
 
@@ -195,7 +195,7 @@ describe('GET /runs: 422 VALIDATION_ERROR', () => {
 });
 
 describe('GET /runs/:runId', () => {
-  test('gives the run as its creation gave it', async () => {
+  test('returns the run as its creation did', async () => {
     const promptVersionId = await service.versionOf('hello');
     const { data } = await service.post('/runs', {
       promptVersionId,
@@ -242,7 +242,7 @@ test('runs created within one millisecond, or while the clock goes back, keep th
 });
 
 describe('rows with large outputs', () => {
-  test('stand on pages of few rows, and paging gives each of them once', async () => {
+  test('come on pages of few rows, and paging returns each of them once', async () => {
     const key = await keyOf(service.dataDir, { user: 'writer' });
     const promptVersionId = await service.versionOf('hello');
     const created: string[] = [];

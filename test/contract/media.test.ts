@@ -43,7 +43,7 @@ describe('§2, §8: an image output is a URL that is public and expires after 24
     expect(bytes.subarray(1, 4).toString()).toBe('PNG');
   });
 
-  test('HEAD tells type and length', async () => {
+  test('HEAD returns type and length', async () => {
     const answer = await fetch(url, { method: 'HEAD' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('image/png');

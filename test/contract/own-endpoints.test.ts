@@ -94,7 +94,7 @@ describe('GET /runs/:runId/request', () => {
     }
   });
 
-  test('gives a large text too, after a restart as well', async () => {
+  test('returns a large text too, even after a restart', async () => {
     const large = await TestService.start();
     const name = 'é'.repeat(300_000);
     const body = { promptVersionId: await large.versionOf('hello'), inputs: { textInputs: { name } } };
@@ -138,7 +138,7 @@ describe('GET /runs/:runId/request', () => {
     }
   });
 
-  test('tells who creates a run that its model lacks a key, and makes none', async () => {
+  test('tells the creator of a run that its model lacks a key, and makes no run', async () => {
     await service.publish('keyless', '---\nmodel: openai/gpt-6-luna\n---\nHello\n');
     const body = { promptVersionId: await service.versionOf('keyless'), inputs: {} };
     const refused = await service.post('/runs', body);
@@ -250,7 +250,7 @@ describe('publishing over HTTP', () => {
     expect((await service.call('DELETE', '/prompts/haiku', { key: ada })).http).toBe(404);
   });
 
-  test('says what is wrong with a file and where, and reads nothing beside it', async () => {
+  test('reports the faults of a file with their places, and reads no file beside it', async () => {
     const wrong = await put('wrong', { file: '---\nmodel: nobodys\n---\nHello\n' });
     expect(wrong.http).toBe(422);
     expect(wrong.data.faults).toContainEqual({

@@ -23,7 +23,7 @@ async function unpublish(slug: string): Promise<boolean> {
 }
 
 describe('GET /prompts/:promptId', () => {
-  test('gives the latest version, its title, its time and the inputs it expects', async () => {
+  test('returns the latest version, its title, its time and the inputs it expects', async () => {
     const { promptId, promptVersionId } = await service.find('postcard');
     expect(await service.data<PromptVersion>(`/prompts/${promptId}`)).toEqual({
       promptVersionId,
@@ -54,7 +54,7 @@ describe('GET /prompts/:promptId', () => {
     });
   });
 
-  test('gives an older version where it is asked for', async () => {
+  test('returns an older version on request', async () => {
     const first = await service.publish('older', text('one'));
     const second = await service.publish('older', text('two'));
     const of = (query: string) => service.data<PromptVersion>(`/prompts/${first.promptId}${query}`);
@@ -89,7 +89,7 @@ describe('GET /prompts/:promptId', () => {
 });
 
 describe('GET /prompts/:promptId/versions', () => {
-  test('gives versions newest first, the latest marked, at most 10', async () => {
+  test('returns versions newest first, the latest marked, at most 10', async () => {
     const published: string[] = [];
     for (let number = 1; number <= 12; number += 1) {
       published.unshift(
@@ -113,7 +113,7 @@ describe('GET /prompts/:promptId/versions', () => {
 });
 
 describe('GET /prompt-versions/:promptVersionId', () => {
-  test('gives the version as the prompt does', async () => {
+  test('returns the version as the prompt does', async () => {
     const { promptId, promptVersionId } = await service.find('hello');
     const version = await service.data(`/prompt-versions/${promptVersionId}`);
     expect(version).toEqual(await service.data(`/prompts/${promptId}`));
@@ -168,7 +168,7 @@ describe('GET /prompts/publish?q=', () => {
     expect((await search('used'))[0]).toMatchObject({ slug: 'used', uses: 3 });
   });
 
-  test('finds nothing where nothing matches', async () => {
+  test('finds nothing if nothing matches', async () => {
     expect(await search('zzzzzz')).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ import { databaseFor } from '../support/test-database.ts';
 
 const WARNING = 'gpt-5.6 does not take temperature: left out';
 
-it('gives a run with what was left out of its request, and only then', async () => {
+it('returns a run with the options that were left out of its request, and only then', async () => {
   const service = await TestService.start();
   onTestFinished(() => service.close());
   const { promptId, promptVersionId } = await service.find('hello');

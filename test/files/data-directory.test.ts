@@ -47,7 +47,7 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
     expect(modeOf(directory)).toBe(0o700);
   });
 
-  test.runIf(isPosix)('keeps its mode where it held other things first', async () => {
+  test.runIf(isPosix)('keeps its mode if it held other things before', async () => {
     put('photo.jpg');
     await prepareDataDirectory(directory);
     expect(modeOf(directory)).toBe(0o755);

@@ -46,14 +46,14 @@ describe('making a directory', () => {
     expect(statSync(path.join(home, 'there')).mode & 0o777).toBe(0o750);
   });
 
-  it('fails where a file has its name, or that of one above', () => {
+  it('fails if a file has its name, or that of a folder above', () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'file'), '');
     expect(() => makeDirectory(path.join(home, 'file'))).toThrow('EEXIST');
     expect(() => makeDirectory(path.join(home, 'file/a/b'))).toThrow('ENOTDIR');
   });
 
-  it.runIf(process.platform === 'linux')('fails where the system allows none', () => {
+  it.runIf(process.platform === 'linux')('fails if the system allows none', () => {
     expect(() => makeDirectory('/proc/x/y')).toThrow('ENOENT');
   });
 

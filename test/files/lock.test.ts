@@ -77,7 +77,7 @@ describe('the lock of a file', () => {
   });
 });
 
-describe('the lock of a file where the system does not say when a process began', () => {
+describe('the lock of a file if the system does not say when a process began', () => {
   const unknown = (): null => null;
 
   it('is held for as long as its process shows life, and free after a minute without', () => {

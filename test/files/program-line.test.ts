@@ -35,7 +35,7 @@ describe('what starts a program on Windows', () => {
     },
   );
 
-  it('gives a batch file what cmd.exe reads as it is', () => {
+  it('passes a batch file only what cmd.exe reads literally', () => {
     expect(lineOf(['batch', "it's (one) day, ok?"], [1])).toContain("it's^ ^(one^)^ day^,^ ok^?");
   });
 

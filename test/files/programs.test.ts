@@ -56,7 +56,7 @@ describe('a program on Windows', () => {
     expect(findProgram('tool', env(), 'win32')).toBeUndefined();
   });
 
-  it('is found by a path from where it is to run, and by a bare name never there', () => {
+  it('is found by a path relative to its working directory, and never there by a bare name', () => {
     write('check.cmd');
     expect(resolveProgram('./check', home, env(), 'win32')).toBe(path.join(home, 'check.cmd'));
     expect(resolveProgram('check', home, env(), 'win32')).toBeUndefined();

@@ -40,7 +40,7 @@ describe('replacing a file', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('leaves the former one, and nothing else, where writing fails', async () => {
+  it('leaves only the former one if writing fails', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, 'former');
     const failing = replaceFile(fileIn(file), async target => {
@@ -126,7 +126,7 @@ describe('replacing a file that the user names', () => {
 });
 
 describe('a new file', () => {
-  it('is not made where there is one of its name', async () => {
+  it('is not made if one of that name exists', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     expect(await createFile(fileIn(file), 'first')).toBe(true);
     expect(await createFile(fileIn(file), 'second')).toBe(false);
@@ -134,7 +134,7 @@ describe('a new file', () => {
     expect(readdirSync(path.dirname(file))).toEqual(['file']);
   });
 
-  it('gets a suffix where there is one of its name, unless that one is to be replaced', async () => {
+  it('gets a suffix if one of that name exists, unless it is to be replaced', async () => {
     const home = temporaryDirectory();
     const write = (content: string, force: boolean): Promise<string> =>
       writeUnderFreeName({ folder: home, name: '.' }, () => 'a.txt', content, force);

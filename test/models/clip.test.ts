@@ -32,7 +32,7 @@ function find(bytes: Buffer, ...types: string[]): Buffer {
 }
 
 describe('clip', () => {
-  it('is an MP4 file of two seconds whose pictures lie where the file says', async () => {
+  it('is an MP4 file of two seconds with its pictures at the stated offsets', async () => {
     const film = await filmOf('Harbour at dusk');
     expect(boxesOf(film).map(({ type }) => type)).toEqual(['ftyp', 'moov', 'mdat']);
     const head = find(film, 'moov', 'mvhd');

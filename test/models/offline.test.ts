@@ -7,7 +7,7 @@ import { jobOf } from './job.ts';
 const { echo, sandbox, card } = createEngines({ dataDir: 'nowhere', env: {} });
 
 describe('echo', () => {
-  it('gives the prompt back, roles parted by a blank line, pictures in words', async () => {
+  it('returns the prompt, with blank lines between roles and pictures in words', async () => {
     const template = '{{role "system"}}Be brief.{{role "user"}}See {{media url=p}}!';
     const { outputs, tokens, failed } = await echo.run(jobOf({ template, images: [png(4, 5)] }));
     expect(outputs).toEqual([

@@ -94,7 +94,7 @@ describe('a text model', () => {
     expect(provider.asked[0]?.headers.authorization).toBeUndefined();
   });
 
-  it('counts roughly where the endpoint does not count', async () => {
+  it('estimates tokens if the endpoint does not count', async () => {
     provider.reset({ body: { choices: [{ message: { content: 'twelve chars' } }] } });
     expect((await ask({})).tokens).toBe(5);
   });

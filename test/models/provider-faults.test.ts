@@ -359,7 +359,7 @@ describe('what a provider is sent', () => {
 describe('an answer that must be JSON', () => {
   const head = 'model: clever\noutput: {schema: {date: string, sum?: number}}';
 
-  it('is taken out of its fence, and is what the run gives', async () => {
+  it('is taken out of its fence, and is the output of the run', async () => {
     const { runStatus, outputs } = await run(prompt(head), [said('```json\n{"date": "today"}\n```')]);
     expect({ runStatus, outputs }).toEqual({
       runStatus: 'succeeded',
@@ -393,7 +393,7 @@ describe('text as it comes', () => {
     }
   }
 
-  it('is shown piece by piece, and is exactly what the run gives later', async () => {
+  it('is shown piece by piece, and is exactly the later output of the run', async () => {
     const events = [
       delta('Hel'),
       delta('lo \ud83d'),

@@ -80,7 +80,7 @@ describe('retryAfter', () => {
     );
   });
 
-  it('never gives a negative wait or no number, whatever the header', () => {
+  it('never returns a negative wait or NaN, whatever the header', () => {
     fc.assert(
       fc.property(fc.string(), header => {
         const wait = retryAfter(header, NOW);

@@ -188,7 +188,7 @@ input:
     },
   );
 
-  it('tells runs of one prompt apart, cancels one that goes on, and runs one again with its inputs', async () => {
+  it('distinguishes runs of one prompt, cancels a running one, and reruns one with its inputs', async () => {
     const { service, root } = await start({ syncWindowMs: 200 });
     const { runs } = await work(service);
     const { page, requests, complaints } = await open(root);
@@ -290,7 +290,7 @@ input:
     expect(requests.filter(request => request.method() === 'POST')).toHaveLength(1);
   });
 
-  it('tells what an old run of a paid model took, and what each model took', async () => {
+  it('shows what an old run of a paid model used, and the totals of each model', async () => {
     const provider = await FakeProvider.start();
     onTestFinished(() => provider.close());
     const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };

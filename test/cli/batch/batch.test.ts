@@ -519,7 +519,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
     expect(rows.map(row => row.split(',')[0])).toEqual(['Ada', 'Bo', 'Eve']);
   });
 
-  test('may be standard output, also a terminal, where control characters are escaped', async () => {
+  test('may be standard output, even a terminal, on which control characters are escaped', async () => {
     const home = homeWith({ 'names.csv': 'name\nA\u009b31m\u202e\n' });
     const { exitCode, stdout } = await runBatchCommand([...BATCH, '/dev/stdout'], {
       env,

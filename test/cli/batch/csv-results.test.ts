@@ -65,7 +65,7 @@ describe('a table of results', () => {
     );
   });
 
-  test('keeps the last result of a row, in the order of the rows where that is wanted', async () => {
+  test('keeps the last result of a row, in the order of the rows on request', async () => {
     const cells = { name: 'x' };
     const results = [
       { id: 'c', row: 3, cells, outputs: ['third'] },

@@ -269,7 +269,7 @@ describe('a creation without an answer', () => {
     expect(again.stderr).toContain('--retry-failed: 1 run may be paid for twice');
   });
 
-  test('is sent again under its key where the service keeps such keys', async () => {
+  test('is sent again under its key if the service keeps such keys', async () => {
     const script = [
       creation('Ada', 'reset-after-body'),
       creation('Ada', supported(failure(500, 'SERVER_ERROR', 'oh no'))),

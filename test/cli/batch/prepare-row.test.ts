@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type PreparedBatch, prepareRow } from '../../../src/cli/batch/prepare.ts';
+import { type PreparedBatch, prepareRow } from '../../../src/cli/batch/prepare-batch.ts';
 import { describeConfig } from '../../../src/cli/inputs/describe-config.ts';
 import type { ImageSource } from '../../../src/cli/inputs/images/image-source.ts';
 import type { RunRequest } from '../../../src/cli/inputs/request-body.ts';
@@ -48,7 +48,7 @@ describe('the request of a row', () => {
     expect([...(await requestOf({})).options]).toEqual([['quality', 'high']]);
   });
 
-  test('the id is an input only where the prompt asks for one of that name', async () => {
+  test('the id is an input only if the prompt has one of that name', async () => {
     const config = { textInputs: { id: { type: 'string', required: true } }, imageInputs: [] };
     expect((await requestOf({ id: 'a' }, { config })).text.get('id')).toBe('a');
     expect((await requestOf({ id: 'a' })).text.has('id')).toBe(false);

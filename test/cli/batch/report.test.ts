@@ -60,7 +60,7 @@ function results(lines: readonly object[] = LINES): Project {
 }
 
 describe('batch report', () => {
-  it('gives totals, failures by reason and the slowest rows', async () => {
+  it('shows totals, failures by reason and the slowest rows', async () => {
     const { exitCode, stdout } = await results().run(['batch', 'report', 'results.jsonl', '--json']);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout())).toEqual({

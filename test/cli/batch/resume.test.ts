@@ -105,7 +105,7 @@ test('rows that failed run again only with --retry-failed, and count as failed u
   expect(lastLines(home)[1]).toMatchObject({ row: 2, runStatus: 'succeeded' });
 });
 
-test('a creation in doubt is sent once more under its key, which gives the one run', async () => {
+test('a creation in doubt is sent once more under its key, which returns the same run', async () => {
   const step = await creating(2, 'Bo');
   const { journalId, promptVersionId } = step as { journalId: string; promptVersionId: string };
   await fetch(`${service.service.url}/runs`, {
@@ -203,7 +203,7 @@ describe('rows that have changed since they were sent', () => {
     expect(await created()).toBe(0);
   });
 
-  test('are refused where they come from standard input', async () => {
+  test('are refused if they come from standard input', async () => {
     const done = DONE(1);
     const { runId } = JSON.parse(done) as { runId: string };
     const home = homeWith({ 'results.jsonl': done });

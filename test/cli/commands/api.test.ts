@@ -96,7 +96,7 @@ describe('the path', () => {
     expect((await against([], ['api', 'GET', given])).exitCode).toBe(2);
   });
 
-  it('is encoded where it must be', async () => {
+  it('is encoded if necessary', async () => {
     await against([get('/prompts/%C3%BC%20x')], ['api', 'GET', '/prompts/ü x']);
   });
 });

@@ -45,7 +45,7 @@ describe('doctor', () => {
     expect([exitCode, stderr()]).toEqual([0, '']);
   });
 
-  it('gives the exit code of a refused key', async () => {
+  it('returns the exit code of a refused key', async () => {
     const env = await serviceEnv({ answer: failure(401, 'UNAUTHORIZED_ERROR', 'unknown key') });
     const { exitCode, stdout } = await runInProcess(['doctor', '--json'], { env });
     expect(JSON.parse(stdout())).toMatchObject({
@@ -61,7 +61,7 @@ describe('doctor', () => {
     expect(exitCode).toBe(3);
   });
 
-  it('gives the exit code of a service that is not reached, after one try', async () => {
+  it('returns the exit code of an unreachable service, after one try', async () => {
     const env = { PROMPTRUN_BASE_URL: await deadBaseUrl(), PROMPTRUN_API_KEY: 'k' };
     const { exitCode, stdout, stderr } = await runInProcess(['doctor', '--debug'], { env });
     expect(stdout()).toMatch(/^reachability\tfailed\t/m);
@@ -69,7 +69,7 @@ describe('doctor', () => {
     expect(exitCode).toBe(1);
   });
 
-  it('gives the exit code of a configuration that can not be used, and sends nothing', async () => {
+  it('returns the exit code of an unusable configuration, and sends nothing', async () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'config'));
     writeFileSync(path.join(home, 'config', 'config.json'), '{');

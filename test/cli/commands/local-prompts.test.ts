@@ -69,7 +69,7 @@ describe('prompts without a verb', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('explains itself where the service has no such list, and asks it nothing', async () => {
+  it('explains itself if the service has no such list, and asks it nothing', async () => {
     const { stdout, exitCode } = await against([], ['prompts']);
     expect(stdout).toMatch(/^Usage: promptrun prompts <command>/);
     expect(exitCode).toBe(0);
@@ -107,7 +107,7 @@ describe('prompts list', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('names the search where a service has no such list', async () => {
+  it('names the search if a service has no such list', async () => {
     const script = [
       { expect: { path: '/prompts' }, answer: failure(404, 'NOT_FOUND_ERROR', 'no such endpoint') },
     ];
@@ -223,7 +223,7 @@ describe('prompts check', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('gives them as an array with --json', async () => {
+  it('prints them as an array with --json', async () => {
     const { promptrun } = machine({ 'bad.prompt': BAD });
     const { stdout, exitCode } = await promptrun(['prompts', 'check', 'bad.prompt', '--json']);
     expect(JSON.parse(stdout)).toContainEqual(
@@ -306,7 +306,7 @@ describe('prompts render', () => {
     expect(await image('https://nowhere.invalid/b.png')).toBe('https://nowhere.invalid/b.png');
   });
 
-  it('gives the texts of -i the types of the schema, as a run does', async () => {
+  it('converts the texts of -i to the types of the schema, as a run does', async () => {
     const { promptrun } = machine({ 'sum.prompt': SUM.replace('{{count}}', '{{json count}}') });
     const right = await promptrun(['prompts', 'render', 'sum.prompt', '-i', 'count=3']);
     expect(right.stdout).toBe('user:\n3 for\n');
@@ -350,7 +350,7 @@ describe('run --model', () => {
     expect([stderr, exitCode]).toEqual([expect.stringMatching(/^error: .*nope/m), 2]);
   });
 
-  it('is refused where another service is configured', async () => {
+  it('is refused if another service is configured', async () => {
     const { stderr, exitCode } = await against([], ['run', 'hello', '-m', 'echo']);
     expect([stderr, exitCode]).toEqual([expect.stringContaining('--profile local'), 2]);
   });

@@ -68,7 +68,7 @@ describe('prompts get', () => {
     ]);
   });
 
-  it('gives JSON as it came', async () => {
+  it('prints the JSON unchanged', async () => {
     const { stdout } = await against(
       [answering(`/prompts/${PROMPT}`, POSTCARD)],
       ['prompts', 'get', PROMPT, '--json'],

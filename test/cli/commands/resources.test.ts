@@ -38,7 +38,7 @@ describe('resources list', () => {
     );
   });
 
-  it('gives JSON as it came', async () => {
+  it('prints the JSON unchanged', async () => {
     const { stdout } = await against([resources('h1')], ['models', '--json']);
     expect(JSON.parse(stdout)).toEqual(MODELS);
   });
@@ -209,7 +209,7 @@ describe('the cached hash', () => {
     expect([stdout, stderr, exitCode]).toEqual(['5\n', '', 0]);
   });
 
-  it('tells under --debug that it could not be renewed', async () => {
+  it('reports with --debug that it could not be refreshed', async () => {
     const script = [
       ...me(ACTION),
       { expect: { path: '/resources' }, answer: failure(500, 'SERVER_ERROR', 'broken') },

@@ -58,7 +58,7 @@ describe('runs get', () => {
 });
 
 describe('runs wait', () => {
-  it('waits for a run to end and gives it as `run` does', async () => {
+  it('waits for a run to end and prints it as `run` does', async () => {
     const { exitCode, stdout } = await command(await serviceOf(going, found), ['runs', 'wait', RUN]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
   });

@@ -28,7 +28,7 @@ function project(files: Readonly<Record<string, string>> = {}): Project {
 const EXPECT = ['--from', 'rows.csv', '--expect', 'a.test.yaml'];
 
 describe('compare --expect', () => {
-  it('gives a verdict on each later target against the first, and leaves out rows without a case', async () => {
+  it('compares each later target with the first, and leaves out rows without a case', async () => {
     const { exitCode, stdout } = await project().run([
       'compare',
       'a.prompt',

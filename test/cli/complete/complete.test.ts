@@ -326,7 +326,7 @@ describe('completion', () => {
     expect(existsSync(path.join(at, 'state'))).toBe(false);
   });
 
-  it('are known of its versions alone where an id of one is wanted', async () => {
+  it('are only its versions if a version id is wanted', async () => {
     const { versions } = prompts({}) as { versions: { version: object }[] };
     const [known] = versions;
     const promptVersionId = OTHER_VERSION;

@@ -41,7 +41,7 @@ describe('bash', () => {
     expect(await bash(left)).toMatchObject({ words, current });
   });
 
-  it('gives only the part that readline replaces', async () => {
+  it('prints only the part that readline replaces', async () => {
     expect((await bash('promptrun --status=s', '--status=succeeded')).lines).toEqual(['succeeded ']);
     expect((await bash('promptrun -o size=16:', 'size=16:9')).lines).toEqual(['9 ']);
     expect((await bash('promptrun run hello@p', 'hello@production')).lines).toEqual(['production ']);

@@ -45,7 +45,7 @@ describe('ages', () => {
     expect(ageInWords(NOW - ms, NOW)).toBe(words);
   });
 
-  it('reads ISO 8601 and gives back what is not a time', () => {
+  it('reads ISO 8601 and returns other texts unchanged', () => {
     expect(ageText('2026-05-31T22:00:00.000Z', NOW)).toBe('2 hours ago');
     expect(ageText('yesterday', NOW)).toBe('yesterday');
   });

@@ -62,7 +62,7 @@ describe('asking for texts', () => {
     expect((await ask({ text }, {}, ['note', ''])).text).toEqual({});
   });
 
-  it('offers the choices there are, and none only where nothing is needed', async () => {
+  it('offers the choices, and none only if nothing is needed', async () => {
     const choices = ['a', 'b'];
     const text = [
       { key: 'x', required: true, choices },
@@ -138,7 +138,7 @@ describe('asking for texts', () => {
 });
 
 describe('asking for images', () => {
-  it('asks for those that are left, and tells at once what is not an image', async () => {
+  it('asks for the missing ones, and refuses at once what is not an image', async () => {
     const images = [{ description: 'A cat' }, { description: 'A dog' }];
     const first = await openImage({ cwd } as Context, 'cat.png');
     const result = await ask({ images }, { images: [first] }, [
@@ -189,7 +189,7 @@ describe('a prompt that does not tell what it takes', () => {
     expect(result.asked[0]).toContain('an empty line');
   });
 
-  it('is not asked about where something was given', async () => {
+  it('is not asked for if something was given', async () => {
     const given = { text: new Map([['a', 'b']]) };
     expect(await ask({ known: false }, given)).toMatchObject({ text: { a: 'b' }, asked: [] });
   });

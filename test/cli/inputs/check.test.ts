@@ -43,7 +43,7 @@ describe('inputs against a config', () => {
     expect(fault(GIVEN, 2)).toMatch(/takes one image, not 2/);
   });
 
-  it('leaves it to the service where the config says nothing', () => {
+  it('leaves it to the service if the config says nothing', () => {
     expect(fault({ any: 'thing' }, 3, { known: false, text: [], images: [] })).toBeUndefined();
     expect(fault({}, 1, { known: true, text: [], images: [] })).toBeUndefined();
   });

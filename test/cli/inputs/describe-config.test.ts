@@ -31,7 +31,7 @@ describe('a list of configs, as rows of a search hold it', () => {
 });
 
 describe('keyed objects', () => {
-  it('tells keys, descriptions, what is required, defaults and choices', () => {
+  it('reads keys, descriptions, required inputs, defaults and choices', () => {
     const config = {
       textInputs: {
         place: { type: 'string', description: 'Where', required: true },
@@ -51,7 +51,7 @@ describe('keyed objects', () => {
     });
   });
 
-  it('takes a field with a default as optional, even where it says it is required', () => {
+  it('takes a field with a default as optional, even if it says it is required', () => {
     expect(fieldsOf({ textInputs: { topic: { required: true, default: '' } } })).toEqual([
       { key: 'topic', required: false, default: '' },
     ]);
@@ -61,7 +61,7 @@ describe('keyed objects', () => {
     expect(fieldsOf({ textInputs: { topic: {} } })).toEqual([{ key: 'topic', required: true }]);
   });
 
-  it('tells the types of values, of lists and the names of images', () => {
+  it('reads the types of values and lists, and the names of images', () => {
     const textInputs = {
       count: { type: 'integer' },
       tags: { type: 'array', items: { type: 'number' } },
@@ -80,7 +80,7 @@ describe('keyed objects', () => {
     expect(images).toEqual([{ name: 'photo' }]);
   });
 
-  it('tells a prompt without inputs from one that does not describe them', () => {
+  it('distinguishes a prompt without inputs from one that does not describe them', () => {
     expect(describeConfig({ textInputs: {}, imageInputs: [] })).toEqual({
       known: true,
       text: [],
@@ -164,7 +164,7 @@ describe('JSON Type Definition', () => {
     }
   });
 
-  it('tells the types of values', () => {
+  it('reads the types of values', () => {
     const properties = {
       n: { type: 'float64' },
       i: { type: 'uint8' },
@@ -220,7 +220,7 @@ describe('variables', () => {
     });
   });
 
-  it('go by the name inside where the key only tells them apart', () => {
+  it('use the name inside if the key only numbers them', () => {
     expect(
       fieldsOf({ variables: { 17: { name: 'topic', type: 0 }, tone: { name: 'Tone', type: 0 } } }),
     ).toEqual([

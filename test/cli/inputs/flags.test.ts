@@ -20,7 +20,7 @@ describe('key=value', () => {
 });
 
 describe('the source of a value', () => {
-  it('is the argument itself where nothing else is said, and for every value once it is written literally', () => {
+  it('is the argument itself by default, and for every value that is written literally', () => {
     fc.assert(
       fc.property(value, value => {
         expect(parseValueSource(literalValue(value))).toEqual({ from: 'argument', value });

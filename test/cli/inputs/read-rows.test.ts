@@ -65,7 +65,7 @@ describe('CSV', () => {
     expect(inputs(row)).toEqual({ caption: 'Hi', images: ['zero.png', 'two.png', 'ten.png'] });
   });
 
-  test('an empty cell gives nothing, be it an input, an image or an id', async () => {
+  test('an empty cell leaves out the input, image or id', async () => {
     const [row] = await rowsOf('csv', 'id,name,mood,image\n,Ada,,\n');
     expect(row).toMatchObject({ id: '1' });
     expect(inputs(row)).toEqual({ name: 'Ada', images: [] });
@@ -86,7 +86,7 @@ describe('CSV', () => {
     expect(inputs(rows[2])).toMatchObject({ a: '5 "feet"' });
   });
 
-  test('quotes that are never closed are told with the line they open on', async () => {
+  test('quotes that are never closed are reported with the line on which they open', async () => {
     const rows = await rowsOf('csv', 'a,b\n1,2\n\n3,"4\n5,6\n7,8\n');
     expect(rows).toMatchObject([
       { row: 1, line: 2 },
@@ -148,13 +148,13 @@ describe('CSV', () => {
 });
 
 describe('JSONL', () => {
-  test('a flat map gives texts; numbers and booleans are taken as they are written', async () => {
+  test('a flat map becomes texts; numbers and booleans stay as written', async () => {
     const rows = await rowsOf('jsonl', '{"name":"Ada","age":1.50,"ok":true}\n\n{"name":"Bo"}\r\n');
     expect(inputs(rows[0])).toEqual({ name: 'Ada', age: '1.50', ok: 'true', images: [] });
     expect(rows[1]).toMatchObject({ row: 2, line: 3, id: '2' });
   });
 
-  test('the form of the interface gives texts and images', async () => {
+  test('the form of the interface becomes texts and images', async () => {
     const line = {
       id: 7,
       textInputs: { a: 'b' },

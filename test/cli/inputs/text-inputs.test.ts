@@ -16,7 +16,7 @@ const texts = fc.dictionary(
 );
 
 describe('--inputs', () => {
-  it('gives every text of a JSON map as it is, flat or nested, whatever its key', async () => {
+  it('returns every text of a JSON map unchanged, flat or nested, whatever its key', async () => {
     await fc.assert(
       fc.asyncProperty(texts, async map => {
         const flat = await parse(JSON.stringify(map));
@@ -27,7 +27,7 @@ describe('--inputs', () => {
     );
   });
 
-  it('gives every text of a YAML map as it is', async () => {
+  it('returns every text of a YAML map unchanged', async () => {
     const printable = fc.dictionary(fc.string({ minLength: 1 }), fc.string(), { noNullPrototype: true });
     await fc.assert(
       fc.asyncProperty(printable, async map => {

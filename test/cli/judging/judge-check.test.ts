@@ -42,7 +42,7 @@ function answer(labels: string, answers: string): void {
 }
 
 describe('judge check', () => {
-  it('reports agreement, kappa, how often each says pass, and where they differ', async () => {
+  it('reports agreement, kappa, the pass rate of each, and the cases in which they differ', async () => {
     answer('yyyyyynnnn', 'yyyyynnnny');
     const { stdout, exitCode } = await check();
     expect(stdout()).toBe(
@@ -63,7 +63,7 @@ row 10: label fail, judge pass: no reason given
     expect(provider.asked[0]?.text).toContain('answer 1');
   });
 
-  it('gives its figures as JSON', async () => {
+  it('prints its figures as JSON', async () => {
     answer('yyyyyynnnn', 'yyyyynnnny');
     const { stdout } = await check('--json');
     expect(JSON.parse(stdout())).toEqual({

@@ -42,7 +42,7 @@ describe('printValue', () => {
 });
 
 describe('printRow', () => {
-  it('prints a row on one line and tells when the reader has gone', async () => {
+  it('prints a row on one line and reports that the reader has gone', async () => {
     const { ctx, stdout } = await testContext({ readerTakes: 10 });
     expect(await printRow(ctx, { a: 1 })).toBe(true);
     expect(await printRow(ctx, { a: 2 })).toBe(false);

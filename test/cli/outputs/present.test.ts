@@ -16,7 +16,7 @@ describe('present', () => {
     expect(await shown({})).toBe('for\tprograms\n');
   });
 
-  it('gives JSON wherever it is asked for', async () => {
+  it('prints JSON whenever it is requested', async () => {
     expect(await shown({ globals: { json: true }, terminal: { stdout: true } })).toBe('{\n  "n": 1\n}\n');
     expect(await shown({ globals: { query: 'n' } })).toBe('1\n');
   });

@@ -51,7 +51,7 @@ describe('checkQuery', () => {
 describe('applyQuery', () => {
   const run = { runId: 'x', outputs: [{ type: 'text', data: 'hi' }], extra: { new: true } };
 
-  it('selects, and gives null for what is not there', async () => {
+  it('selects, and prints null for a missing value', async () => {
     expect(await applyQuery(HERE, 'outputs[0].data', run)).toMatchObject({ bare: 'hi' });
     expect(await applyQuery(HERE, 'extra.new', run)).toEqual({ json: 'true', isTrue: true });
     expect(await applyQuery(HERE, 'nothing.at.all', run)).toEqual({ json: 'null', isTrue: false });

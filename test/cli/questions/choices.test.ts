@@ -78,7 +78,7 @@ describe('choices in plain lines', () => {
     ).toEqual({ answer: 'b' });
   });
 
-  it('may be several, each once, the defaults where nothing is typed', () => {
+  it('may be several, each once, the defaults if nothing is typed', () => {
     const question = { message: 'some', choices, defaults: [3], min: 1, max: 2 };
     expect(severalChoices(question, '1, Bread, 3')).toEqual({ answer: [1, 3] });
     expect(severalChoices(question, '')).toEqual({ answer: [3] });

@@ -31,7 +31,7 @@ describe('completing a path', () => {
     expect(complete('pictures/o')).toEqual({ text: 'pictures/one', candidates: ['one more.png', 'one.png'] });
   });
 
-  it('tells the ways there are, folders and images only', () => {
+  it('lists the matching paths, folders and images only', () => {
     expect(complete('')).toEqual({ text: '', candidates: ["it's.png", 'pictures/'] });
     expect(complete('pictures/')).toMatchObject({
       candidates: ['deep/', 'one more.png', 'one.png', 'two.png'],

@@ -283,7 +283,7 @@ describe('recordings', () => {
       expect(readdirSync(project.home)).not.toContain('out');
     });
 
-    it('are refused where the bytes of a medium are others than its name says', async () => {
+    it('are refused if the bytes of a medium do not match its name', async () => {
       const { project } = await recorded();
       const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));
       project.write(path.join('rec', 'media', name), 'a page');
@@ -291,7 +291,7 @@ describe('recordings', () => {
       expect([run.exitCode, run.stderr()]).toEqual([2, expect.stringContaining('contains something else')]);
     });
 
-    it('are refused where a medium is larger than any that is kept', async () => {
+    it('are refused if a medium is larger than the limit', async () => {
       const { project } = await recorded();
       const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));
       truncateSync(path.join(project.home, 'rec', 'media', name), 2 ** 36);
@@ -324,7 +324,7 @@ describe('recordings', () => {
     expect(JSON.parse(stdout())).toEqual(runOf({ tokens: null as never, warnings: ['a warning'] }));
   });
 
-  it('leave out, with a note, what no replay would take; the run ends as ever', async () => {
+  it('leave out, with a note, what no replay would accept; the run ends normally', async () => {
     const answer = creation(runOf({ outputs: [text('x'.repeat(63 * 1024 * 1024))] }));
     const service = await serviceOf(answer, creation());
     const { home } = new Project({ 'large.txt': 'y'.repeat(2 * 1024 * 1024) });
@@ -350,7 +350,7 @@ describe('recordings', () => {
     expect(readdirSync(home)).not.toContain('rec');
   });
 
-  it('keep to a bound on media: the run ends as ever, and its replay says what is not there', async () => {
+  it('keep to a limit on media: the run ends normally, and its replay names the missing ones', async () => {
     const urls = Array.from({ length: 70 }, (_, at) => ({ type: 'image', data: `http://127.0.0.1:9/${at}` }));
     const service = await serviceOf(creation(runOf({ outputs: urls })));
     const project = new Project({});
@@ -377,7 +377,7 @@ describe('recordings', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('are not begun where nothing can be written', async () => {
+  it('are not begun if nothing can be written', async () => {
     const project = projectOf(CASES);
     const run = await project.run(['run', 'hello', '-i', 'name=Ada', '--record', 'echo.prompt']);
     expect([run.exitCode, run.stderr()]).toEqual([

@@ -71,7 +71,7 @@ describe('a proxy', () => {
 });
 
 describe('--debug', () => {
-  it('tells of each request, answer and retry, and never of the key', async () => {
+  it('prints each request, answer and retry, and never the key', async () => {
     const env = await serviceOf(
       { expect: { path: '/me' }, answer: failure(503, 'SERVER_ERROR', 'no') },
       me(),
@@ -90,7 +90,7 @@ describe('--debug', () => {
 });
 
 describe('the embedded service', () => {
-  it('is named once on standard error, but not where it was asked for or nothing is to be said', async () => {
+  it('is named once on standard error, unless it was chosen or notes are off', async () => {
     const home = temporaryDirectory();
     const stderr = async (...flags: string[]) =>
       (await runInProcess(['account', ...flags], { home, local: localService })).stderr();

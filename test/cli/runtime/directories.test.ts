@@ -20,7 +20,7 @@ describe('directories', () => {
     });
   });
 
-  it('are where the PROMPTRUN variables say, relative to the working directory', () => {
+  it('follow the PROMPTRUN variables, relative to the working directory', () => {
     const env = {
       HOME: '/h',
       PROMPTRUN_CONFIG_DIR: 'c',

@@ -50,7 +50,7 @@ describe('signals', () => {
     expect([process.kill.mock.calls, process.exit.mock.calls]).toEqual([[], [[130]]]);
   });
 
-  it('ends the process where a command does not end by itself within two seconds', () => {
+  it('ends the process if a command does not end by itself within two seconds', () => {
     vi.useFakeTimers();
     try {
       const process = source();
@@ -63,7 +63,7 @@ describe('signals', () => {
     }
   });
 
-  it('counts once where whatever started the command hands it on', () => {
+  it('counts once if the parent process passes it on', () => {
     const process = source();
     const { onInterrupt } = listenForInterrupts(process, clock);
     const handler = vi.fn();

@@ -23,7 +23,7 @@ it.runIf(isPosix)('keeps a key with its origin, for the owner only, until it is 
   expect(readFileSync(store.file, 'utf8')).not.toContain('secret');
 });
 
-it('falls back to the file where there is no keychain', async () => {
+it('falls back to the file if there is no keychain', async () => {
   const store = storeIn(temporaryDirectory());
   const keptIn = await store.store('promptrun-test', 'https://keychain.test', 'k', true);
   const credential = store.find('promptrun-test');
@@ -36,7 +36,7 @@ it('falls back to the file where there is no keychain', async () => {
   await store.forget('promptrun-test');
 });
 
-it('gives no key where the keychain has none of that name', async () => {
+it('returns no key if the keychain has none of that name', async () => {
   const directory = temporaryDirectory();
   const store = storeIn(directory);
   writeFileSync(store.file, '{"keys": {"p": {"origin": "https://nowhere.test", "keychain": true}}}');

@@ -59,7 +59,7 @@ describe('the journal', () => {
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 
-  it('is empty where there is none', async () => {
+  it('is empty if there is none', async () => {
     expect(await journal.read()).toEqual({ entries: [], damaged: 0 });
     expect(await journal.last(SERVICE)).toBeUndefined();
   });

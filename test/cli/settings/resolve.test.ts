@@ -36,7 +36,7 @@ const none = () => Promise.resolve(new Settings(temporaryDirectory(), testClock(
 const BASE = 'PROMPTRUN_BASE_URL';
 const KEY = 'PROMPTRUN_API_KEY';
 
-describe('where requests go, with whose key', () => {
+describe('the address and the key of requests', () => {
   it.each<[string, Flags, Env, unknown]>([
     ['the active profile', {}, {}, [WORK, 'work-key']],
     [

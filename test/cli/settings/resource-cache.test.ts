@@ -66,7 +66,7 @@ describe('the cached models', () => {
     expect(statSync(path.join(directory, 'resources.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('is shared neither between accounts nor between services, and gives no key away', async () => {
+  it('is shared neither between accounts nor between services, and reveals no key', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('of-a')], 'key-a').cache.refresh();
     expect(cacheIn(directory, [], 'key-b').cache.cliAgent()).toBeUndefined();
@@ -151,7 +151,7 @@ describe('a refresh the service asks for', () => {
     expect(cache.cliAgent()).toBe('h2');
   });
 
-  it('does not happen where nothing asked for it', async () => {
+  it('does not happen if nothing asked for it', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), []);
     await cache.settle();
     expect(asked).toEqual([]);

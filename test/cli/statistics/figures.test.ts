@@ -93,7 +93,7 @@ describe('figures for which a formula is not defined', () => {
     expect(summarizeRates([])).toBeUndefined();
   });
 
-  it('gives equal differences a width that depends on the number of pairs', () => {
+  it('returns an interval for equal differences whose width depends on the number of pairs', () => {
     const pair = { before: { passed: 1, runs: 1 }, after: { passed: 0, runs: 1 } };
     const six = comparePairs(Array.from({ length: 6 }, () => pair));
     const z2 = 1.959963984540054 ** 2;

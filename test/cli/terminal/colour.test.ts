@@ -27,7 +27,7 @@ describe('colours', () => {
     expect(colourLevel(sink(isTTY), env, wanted)).toBe(level);
   });
 
-  it('are left out of the text where there are none', async () => {
+  it('are left out of the text if there are none', async () => {
     const plain = await paintFor(0);
     expect([plain.level, plain.red.bold('a'), plain.hex('#f00')('b'), plain('c', 'd')]).toEqual([
       0,
@@ -39,7 +39,7 @@ describe('colours', () => {
   });
 });
 
-it('shows an error in red, where colours are', async () => {
+it('shows an error in red if there are colours', async () => {
   const failed = (env: Record<string, string>) => runInProcess(['nonsense'], { env });
   expect((await failed({ FORCE_COLOR: '1' })).stderr()).toMatch(/^\u001b\[31merror:\u001b\[39m /u);
   expect((await failed({})).stderr()).toMatch(/^error: /u);

@@ -46,7 +46,7 @@ describe('standard output', () => {
     expect([await io.out('a'), await io.out('b')]).toEqual([false, false]);
   });
 
-  it('tells when it can not be written for another reason', async () => {
+  it('reports that it cannot be written for another reason', async () => {
     const io = plainIo(streams(new Collecting({ code: 'ENOSPC' })));
     await expect(io.out('a')).rejects.toThrow(CliError);
   });

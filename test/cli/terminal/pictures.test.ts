@@ -44,7 +44,7 @@ describe('what a terminal draws a picture from', () => {
     );
   });
 
-  it('is halves of blocks in 24-bit colour elsewhere, the background where it is transparent', () => {
+  it('is half blocks in 24-bit colour elsewhere, with the background for transparent pixels', () => {
     const red = [255, 0, 0, 255];
     const blue = [0, 0, 255, 255];
     const clear = [0, 0, 0, 0];
@@ -54,7 +54,7 @@ describe('what a terminal draws a picture from', () => {
     expect(halfBlocks(picture(1, 1, red))).toBe('\u001B[0;38;2;255;0;0m▀\u001B[0m');
   });
 
-  it('is six rows at a time for each colour in sixels, nothing where it is transparent', () => {
+  it('is six rows at a time for each colour in sixels, nothing for transparent pixels', () => {
     const red = pixel(255, 0, 0, 255);
     const blue = pixel(0, 0, 255, 255);
     const clear = pixel(0, 0, 0, 0);

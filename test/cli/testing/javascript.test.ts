@@ -94,7 +94,7 @@ export const broken = () => 'yes';
     expect([exitCode, stdout]).toEqual([5, expect.stringContaining('ReferenceError')]);
   });
 
-  it('keeps variables from the prompt, and gives them to llm', async () => {
+  it('keeps variables from the prompt, and passes them to llm', async () => {
     const { stdout } = await test('    vars: { text2: x }\n    expect: [{ contains: zzz }]\n');
     expect(stdout).not.toContain('text2');
   });

@@ -113,7 +113,7 @@ describe("an evaluation of OpenAI's Evals", () => {
     });
   });
 
-  it('gives the verdicts of its operations, of JSON in the answer and of Python', async () => {
+  it('decides like its operations, for JSON in the answer and Python too', async () => {
     const grade =
       "def grade(sample, item):\n    return 1.0 if item['label'] in sample['output_text'] else 0.0";
     const project = new Converted({});
@@ -147,7 +147,7 @@ describe("an evaluation of OpenAI's Evals", () => {
     expect(tested.stdout()).toContain("it scores 0: KeyError('none')");
   });
 
-  it('keeps the questions of graders, and tells a label from one that contains it', async () => {
+  it('keeps the questions of graders, and distinguishes a label from one that contains it', async () => {
     const project = new Converted({});
     const input = [
       { role: 'developer', content: 'Judge by {{item.label}}' },

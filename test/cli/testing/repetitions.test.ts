@@ -80,7 +80,7 @@ describe('a repeated case', () => {
     expect(report).not.toHaveProperty('models');
   });
 
-  it('can be told how often to run', async () => {
+  it('runs as often as requested', async () => {
     const project = new Answering(`${caseOf('repeat: 2')}${caseOf('pass: 3')}`, 'y');
     const { exitCode } = await project.test('--repeat', '5');
     expect([exitCode, asked()]).toEqual([0, 10]);
@@ -208,7 +208,7 @@ describe('test --sure', () => {
     expect(cases).toMatchObject([{ status: 'passed', runs: 3 }]);
   });
 
-  it('goes on where it was stopped, and pays for no answer twice', async () => {
+  it('resumes after it was stopped, and pays for no answer twice', async () => {
     const project = new Answering(required('50%'), 'y');
     const refused = { status: 401, body: { error: { message: 'no such key', code: 'invalid_api_key' } } };
     provider.reset(said('yes'), said('yes'), said('no'), refused);

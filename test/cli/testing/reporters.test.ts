@@ -23,7 +23,7 @@ describe('the report of tests', () => {
     expect(stdout()).not.toContain('\u001b[31m');
   });
 
-  it('is JUnit XML in a file, failures told apart from errors', async () => {
+  it('is JUnit XML in a file, with failures distinct from errors', async () => {
     const project = projectOf(MIXED);
     const { exitCode } = await project.run(['test', '--reporter', 'junit', '--out', 'junit.xml']);
     const xml = readFileSync(path.join(project.home, 'junit.xml'), 'utf8');

@@ -116,12 +116,12 @@ describe('what is expected of an answer', () => {
 });
 
 describe('the exit code of tests', () => {
-  it('is 0 where all passed', async () => {
+  it('is 0 if all passed', async () => {
     const { exitCode, stdout } = await projectOf(PASSING).run(['test']);
     expect([exitCode, stdout()]).toEqual([0, expect.stringContaining('1 passed, 0 failed')]);
   });
 
-  it('is 5 where some failed', async () => {
+  it('is 5 if some failed', async () => {
     expect((await projectOf(PASSING + FAILING).run(['test'])).exitCode).toBe(5);
   });
 
@@ -340,7 +340,7 @@ cases:
     expect(stdout()).toContain('is not equal');
   });
 
-  it('runs the other files where one can not be read, and reports both', async () => {
+  it('runs the other files if one cannot be read, and reports both', async () => {
     const project = projectOf(PASSING, {
       'bad.test.yaml': 'cases: 1\n',
       'gone.test.yaml': 'target: nobody\ncases: [{}]\n',

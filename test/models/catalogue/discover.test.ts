@@ -112,7 +112,7 @@ describe('discovering models', () => {
     await expect(stat(file())).rejects.toThrow('ENOENT');
   });
 
-  it('tells of an address where nobody listens, and of one that is not a URL', async () => {
+  it('reports an address at which nobody listens, and one that is not a URL', async () => {
     expect((await discover({ OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' })).endpoints).toMatchObject([
       { fault: 'nothing listens there' },
     ]);
@@ -121,7 +121,7 @@ describe('discovering models', () => {
     ]);
   });
 
-  it('fills in what an endpoint tells of prices and shutdowns, and keeps what the file says', async () => {
+  it('fills in prices and shutdown dates of an endpoint, and keeps those in the file', async () => {
     await write(
       `providers: {corner: {baseUrl: "${provider.baseUrl}"}}\nmodels:\n  - {model: old, modality: text, provider: corner} # mine\n  - {model: own, modality: text, provider: corner, price: {input: 1, output: 2}}\n`,
     );
@@ -235,7 +235,7 @@ describe('the report on models', () => {
   const report = (env: Record<string, string>, ask = true): Promise<ModelsReport> =>
     reportModels({ dataDir, env, signal, ask });
 
-  it('tells every fault of models.yaml with file and line', async () => {
+  it('reports every fault of models.yaml with file and line', async () => {
     await write('models:\n  - {model: x}\nproviders:\n  here: {baseUrl: nowhere}\n');
     expect((await report({})).faults).toEqual([
       expect.stringContaining('models.yaml:2: '),
@@ -243,7 +243,7 @@ describe('the report on models', () => {
     ]);
   });
 
-  it('asks each provider, and tells of keys that are missing', async () => {
+  it('asks each provider, and reports missing keys', async () => {
     provider.reset(offering('a', 'b'));
     await write(
       `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\n  gone: {baseUrl: "http://127.0.0.1:9/v1"}\n  there: {baseUrl: "https://models.example/v1", apiKeyEnv: THERE_KEY}\n`,
@@ -278,7 +278,7 @@ describe('the report on models', () => {
     expect(provider.asked).toHaveLength(1);
   });
 
-  it('has nothing to tell where nothing is configured', async () => {
+  it('reports nothing if nothing is configured', async () => {
     expect(await report({})).toEqual({
       file: file(),
       exists: false,

@@ -14,7 +14,7 @@ const openai = {
 const lines = (...text: string[]): string => text.join('\n');
 
 describe('models.yaml', () => {
-  it('describes models and where they are reached', () => {
+  it('describes models and their addresses', () => {
     const text = lines(
       'models:',
       '  - model: small',
@@ -158,7 +158,7 @@ describe('models.yaml', () => {
     expect(parseModelsFile(text, 'm.yaml', []).providers).toMatchObject([{ engine }]);
   });
 
-  it('tells every fault, by line', () => {
+  it('reports every fault, by line', () => {
     const text = lines(
       'providers: {here: {baseUrl: "nowhere"}}',
       'models:',

@@ -159,7 +159,7 @@ describe('the models of the service', () => {
     expect(names().filter(name => name === 'gpt-5')).toHaveLength(1);
   });
 
-  it('are the built-in ones where models.yaml is bad, and that is told', async () => {
+  it('are the built-in ones if models.yaml is damaged, which is reported', async () => {
     await write('models: 1');
     await load();
     expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);

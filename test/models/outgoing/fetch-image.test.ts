@@ -59,7 +59,7 @@ const redirect =
   };
 
 describe('fetching a picture', () => {
-  it('gives its bytes, over a connection pinned to the address that was checked', async () => {
+  it('returns its bytes, over a connection pinned to the address that was checked', async () => {
     const picture = png(3, 3);
     handler = (_, response) => void response.end(picture);
     expect(await fetchImage(`${origin}/a.png`, options())).toEqual(picture);

@@ -106,7 +106,7 @@ describe('an address', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is told pictures as data URLs, or takes none', async () => {
+  it('receives pictures as data URLs, or takes none', async () => {
     const job = { template: '{{media url=a}}', images: [png(1, 1)] };
     await ask({ address: base, body: { images: '${images}' } }, job);
     expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
@@ -157,7 +157,7 @@ describe('an address', () => {
     });
   });
 
-  it('is not asked where it redirects to', async () => {
+  it('is not followed to another address', async () => {
     answer = response => response.writeHead(302, { location: `${base}/other` }).end();
     const { outputs } = await ask({ address: `${base}/` });
     expect(outputs).toMatchObject([{ message: expect.stringMatching(/^thing redirects to/) as string }]);

@@ -10,7 +10,7 @@ describe('placeholders', () => {
     expect(filledText('<${prompt}|${model}>', valueOf)).toBe('<${model} $${x|bot>');
   });
 
-  it('leave a literal ${ where $${ is written', () => {
+  it('turn $${ into a literal ${', () => {
     expect(filledText('$${model} costs $5 $$${model}', valueOf)).toBe('${model} costs $5 $${model}');
   });
 

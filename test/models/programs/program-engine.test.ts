@@ -254,7 +254,7 @@ describe('the answer of a program', () => {
     expect(await textOf({ program: prints('Oops'), cost: 'cost' })).toBe('Oops');
   });
 
-  it('tells what a failed run cost', async () => {
+  it('reports the cost of a failed run', async () => {
     const script = 'console.log(JSON.stringify({cost: 0.5})); process.exitCode = 1';
     expect(await run({ program: node(script), cost: 'cost' })).toMatchObject({ failed: true, dollars: 0.5 });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { knownModels } from '../../../src/models/catalogue/known-models.ts';
 import { BUILT_IN_MODELS } from '../../../src/models/entry.ts';
-import { builtInText } from '../../../src/prompts/built-in/files.ts';
+import { builtInText } from '../../../src/prompts/built-in/built-in-texts.ts';
 import { checkModel } from '../../../src/prompts/check/check.ts';
 import { promptConfig } from '../../../src/prompts/definition.ts';
 import { Findings } from '../../../src/prompts/findings.ts';

@@ -6,7 +6,7 @@ import { knownModels } from '../../../src/models/catalogue/known-models.ts';
 import { BUILT_IN_MODELS } from '../../../src/models/entry.ts';
 import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
 import { knownProviders } from '../../../src/models/providers/providers.ts';
-import { newPrompt } from '../../../src/prompts/built-in/files.ts';
+import { newPrompt } from '../../../src/prompts/built-in/built-in-texts.ts';
 import { checkPrompt } from '../../../src/prompts/check/check.ts';
 import { checkPromptFile } from '../../../src/prompts/check/check-file.ts';
 import { type PromptDefinition, promptConfig } from '../../../src/prompts/definition.ts';
