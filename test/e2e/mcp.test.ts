@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OPENING, runCall, startAgent } from '../support/agent.ts';
-import { COMMAND, type RunningCommand, runCommand, startCommand } from '../support/command.ts';
+import { COMMAND, type RunningCommand, startCommand } from '../support/command.ts';
+import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { commandEnvironment } from '../support/environment.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
@@ -136,7 +137,7 @@ describe('an agent on a fresh machine', () => {
   it('runs no git revision, whatever is allowed and also behind an alias', async () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'a.prompt'), '---\nmodel: echo\n---\nNow.\n');
-    await runCommand(['alias', 'set', 'old', 'a.prompt@git:HEAD'], { home });
+    await runCommandHere(['alias', 'set', 'old', 'a.prompt@git:HEAD'], { home });
     for (const flags of [[], ['--allow', 'a.prompt']]) {
       const { call } = await startAgent(flags, { home });
       expect((await call('run_prompt', { prompt: 'a.prompt' })).content[0]?.text?.trim()).toBe('Now.');
@@ -155,11 +156,11 @@ describe('an agent on a fresh machine', () => {
     const publish = async (text: string): Promise<string> => {
       writeFileSync(path.join(home, 'mine.prompt'), `---\nmodel: echo\n---\n${text}\n`);
       const query = ['--query', '[0].promptVersionId'];
-      return (await runCommand(['prompts', 'publish', 'mine.prompt', ...query], { home })).stdout.trim();
+      return (await runCommandHere(['prompts', 'publish', 'mine.prompt', ...query], { home })).stdout.trim();
     };
     const first = await publish('one');
     const second = await publish('two');
-    await runCommand(['alias', 'set', 'greet', 'hello'], { home });
+    await runCommandHere(['alias', 'set', 'greet', 'hello'], { home });
     const { call } = await startAgent(['--allow', first, '--allow', 'greet'], { home });
     const run = async (prompt: string, by = call): Promise<unknown> =>
       (await by('run_prompt', { prompt, inputs: prompt === 'hello' ? { name: 'Ada' } : {} })).content[0]
@@ -168,11 +169,11 @@ describe('an agent on a fresh machine', () => {
     expect(await run('mine')).toContain('not allowed');
     expect(await run('hello')).toContain('Ada');
 
-    await runCommand(['versions', 'label', 'mine', first, 'live'], { home });
+    await runCommandHere(['versions', 'label', 'mine', first, 'live'], { home });
     const labelled = await startAgent(['--allow', 'mine@live'], { home });
     expect(await run('mine@live', labelled.call)).toBe('one');
     expect(await run(second, labelled.call)).toContain('not allowed');
-    await runCommand(['versions', 'label', 'mine', second, 'live'], { home });
+    await runCommandHere(['versions', 'label', 'mine', second, 'live'], { home });
     expect(await run('mine@live', labelled.call)).toBe('two');
     expect(await run('mine', labelled.call)).toBe('two');
     expect(await run(first, labelled.call)).toContain('not allowed');
@@ -227,7 +228,7 @@ describe('the end of a session', () => {
     const { code, stderr } = await ended;
     expect(code).toBe(expected);
     expect(stderr).not.toContain('goes on');
-    const { stdout } = await runCommand(['runs', 'list', '--query', '[].runStatus'], { home });
+    const { stdout } = await runCommandHere(['runs', 'list', '--query', '[].runStatus'], { home });
     expect(JSON.parse(stdout)).toEqual(['failed']);
   });
 });
@@ -256,7 +257,7 @@ it.runIf(hasLinks)(
 );
 
 it.runIf(isPosix)('writes skills whose command lines run as they stand', async () => {
-  const { home } = await runCommand(['prompts', 'skill', 'hello', 'postcard', 'sandbox']);
+  const { home } = await runCommandHere(['prompts', 'skill', 'hello', 'postcard', 'sandbox']);
   symlinkSync(COMMAND, path.join(home, 'promptrun'));
   const PATH = `${home}${path.delimiter}${process.env['PATH'] ?? ''}`;
   const printed = ['hello', 'postcard', 'sandbox'].map(name => {

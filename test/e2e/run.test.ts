@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand, startCommand } from '../support/command.ts';
+import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { scriptedService, success } from '../support/scripted-service.ts';
 import { isPosix } from '../support/system.ts';
@@ -15,10 +16,10 @@ describe('a run on the embedded service', () => {
     const first = await runCommand(['run', './say.prompt', '-i', 'topic=tea'], { home });
     expect({ code: first.code, stdout: first.stdout }).toEqual({ code: 0, stdout: 'About tea\n' });
     prompt('More about');
-    const second = await runCommand(['run', 'say.prompt', '-i', 'topic=tea'], { home });
+    const second = await runCommandHere(['run', 'say.prompt', '-i', 'topic=tea'], { home });
     expect({ code: second.code, stdout: second.stdout }).toEqual({ code: 0, stdout: 'More about tea\n' });
     prompt('{{#if');
-    const third = await runCommand(['run', 'say.prompt', '-i', 'topic=tea'], { home });
+    const third = await runCommandHere(['run', 'say.prompt', '-i', 'topic=tea'], { home });
     expect(third.code).toBe(2);
     expect(third.stderr).toMatch(/^error: \S*say\.prompt:\d+: /m);
   });
@@ -28,8 +29,8 @@ describe('a run on the embedded service', () => {
     const { stdout } = await runCommand(['run', 'postcard', '-i', 'place=Oslo'], { home });
     expect(stdout).toMatch(/^file:\/\/\/\S+\/media\/\S+\.png\n$/);
     expect(readFileSync(new URL(stdout.trim())).subarray(1, 4).toString()).toBe('PNG');
-    const { stdout: runId } = await runCommand(['runs', 'list', '--query', '[0].runId'], { home });
-    const saved = await runCommand(['runs', 'save', runId.trim(), '--to', 'pictures'], { home });
+    const { stdout: runId } = await runCommandHere(['runs', 'list', '--query', '[0].runId'], { home });
+    const saved = await runCommandHere(['runs', 'save', runId.trim(), '--to', 'pictures'], { home });
     expect({ code: saved.code, stdout: saved.stdout }).toEqual({
       code: 0,
       stdout: `pictures/${runId.trim()}-1.png\n`,
@@ -67,12 +68,12 @@ describe('a run whose command is cut off', () => {
         expect(code).toBe(143);
         expect(stderr).toContain('promptrun runs list --since ');
       }
-      const journal = await runCommand(['runs', 'journal', '--query', '[].inDoubt'], { home, env });
+      const journal = await runCommandHere(['runs', 'journal', '--query', '[].inDoubt'], { home, env });
       expect(JSON.parse(journal.stdout)).toEqual([true]);
-      const waited = await runCommand(['runs', 'wait', '--last'], { home, env });
+      const waited = await runCommandHere(['runs', 'wait', '--last'], { home, env });
       expect({ code: waited.code, stdout: waited.stdout }).toEqual({ code: 1, stdout: '' });
       expect(waited.stderr).toContain(`promptrun runs wait ${RUN}`);
-      const named = await runCommand(['runs', 'wait', RUN], { home, env });
+      const named = await runCommandHere(['runs', 'wait', RUN], { home, env });
       expect({ code: named.code, stdout: named.stdout }).toEqual({ code: 0, stdout: 'Still here.\n' });
       service.verify();
     },
