@@ -268,9 +268,10 @@ export class Budget {
     return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(all, withCredits))];
   }
 
-  /** Returns the totals of these runs, or of all, as far as known. */
+  /** Returns the totals of these runs, or of all, as far as known. Answers from recordings count as nothing. */
   totalsOf(runIds?: Iterable<string>): Totals {
-    return this.#spending.totals(runIds);
+    const totals = this.#spending.totals(runIds);
+    return this.#ctx.isReplay ? { ...totals, ...NOTHING } : totals;
   }
 
   /** Reads credits from the list; those that it lacks stay unknown. */
@@ -279,6 +280,16 @@ export class Budget {
     await this.#spending.readCredits(signal, options).catch(() => signal.throwIfAborted());
   }
 }
+
+const NOTHING = {
+  credits: 0,
+  creditsUnknown: 0,
+  cost: 0,
+  costUnknown: 0,
+  tokens: 0,
+  tokensUnknown: 0,
+  models: [],
+};
 
 function prefixed(prefix: string, [first, ...more]: readonly string[]): string[] {
   return first === undefined ? [] : [`${prefix}${first}`, ...more];

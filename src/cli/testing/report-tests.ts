@@ -29,24 +29,28 @@ export async function reportTests(
   material: ReportMaterial,
 ): Promise<void> {
   const results = await withReasons(ctx, unexplained, material.summary);
-  const isOnGithub = ctx.env['GITHUB_ACTIONS'] === 'true';
   for (const { reporter, out } of outputs) {
     if (out !== undefined) await writeReport(ctx, out, reportText(results, reporter, material));
   }
   const summary = ctx.env['GITHUB_STEP_SUMMARY'];
-  if (summary !== undefined && summary !== '' && (isOnGithub || outputs.some(isGithub))) {
+  if (summary !== undefined && summary !== '' && (isOnGithub(ctx) || outputs.some(isGithub))) {
     await writeJobSummary(results, material, summary, line => ctx.io.note(line));
   }
   if (wantsJson(ctx))
     return printValue(ctx, jsonReport(results, material.budget.totalsOf(), material.summary));
   const shown = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
-  if (shown !== undefined || isOnGithub) {
+  if (shown !== undefined || isOnGithub(ctx)) {
     await printReport(ctx, reportText(results, shown ?? 'github', material));
   } else {
     const { summary } = material;
     await ctx.io.out(stdout.isTerminal ? treeReport(results, paint, summary) : linesReport(results, summary));
   }
+}
+
+/** Returns true in a job of GitHub Actions, where annotations are the default report. */
+export function isOnGithub({ env }: Pick<Context, 'env'>): boolean {
+  return env['GITHUB_ACTIONS'] === 'true';
 }
 
 function isGithub({ reporter }: ReportOutput): boolean {

@@ -23,7 +23,7 @@ import { updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { hasWords, needsJudge, readFiles } from './read-files.ts';
 import { reportCap, reportFile, reportLeft, reportLeftOut, testsExitCode } from './report-end.ts';
-import { checkOutputs, reportTests } from './report-tests.ts';
+import { checkOutputs, isOnGithub, reportTests } from './report-tests.ts';
 import {
   type EntryResult,
   type FaultyTestFile,
@@ -91,7 +91,7 @@ export async function runRound(
   await budget.totals(true);
   const comparison = baseline && compareWithBaseline(baseline, ordered);
   // The faults of the files are already reported; without results there is nothing else to show.
-  if (results.length > 0 || options.outputs.length > 0 || wantsJson(ctx)) {
+  if (results.length > 0 || options.outputs.length > 0 || wantsJson(ctx) || isOnGithub(ctx)) {
     const summary = summarize(ordered, options.repeating, comparison);
     await reportTests(ctx, ordered, options.outputs, { media, budget, summary });
   }

@@ -84,6 +84,13 @@ describe('the report of tests', () => {
     expect(markdown).not.toContain('<script>');
   });
 
+  it('annotates the only file if it is faulty', async () => {
+    const project = projectOf('  - { inputs: { text: a }, expct: [] }\n');
+    const { exitCode, stdout } = await project.run(['test'], { env: { GITHUB_ACTIONS: 'true' } });
+    expect(exitCode).toBe(2);
+    expect(stdout()).toMatch(/^::error file=echo\.test\.yaml,line=\d+,title=.*a case has no key "expct"/mu);
+  });
+
   it('annotates what could not be run with what to do about it', async () => {
     const project = projectOf('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
     await project.run(['test', '--record', 'rec']);
@@ -129,6 +136,8 @@ describe('the report of tests', () => {
     const { stdout } = await project.run(['test', '--replay', 'rec', '--reporter', 'markdown']);
     expect(stdout()).toContain('the cases were answered from recordings');
     expect(stdout()).not.toContain('took');
+    const json = await project.run(['test', '--replay', 'rec', '--json', '--query', 'totals']);
+    expect(JSON.parse(json.stdout())).toMatchObject({ runs: 1, tokens: 0, cost: 0, credits: 0 });
   });
 
   it('keeps the summary of a job within what GitHub takes', async () => {
