@@ -2,6 +2,7 @@ import { didYouMean } from '../../files/nearest.ts';
 import type { Connection, Context } from '../context.ts';
 import { checkModelAccess } from '../creation/creation.ts';
 import { usageError } from '../errors.ts';
+import { UNCHECKED } from '../inputs/check.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../inputs/flags.ts';
 import { imagesHere } from '../inputs/images/image-source.ts';
@@ -51,7 +52,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   });
   const { promptVersionId, config } = await readVersion(ctx, connection, resolved);
   await checkModelAccess(connection, promptVersionId);
-  if (options.validate) await checkOptions(ctx, connection, promptVersionId, runOptions);
+  if (options.validate) await checkOptions(ctx, connection, promptVersionId, runOptions, UNCHECKED);
   const fields = describeConfig(config);
   return {
     connection,

@@ -8,22 +8,45 @@ interface Inputs {
   readonly images: readonly unknown[];
 }
 
-/** Returns the first fault of inputs by the prompt's config; undefined if there is none or the config is unknown. */
-export function inputFault(fields: InputFields, inputs: Inputs): CliError | undefined {
-  return suppliedInputFault(fields, inputs) ?? (fields.known ? missing(fields, inputs) : undefined);
+/** The hint of commands that can leave out the check. */
+export const UNCHECKED: readonly string[] = ['To send it anyway, add --no-validate.'];
+
+/**
+ * Returns the first fault of inputs by the prompt's config; undefined if there is none or the config is unknown.
+ *
+ * @param unchecked the hint for what can be sent all the same; none for a command without `--no-validate`
+ */
+export function inputFault(
+  fields: InputFields,
+  inputs: Inputs,
+  unchecked: readonly string[] = UNCHECKED,
+): CliError | undefined {
+  return (
+    suppliedInputFault(fields, inputs, unchecked) ?? (fields.known ? missing(fields, inputs) : undefined)
+  );
 }
 
 /** Like `inputFault`, but ignores missing inputs, which can still be asked for. */
-export function suppliedInputFault(fields: InputFields, inputs: Inputs): CliError | undefined {
+export function suppliedInputFault(
+  fields: InputFields,
+  inputs: Inputs,
+  unchecked: readonly string[] = UNCHECKED,
+): CliError | undefined {
   if (!fields.known) return undefined;
   return (
-    unknownInput(fields, inputs.text) ?? wrongChoice(fields, inputs.text) ?? tooManyImages(fields, inputs)
+    unknownInput(fields, inputs.text, unchecked) ??
+    wrongChoice(fields, inputs.text, unchecked) ??
+    tooManyImages(fields, inputs)
   );
 }
 
 /** Throws the result of `inputFault`, if any. */
-export function checkInputs(fields: InputFields, inputs: Inputs): void {
-  const fault = inputFault(fields, inputs);
+export function checkInputs(
+  fields: InputFields,
+  inputs: Inputs,
+  unchecked: readonly string[] = UNCHECKED,
+): void {
+  const fault = inputFault(fields, inputs, unchecked);
   if (fault !== undefined) throw fault;
 }
 
@@ -33,7 +56,11 @@ export function imageLabel({ name, description }: ImageField, at: number): strin
   return description === undefined ? called : `${called} (${description})`;
 }
 
-function unknownInput(fields: InputFields, text: ReadonlyMap<string, string>): CliError | undefined {
+function unknownInput(
+  fields: InputFields,
+  text: ReadonlyMap<string, string>,
+  unchecked: readonly string[],
+): CliError | undefined {
   const keys = fields.text.map(field => field.key);
   const strange = [...text.keys()].find(key => !keys.includes(key));
   if (strange === undefined) return undefined;
@@ -41,13 +68,15 @@ function unknownInput(fields: InputFields, text: ReadonlyMap<string, string>): C
   return usageError(
     `the prompt has no input ${JSON.stringify(strange)}${didYouMean(strange, names)}`,
     names.length === 0 ? 'It takes no text inputs.' : `Its inputs: ${names.join(', ')}`,
-    UNCHECKED,
+    ...unchecked,
   );
 }
 
-const UNCHECKED = 'To send it anyway, add --no-validate.';
-
-function wrongChoice(fields: InputFields, text: ReadonlyMap<string, string>): CliError | undefined {
+function wrongChoice(
+  fields: InputFields,
+  text: ReadonlyMap<string, string>,
+  unchecked: readonly string[],
+): CliError | undefined {
   for (const { key, choices, multiple } of fields.text) {
     const value = text.get(key);
     if (value === undefined || choices === undefined || choices.includes(value)) continue;
@@ -56,7 +85,7 @@ function wrongChoice(fields: InputFields, text: ReadonlyMap<string, string>): Cl
     return usageError(
       `the input ${key} can't be ${JSON.stringify(wrong)}${didYouMean(wrong, choices)}`,
       `Its choices: ${choices.join(', ')}`,
-      UNCHECKED,
+      ...unchecked,
     );
   }
   return undefined;

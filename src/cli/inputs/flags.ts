@@ -54,6 +54,7 @@ export function parseOptions(pairs: readonly string[]): Map<string, string> {
  * Refuses a run option that the prompt's model does not accept. Only the embedded service knows the prompt's model; for
  * others, an option that any model lists is accepted, after one refresh of the cache.
  *
+ * @param unchecked the hint for what can be sent all the same; none for a command without `--no-validate`
  * @throws {CliError} USAGE_ERROR that names the accepted options
  */
 export async function checkOptions(
@@ -61,6 +62,7 @@ export async function checkOptions(
   connection: Connection,
   promptVersionId: string,
   options: ReadonlyMap<string, string>,
+  unchecked: readonly string[] = [],
 ): Promise<void> {
   const { signal } = ctx;
   if (options.size === 0 || connection.recorder?.mode === 'replay') return;
@@ -69,21 +71,26 @@ export async function checkOptions(
   }
   const wereCached = connection.resources.cached() !== undefined;
   const models = await connection.resources.models({ signal });
-  if (optionError(models, options) === undefined) return;
+  if (optionError(models, options, unchecked) === undefined) return;
   const fault = optionError(
     wereCached ? await connection.resources.models({ refresh: true, signal }) : models,
     options,
+    unchecked,
   );
   if (fault !== undefined) throw fault;
 }
 
 /** Returns the error for the first option that no model accepts; undefined if all are accepted. */
-function optionError(models: readonly Model[], options: ReadonlyMap<string, string>): CliError | undefined {
+function optionError(
+  models: readonly Model[],
+  options: ReadonlyMap<string, string>,
+  unchecked: readonly string[],
+): CliError | undefined {
   const accepted = acceptedOptions(models);
   for (const [key, value] of options) {
     const values = accepted.get(key);
-    if (values === undefined) return unknownOption(key, [...accepted.keys()]);
-    if (!values.has(value)) return unknownValue(key, value, [...values]);
+    if (values === undefined) return unknownOption(key, [...accepted.keys()], unchecked);
+    if (!values.has(value)) return unknownValue(key, { value, values: [...values] }, unchecked);
   }
   return undefined;
 }
@@ -97,26 +104,28 @@ export function acceptedOptions(models: readonly Model[]): Map<string, Set<strin
   return accepted;
 }
 
-const UNCHECKED = 'To send it anyway, add --no-validate.';
-
-function unknownOption(key: string, keys: readonly string[]): CliError {
+function unknownOption(key: string, keys: readonly string[], unchecked: readonly string[]): CliError {
   const accepted = keys.toSorted();
   const listed = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
   const message = `no model lists the run option ${JSON.stringify(key)}${didYouMean(key, keys)}`;
-  return optionRefusal(message, listed, accepted);
+  return optionRefusal(message, [listed, ...unchecked], accepted);
 }
 
-function unknownValue(key: string, value: string, values: readonly string[]): CliError {
+function unknownValue(
+  key: string,
+  { value, values }: { readonly value: string; readonly values: readonly string[] },
+  unchecked: readonly string[],
+): CliError {
   const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${didYouMean(value, values)}`;
-  return optionRefusal(message, `Accepted values: ${values.join(', ')}`, values);
+  return optionRefusal(message, [`Accepted values: ${values.join(', ')}`, ...unchecked], values);
 }
 
 // The JSON form of an error has no hints, so the accepted values are its data too.
-function optionRefusal(message: string, listed: string, accepted: readonly string[]): CliError {
+function optionRefusal(message: string, hints: readonly string[], accepted: readonly string[]): CliError {
   return new CliError(message, {
     status: 'USAGE_ERROR',
     exitCode: EXIT.usage,
-    hints: [listed, UNCHECKED],
+    hints,
     data: { accepted },
   });
 }

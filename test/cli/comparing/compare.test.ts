@@ -212,6 +212,8 @@ describe('compare', () => {
     files.write('wrong.csv', 'text,other\na,b\n');
     const { exitCode, stderr } = await files.run(argv);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(message)]);
+    // It has no such flag.
+    expect(stderr()).not.toContain('--no-validate');
     expect(JSON.parse((await files.run(['runs', 'list', '--json'])).stdout())).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { messageOf } from '../../../files/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { Answers } from '../../inputs/ask.ts';
-import { checkInputs, inputFault, suppliedInputFault } from '../../inputs/check.ts';
+import { checkInputs, inputFault, suppliedInputFault, UNCHECKED } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flags.ts';
 import { imagesHere } from '../../inputs/images/image-source.ts';
@@ -57,7 +57,7 @@ export async function prepareRun(
   const options = parseOptions(option);
   const source = target === undefined ? 'elsewhere' : 'command line';
   const named = await resolveTarget(ctx, connection, name, { source, model: flags.model });
-  if (flags.validate) await checkOptions(ctx, connection, named.promptVersionId, options);
+  if (flags.validate) await checkOptions(ctx, connection, named.promptVersionId, options, UNCHECKED);
   const resolved = await withConfig(ctx, connection, named, { images, flags });
   const inputs = await completedInputs(
     ctx,

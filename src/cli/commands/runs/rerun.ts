@@ -6,7 +6,7 @@ import { parseCaps } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { usageError } from '../../errors.ts';
 import type { ExitCode } from '../../exit-codes.ts';
-import { suppliedInputFault } from '../../inputs/check.ts';
+import { suppliedInputFault, UNCHECKED } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flags.ts';
 import { type ImageSource, imagesHere, openImage } from '../../inputs/images/image-source.ts';
@@ -71,7 +71,7 @@ async function changedRequest(
     source: 'elsewhere',
     model: flags.model,
   });
-  if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions);
+  if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions, UNCHECKED);
   const isNamed = images.some(({ name }) => name !== undefined);
   const isChecked = flags.validate && supplied.text.size > 0 && !ctx.isReplay;
   const version =

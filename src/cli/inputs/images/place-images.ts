@@ -104,9 +104,9 @@ function noSuchImage(name: string, names: readonly (string | undefined)[]): Erro
   );
 }
 
-/** Returns the complete inputs of a run. @throws {CliError} USAGE_ERROR if the config refuses them */
+/** Returns the complete inputs of a run, always checked. @throws {CliError} USAGE_ERROR if the config refuses them */
 export function checkedInputs(fields: InputFields, named: GivenInputs): PlacedInputs<ImageSource> {
   const { text, images } = placeImages(fields, named);
-  checkInputs(fields, { text, images });
+  checkInputs(fields, { text, images }, []);
   return { text, images: images.filter(image => image !== undefined) };
 }
