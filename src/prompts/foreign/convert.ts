@@ -3,7 +3,7 @@ import type { JsonObject } from '../../files/json.ts';
 import { type Finding, Findings, InvalidPromptFile, invalidPromptFile } from '../findings.ts';
 import { textBeside } from '../parse/files.ts';
 import { type Converted, type ConvertOptions, JUDGED, testFileText } from './converted.ts';
-import { detectFormat, explainFormat } from './detect-format.ts';
+import { detectFormat, reportFormat } from './detect-format.ts';
 import type { ForeignPrompt, ForeignSource } from './foreign-format.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
 import { convertEvaluation, OPENAI_EVALS } from './openai-evals/convert.ts';
@@ -59,7 +59,7 @@ function readForeign(
   const findings = new Findings(file);
   const prompt =
     format.kind === 'foreign' ? format.form.read(source, findings, testFindings ?? findings) : undefined;
-  if (format.kind !== 'foreign') findings.fault({ line: 1, column: 1 }, explainFormat(format, file));
+  if (format.kind !== 'foreign') reportFormat(format, file, findings);
   if (!prompt || findings.hasFaults) throw invalidPromptFile(findings);
   return { prompt, findings };
 }

@@ -3,6 +3,7 @@ import { FileFault } from '../../files/file-fault.ts';
 import type { JsonValue } from '../../files/json.ts';
 import { parseYaml } from '../../files/yaml.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
+import type { Findings } from '../findings.ts';
 import { isJinja } from '../parse/jinja.ts';
 import { AICHAT_ROLE, isAichatRole } from './aichat-role.ts';
 import { FABRIC_PATTERN, isFabricPattern } from './fabric-pattern.ts';
@@ -17,10 +18,11 @@ import { PLAIN_TEXT } from './plain-text.ts';
 export type FileFormat =
   | { readonly kind: 'prompt' | 'promptfoo' | 'evaluation' }
   | { readonly kind: 'foreign'; readonly form: ForeignFormat }
-  /** `name` includes the article, such as `a role of aichat`. */
-  | { readonly kind: 'other'; readonly name: string };
+  /** `name` includes the article, such as `a role of aichat`; `fault` is set for a YAML file that is not YAML. */
+  | { readonly kind: 'other'; readonly name: string; readonly fault?: FileFault };
 
 const GITHUB_NAME = /\.prompt\.ya?ml$/u;
+const YAML_NAME = /\.ya?ml$/iu;
 const TEXT_NAME = /\.(?:md|markdown|txt)$/iu;
 /** Matches a YAML key. Prompt files begin with front matter or with the template. */
 const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
@@ -32,18 +34,20 @@ export function detectFormat(file: string, text: string): FileFormat {
   if (isOurs && (/^\uFEFF?(?:\s*#[^\n]*\n)*\s*---[ \t]*\r?\n/u.test(text) || !YAML_KEY.test(text))) {
     return { kind: 'prompt' };
   }
-  const whole = parseYamlIfValid(text);
+  const parsed = parseYamlOrFault(text);
+  const whole = parsed instanceof FileFault ? undefined : parsed;
   if (whole !== undefined && isGithubPrompt(whole)) return { kind: 'foreign', form: GITHUB_MODELS };
   if (whole !== undefined && isPromptfooConfig(whole)) return { kind: 'promptfoo' };
   if (whole !== undefined && isEvaluation(whole)) return { kind: 'evaluation' };
   if (isJsonObject(whole) && isLlmTemplate(whole)) {
-    if (/\.ya?ml$/iu.test(file)) return { kind: 'foreign', form: LLM_TEMPLATE };
+    if (YAML_NAME.test(file)) return { kind: 'foreign', form: LLM_TEMPLATE };
     return { kind: 'other', name: `${LLM_TEMPLATE.name}, which ends in .yaml` };
   }
   if (isOurs) return { kind: 'prompt' };
   if (TEXT_NAME.test(file)) return { kind: 'foreign', form: detectTextFormat(file, text) };
   const name = isJsonObject(whole) ? nameOfMap(whole) : undefined;
-  return { kind: 'other', name: name ?? nameByEnding(file, text) };
+  const fault = parsed instanceof FileFault && YAML_NAME.test(file) ? { fault: parsed } : {};
+  return { kind: 'other', name: name ?? nameByEnding(file, text), ...fault };
 }
 
 /** The formats of Markdown and text files; the first match counts. */
@@ -60,8 +64,13 @@ function detectTextFormat(file: string, text: string): ForeignFormat {
   return TEXT_FORMATS.find(({ fits }) => fits(file, text))?.form ?? PLAIN_TEXT;
 }
 
-/** Explains the format of a file and what to do with it. */
-export function explainFormat(form: FileFormat, file: string): string {
+/** Reports the format of a file that is not a prompt, and what to do with it. */
+export function reportFormat(form: FileFormat, file: string, findings: Findings): void {
+  if (form.kind === 'other' && form.fault) findings.fault(form.fault, form.fault.what);
+  else findings.fault({ line: 1, column: 1 }, explainFormat(form, file));
+}
+
+function explainFormat(form: FileFormat, file: string): string {
   if (form.kind === 'promptfoo' || form.kind === 'evaluation') {
     const name = form.kind === 'promptfoo' ? 'a configuration of promptfoo' : OPENAI_EVALS;
     const items = form.kind === 'promptfoo' ? '' : ' --items <rows>.jsonl';
@@ -94,7 +103,7 @@ const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/\.json$/iu, 'JSON'],
   [/\.csv$/iu, 'a table (CSV)'],
   [/\.toml$/iu, 'TOML'],
-  [/\.ya?ml$/iu, 'YAML of an unknown form'],
+  [YAML_NAME, 'YAML of an unknown form'],
   [/\.(?:[cm]?[jt]sx?|py|sh|rb|go)$/iu, 'a program'],
 ];
 
@@ -104,11 +113,11 @@ function nameByEnding(file: string, text: string): string {
   return isJinja(text) ? 'a template of Jinja' : 'a file of an unknown form';
 }
 
-function parseYamlIfValid(text: string): JsonValue | undefined {
+function parseYamlOrFault(text: string): JsonValue | FileFault {
   try {
     return parseYaml(text).json();
   } catch (error) {
-    if (error instanceof FileFault) return undefined;
+    if (error instanceof FileFault) return error;
     throw error;
   }
 }

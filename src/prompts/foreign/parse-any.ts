@@ -11,7 +11,7 @@ import {
 } from '../parse/parse.ts';
 import { isMissingSchema } from '../schemas/picoschema.ts';
 import { slugFrom } from '../slug.ts';
-import { detectFormat, explainFormat, type FileFormat } from './detect-format.ts';
+import { detectFormat, type FileFormat, reportFormat } from './detect-format.ts';
 import type { ForeignFormat } from './foreign-format.ts';
 
 export interface ParseAnyOptions extends ParseOptions {
@@ -44,7 +44,7 @@ function parseFormat(form: FileFormat, text: string, file: string, options: Pars
     return whole === undefined ? { findings, definition: undefined } : parsePrompt(whole, file, options);
   }
   if (form.kind !== 'foreign') {
-    findings.fault({ line: 1, column: 1 }, explainFormat(form, file));
+    reportFormat(form, file, findings);
     return { findings, definition: undefined };
   }
   if (form.form.needsSlug) checkFileName(file, findings);

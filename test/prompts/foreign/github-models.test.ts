@@ -222,6 +222,7 @@ describe('a file of another form', () => {
     ],
     ['t.prompt', 'system: Be brief\nprompt: "Sum up: $input"\n', /a template of `llm`, which ends in .yaml/],
     ['t.yaml', 'system: Be brief\nprompt: Hi\nvoice: calm\n', /YAML of an unknown form/],
+    ['promptfooconfig.yaml', 'prompts: [hi]\nproviders: [\n', /this is not YAML: /],
     ['t.j2', '{% if x %}', /a template of Jinja/],
     ['x.test.yaml', 'cases: []', /a test file of promptrun/],
     ['data.jsonl', '{}', /JSONL/],
