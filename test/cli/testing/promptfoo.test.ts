@@ -163,6 +163,37 @@ describe('programs of a configuration', () => {
     expect(stdout, stderr).toContain('1 passed, 0 failed');
   });
 
+  it("ask Claude as promptfoo does, by its project's Agent SDK", async () => {
+    const config = {
+      prompts: ['{{q}}'],
+      providers: [{ id: 'anthropic:claude-agent-sdk', config: { working_dir: '.', max_turns: 3 } }],
+      tests: [
+        {
+          vars: { q: 'hi' },
+          assert: [
+            { type: 'javascript', value: 'context.metadata.skillCalls[0].name === "wiki"' },
+            { type: 'equals', value: 'hi 3 Glob,Grep,LS,Read claude_code' },
+          ],
+        },
+      ],
+    };
+    const sdk = `export async function* query({ prompt, options: { maxTurns, allowedTools, systemPrompt } }) {
+  const call = { type: 'tool_use', id: '1', name: 'Skill', input: { skill: 'wiki' } };
+  yield { type: 'assistant', message: { content: [call] } };
+  const result = [prompt, maxTurns, allowedTools, systemPrompt.preset].join(' ');
+  yield { type: 'result', subtype: 'success', result, total_cost_usd: 0.5, usage: {} };
+}`;
+    const folder = 'node_modules/@anthropic-ai/claude-agent-sdk';
+    const files = {
+      'promptfooconfig.json': JSON.stringify(config),
+      [`${folder}/package.json`]: '{"type": "module", "exports": {".": {"default": "./sdk.mjs"}}}',
+      [`${folder}/sdk.mjs`]: sdk,
+    };
+    const argv = ['test', 'promptfooconfig.json', '--allow-commands'];
+    const { stdout, stderr } = await new Project(files).run(argv);
+    expect(stdout(), stderr()).toContain('1 passed, 0 failed');
+  });
+
   it('may not name programs without end', async () => {
     const more =
       "export const more = config => [{ path: 'file://made.mjs:more', config: (config ?? 0) + 1 }];";

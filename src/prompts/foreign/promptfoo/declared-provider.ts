@@ -5,8 +5,9 @@ import { isJsonList, parseJson } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isLoopbackHost } from '../../../wire/addresses.ts';
 import { PYTHON } from '../python.ts';
+import { CLAUDE_AGENT, claudeAgentCall } from './claude-agent.ts';
 import { type Conversion, valuesByKey } from './conversion.ts';
-import { NODE_EXEC, NODE_PROVIDER, PYTHON_PROVIDER } from './programs.ts';
+import { NODE_CLAUDE_AGENT, NODE_EXEC, NODE_PROVIDER, PYTHON_PROVIDER } from './programs.ts';
 import { splitNunjucks } from './template.ts';
 
 /** A program or an address, as an entry of a models file. */
@@ -47,12 +48,15 @@ export function declareProvider(
   if (textModel !== undefined) return textGeneration(provider, textModel, conversion);
   const isAddress = /^https?(?:$|:\/\/)/u.test(id);
   const { groups } = PYTHON_ID.exec(id) ?? FILE.exec(id) ?? {};
-  if (!isAddress && !groups && !id.startsWith('exec:')) return undefined;
+  const isAgent = CLAUDE_AGENT.test(id);
+  if (!isAddress && !groups && !isAgent && !id.startsWith('exec:')) return undefined;
   const declared = isAddress
     ? addressFields(provider, conversion)
     : groups
       ? fileFields(provider, { file: groups['file'] ?? '', name: groups['name'] ?? '' }, conversion)
-      : execFields(provider, conversion);
+      : isAgent
+        ? agentFields(provider, conversion)
+        : execFields(provider, conversion);
   if (!declared) return undefined;
   const fields = { modality: 'text', ...declared.fields };
   const model = uniqueName(provider, isAddress ? 'address' : 'program', fields, conversion);
@@ -168,7 +172,22 @@ function fileFields(
   const words = file.endsWith('.py')
     ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, ...options]
     : ['node', '-e', NODE_PROVIDER, HERE, file, name, ...options];
-  const givesResults = conversion.runsPrograms && !isJudge;
+  return resultFields(words, conversion.runsPrograms && !isJudge);
+}
+
+/** Returns the fields of an entry whose program asks Claude by its Agent SDK. */
+function agentFields(
+  { config, isJudge = false }: WrittenProvider,
+  conversion: Conversion,
+): EntryFields | undefined {
+  const call = claudeAgentCall(config ? valuesByKey(config, 'config') : new Map(), conversion);
+  if (call === undefined) return undefined;
+  const words = ['node', '-e', NODE_CLAUDE_AGENT, HERE, JSON.stringify(call), '[]'];
+  return resultFields(words, conversion.runsPrograms && !isJudge);
+}
+
+/** Returns the fields of an entry whose program prints the result of a provider. */
+function resultFields(words: readonly string[], givesResults: boolean): EntryFields {
   return {
     givesResults,
     fields: {

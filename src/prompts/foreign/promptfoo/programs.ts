@@ -42,6 +42,67 @@ self.stdout.write = self.stderr.write.bind(self.stderr);
   self.stderr.write(String(error?.stack ?? error), () => self.exit(1));
 });`.trim();
 
+/** Asks Claude by the Agent SDK of the configuration's project, and prints promptfoo's result of it. */
+export const NODE_CLAUDE_AGENT = `
+const self = require('node:process');
+const [folder, call, names, messages] = self.argv.slice(1);
+const [fs, path, url] = ['fs', 'path', 'url'].map(name => require('node:' + name));
+self.chdir(folder);${NODE_PROMPT}
+const { options, folder: work, plugins, additionalDirectories } = JSON.parse(call);
+const absolute = name => path.resolve(folder, name);
+const write = self.stdout.write.bind(self.stdout);
+self.stdout.write = self.stderr.write.bind(self.stderr);
+(async () => {
+  const { PROMPTRUN_RUN: _, ...env } = self.env;
+  const cwd = work ? absolute(work) : fs.mkdtempSync(path.join(require('node:os').tmpdir(), 'promptrun-agent-'));
+  const near = require('node:module').createRequire(absolute('configuration.js'));
+  const { query } = await import(url.pathToFileURL(near.resolve('@anthropic-ai/claude-agent-sdk')).href);
+  if (plugins) options.plugins = plugins.map(one => ({ ...one, path: absolute(one.path) }));
+  if (additionalDirectories) options.additionalDirectories = additionalDirectories.map(absolute);
+  if (typeof options.settings === 'string') options.settings = absolute(options.settings);
+  const calls = new Map();
+  let end;
+  for await (const message of query({ prompt, options: { ...options, cwd, env } })) {
+    const content = Array.isArray(message.message?.content) ? message.message.content : [];
+    for (const block of content) {
+      if (message.type === 'assistant' && block.type === 'tool_use') {
+        const { id, name, input } = block;
+        calls.set(id, { id, name, input, is_error: false, parentToolUseId: message.parent_tool_use_id });
+      }
+      const known = block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined;
+      if (known) Object.assign(known, { output: block.content, is_error: block.is_error ?? false });
+    }
+    const isOwn = message.type === 'result' && message.origin?.kind !== 'task-notification';
+    if (isOwn || (message.type === 'result' && !end)) end = message;
+  }
+  if (!work) fs.rmSync(cwd, { recursive: true, force: true });
+  if (end?.subtype !== 'success') throw new Error('Claude gave no result: ' + (end?.subtype ?? 'it ended early'));
+  const toolCalls = [...calls.values()];
+  const skillCalls = toolCalls.flatMap(({ name, input, is_error }) => {
+    const skill = name === 'Skill' && typeof input?.skill === 'string' ? input.skill.trim() : '';
+    return skill === '' ? [] : [{ name: skill, input, is_error, source: 'tool' }];
+  });
+  const [prompted, completed] = [end.usage?.input_tokens, end.usage?.output_tokens];
+  const result = {
+    output: end.structured_output === undefined ? end.result : end.structured_output,
+    tokenUsage: { prompt: prompted, completion: completed },
+    cost: end.total_cost_usd ?? 0,
+    sessionId: end.session_id,
+    metadata: {
+      skillCalls,
+      toolCalls,
+      numTurns: end.num_turns,
+      durationMs: end.duration_ms,
+      durationApiMs: end.duration_api_ms,
+      modelUsage: end.modelUsage,
+      permissionDenials: end.permission_denials,
+    },
+  };
+  write(JSON.stringify(result), () => self.exit(0));
+})().catch(error => {
+  self.stderr.write(String(error?.message ?? error), () => self.exit(1));
+});`.trim();
+
 /** Calls a program with the prompt, its options and promptfoo's context as arguments. */
 export const NODE_EXEC = `
 const self = require('node:process');

@@ -1,0 +1,154 @@
+import type { JsonObject, JsonValue } from '../../../files/json.ts';
+import { isJsonList, ownValue, textOrNothing } from '../../../files/json.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import type { Conversion } from './conversion.ts';
+
+/** Matches promptfoo's names for Claude's Agent SDK. */
+export const CLAUDE_AGENT = /^anthropic:claude-(?:agent-sdk|code)$/u;
+
+/** The options of the SDK by promptfoo's keys. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  max_turns: 'maxTurns',
+  model: 'model',
+  fallback_model: 'fallbackModel',
+  strict_mcp_config: 'strictMcpConfig',
+  permission_mode: 'permissionMode',
+  plan_mode_instructions: 'planModeInstructions',
+  max_thinking_tokens: 'maxThinkingTokens',
+  skills: 'skills',
+  max_budget_usd: 'maxBudgetUsd',
+  agents: 'agents',
+  output_format: 'outputFormat',
+  settings: 'settings',
+  betas: 'betas',
+  thinking: 'thinking',
+  effort: 'effort',
+  agent: 'agent',
+  sandbox: 'sandbox',
+  allow_dangerously_skip_permissions: 'allowDangerouslySkipPermissions',
+  extra_args: 'extraArgs',
+  setting_sources: 'settingSources',
+  tools: 'tools',
+  persist_session: 'persistSession',
+};
+
+/** Keys that this file reads, or that don't change the request. */
+const READ = [
+  'apiKey',
+  'apiKeyRequired',
+  'working_dir',
+  'plugins',
+  'additional_directories',
+  'custom_system_prompt',
+  'append_system_prompt',
+  'custom_allowed_tools',
+  'append_allowed_tools',
+  'allow_all_tools',
+  'disallowed_tools',
+  'mcp',
+  'cache_mcp',
+  'debug',
+  'include_partial_messages',
+];
+
+/** Keys that change the request in ways which programs alone can follow. */
+const UNSUPPORTED = [
+  'ask_user_question',
+  'hooks',
+  'can_use_tool',
+  'env',
+  'resume',
+  'continue',
+  'fork_session',
+  'resume_session_at',
+  'session_id',
+  'exclude_dynamic_sections',
+  'managed_settings',
+  'tool_config',
+  'permission_prompt_tool_name',
+  'executable',
+  'executable_args',
+  'path_to_claude_code_executable',
+  'enable_file_checkpointing',
+  'task_budget',
+  'on_elicitation',
+];
+
+const READ_ONLY_TOOLS = ['Glob', 'Grep', 'LS', 'Read'];
+
+/** Returns what a call of the SDK needs; undefined with a note if it has no equivalent. */
+export function claudeAgentCall(
+  config: ReadonlyMap<string, YamlValue>,
+  conversion: Conversion,
+): JsonObject | undefined {
+  const before = conversion.leftOut;
+  const known = [...Object.keys(OPTIONS), ...READ];
+  conversion.noteKeys(config, { known, unsupported: UNSUPPORTED }, " of a provider's config");
+  const value = (key: string): JsonValue | undefined => config.get(key)?.json();
+  const mcp = config.get('mcp');
+  const mcpServers = mcp ? serversOf(mcp.json()) : {};
+  if (mcp && mcpServers === undefined) conversion.note(mcp, "`mcp` of a provider's config has no equivalent");
+  if (conversion.leftOut > before) return undefined;
+  const set = Object.entries(OPTIONS).map(([key, ours]) => [ours, value(key)] as const);
+  const append = value('append_system_prompt');
+  const preset = {
+    type: 'preset',
+    preset: 'claude_code',
+    ...(append !== undefined && { append }),
+  };
+  const options: Record<string, JsonValue | undefined> = {
+    strictMcpConfig: true,
+    ...Object.fromEntries(set.filter(([, one]) => one !== undefined)),
+    systemPrompt: value('custom_system_prompt') || preset,
+    allowedTools: allowedTools(value),
+    disallowedTools: value('disallowed_tools'),
+    mcpServers,
+  };
+  if (options['permissionMode'] === 'manual') options['permissionMode'] = 'default';
+  return {
+    options: withoutUndefined(options),
+    ...withoutUndefined({
+      folder: value('working_dir'),
+      plugins: value('plugins'),
+      additionalDirectories: value('additional_directories'),
+    }),
+  };
+}
+
+function withoutUndefined(values: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  const entries = Object.entries(values).flatMap(([key, value]): [string, JsonValue][] =>
+    value === undefined ? [] : [[key, value]],
+  );
+  return Object.fromEntries(entries);
+}
+
+function allowedTools(value: (key: string) => JsonValue | undefined): JsonValue | undefined {
+  if (value('allow_all_tools') === true) return undefined;
+  const usual = value('working_dir') ? READ_ONLY_TOOLS : [];
+  const [custom, more] = [value('custom_allowed_tools'), value('append_allowed_tools')];
+  const tools = custom === undefined ? [...usual, ...listed(more)] : listed(custom);
+  return [...new Set(tools)].toSorted();
+}
+
+function listed(value: JsonValue | undefined): string[] {
+  return isJsonList(value) ? value.map(textOrNothing) : [];
+}
+
+/** Returns the servers as the SDK takes them; undefined if one needs more than a command or an address. */
+function serversOf(mcp: JsonValue): JsonObject | undefined {
+  const [several, one] = ['servers', 'server'].map(key => ownValue(mcp, key));
+  const servers = [...(isJsonList(several) ? several : []), ...(one === undefined ? [] : [one])];
+  const entries: [string, JsonValue][] = [];
+  for (const server of servers) {
+    const [name, url, command, args = [], headers = {}] = ['name', 'url', 'command', 'args', 'headers'].map(
+      key => ownValue(server, key),
+    );
+    if (!isJsonObject(server) || 'auth' in server || 'path' in server) return undefined;
+    const key = textOrNothing(name ?? url ?? command ?? 'default');
+    if (url !== undefined) entries.push([key, { type: 'http', url, headers }]);
+    else if (command === undefined) return undefined;
+    else entries.push([key, { type: 'stdio', command, args }]);
+  }
+  return Object.fromEntries(entries);
+}
