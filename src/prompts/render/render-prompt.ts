@@ -66,7 +66,7 @@ export async function renderPrompt(
 interface RenderOptions extends Partial<Limits> {
   /** Time to check values, in milliseconds. */
   readonly checkMs?: number;
-  /** Where the compiled template is cached; nowhere by default. */
+  /** The cache for the compiled template; none by default. */
   readonly templates?: CompiledTemplates | undefined;
 }
 

@@ -19,7 +19,7 @@ export type TaskLimits = Omit<Limits, 'now'> & {
 };
 
 export interface TaskContext extends TaskLimits {
-  /** Where templates are cached between tasks; nowhere by default. */
+  /** The cache for templates between tasks; none by default. */
   readonly templates?: CompiledTemplates;
 }
 

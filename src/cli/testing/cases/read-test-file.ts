@@ -46,10 +46,8 @@ async function readPromptfooTests(ctx: Context, file: string, options: TestFileO
     const content = parsed.get(test) ?? (await parseTestFile(ctx, test, source));
     parsed.set(test, content);
     const cases = casesOfPrompt(converted, content.cases, isOne);
-    files.push({
-      ...{ file, name, ...content, cases, prompt, isAsPromptfoo: true },
-      ...(files.length === 0 && { leftOut }),
-    });
+    const counted = files.length === 0 ? { leftOut } : {};
+    files.push({ file, name, ...content, cases, prompt, isAsPromptfoo: true, ...counted });
   }
   noteDefaultJudge(ctx, files, options.judge);
   return files;
