@@ -144,8 +144,9 @@ export function casesForPrompt(
       // Reports its other faults too.
       if (test.isLeftOut && conversion.isForTest) break;
       characters += Object.values(one.text.inputs).reduce((sum, text) => sum + text.length, 0);
-      if (characters > MOST_TEXT)
+      if (characters > MOST_TEXT) {
         throw faultAt(at, 'the inputs of its cases are larger than 64 MiB in total');
+      }
       const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
       cases.push({ ...one, line, text: { ...one.text, repeat } });
     }
@@ -455,8 +456,9 @@ function variableValues(
   const json = node.json();
   if (json === null) return [{ text: '', json }];
   // Drops the last line break of a block, and normalises numbers.
-  if (typeof json === 'string')
+  if (typeof json === 'string') {
     return variableTexts(json.replace(/\n$/u, ''), node, conversion).map(asVariable);
+  }
   if (typeof json !== 'object') return [{ text: String(json), json }];
   if (!isWhole && isJsonList(json) && json.length > 0 && json.every(item => typeof item === 'string')) {
     return json.map(item => asVariable(variableText(item, node, conversion)));
