@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { lstatSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,6 +10,9 @@ export const isPosix = process.platform !== 'win32';
 
 /** Links, which Windows lets only some users make, and Wine never makes. */
 export const hasLinks = isPosix || canLink();
+
+/** Git, which Windows may lack; on other systems its tests fail without it. */
+export const hasGit = isPosix || spawnSync('git', ['--version']).status === 0;
 
 function canLink(): boolean {
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-links-'));

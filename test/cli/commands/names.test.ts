@@ -6,6 +6,7 @@ import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { against } from '../../support/one-command.ts';
 import { type Exchange, failure, success } from '../../support/scripted-service.ts';
+import { hasGit } from '../../support/system.ts';
 
 const PROMPT = '3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11';
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
@@ -233,7 +234,7 @@ describe('a prompt file', () => {
     expect(waited.exitCode).toBe(3);
   });
 
-  it('may be given as it was at a revision of git', async () => {
+  it.runIf(hasGit)('may be given as it was at a revision of git', async () => {
     const home = files();
     const git = (...args: string[]): unknown =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: home });

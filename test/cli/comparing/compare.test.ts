@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInProcess } from '../../support/context.ts';
 import { scriptedServiceOf, success } from '../../support/scripted-service.ts';
+import { hasGit } from '../../support/system.ts';
 import { serviceEnv } from '../batch/support.ts';
 import { ECHO, Project } from '../testing/support.ts';
 
@@ -148,7 +149,7 @@ describe('compare', () => {
     expect([row.verdict, row.results.map(({ model }) => model)]).toEqual(['changed', ['card', 'echo']]);
   });
 
-  it('takes a file as it was in a revision, and publishes neither', async () => {
+  it.runIf(hasGit)('takes a file as it was in a revision, and publishes neither', async () => {
     const files = project();
     const git = (...args: string[]): void => {
       const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com'];

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
-import { isPosix } from '../../support/system.ts';
+import { hasGit, isPosix } from '../../support/system.ts';
 import { git } from './git/git-fixture.ts';
 
 function homeWithNote(text: string): string {
@@ -16,7 +16,7 @@ function homeWithNote(text: string): string {
 const NOTE = 'model: echo\n---\nHi {{name}}\n';
 
 describe('a name that stands for nothing', () => {
-  it.each([
+  it.runIf(hasGit).each([
     ['note', 'the file note.prompt'],
     ['note@HEAD', 'note.prompt@git:HEAD'],
     ['note.prompt@HEAD', 'note.prompt@git:HEAD'],

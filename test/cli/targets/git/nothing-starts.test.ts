@@ -13,6 +13,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
+import { isPosix } from '../../../support/system.ts';
 import { git, program, repository } from './git-fixture.ts';
 
 /** Lets git fetch what is missing from a place of the stranger's choice. */
@@ -99,10 +100,13 @@ const PLANTINGS = {
 let template = '';
 let oldBlob = '';
 beforeAll(() => {
+  if (!isPosix) return;
   template = repository(mkdtempSync(path.join(tmpdir(), 'promptrun-template-')));
   oldBlob = git(template, 'rev-parse', 'HEAD~1:x.prompt').trim();
 });
-afterAll(() => rmSync(template, { recursive: true }));
+afterAll(() => {
+  if (template !== '') rmSync(template, { recursive: true });
+});
 
 /** A clone of the user's that holds a folder of a stranger's. */
 function plant(configuration: (p: string) => string, planting: (folder: string) => void): Planted {
@@ -145,7 +149,8 @@ const MISSING = '0123456789012345678901234567890123456789';
 
 const FETCHING = Object.entries(CONFIGURATIONS).filter(([name]) => /uploadpack|^ext|include/u.test(name));
 
-describe.each([
+// The planted programs are scripts of sh.
+describe.runIf(isPosix).each([
   ['as .git', Object.entries(CONFIGURATIONS)],
   ['as a bare folder', FETCHING],
   ['behind a .git file', FETCHING],
@@ -160,7 +165,7 @@ describe.each([
   });
 });
 
-it('refuses a folder that looks like a bare repository, and names it', async () => {
+it.runIf(isPosix)('refuses a folder that looks like a bare repository, and names it', async () => {
   const { run, home } = plant(() => '', PLANTINGS['as a bare folder']);
   const { exitCode, stderr } = await run('run', 'clone/vendor/x.prompt@git:HEAD');
   expect([exitCode, stderr()]).toEqual([

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
-import { hasLinks, isPosix } from '../../../support/system.ts';
+import { hasGit, hasLinks, isPosix } from '../../../support/system.ts';
 import { git, promptSaying, repository } from './git-fixture.ts';
 
 let home = '';
@@ -29,7 +29,7 @@ async function rendered(target: string, env?: Readonly<Record<string, string>>):
   return stdout() || stderr();
 }
 
-describe('a revision of a prompt file', () => {
+describe.runIf(hasGit)('a revision of a prompt file', () => {
   it.each(['HEAD~1', 'main~1', 'main^', ':/first'])('is found as %s', async revision => {
     expect(await rendered(`clone/x.prompt@git:${revision}`)).toContain('first');
   });
@@ -163,7 +163,7 @@ describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () =>
   });
 });
 
-describe('a revision that the user did not type', () => {
+describe.runIf(hasGit)('a revision that the user did not type', () => {
   it.each([
     ['a target', 'target: ./x.prompt@git:HEAD\ncases: [{}]\n'],
     ['an alias', 'target: old\ncases: [{}]\n'],
