@@ -118,7 +118,7 @@ function numberFault(keyword: string, value: JsonValue): string | undefined {
 function patternFault(pattern: JsonValue): string | undefined {
   if (typeof pattern !== 'string') return 'a pattern must be text';
   try {
-    new RegExp(pattern, 'u');
+    void new RegExp(pattern, 'u');
     return undefined;
   } catch {
     return `${JSON.stringify(pattern)} is not a regular expression`;
