@@ -21,6 +21,8 @@ export interface EnginesOptions {
   readonly privateRules?: PrivateRules;
   /** The data directory, which records running programs. */
   readonly dataDir: string;
+  /** Aborted once no request may go on. */
+  readonly stopped?: AbortSignal | undefined;
   /** The absolute folder in which programs start; default the working directory. */
   readonly directory?: string | undefined;
 }
@@ -31,6 +33,7 @@ export function createEngines({
   privateRules,
   dataDir,
   directory = process.cwd(),
+  stopped,
 }: EnginesOptions): Engines {
   return {
     echo,
@@ -38,7 +41,7 @@ export function createEngines({
     clip,
     sandbox,
     provider: lazyEngine(async () =>
-      (await import('./providers/engine.ts')).providerEngine(env, { privateRules }),
+      (await import('./providers/engine.ts')).providerEngine(env, { privateRules, stopped }),
     ),
     program: lazyEngine(async () =>
       (await import('./programs/program-engine.ts')).programEngine({ env, dataDir, directory }),

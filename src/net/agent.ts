@@ -15,12 +15,18 @@ export interface AgentOptions {
     'keepAliveTimeout' | 'keepAliveMaxTimeout' | 'keepAliveTimeoutThreshold'
   >;
   /** Closes all connections when aborted, including those that are being made. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Resolves host names in place of the system; not used with a proxy, which resolves them itself. */
   readonly lookup?: LookupFunction | undefined;
   /** PEM certificates to trust in place of the system's, for tests. */
   readonly ca?: string | undefined;
 }
+
+/**
+ * For requests that must not be in doubt: a server may close an idle connection just as a request is written to it. A
+ * connection used within the last second, and kept for at least one more second by its server, is as good as new.
+ */
+export const FRESH = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000, keepAliveTimeoutThreshold: 1000 };
 
 type Connector = (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 type TunnelOptions = Parameters<typeof openTunnel>[0];

@@ -118,7 +118,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const texts = new TextFeed();
   const executor = createExecutor({
     ...parts,
-    engines: createEngines({ env, privateRules, dataDir, directory: options.directory }),
+    engines: createEngines({ env, privateRules, dataDir, directory: options.directory, stopped }),
     texts,
     forgetsUnasked: options.forgetsUnasked,
     allowsPrograms: options.allowsPrograms ?? (() => Promise.resolve(true)),
