@@ -130,15 +130,18 @@ export function testClock(start: number = TEST_NOW): Clock {
 /** A directory of the test's own, removed at its end. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
-  onTestFinished(() => {
-    try {
-      rmSync(directory, { recursive: true, force: true });
-    } catch (error) {
-      // Windows keeps a database until this process ends: it goes with all directories then.
-      if (isPosix) throw error;
-    }
-  });
+  onTestFinished(() => removeDirectory(directory));
   return directory;
+}
+
+/** Removes a temporary directory, in which a service of this process may have had its database. */
+export function removeDirectory(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch (error) {
+    // Windows keeps a database until this process ends: it goes with all directories then.
+    if (isPosix) throw error;
+  }
 }
 
 function surround(options: TestOptions): { surroundings: Surroundings; captured: Captured } {

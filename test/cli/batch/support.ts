@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../../src/cli/core/types.ts';
 import { type Service, startService } from '../../../src/service/index.ts';
 import {
+  removeDirectory,
   runInProcess,
   startInProcess,
   TEST_NOW,
@@ -49,7 +50,7 @@ export async function localService(
   const service = await startService({ dataDir, env: {}, ...options });
   atEnd(async () => {
     await service.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    removeDirectory(dataDir);
   });
   const runs = async (): Promise<TestRun[]> => {
     const answer = await fetch(`${service.url}/runs?limit=50`, {
