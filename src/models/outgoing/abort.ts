@@ -1,12 +1,14 @@
 /** Resolves with `work`. @throws the signal's reason if it is aborted first */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   const ended = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: ended.signal });
+    const end = (): void => reject(signal.reason as Error);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { signal: ended.signal });
   });
   try {
-    return await Promise.race([work, aborted]);
+    // Even if the signal is already aborted, because nobody else handles a later rejection of the work.
+    return await Promise.race([aborted, work]);
   } finally {
     ended.abort();
   }
