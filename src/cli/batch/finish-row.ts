@@ -112,7 +112,7 @@ async function writeLine(
 type Ended = Extract<JobOutcome, { kind: 'ended' }>;
 type Dropped = Extract<JobOutcome, { kind: 'dropped' }>;
 
-/** Returns the end of a dropped row if its run was this process's own, which has failed because it was stopped. */
+/** Returns the end of a dropped row if its run was this process's own, which was stopped with it. */
 async function endOfDropped(running: RunningBatch, dropped: Dropped): Promise<Ended | Dropped> {
   const { batch, budget, tally } = running;
   const { runId, facts } = dropped;
@@ -120,7 +120,8 @@ async function endOfDropped(running: RunningBatch, dropped: Dropped): Promise<En
   const run = await batch.connection.client.runs.get(runId);
   if (!isOver(run)) return dropped;
   await budget.countWaited(batch.connection, run);
-  tally.stopped += 1;
+  // It may have ended by itself just before.
+  if (run.runStatus === 'failed') tally.stopped += 1;
   return { kind: 'ended', run, facts };
 }
 
