@@ -198,10 +198,11 @@ describe('a cap on what a command costs', () => {
         ),
       });
       expect(provider.asked).toHaveLength(0);
-      expect(await runCommandHere([...test, '--resume', '--retry-unknown'], options)).toMatchObject({
-        code: 0,
-      });
+      const again = [...test, '--resume', '--retry-unknown', '--record', 'rec'];
+      expect(await runCommandHere(again, options)).toMatchObject({ code: 0 });
       expect(provider.asked).toHaveLength(1);
+      // The answer that counted was recorded, not the one that was cut off.
+      expect(await runCommandHere([...test, '--replay', 'rec'], options)).toMatchObject({ code: 0 });
     });
   });
 

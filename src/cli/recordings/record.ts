@@ -133,6 +133,8 @@ class ServiceRecorder implements Recorder {
     const masked = maskedFor(request, await this.#providerKeys);
     const creation = this.#creationOf(request, place);
     if (creation) {
+      // A poll that fails says nothing about the creation.
+      if (request.method === 'GET' && answer.httpStatus !== 200) return;
       await this.#recordCreation(creation, answer, masked);
     } else if (isKeptAsAnswer(request, place)) {
       const file = RecordingDirectory.answerFileOf(place);

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInProcess } from '../../support/context.ts';
-import { scriptedServiceOf, success } from '../../support/scripted-service.ts';
+import { failure, scriptedServiceOf, success } from '../../support/scripted-service.ts';
 import { hasGit } from '../../support/system.ts';
 import { serviceEnv } from '../batch/support.ts';
 import { ECHO, Project } from '../testing/support.ts';
@@ -56,6 +56,46 @@ describe('compare', () => {
     expect(runsOf(first)).toHaveLength(4);
     expect(runsOf(resumed)).toEqual(runsOf(first));
     expect([replayed.exitCode, runsOf(replayed)]).toEqual([0, runsOf(first)]);
+  });
+
+  it('records nothing for a run before that the service no longer has', async () => {
+    const [first, second] = [randomUUID(), randomUUID()];
+    const version = (id: string) => ({
+      expect: { path: `/prompt-versions/${id}` },
+      answer: success({ promptVersionId: id, promptId: id, title: 't', publishedAt: '', config: {} }),
+      times: 'any' as const,
+    });
+    const service = await scriptedServiceOf(
+      [
+        version(first),
+        version(second),
+        {
+          expect: { method: 'POST', path: '/runs' },
+          answer: () => success({ runId: randomUUID(), outputs: [], runStatus: 'succeeded', tokens: 1 }),
+          times: 2,
+        },
+        {
+          expect: { method: 'GET', path: /^\/runs\// },
+          answer: failure(404, 'NOT_FOUND', 'there is no such run'),
+          times: 'any',
+        },
+        { expect: { path: '/runs' }, answer: success({ rows: [], hasMore: false }), times: 'any' },
+      ],
+      { ordered: false },
+    );
+    onTestFinished(() => service.close());
+    const here = new Project({});
+    const compare = (...flags: string[]) =>
+      here.run(['compare', first, second, '-i', 'text=hello', ...flags], {
+        env: serviceEnv(service.baseUrl),
+      });
+    expect((await compare()).exitCode).toBe(0);
+    expect((await compare('--resume', '--record', 'rec')).exitCode).toBe(0);
+    const replayed = await compare('--replay', 'rec', '--json');
+    expect([replayed.exitCode, replayed.stdout()]).toEqual([
+      2,
+      expect.stringContaining('is not recorded in'),
+    ]);
   });
 
   it('gives a row each as JSON, with what every run took', async () => {

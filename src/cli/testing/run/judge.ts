@@ -114,9 +114,16 @@ export class Judge {
     const body = buildRunBody(request);
     const earlier = log.take(body);
     if (earlier?.runId !== undefined) {
-      connection.recorder?.adopt?.(earlier.runId, body.recorded);
-      const run = await waitForKnownRun(this.#ctx, connection, earlier.runId, { idFromService: false });
-      if (run.runStatus === 'succeeded' || !log.asksAgain) return answerIn(run);
+      const { runId } = earlier;
+      const read = (): Promise<Run> =>
+        waitForKnownRun(this.#ctx, connection, runId, { idFromService: false });
+      const run = await read();
+      if (run.runStatus === 'succeeded' || !log.asksAgain) {
+        if (connection.recorder?.adopt === undefined) return answerIn(run);
+        // Read once more, because only an answer that counts must be recorded.
+        connection.recorder.adopt(runId, body.recorded);
+        return answerIn(await read());
+      }
     }
     if (rounds !== undefined && earlier?.entry === undefined) {
       const result = await rounds.ask({ asker: log.asker, request, estimatedCredits });
