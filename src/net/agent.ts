@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { LookupFunction, Socket } from 'node:net';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import type openTunnel from 'undici/lib/api/api-connect.js';
@@ -88,6 +89,8 @@ async function opened(proxy: URL, tunnel: Promise<Dispatcher.ConnectData>): Prom
 /** Wraps a connector so that `signal` also ends connections that are being made, which undici doesn't do. */
 function endedBy(signal: AbortSignal | undefined, connect: Connector): Connector {
   if (!signal) return connect;
+  // Node would warn of a leak at the eleventh connection.
+  setMaxListeners(0, signal);
   return (target, callback) => {
     const socket = connect(target, callback);
     const end = (): void => void socket.destroy(signal.reason as Error);

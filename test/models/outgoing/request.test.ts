@@ -8,7 +8,7 @@ import {
   type Server as TcpServer,
 } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Connections } from '../../../src/models/outgoing/connections.ts';
 import { fetchImage } from '../../../src/models/outgoing/fetch-image.ts';
 import { outgoingProxy } from '../../../src/models/outgoing/proxy.ts';
@@ -205,6 +205,21 @@ describe('a request to a server', () => {
         expect(await ask(port, kept)).toBe('ok');
         expect(connections()).toBe(opened);
       });
+    });
+
+    it('opens many at once without a warning of Node', async () => {
+      const warnings: string[] = [];
+      const note = ({ message }: Error): void => void warnings.push(message);
+      process.on('warning', note);
+      onTestFinished(() => void process.off('warning', note));
+      await withServer(answering(), async (port, opened) => {
+        const service = new AbortController();
+        const kept = new Connections(service.signal);
+        await Promise.all(Array.from({ length: 12 }, () => ask(port, kept)));
+        expect(opened()).toBe(12);
+        service.abort(new Error('closing'));
+      });
+      expect(warnings).toEqual([]);
     });
 
     it('ends at once when its caller stops, and its connection with the service', async () => {
