@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -34,6 +34,12 @@ describe('test of a configuration of promptfoo', () => {
     expect(stdout).toContain('FAILED sub/promptfooconfig.yaml: case 1 (prompt 2)');
     expect(stdout).toContain('promptfooconfig.yaml:7: "output.includes(context.vars.want)" gives false');
     expect(readdirSync(path.join(project.home, 'sub'))).toEqual(['promptfooconfig.yaml']);
+  });
+
+  it('knows only variables that are set, not what every object has', async () => {
+    const config = CONFIG.replace("'Tell", "'{{env.constructor}} Tell");
+    const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': config });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('promptfooconfig.yaml:2: ')]);
   });
 
   it('names all that has no equivalent with its line, and sends nothing', async () => {
@@ -166,7 +172,10 @@ describe('programs of a configuration', () => {
   it("ask Claude as promptfoo does, by its project's Agent SDK", async () => {
     const config = {
       prompts: ['{{q}}'],
-      providers: [{ id: 'anthropic:claude-agent-sdk', config: { working_dir: '.', max_turns: 3 } }],
+      providers: [
+        { id: 'anthropic:claude-agent-sdk', config: { working_dir: '.', max_turns: 3 } },
+        { id: 'anthropic:claude-agent-sdk', config: { max_turns: 1 } },
+      ],
       tests: [
         {
           vars: { q: 'hi' },
@@ -177,9 +186,10 @@ describe('programs of a configuration', () => {
         },
       ],
     };
-    const sdk = `export async function* query({ prompt, options: { maxTurns, allowedTools, systemPrompt } }) {
+    const sdk = `export async function* query({ prompt, options: { maxTurns, allowedTools, systemPrompt, cwd } }) {
   const call = { type: 'tool_use', id: '1', name: 'Skill', input: { skill: 'wiki' } };
   yield { type: 'assistant', message: { content: [call] } };
+  if (maxTurns === 1) throw new Error('no turns left in <' + cwd + '>');
   const result = [prompt, maxTurns, allowedTools, systemPrompt.preset].join(' ');
   yield { type: 'result', subtype: 'success', result, total_cost_usd: 0.5, usage: {} };
 }`;
@@ -189,9 +199,30 @@ describe('programs of a configuration', () => {
       [`${folder}/package.json`]: '{"type": "module", "exports": {".": {"default": "./sdk.mjs"}}}',
       [`${folder}/sdk.mjs`]: sdk,
     };
-    const argv = ['test', 'promptfooconfig.json', '--allow-commands'];
-    const { stdout, stderr } = await new Project(files).run(argv);
-    expect(stdout(), stderr()).toContain('1 passed, 0 failed');
+    const { stdout, stderr } = await tested(files, 'promptfooconfig.json', '--allow-commands');
+    expect(stdout, stderr).toContain('1 passed, 1 failed');
+    const [, left = ''] = /no turns left in <(.+)>/u.exec(stdout) ?? [];
+    expect([path.basename(left), existsSync(left)]).toEqual([
+      expect.stringMatching(/^promptrun-agent-/u),
+      false,
+    ]);
+  });
+
+  it('may be a prompt in TypeScript, also by a pattern', async () => {
+    const files = {
+      'promptfooconfig.yaml':
+        'prompts: [file://p*.ts]\nproviders: [echo]\ntests: [{ vars: { a: x }, assert: [{ type: equals, value: x! }] }]\n',
+      'p1.ts': 'export default ({ vars }: { vars: { a: string } }) => vars.a + "!";\n',
+      'node_modules/jiti/index.js': `exports.createJiti = () => ({
+  import: async file => {
+    const text = require('node:fs').readFileSync(file, 'utf8').replace(': { vars: { a: string } }', '');
+    return await import('data:text/javascript,' + encodeURIComponent(text));
+  },
+});`,
+    };
+    const { stderr, stdout } = await tested(files, '--allow-commands');
+    expect(stdout, stderr).toContain('1 passed, 0 failed');
+    expect((await tested(files)).stderr).toContain('the prompt is a program, which runs only with');
   });
 
   it('may not name programs without end', async () => {
@@ -283,6 +314,31 @@ tests: [{ vars: { a: 'one "two"' }, assert: [{ type: equals, value: 'an answer' 
       expect(stderr()).toContain('add --allow-commands');
     });
     expect(asked).toEqual([]);
+  });
+
+  it('is refused as a judge if code reads its answer', async () => {
+    const text = `prompts: [x]
+providers: [echo]
+defaultTest:
+  options:
+    provider: { id: http, config: { url: 'http://127.0.0.1:9', transformResponse: 'json.a + 1' } }
+tests: [{ assert: [{ type: llm-rubric, value: good }] }]
+`;
+    const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': text }, '--allow-commands');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('code reads its answer')]);
+  });
+
+  it('is asked at the value of a variable, which is not shown', async () => {
+    const asked = await besideServer({ text: 'an answer' }, async address => {
+      const text = config('"{{env.HOOK}}"', 'transformResponse: json.text').replace('HOOK}}"/', 'HOOK}}/');
+      const project = new Project({ 'promptfooconfig.yaml': text.replace('?of={{a}}', '"') });
+      const env = { HOOK: `${address}/a-secret` };
+      const shown = await runInProcess(['test'], { home: project.home, local: localService, env });
+      expect([shown.exitCode, shown.stderr()]).toEqual([2, expect.stringContaining('value-of-HOOK/ask')]);
+      expect(shown.stderr()).not.toContain('a-secret');
+      expect((await project.run(['test', '--allow-commands'], { env })).exitCode).toBe(0);
+    });
+    expect(asked.map(({ request }) => request.url)).toEqual(['/a-secret/ask']);
   });
 
   it('can be a provider like OpenAI at an address of its own', async () => {

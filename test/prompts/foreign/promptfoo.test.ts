@@ -107,6 +107,7 @@ describe('prompts of promptfoo', () => {
         ] as [string, Options, RegExp][])
       : []),
     ['prompts: file://../outside.txt', {}, /lies outside the folder/],
+    ['prompts: file://../*.none', {}, /lies outside the folder/],
     ['prompts: file://none.txt', {}, /doesn't exist/],
     ['prompts: file://sub', {}, /is not a file/],
   ])('can not be expressed: %s', async (prompts, options, message) =>

@@ -112,7 +112,9 @@ const MAX_ROUNDS = 5;
 /** Returns the environment variables that a text names as `{{env.NAME}}`. */
 function environmentOf(text: string, { env }: Context): Record<string, string> {
   const names = [...text.matchAll(/\{\{\s*env\.(\w+)\s*\}\}/gu)].map(([, name = '']) => name);
-  return Object.fromEntries(names.flatMap(name => (env[name] === undefined ? [] : [[name, env[name]]])));
+  return Object.fromEntries(
+    names.flatMap(name => (Object.hasOwn(env, name) ? [[name, env[name] ?? '']] : [])),
+  );
 }
 
 function modelNamesIn(models: string): string[] {

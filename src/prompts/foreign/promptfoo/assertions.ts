@@ -184,9 +184,12 @@ export function expectationsOf(
     return undefined;
   }
   const [, typed] = /^file:\/\/(.*\.[cm]?ts)(?::\w+)?$/u.exec(textOrNothing(assertion.value)) ?? [];
-  if (positive === 'javascript' && typed !== undefined && isUnreadable(typed, conversion)) {
-    conversion.note(at, `the assertion \`${type}\` is TypeScript, which ${NEEDS_TYPES}`);
-    return undefined;
+  if (positive === 'javascript' && typed !== undefined) {
+    conversion.read(typed, at);
+    if (isUnreadable(typed, conversion)) {
+      conversion.note(at, `the assertion \`${type}\` is TypeScript, which ${NEEDS_TYPES}`);
+      return undefined;
+    }
   }
   if (conversion.isForTest && startsProgram(assertion, positive, conversion)) {
     if (conversion.noteProgram(at, `the assertion \`${type}\` runs a program`)) return undefined;

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { FileFault, type FilePosition, faultAt } from '../../../files/file-fault.ts';
 import {
   inspectNamedFile,
+  isBelow,
   MOST_NAMED_BYTES,
   MOST_NAMED_FILES,
   NamedFiles,
@@ -105,15 +106,22 @@ export class Conversion {
     return this.#options.taken ?? [];
   }
 
-  /** Returns the files that match a pattern such as `tests/*.yaml`, sorted, relative to the configuration. */
-  matching(pattern: string): string[] {
+  /**
+   * Returns the files that match a pattern such as `tests/*.yaml`, sorted, relative to the configuration.
+   *
+   * @throws {FileFault} at the position of the pattern, if its folder can't be read or lies outside
+   */
+  matching(pattern: string, at: Located): string[] {
     const relative = pattern.replace(/^file:\/\//u, '');
     const fixed = relative.split('/');
     const base = fixed.slice(0, Math.max(0, fixed.findIndex(isGlob))).join('/');
     const matches = globPattern(relative);
     const root = path.resolve(this.#options.directory, base);
     if (namesOtherComputer(relative) || !existsSync(root)) return [];
-    return readdirSync(root, { recursive: relative.includes('**'), withFileTypes: true })
+    if (this.#options.allowOutside !== true && !isBelow(this.#options.directory, root)) {
+      throw faultAt(at, `${pattern} ${FAULTS.outside()}`);
+    }
+    return entriesBelow(root, pattern, at)
       .filter(entry => !entry.isDirectory())
       .map(entry => path.join(entry.parentPath, entry.name))
       .map(file => path.relative(this.#options.directory, file).split(path.sep).join('/'))
@@ -188,6 +196,7 @@ export class Conversion {
   /** Returns true if there is such a file. */
   has(name: string): boolean {
     return (
+      !namesOtherComputer(name) &&
       statSync(path.resolve(this.#options.directory, name), { throwIfNoEntry: false })?.isFile() === true
     );
   }
@@ -207,6 +216,15 @@ export function valuesByKey(node: YamlValue, name: string, depth = 0): Map<strin
 
 /** Maximum depth of merged maps. */
 const MOST_MERGES = 10;
+
+/** Returns the entries of a folder, and with `**` those of its folders too. */
+function entriesBelow(folder: string, pattern: string, at: Located): Dirent[] {
+  try {
+    return readdirSync(folder, { recursive: pattern.includes('**'), withFileTypes: true });
+  } catch (error) {
+    throw faultAt(at, `${pattern} can't be read: ${messageOf(error)}`);
+  }
+}
 
 function isGlob(part: string): boolean {
   return /[*?[{]/u.test(part);

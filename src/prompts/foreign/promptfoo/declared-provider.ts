@@ -282,6 +282,9 @@ function addressFields(
   const parser = response?.scalar ?? '';
   if (parser.startsWith('file://')) return refuse(response ?? at, 'its transform is a file');
   const output = response && !usesCode ? jmespathOf(parser) : undefined;
+  if (isJudge && response && output === undefined) {
+    return refuse(response, 'it judges, and code reads its answer');
+  }
   const method = entries.get('method')?.scalar?.toUpperCase() ?? (body ? 'POST' : 'GET');
   const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
   return {
@@ -298,11 +301,15 @@ function addressFields(
   };
 }
 
-/** Returns an address with the environment variable at its beginning filled in, if that is an address. */
-function withVariable(address: string, { env }: Conversion): string {
+/**
+ * Returns an address with the environment variable at its beginning filled in, if that is an address. An entry that is only
+ * shown has a stand-in, because the value may hold a secret.
+ */
+function withVariable(address: string, { env, runsPrograms }: Conversion): string {
   return address.replace(/^\{\{\s*env\.(\w+)\s*\}\}/u, (tag, name: string) => {
     const value = Object.hasOwn(env, name) ? (env[name] ?? '') : '';
-    return /^https?:\/\//u.test(value) ? value : tag;
+    if (!/^https?:\/\//u.test(value)) return tag;
+    return runsPrograms ? value : `https://value-of-${name}`;
   });
 }
 

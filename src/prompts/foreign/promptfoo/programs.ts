@@ -55,6 +55,7 @@ self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {
   const { PROMPTRUN_RUN: _, ...env } = self.env;
   const cwd = work ? absolute(work) : fs.mkdtempSync(path.join(require('node:os').tmpdir(), 'promptrun-agent-'));
+  if (!work) self.on('exit', () => fs.rmSync(cwd, { recursive: true, force: true }));
   const near = require('node:module').createRequire(absolute('configuration.js'));
   const { query } = await import(url.pathToFileURL(near.resolve('@anthropic-ai/claude-agent-sdk')).href);
   if (plugins) options.plugins = plugins.map(one => ({ ...one, path: absolute(one.path) }));
@@ -75,7 +76,6 @@ self.stdout.write = self.stderr.write.bind(self.stderr);
     const isOwn = message.type === 'result' && message.origin?.kind !== 'task-notification';
     if (isOwn || (message.type === 'result' && !end)) end = message;
   }
-  if (!work) fs.rmSync(cwd, { recursive: true, force: true });
   if (end?.subtype !== 'success') throw new Error('Claude gave no result: ' + (end?.subtype ?? 'it ended early'));
   const toolCalls = [...calls.values()];
   const skillCalls = toolCalls.flatMap(({ name, input, is_error }) => {

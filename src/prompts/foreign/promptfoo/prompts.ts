@@ -5,7 +5,7 @@ import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { PYTHON } from '../python.ts';
 import { chatRole, type Piece } from '../template-pieces.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
-import { commandWords } from './declared-provider.ts';
+import { commandWords, isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from './programs.ts';
 import { splitNunjucks } from './template.ts';
 
@@ -22,8 +22,8 @@ export interface PromptText {
 }
 
 const PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
-/** Matches a file of JavaScript or Python, with the name of a function. */
-const FUNCTION = /^(?:file:\/\/)?(?<file>.*\.(?:[cm]?js|py))(?::(?<name>[\w.]+))?$/u;
+/** Matches a file of JavaScript, TypeScript or Python, with the name of a function. */
+const FUNCTION = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
 const FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
 
 const PROMPT_KEYS: KnownKeys = {
@@ -58,11 +58,11 @@ function promptsNamed(written: string, at: Located, conversion: Conversion): Pro
   const refused = (fault: string): PromptText[] => [{ at, text: '', fault }];
   const isFile = written.startsWith('file://') || (looksLikeFile(written) && conversion.has(written));
   if (conversion.isForTest) {
-    const program = promptProgram(written, at, conversion);
-    if (program) return [{ at, text: '', program }];
+    const program = programPrompt(written, at, conversion);
+    if (program) return [program];
   }
   if (isFilePattern(written, isFile)) {
-    const files = conversion.matching(written);
+    const files = conversion.matching(written, at);
     if (files.length === 0) return refused(`${written} names no file`);
     return files.flatMap(file => promptsNamed(`file://${file}`, at, conversion));
   }
@@ -85,24 +85,24 @@ function promptsNamed(written: string, at: Located, conversion: Conversion): Pro
   return parts;
 }
 
-/** Returns the program that makes a prompt; undefined if it is not one. */
-function promptProgram(written: string, at: Located, conversion: Conversion): PromptText['program'] {
+/** Returns a prompt that a program makes; undefined if no program makes it. */
+function programPrompt(written: string, at: Located, conversion: Conversion): PromptText | undefined {
+  const { directory } = conversion;
   if (written.startsWith('exec:')) {
-    return [
-      'node',
-      '-e',
-      NODE_PROMPT_PROGRAM,
-      conversion.directory,
-      ...commandWords(written.slice('exec:'.length)),
-    ];
+    const words = commandWords(written.slice('exec:'.length));
+    return { at, text: '', program: ['node', '-e', NODE_PROMPT_PROGRAM, directory, ...words] };
   }
   const { groups } = FUNCTION.exec(written) ?? {};
   const [file = '', name = ''] = [groups?.['file'], groups?.['name']];
   if (file === '' || /\s/u.test(written)) return undefined;
   conversion.read(file, at);
-  return file.endsWith('.py')
-    ? [PYTHON, '-c', PYTHON_PROMPT, conversion.directory, file, name]
-    : ['node', '-e', NODE_PROMPT_FUNCTION, conversion.directory, file, name];
+  if (isUnreadable(file, conversion)) {
+    return { at, text: '', fault: `the prompt ${written} is TypeScript, which ${NEEDS_TYPES}` };
+  }
+  const program = file.endsWith('.py')
+    ? ([PYTHON, '-c', PYTHON_PROMPT, directory, file, name] as const)
+    : (['node', '-e', NODE_PROMPT_FUNCTION, directory, file, name] as const);
+  return { at, text: '', program };
 }
 
 /** Returns true if a text is a pattern of files, such as `prompts/*.txt`. */

@@ -357,7 +357,7 @@ async function readTestsFile(
     return printed === undefined ? [] : await readTestList(parseYaml(printed, 1, file), conversion);
   }
   if (/[*?]/u.test(name) && !/^https?:/u.test(name)) {
-    const files = conversion.matching(name);
+    const files = conversion.matching(name, at);
     if (files.length === 0) throw faultAt(at, `${name} names no file`);
     const tests: Test[] = [];
     for (const file of files) tests.push(...(await readTestsFile(`file://${file}`, at, conversion)));
@@ -477,7 +477,7 @@ function asVariable(text: string): Variable {
 /** Returns a text, or the contents of the files that match a pattern. */
 function variableTexts(text: string, at: Located, conversion: Conversion): readonly string[] {
   if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [variableText(text, at, conversion)];
-  const files = conversion.matching(text);
+  const files = conversion.matching(text, at);
   if (files.length === 0) throw faultAt(at, `${text} names no file`);
   return files.map(file => variableText(`file://${file}`, at, conversion));
 }
