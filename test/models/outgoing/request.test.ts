@@ -188,6 +188,7 @@ describe('a request to a server', () => {
         );
     const ask = async (port: number, connections: Connections): Promise<string> => {
       const url = new URL(`http://127.0.0.1:${port}/`);
+      const { signal } = new AbortController();
       const answer = await openHttp({ url, method: 'POST', signal, connections });
       return (await readBody(answer, 100)).toString();
     };
