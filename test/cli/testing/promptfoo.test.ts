@@ -169,6 +169,35 @@ describe('programs of a configuration', () => {
     expect(stdout, stderr).toContain('1 passed, 0 failed');
   });
 
+  const KINDS = {
+    'promptfooconfig.yaml': `prompts: ['Say {{a}}']
+providers: [file://kinds.mjs]
+tests:
+  - { vars: { a: 1, b: 3 }, assert: [{ type: equals, value: 'number 3' }] }
+  - { vars: { a: 2, b: '3' }, assert: [{ type: equals, value: 'number "3"' }] }
+  - { vars: { a: 2, b: '' }, assert: [{ type: javascript, value: 'output === "number " + JSON.stringify(context.vars.b)' }] }
+  - { vars: { a: 2, b: null }, assert: [{ type: equals, value: 'number null' }] }
+  - { vars: { a: 2 }, assert: [{ type: equals, value: 'number undefined' }] }
+`,
+    'kinds.mjs': `export default class {
+  async callApi(_, { vars: { a, b } }) {
+    return { output: typeof a + ' ' + JSON.stringify(b) };
+  }
+}`,
+  };
+
+  it('see values of variables as they are written', async () => {
+    const { stdout, stderr } = await tested(KINDS, '--allow-commands');
+    expect(stdout, stderr).toContain('5 passed, 0 failed');
+  });
+
+  it('are refused if the text of a variable in the prompt does not tell its kind', async () => {
+    const config = KINDS['promptfooconfig.yaml'].replace('{{a}}', '{{b}}');
+    const files = { ...KINDS, 'promptfooconfig.yaml': config };
+    const { exitCode, stderr } = await tested(files, '--allow-commands');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('`b` has texts and other values')]);
+  });
+
   it("ask Claude as promptfoo does, by its project's Agent SDK", async () => {
     const config = {
       prompts: ['{{q}}'],

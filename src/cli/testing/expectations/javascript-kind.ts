@@ -142,7 +142,10 @@ export async function readScript(
     const named = exported !== undefined && { exported };
     if (!IMPORTS.test(code) && !/ts$/iu.test(name)) return { code, isFile: true, ...named };
     if (key !== 'transform') return { code, isFile: true, ...named, file: path.resolve(ctx.cwd, name) };
-    throw faultIn(value, `${key}: ${name} imports something, which only a check may do`);
+    const what = /ts$/iu.test(name)
+      ? 'is TypeScript, which only a check may be'
+      : 'imports something, which only a check may do';
+    throw faultIn(value, `${key}: ${name} ${what}`);
   } catch (error) {
     throw atValue(value, error, text => `${key}: ${text}`);
   }

@@ -1,5 +1,5 @@
 import { FileFault, faultAt } from '../../../files/file-fault.ts';
-import type { JsonObject } from '../../../files/json.ts';
+import { isJsonList, type JsonObject } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 import {
@@ -92,18 +92,24 @@ async function convertConfiguration(
   const known = [...listedProviders, ...conversion.judges];
   // Programs and addresses may use any variable.
   const isAnyUsed = known.some(({ entry }) => entry) || prompt.program !== undefined;
-  for (const name of isAnyUsed ? mixed : []) {
-    conversion.tell(
+  const isInText = (name: string): boolean =>
+    prompt.program !== undefined ||
+    inputsIn(body).includes(name) ||
+    known.some(({ entry }) => entry && 'address' in entry);
+  const reading = known.filter(({ entry }) => isProgramWith(JSON.stringify(json), entry));
+  for (const name of reading.length > 0 ? mixed.filter(isInText) : []) {
+    conversion.note(
       tests.at,
-      `the program gets \`${name}\` as JSON, because some of its values are not texts`,
+      `\`${name}\` has texts and other values, which its programs can't tell apart: it has no equivalent`,
     );
   }
+  const jsonInputs = reading.length > 0 ? json.filter(name => !isInText(name)) : [];
   const inputs = [...new Set([...inputsIn(body), ...(isAnyUsed ? tests.names : [])])];
   const [first] = providers;
   const head = frontMatter(first, entries.get('description')?.scalar);
   noteOtherOutputs(providers, conversion);
   const hasCode = providers.some(({ transform }) => transform !== undefined);
-  const { cases, leftOut } = casesForPrompt(tests, { inputs, hasCode }, conversion);
+  const { cases, leftOut } = casesForPrompt(tests, { inputs, jsonInputs, hasCode }, conversion);
   const optional = inputs.filter(name => !inputsIn(body).includes(name));
   return {
     prompt: promptFileText(head, body, { optional }),
@@ -123,6 +129,12 @@ async function convertConfiguration(
       program: { argv: prompt.program, head, optional: inputs, line: conversion.ownLine(prompt.at) ?? 1 },
     }),
   };
+}
+
+/** Returns true if an entry is a program with this word. */
+function isProgramWith(word: string, entry: JsonObject | undefined): boolean {
+  const program = entry?.['program'];
+  return isJsonList(program) && program.includes(word);
 }
 
 /** Returns the front matter of a prompt file for its first model. */

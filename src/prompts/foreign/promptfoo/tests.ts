@@ -1,6 +1,6 @@
 import { messageOf } from '../../../files/error-utils.ts';
 import { faultAt } from '../../../files/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { BOUNDS } from '../../bounds.ts';
@@ -102,31 +102,34 @@ export async function readTests(
 /** Variables with values that are not texts. */
 interface JsonVariables {
   readonly names: readonly string[];
-  /** Those that also have texts which could be taken for other values. */
+  /** Those with values that their text does not tell apart. */
   readonly mixed: readonly string[];
 }
 
 /** Returns the variables with values that are not texts. */
 export function jsonVariables({ all }: ConfiguredTests): JsonVariables {
-  const kinds = new Map<string, { hasJson: boolean; hasAmbiguousText: boolean }>();
+  const kinds = new Map<string, { hasJson: boolean; isAmbiguous: boolean }>();
   for (const [name, values] of all.flatMap(({ vars }) => [...vars])) {
-    const kind = kinds.get(name) ?? { hasJson: false, hasAmbiguousText: false };
+    const kind = kinds.get(name) ?? { hasJson: false, isAmbiguous: false };
     for (const { text, json } of values) {
       if (typeof json !== 'string') kind.hasJson = true;
-      else if (text !== '' && parseJson(text) !== undefined) kind.hasAmbiguousText = true;
+      // An empty text stands for no value.
+      if (text === '' || (typeof json === 'string' && parseJson(text) !== undefined)) kind.isAmbiguous = true;
     }
     kinds.set(name, kind);
   }
   const json = [...kinds].filter(([, { hasJson }]) => hasJson);
   return {
     names: json.map(([name]) => name),
-    mixed: json.filter(([, { hasAmbiguousText }]) => hasAmbiguousText).map(([name]) => name),
+    mixed: json.filter(([, { isAmbiguous }]) => isAmbiguous).map(([name]) => name),
   };
 }
 
 /** The inputs of a prompt. */
 interface CaseNeeds {
   readonly inputs: readonly string[];
+  /** Those that programs alone read, as JSON. */
+  readonly jsonInputs: readonly string[];
   /** True if code sees the variables of every case. */
   readonly hasCode: boolean;
 }
@@ -165,7 +168,7 @@ function repeatIn(node: YamlValue | undefined): number | undefined {
 function* casesOfTest(
   test: Test,
   number: number,
-  { inputs, hasCode: isAlwaysCode }: CaseNeeds,
+  { inputs, jsonInputs, hasCode: isAlwaysCode }: CaseNeeds,
   conversion: Conversion,
 ): Generator<Omit<LocatedCase, 'line'>> {
   const count = combinationCount(test.vars);
@@ -182,15 +185,18 @@ function* casesOfTest(
     const values = mapValues(chosen, ({ text, json }, key) => (json === text ? (vars[key] ?? '') : json));
     const name = test.name === undefined ? `case ${number}` : fillVars(test.name, vars);
     const checks = test.asserts.map(one => one && expectationsOf(one, vars, conversion));
+    const inputText = (input: string): string => {
+      if (!Object.hasOwn(vars, input)) return '';
+      return jsonInputs.includes(input) ? JSON.stringify(values[input]) : (vars[input] ?? '');
+    };
+    const texts = Object.fromEntries(inputs.map(input => [input, inputText(input)]));
     yield {
       leftOut: checks.filter(check => check === undefined).length,
       vars: values,
       text: {
         name: count > 1 ? `${name} (${at + 1})` : name,
-        inputs: Object.fromEntries(
-          inputs.map(input => [input, Object.hasOwn(vars, input) ? (vars[input] ?? '') : '']),
-        ),
-        vars: hasCode ? withoutInputs(values, inputs) : {},
+        inputs: texts,
+        vars: hasCode ? withoutInputs(values, texts) : {},
         metadata: hasCode && conversion.isForTest && Object.keys(metadata).length > 0 ? metadata : undefined,
         transform,
         judge,
@@ -203,12 +209,9 @@ function* casesOfTest(
 /** Returns the values that the inputs alone do not give. */
 function withoutInputs(
   vars: Readonly<Record<string, JsonValue>>,
-  inputs: readonly string[],
+  inputs: Readonly<Record<string, string>>,
 ): Readonly<Record<string, JsonValue>> {
-  const entries = Object.entries(vars);
-  return Object.fromEntries(
-    entries.filter(([name, value]) => typeof value !== 'string' || !inputs.includes(name)),
-  );
+  return Object.fromEntries(Object.entries(vars).filter(([name, value]) => value !== ownValue(inputs, name)));
 }
 
 function mapValues<V, R>(
