@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
+import type { LocalService } from '../../../src/cli/core/local-service.ts';
+import { localService as embedded } from '../../../src/main.ts';
 import { type ScriptedService, scriptedServiceOf, success } from '../../support/scripted-service.ts';
 import {
   hastyClock,
@@ -100,6 +102,35 @@ test('the second Ctrl-C drops running rows; resuming creates none of them twice'
   expect(await resumed.ended).toBe(5);
   expect(resumed.stderr()).toContain('4 of 6 rows succeeded, 2 in doubt');
   expect(held).toHaveLength(6);
+});
+
+test('a dropped row whose run had just ended by itself has succeeded, and nothing failed', async () => {
+  const home = homeWith({ 'names.csv': 'name\nAda\n' });
+  const drop = (): void => {
+    running.raise('SIGINT');
+    running.raise('SIGTERM');
+  };
+  const local: LocalService = {
+    ...embedded,
+    async start(options) {
+      const service = await embedded.start(options);
+      return {
+        ...service,
+        async request(request) {
+          const response = await service.request(request);
+          if (request.method === 'POST') drop();
+          request.signal?.throwIfAborted();
+          return response;
+        },
+      };
+    },
+  };
+  const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl'];
+  const running = startBatchCommand(args, { env: {}, home, local });
+  expect(await running.ended).toBe(130);
+  expect(running.stderr()).toContain('1 of 1 rows succeeded');
+  expect(running.stderr()).not.toContain('--retry-failed');
+  expect(resultLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded']);
 });
 
 test('rows that are awaited on standard input are not waited for after Ctrl-C', async () => {
