@@ -22,6 +22,7 @@ async function convert(config: string, { files = {}, ...options }: Options = {})
   const directory = path.join(temporaryDirectory(), 'in');
   await mkdir(path.join(directory, 'sub'), { recursive: true });
   await writeFile(path.join(directory, '..', 'outside.txt'), 'secret {{a}}');
+  await writeFile(path.join(directory, 'wide.txt'), '\uFEFFa', 'utf16le');
   if (hasLinks) await symlink('../outside.txt', path.join(directory, 'link.txt'));
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(directory, name), text);
   return await convertForeign(config, 'in/promptfooconfig.yaml', {
@@ -109,6 +110,7 @@ describe('prompts of promptfoo', () => {
     ['prompts: file://../outside.txt', {}, /lies outside the folder/],
     ['prompts: file://../*.none', {}, /lies outside the folder/],
     ['prompts: file://none.txt', {}, /doesn't exist/],
+    ['prompts: file://wide.txt', {}, /file:\/\/wide\.txt is UTF-16 text/],
     ['prompts: file://sub', {}, /is not a file/],
   ])('can not be expressed: %s', async (prompts, options, message) =>
     expect(convert(`${prompts}\n${PROVIDERS}`, options)).rejects.toThrow(message),

@@ -10,6 +10,7 @@ import {
   NamedFiles,
   namesOtherComputer,
 } from '../../../files/named-file.ts';
+import { encodingFault, isUtf16 } from '../../../files/read-text.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Converted, ConvertOptions, TestProgram } from '../converted.ts';
 import type { PromptfooProvider } from './provider.ts';
@@ -179,8 +180,14 @@ export class Conversion {
       const file = path.resolve(directory, relative);
       const { real, fault } = inspectNamedFile(file, folder, MOST_BYTES, this.#counted);
       if (fault) throw refuse(FAULTS[fault]());
-      const text = this.#texts.get(real) ?? readFileSync(real, 'utf8').replace(/^\uFEFF/u, '');
-      this.#texts.set(real, text);
+      let text = this.#texts.get(real);
+      if (text === undefined) {
+        const bytes = readFileSync(real);
+        // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
+        if (isUtf16(bytes)) throw refuse(`is ${encodingFault(bytes)}`);
+        text = bytes.toString('utf8').replace(/^\uFEFF/u, '');
+        this.#texts.set(real, text);
+      }
       return { text, file: path.join(path.dirname(this.#file), relative) };
     } catch (error) {
       if (error instanceof FileFault) throw error;
