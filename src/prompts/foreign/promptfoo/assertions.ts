@@ -185,7 +185,7 @@ export function expectationsOf(
   }
   const [, typed] = /^file:\/\/(.*\.[cm]?ts)(?::\w+)?$/u.exec(textOrNothing(assertion.value)) ?? [];
   if (positive === 'javascript' && typed !== undefined) {
-    conversion.read(typed, at);
+    if (conversion.isForTest) conversion.read(typed, at);
     if (isUnreadable(typed, conversion)) {
       conversion.note(at, `the assertion \`${type}\` is TypeScript, which ${NEEDS_TYPES}`);
       return undefined;

@@ -203,11 +203,11 @@ function resultFields(words: readonly string[], givesResults: boolean): EntryFie
 export const NEEDS_TYPES = 'needs Node 22.18 or newer, or tsx or jiti in its project';
 
 /** Returns true if a file is TypeScript and neither Node nor the file's project can run it. */
-export function isUnreadable(file: string, { directory }: Conversion): boolean {
-  if (!/\.[cm]?ts$/u.test(file)) return false;
+export function isUnreadable(file: string, conversion: Conversion): boolean {
+  if (!/\.[cm]?ts$/u.test(file) || !conversion.has(file)) return false;
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 22 || (major === 22 && minor >= 18)) return false;
-  const near = createRequire(path.resolve(directory, file));
+  const near = createRequire(path.resolve(conversion.directory, file));
   return !['tsx/cjs/api', 'jiti'].some(name => canResolve(near, name));
 }
 
