@@ -1,7 +1,7 @@
 import v8 from 'node:v8';
 import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
-import { type AgentOptions, FRESH, openAgent } from '../net/agent.ts';
+import { type AgentOptions, openAgent } from '../net/agent.ts';
 import { causeOf, faultCode, faultMessage, isAboutCertificate, ProxyFault } from '../net/fault.ts';
 import { checkProxies, ProxySettingError, type ProxyVariables, proxyFor } from '../net/proxy.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError } from './errors.ts';
@@ -15,6 +15,12 @@ import type {
 } from './transport.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * A server may close an idle connection just as a request is written to it, which leaves the request in doubt. A
+ * connection used within the last second, and kept for at least one more second by its server, is as good as new.
+ */
+const FRESH = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000, keepAliveTimeoutThreshold: 1000 };
 
 /**
  * Loads undici and returns the default transport. Redirects are not followed.

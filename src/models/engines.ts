@@ -21,8 +21,6 @@ export interface EnginesOptions {
   readonly privateRules?: PrivateRules;
   /** The data directory, which records running programs. */
   readonly dataDir: string;
-  /** Aborted once no request may go on. */
-  readonly stopped?: AbortSignal | undefined;
   /** The absolute folder in which programs start; default the working directory. */
   readonly directory?: string | undefined;
 }
@@ -33,7 +31,6 @@ export function createEngines({
   privateRules,
   dataDir,
   directory = process.cwd(),
-  stopped,
 }: EnginesOptions): Engines {
   return {
     echo,
@@ -41,7 +38,7 @@ export function createEngines({
     clip,
     sandbox,
     provider: lazyEngine(async () =>
-      (await import('./providers/engine.ts')).providerEngine(env, { privateRules, stopped }),
+      (await import('./providers/engine.ts')).providerEngine(env, { privateRules }),
     ),
     program: lazyEngine(async () =>
       (await import('./programs/program-engine.ts')).programEngine({ env, dataDir, directory }),

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { LookupFunction, Socket } from 'node:net';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import type openTunnel from 'undici/lib/api/api-connect.js';
@@ -16,18 +15,12 @@ export interface AgentOptions {
     'keepAliveTimeout' | 'keepAliveMaxTimeout' | 'keepAliveTimeoutThreshold'
   >;
   /** Closes all connections when aborted, including those that are being made. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignal;
   /** Resolves host names in place of the system; not used with a proxy, which resolves them itself. */
   readonly lookup?: LookupFunction | undefined;
   /** PEM certificates to trust in place of the system's, for tests. */
   readonly ca?: string | undefined;
 }
-
-/**
- * For requests that must not be in doubt: a server may close an idle connection just as a request is written to it. A
- * connection used within the last second, and kept for at least one more second by its server, is as good as new.
- */
-export const FRESH = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000, keepAliveTimeoutThreshold: 1000 };
 
 type Connector = (target: buildConnector.Options, callback: buildConnector.Callback) => Socket;
 type TunnelOptions = Parameters<typeof openTunnel>[0];
@@ -89,8 +82,6 @@ async function opened(proxy: URL, tunnel: Promise<Dispatcher.ConnectData>): Prom
 /** Wraps a connector so that `signal` also ends connections that are being made, which undici doesn't do. */
 function endedBy(signal: AbortSignal | undefined, connect: Connector): Connector {
   if (!signal) return connect;
-  // Node would warn of a leak at the eleventh connection.
-  setMaxListeners(0, signal);
   return (target, callback) => {
     const socket = connect(target, callback);
     const end = (): void => void socket.destroy(signal.reason as Error);

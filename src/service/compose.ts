@@ -118,7 +118,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
   const texts = new TextFeed();
   const executor = createExecutor({
     ...parts,
-    engines: createEngines({ env, privateRules, dataDir, directory: options.directory, stopped }),
+    engines: createEngines({ env, privateRules, dataDir, directory: options.directory }),
     texts,
     forgetsUnasked: options.forgetsUnasked,
     allowsPrograms: options.allowsPrograms ?? (() => Promise.resolve(true)),

@@ -4,8 +4,6 @@ import type { Dispatcher } from 'undici';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { openAgent, proxyAuthorization, proxyRefusal } from '../../net/agent.ts';
 import { ProxyFault } from '../../net/fault.ts';
-import { unlessAborted } from './abort.ts';
-import { CONNECT_TIMEOUT_MS, type Connections } from './connections.ts';
 
 /** The `user-agent` of every request to a provider. */
 export const USER_AGENT = `promptrun/${packageJson.version}`;
@@ -41,61 +39,51 @@ export interface HttpRequest {
   readonly addresses?: readonly string[] | undefined;
   /** Maximum time to wait for the next piece of the body, in milliseconds; default unlimited. */
   readonly idleMs?: number;
-  /** The connections to use; default a new one, which is closed after the response. */
-  readonly connections?: Connections | undefined;
   /** PEM certificates to trust in place of the system's, for tests. */
   readonly ca?: string;
 }
 
+const CONNECT_TIMEOUT_MS = 30_000;
+
 /**
- * Sends a request and returns the response as soon as its headers are there. Follows no redirects
- * and never retries. Only the signal limits the time.
+ * Sends a request over a new connection and returns the response as soon as its headers are there: on a used one, a server
+ * may close it just as the request is written, or send something late that would pass for the answer. Follows no
+ * redirects and never retries. Only the signal limits the time.
  *
  * @throws {ProxyFault} if the proxy fails
  * @throws {Error} for any other network fault; the signal's reason once it is aborted
  */
 export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
-  const { url, signal, method = 'GET', body, proxy, idleMs = 0, connections } = request;
+  const { url, signal, method = 'GET', body, proxy, addresses, idleMs = 0, ca } = request;
   signal.throwIfAborted();
   const isForwarded = proxy !== undefined && url.protocol === 'http:';
-  const tunnel = isForwarded ? undefined : proxy;
-  const agent = await (connections?.through(tunnel) ?? ownAgent(tunnel, request));
+  const agent = await openAgent({
+    proxy: isForwarded ? undefined : proxy,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    lookup: addresses && !proxy ? pinnedTo(addresses) : undefined,
+    signal,
+    ca,
+  });
   try {
     const { default: send } = await import('undici/lib/api/api-request.js');
-    const answering = send.call(agent, {
+    const answer = await send.call(agent, {
       ...(isForwarded ? forwardedBy(proxy, request) : target(request)),
       method,
       body: body && 'pieces' in body ? Readable.from(body.pieces) : body,
       signal,
-      reset: connections === undefined,
+      reset: true,
       headersTimeout: 0,
       bodyTimeout: idleMs,
     });
-    // undici itself notices an abort only once it is connected.
-    const answer = await unlessAborted(answering, signal);
     if (answer.statusCode === 407 && isForwarded) {
       answer.body.on('error', () => {}).destroy();
       throw new ProxyFault(proxy.host, proxyRefusal(proxy, 407));
     }
     return httpAnswer(answer);
   } catch (error) {
-    if (!connections) await agent.destroy();
+    await agent.destroy();
     throw signal.aborted ? signal.reason : error;
   }
-}
-
-/** Opens an agent for one request. */
-function ownAgent(
-  proxy: URL | undefined,
-  { addresses, signal, ca, proxy: anyProxy }: HttpRequest,
-): Promise<Dispatcher> {
-  return openAgent({
-    proxy,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    lookup: addresses && !anyProxy ? pinnedTo(addresses) : undefined,
-    signal,
-    ca,
-  });
 }
 
 interface Target {

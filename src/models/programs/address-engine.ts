@@ -49,7 +49,7 @@ async function ask(
 ): Promise<HttpAnswer> {
   const once = async (): Promise<{ answer: HttpAnswer } | { error: unknown }> => {
     try {
-      return { answer: await sendOnce(request, { env }, signal) };
+      return { answer: await sendOnce(request, env, signal) };
     } catch (error) {
       if (error instanceof ProviderFault && error.more.status === 429) throw error;
       return { error };

@@ -1,6 +1,5 @@
 import type { Env } from '../../files/programs.ts';
 import type { Provider } from '../entry.ts';
-import type { Connections } from '../outgoing/connections.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
 
 /** A provider with everything that a request to it needs. */
@@ -12,8 +11,6 @@ export interface Access {
   readonly traceparent?: string | undefined;
   /** The environment, for its proxy settings and keys. */
   readonly env: Env;
-  /** The connections for requests; default a new one for each. */
-  readonly connections?: Connections | undefined;
   /** The rules for private addresses among the URLs of pictures in answers. */
   readonly privateRules?: PrivateRules | undefined;
 }

@@ -8,7 +8,6 @@ import {
   roughTokens,
 } from '../engine.ts';
 import type { ModelEntry, OptionName, Provider } from '../entry.ts';
-import { Connections } from '../outgoing/connections.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
@@ -30,19 +29,11 @@ import { send } from './send.ts';
 const TIMEOUT_MS = 10 * 60_000;
 const FLEX_TIMEOUT_MS = 20 * 60_000;
 
-interface ProviderEngineOptions {
-  readonly timeoutMs?: number;
-  readonly privateRules?: PrivateRules | undefined;
-  /** Aborted once no request may go on. */
-  readonly stopped?: AbortSignal | undefined;
-}
-
 /** Returns the engine for all providers. It loads the client of an interface at the first run, and reads keys at each run. */
 export function providerEngine(
   env: Env,
-  { timeoutMs, privateRules, stopped }: ProviderEngineOptions = {},
+  { timeoutMs, privateRules }: { timeoutMs?: number; privateRules?: PrivateRules | undefined } = {},
 ): Required<Engine> {
-  const connections = new Connections(stopped);
   const refused = new RefusedOptions();
   return {
     async run(job) {
@@ -59,7 +50,7 @@ export function providerEngine(
       const limitMs = timeoutMs ?? (isFlex ? FLEX_TIMEOUT_MS : TIMEOUT_MS);
       return await new ProviderRun(
         job,
-        { provider, key, env, connections, privateRules, traceparent: job.traceparent },
+        { provider, key, env, privateRules, traceparent: job.traceparent },
         limitMs,
       ).ask(refused);
     },

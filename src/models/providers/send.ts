@@ -1,3 +1,4 @@
+import type { Env } from '../../files/programs.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { type HttpAnswer, openHttp, type PiecewiseBody, readBody, TooLong } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
@@ -31,7 +32,7 @@ const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 
  */
 export async function send(
   { url, method, headers, body }: SentRequest,
-  { provider, key, env, traceparent, connections }: Access,
+  { provider, key, env, traceparent }: Access,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   // The key must not go to another host, whatever an answer names.
@@ -48,7 +49,7 @@ export async function send(
       headers: { ...own, ...(traceparent !== undefined && { traceparent }), ...provider.headers },
       body,
     },
-    { env, connections },
+    env,
     signal,
   );
 }
@@ -60,7 +61,7 @@ export async function send(
  */
 export async function sendOnce(
   { url, method, headers, body }: SentRequest,
-  { env, connections }: Pick<Access, 'env' | 'connections'>,
+  env: Env,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const answer = await openHttp({
@@ -74,7 +75,6 @@ export async function sendOnce(
     body,
     signal,
     proxy: outgoingProxy(url, env),
-    connections,
   });
   if (answer.status >= 200 && answer.status < 300) return answer;
   throw refusalFault({ status: answer.status, headers: answer.headers, text: await refusalText(answer) });

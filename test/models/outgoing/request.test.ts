@@ -7,9 +7,7 @@ import {
   type Socket,
   type Server as TcpServer,
 } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Connections } from '../../../src/models/outgoing/connections.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetchImage } from '../../../src/models/outgoing/fetch-image.ts';
 import { outgoingProxy } from '../../../src/models/outgoing/proxy.ts';
 import { openHttp, readBody } from '../../../src/models/outgoing/request.ts';
@@ -176,77 +174,6 @@ describe('a request to a server', () => {
       const opened = openHttp({ url, signal: caller.signal, addresses: ['127.0.0.1'] });
       await expect(opened).rejects.toThrow('enough');
       await closed;
-    });
-  });
-
-  describe('over kept connections', () => {
-    const answering =
-      (...headers: readonly string[]) =>
-      (socket: Socket): void =>
-        void socket.on('data', () =>
-          socket.write(['HTTP/1.1 200 OK', 'content-length: 2', ...headers, '', 'ok'].join('\r\n')),
-        );
-    const ask = async (port: number, connections: Connections): Promise<string> => {
-      const url = new URL(`http://127.0.0.1:${port}/`);
-      const { signal } = new AbortController();
-      const answer = await openHttp({ url, method: 'POST', signal, connections });
-      return (await readBody(answer, 100)).toString();
-    };
-
-    it.each([
-      ['shares one with the request before it', [], 1],
-      ['takes a new one if the server keeps none', ['connection: close'], 2],
-      ['takes a new one if the server keeps them only for a moment', ['keep-alive: timeout=1'], 2],
-    ])('%s', async (_, headers, opened) => {
-      await withServer(answering(...headers), async (port, connections) => {
-        const kept = new Connections();
-        expect(await ask(port, kept)).toBe('ok');
-        // undici gives a connection back in the next turn of the event loop.
-        await setImmediate();
-        expect(await ask(port, kept)).toBe('ok');
-        expect(connections()).toBe(opened);
-      });
-    });
-
-    it('opens many at once without a warning of Node', async () => {
-      const warnings: string[] = [];
-      const note = ({ message }: Error): void => void warnings.push(message);
-      process.on('warning', note);
-      onTestFinished(() => void process.off('warning', note));
-      await withServer(answering(), async (port, opened) => {
-        const service = new AbortController();
-        const kept = new Connections(service.signal);
-        await Promise.all(Array.from({ length: 12 }, () => ask(port, kept)));
-        expect(opened()).toBe(12);
-        service.abort(new Error('closing'));
-      });
-      expect(warnings).toEqual([]);
-    });
-
-    it('ends at once when its caller stops, and its connection with the service', async () => {
-      let reached = (): void => undefined;
-      let dropped = (): void => undefined;
-      const reachedServer = new Promise<void>(resolve => (reached = resolve));
-      const closed = new Promise<void>(resolve => (dropped = resolve));
-      const caller = new AbortController();
-      const service = new AbortController();
-      // TLS never comes to an end here, so the connection is being made all the time.
-      const serve = (socket: Socket): void => {
-        socket
-          .once('data', reached)
-          .on('close', dropped)
-          .on('error', () => undefined);
-      };
-      await withServer(serve, async port => {
-        const url = new URL(`https://127.0.0.1:${port}/`);
-        const connections = new Connections(service.signal);
-        const opened = openHttp({ url, signal: caller.signal, connections });
-        await reachedServer;
-        caller.abort(new Error('enough'));
-        await expect(opened).rejects.toThrow('enough');
-        service.abort(new Error('closing'));
-        await closed;
-      });
     });
   });
 
