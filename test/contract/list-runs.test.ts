@@ -260,5 +260,5 @@ describe('rows with large outputs', () => {
     expect(await pageOf(`&startingAfter=${c}`)).toEqual([[b, a], false]);
     expect(await pageOf(`&endingBefore=${a}`)).toEqual([[c, b], true]);
     expect(await pageOf(`&endingBefore=${c}`)).toEqual([[e, d], false]);
-  }, 60_000);
+  }, 180_000);
 });
