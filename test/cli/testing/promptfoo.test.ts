@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
 import { Project } from './support.ts';
@@ -189,6 +189,40 @@ tests:
   it('see values of variables as they are written', async () => {
     const { stdout, stderr } = await tested(KINDS, '--allow-commands');
     expect(stdout, stderr).toContain('5 passed, 0 failed');
+  });
+
+  it('get variables of the environment in their config, which no command line shows', async () => {
+    const config = (id: string) => `prompts: [hi]
+providers: [{ id: '${id}', config: { size: '{{env.SIZE}}', other: '{{env.NONE}}' } }]
+tests: [{ assert: [{ type: regex, value: '^a "small" one ..env.NONE.. true$' }] }]
+`;
+    const files = {
+      'js/promptfooconfig.yaml': config('file://sizes.mjs'),
+      'js/sizes.mjs': `export default class {
+  constructor({ config: { size, other } }) {
+    this.text = [size, other, !process.argv.join().includes('small')].join(' ');
+  }
+  async callApi() {
+    return { output: this.text };
+  }
+}`,
+      'py/promptfooconfig.yaml': config('file://sizes.py'),
+      'py/sizes.py': `import sys
+def call_api(prompt, options, context):
+    config = options['config']
+    hidden = str('small' not in ' '.join(sys.argv)).lower()
+    return {'output': ' '.join([config['size'], config['other'], hidden])}
+`,
+    };
+    vi.stubEnv('SIZE', 'a "small" one');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { stdout, stderr } = await new Project(files).run(['test', '--allow-commands']);
+    expect(stdout(), stderr()).toContain('2 passed, 0 failed');
+    const { stderr: refused } = await tested(
+      { 'promptfooconfig.yaml': config('exec:node x.mjs') },
+      '--allow-commands',
+    );
+    expect(refused).toContain('its config names environment variables');
   });
 
   it('are refused if the text of a variable in the prompt does not tell its kind', async () => {

@@ -148,6 +148,10 @@ function execFields({ id, config, at }: WrittenProvider, conversion: Conversion)
     return undefined;
   }
   const options = providerOptions(config);
+  if (USES_ENVIRONMENT.test(options)) {
+    conversion.note(at, `the provider \`${id}\` has no equivalent: its config names environment variables`);
+    return undefined;
+  }
   const names = JSON.stringify(conversion.jsonVariables);
   return {
     fields: { program: programWords('node', '-e', NODE_EXEC, HERE, JSON.stringify(words), options, names) },
@@ -168,7 +172,16 @@ function fileFields(
     conversion.note(at, `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPES}`);
     return undefined;
   }
-  const options = [providerOptions(config), JSON.stringify(conversion.jsonVariables)];
+  const settings = providerOptions(config);
+  // The program fills in plain names.
+  if (USES_ENVIRONMENT.test(settings.replace(VARIABLE_OF_ENVIRONMENT, ''))) {
+    conversion.note(
+      at,
+      `the provider \`${id}\` has no equivalent: its config uses the environment in other ways`,
+    );
+    return undefined;
+  }
+  const options = [settings, JSON.stringify(conversion.jsonVariables)];
   const words = file.endsWith('.py')
     ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, ...options]
     : ['node', '-e', NODE_PROVIDER, HERE, file, name, ...options];
@@ -225,6 +238,9 @@ const HERE = '\0here';
 function programWords(...words: readonly string[]): string[] {
   return [...words.map(word => (word === HERE ? '${here}' : escapePlaceholders(word))), '${messages}'];
 }
+
+/** Matches a use of the environment, which could show a key in the list of processes if it were filled in here. */
+const USES_ENVIRONMENT = /\{\{[^{}]*\benv[.[]/u;
 
 function providerOptions(config: YamlValue | undefined): string {
   return JSON.stringify({ config: config?.json() ?? {} });

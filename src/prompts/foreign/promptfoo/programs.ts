@@ -21,7 +21,9 @@ for (const key of JSON.parse(names)) {
     if (vars[key] === '') delete vars[key];
   }
 }
-const context = { vars, prompt: { raw: prompt, label: prompt } };`;
+const context = { vars, prompt: { raw: prompt, label: prompt } };
+const withEnv = json => JSON.parse(json.replace(/\\{\\{\\s*env\\.(\\w+)\\s*\\}\\}/g, (tag, key) =>
+  Object.hasOwn(self.env, key) ? JSON.stringify(self.env[key]).slice(1, -1) : tag));`;
 
 /** Calls \`new Provider(options).callApi(prompt, context)\`; redirects the code's output to standard error. */
 export const NODE_PROVIDER = `
@@ -34,7 +36,7 @@ self.stdout.write = self.stderr.write.bind(self.stderr);
   const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;
   const Made = name === '' ? all : (loaded[name] ?? all[name]);
-  const provider = new Made(JSON.parse(options));
+  const provider = new Made(withEnv(options));
   const result = await provider.callApi(prompt, context, {});
   if (result?.error) throw new Error(String(result.error));
   write(JSON.stringify(result ?? null), () => self.exit(0));
@@ -48,7 +50,7 @@ const self = require('node:process');
 const [folder, call, names, messages] = self.argv.slice(1);
 const [fs, path, url] = ['fs', 'path', 'url'].map(name => require('node:' + name));
 self.chdir(folder);${NODE_PROMPT}
-const { options, folder: work, plugins, additionalDirectories } = JSON.parse(call);
+const { options, folder: work, plugins, additionalDirectories } = withEnv(call);
 const absolute = name => path.resolve(folder, name);
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
@@ -119,7 +121,7 @@ require('node:child_process').execFile(program, all, { maxBuffer: 16 * 1024 * 10
 
 /** Reads a module from a file, with its folder first in the path; redirects its output to standard error. */
 const PYTHON_MODULE = `
-import asyncio, importlib.util, inspect, json, os, sys
+import asyncio, importlib.util, inspect, json, os, re, sys
 out = sys.stdout
 sys.stdout = sys.stderr
 
@@ -157,6 +159,7 @@ for key in json.loads(names):
     except ValueError:
         if variables[key] == '':
             del variables[key]
+options = re.sub(r'\\{\\{\\s*env\\.(\\w+)\\s*\\}\\}', lambda tag: json.dumps(os.environ[tag[1]])[1:-1] if tag[1] in os.environ else tag[0], options)
 result = call(function_of(load(file), name), prompt, json.loads(options), {'vars': variables, 'prompt': {'raw': prompt, 'label': prompt}})
 if result.get('error'):
     sys.exit(str(result['error']))
