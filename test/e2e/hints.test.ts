@@ -288,23 +288,32 @@ it.each(isPosix ? cases : cases.filter(({ name }) => !/SIG|Ctrl-C/.test(name)))(
   },
 );
 
-it.each([
-  { line: 'batch ask.prompt --from rows.csv --out out.jsonl', by: '--timeout' },
-  { line: 'test ask.test.yaml', by: '--timeout' },
-  ...(isPosix ? [{ line: 'test ask.test.yaml', by: 'SIGINT' }] : []),
-])('$line, stopped by $by: the same command with the advised flags resumes', async ({ line, by }) => {
+it('batch ask.prompt, stopped by --timeout: the same command with the advised flags runs the failed row', async () => {
   elsewhere();
-  const outcome = await stopped(line, by);
-  expect(outcome).toMatchObject({ code: by === 'SIGINT' ? 130 : 6 });
-  expect(outcome.stderr).toMatch(/^To continue, add --resume to the same command/m);
+  const line = 'batch ask.prompt --from rows.csv --out out.jsonl';
+  const outcome = await stopped(line, '--timeout');
+  expect(outcome).toMatchObject({ code: 6 });
+  const [, retry = ''] = /^Run the failed ones again with: (.+)$/mu.exec(outcome.stderr) ?? [];
   model.answerAll();
-  const words = line.split(' ');
-  const again = await command([...words, '--resume']);
-  // The run was stopped, and may have been paid for: it is not made again unasked.
-  expect(again).toMatchObject({ code: 5 });
-  const [retry = '--failed'] = /--resume --retry-failed$/mu.exec(again.stderr) ?? [];
-  expect(await command([...words, ...retry.split(' ')])).toMatchObject({ code: 0 });
+  expect(await command([...line.split(' '), ...retry.split(' ')])).toMatchObject({ code: 0 });
 });
+
+it.each(isPosix ? ['--timeout', 'SIGINT'] : ['--timeout'])(
+  'test ask.test.yaml, stopped by %s: the same command with the advised flags resumes',
+  async by => {
+    elsewhere();
+    const outcome = await stopped('test ask.test.yaml', by);
+    expect(outcome).toMatchObject({ code: by === 'SIGINT' ? 130 : 6 });
+    expect(outcome.stderr).toMatch(/^To continue, add --resume to the same command/m);
+    model.answerAll();
+    const words = ['test', 'ask.test.yaml'];
+    const again = await command([...words, '--resume']);
+    // The run was stopped, and may have been paid for: it is not made again unasked.
+    expect(again).toMatchObject({ code: 5 });
+    const [retry = '--failed'] = /--resume --retry-failed$/mu.exec(again.stderr) ?? [];
+    expect(await command([...words, ...retry.split(' ')])).toMatchObject({ code: 0 });
+  },
+);
 
 it.each([
   { what: 'no run that fits', rows: [], advises: [/^promptrun runs list --since \S+$/] },
