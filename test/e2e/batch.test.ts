@@ -69,7 +69,8 @@ test('a second batch on the same results is refused, and not once the first one 
   const { env } = await localService();
   const home = homeWithRows();
   const delayed = [...ARGS, '-o', 'delaySeconds=1'];
-  const first = startCommand(delayed, { env, home });
+  // One row after the other, so that the first batch goes on until it is killed.
+  const first = startCommand([...delayed, '--concurrency', '1'], { env, home });
   await until(() => open(home).length > 0);
   const second = await runCommand([...delayed, '--resume'], { env, home });
   expect(second.code).toBe(2);

@@ -335,7 +335,7 @@ describe('recordings', () => {
     const small = ['run', VERSION, '-i', 'a=1'];
     await command(service, [...small, '--record', 'rec'], { home });
     expect((await command(service, [...small, '--replay', 'rec'], { home })).exitCode).toBe(0);
-  });
+  }, 180_000);
 
   it('leave out an answer that does not follow the interface', async () => {
     const rows = { rows: [], hasMore: false };
