@@ -109,7 +109,7 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
 /** Maximum number of times that the tests of a program may name programs in turn. */
 const MAX_ROUNDS = 5;
 
-/** Returns the environment variables that a text names as `{{env.NAME}}`. */
+/** Returns the environment variables that a text names in `{{env.…}}`. */
 function environmentOf(text: string, { env }: Context): Record<string, string> {
   const names = [...text.matchAll(/\{\{\s*env\.(\w+)\s*\}\}/gu)].map(([, name = '']) => name);
   return Object.fromEntries(
