@@ -294,6 +294,53 @@ scenarios:
     ]);
   });
 
+  it.each([
+    ['{{ b }} {{who}} {{b}}', 'B {{who}} {{b}}'],
+    ['{{who | upper}} {{b | upper}}', '{{who | upper}} {{b | upper}}'],
+    ['{{b}}{{b}}{{b}}{{b}}{{b}}{{b}}', 'BBBBBB'],
+    ['{{ b | upper }} {{ open', '{{ b | upper }} {{ open'],
+    ['two lines {%\n', 'two lines {%'],
+    ['# Title {#id}', '# Title {#id}'],
+    ['{{a}}', '{{a}}'],
+    ['file://cut.txt', '{{ b | upper\n}}'],
+  ])('leave in a variable what promptfoo leaves: %j', async (a, expected) => {
+    const tests = JSON.stringify([{ vars: { a, b: 'B', c: '{{ b | upper }}', d: { e: '{% if b %}' } } }]);
+    const files = { 'cut.txt': '{{ b | upper\n}}' };
+    const converted = await convert(`${head}tests: ${tests}\n`, { files, isForTest: true });
+    expect(casesOf(converted)[0]?.inputs).toMatchObject({ a: expected });
+    expect(converted.notes.filter(({ isHarmless }) => isHarmless !== true)).toEqual([]);
+  });
+
+  it.each([
+    '{{ b | upper }}',
+    '{{b.length}}',
+    '{% if b %}x{% endif %}',
+    '{% for i in b %}{{ i }}{% endfor %}',
+    '{# a #}x',
+    '{% raw %}{{ b | upper }}{% endraw %}',
+    'file://n.txt',
+  ])('name a variable with other Nunjucks that promptfoo renders: %j', async a => {
+    const text = `${head}tests:\n  - vars: { a: ${JSON.stringify(a)}, b: B }\n  - vars: { a: x }\n`;
+    const converted = await convert(text, { files: { 'n.txt': '{{ b | upper }}' }, isForTest: true });
+    const note =
+      'in/promptfooconfig.yaml:4: the variable `a` has Nunjucks beyond `{{name}}`, which has no equivalent';
+    expect(notesOf(converted)).toEqual([note]);
+    expect(converted.leftOut).toBe(1);
+    expect(casesOf(converted)).toHaveLength(1);
+  });
+
+  it('name the environment in a variable, in a prompt of JSON too, which leaves other Nunjucks', async () => {
+    const text = (value: string): string =>
+      `prompts: ['["{{a}}"]']\n${PROVIDERS}tests:\n  - vars: { a: "${value}", b: B }\n`;
+    const left = await convert(text('{{ b | upper }}'), { isForTest: true });
+    expect([notesOf(left), casesOf(left)[0]?.inputs]).toEqual([[], { a: '{{ b | upper }}' }]);
+    const named = await convert(text("{{ env['X'] | upper }}"), { isForTest: true });
+    expect(notesOf(named)).toEqual([
+      'in/promptfooconfig.yaml:4: a variable with `{{env.NAME}}` has no equivalent',
+    ]);
+    expect(casesOf(named)).toEqual([]);
+  });
+
   it('that are all left out leave no case of defaultTest alone', async () => {
     const alone = `${head}defaultTest: { assert: [{ type: contains, value: x }] }\n`;
     expect(casesOf(await convert(alone, { isForTest: true }))).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { FileFault, faultAt } from '../../../files/file-fault.ts';
-import { isJsonList, type JsonObject } from '../../../files/json.ts';
+import { isJsonList, type JsonObject, parseJson } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 import {
@@ -109,7 +109,9 @@ async function convertConfiguration(
   const head = frontMatter(first, entries.get('description')?.scalar);
   noteOtherOutputs(providers, conversion);
   const hasCode = providers.some(({ transform }) => transform !== undefined);
-  const { cases, leftOut } = casesForPrompt(tests, { inputs, jsonInputs, hasCode }, conversion);
+  const renderedInputs = prompt.program ? inputs : isJsonPrompt(prompt, conversion) ? [] : inputsIn(body);
+  const needs = { inputs, jsonInputs, renderedInputs, hasCode };
+  const { cases, leftOut } = casesForPrompt(tests, needs, conversion);
   const optional = inputs.filter(name => !inputsIn(body).includes(name));
   return {
     prompt: promptFileText(head, body, { optional }),
@@ -129,6 +131,12 @@ async function convertConfiguration(
       program: { argv: prompt.program, head, optional: inputs, line: conversion.ownLine(prompt.at) ?? 1 },
     }),
   };
+}
+
+/** Returns true if promptfoo reads a prompt as JSON: it puts variables into that as they are. */
+function isJsonPrompt({ at, text }: PromptText, conversion: Conversion): boolean {
+  const isYamlFile = conversion.ownLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
+  return isYamlFile || parseJson(text) !== undefined;
 }
 
 /** Returns true if an entry is a program with this word. */

@@ -18,7 +18,7 @@ import { type Conversion, type KnownKeys, type Located, type SourceText, valuesB
 import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { testsProgram } from './programs.ts';
 import { isAnswerSetting } from './provider-settings.ts';
-import { fillVars, resolveVars } from './template.ts';
+import { fillVars, namesEnvironment, renderVar, resolveVars } from './template.ts';
 
 /** A test before its lists are expanded and its variables filled in. */
 interface Test {
@@ -40,6 +40,8 @@ interface Variable {
   readonly text: string;
   /** The value for code. */
   readonly json: JsonValue;
+  /** Undefined for a value of another kind than a text. */
+  readonly at?: Located;
 }
 
 /** The options of a test. */
@@ -130,6 +132,8 @@ interface CaseNeeds {
   readonly inputs: readonly string[];
   /** Those that programs alone read, as JSON. */
   readonly jsonInputs: readonly string[];
+  /** Those whose Nunjucks promptfoo renders. */
+  readonly renderedInputs: readonly string[];
   /** True if code sees the variables of every case. */
   readonly hasCode: boolean;
 }
@@ -142,20 +146,26 @@ export function casesForPrompt(
 ): { readonly cases: LocatedCase[]; readonly leftOut: number } {
   const cases: LocatedCase[] = [];
   let characters = 0;
+  let unrendered = 0;
   for (const [index, test] of all.entries()) {
     for (const one of casesOfTest(test, index + 1, needs, conversion)) {
       // Reports its other faults too.
       if (test.isLeftOut && conversion.isForTest) break;
+      if (one.isLeftOut && conversion.isForTest) {
+        unrendered += 1;
+        continue;
+      }
       characters += Object.values(one.text.inputs).reduce((sum, text) => sum + text.length, 0);
       if (characters > MOST_TEXT) {
         throw faultAt(at, 'the inputs of its cases are larger than 64 MiB in total');
       }
       const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
-      cases.push({ ...one, line, text: { ...one.text, repeat } });
+      const { text, vars, leftOut } = one;
+      cases.push({ vars, leftOut, line, text: { ...text, repeat } });
     }
   }
   const left = all.filter(({ isLeftOut }) => isLeftOut && conversion.isForTest);
-  return { cases, leftOut: left.reduce((sum, { vars }) => sum + combinationCount(vars), 0) };
+  return { cases, leftOut: left.reduce((sum, { vars }) => sum + combinationCount(vars), unrendered) };
 }
 
 /** Returns the number of repetitions of each case. */
@@ -168,9 +178,9 @@ function repeatIn(node: YamlValue | undefined): number | undefined {
 function* casesOfTest(
   test: Test,
   number: number,
-  { inputs, jsonInputs, hasCode: isAlwaysCode }: CaseNeeds,
+  { inputs, jsonInputs, renderedInputs, hasCode: isAlwaysCode }: CaseNeeds,
   conversion: Conversion,
-): Generator<Omit<LocatedCase, 'line'>> {
+): Generator<Omit<LocatedCase, 'line'> & { readonly isLeftOut: boolean }> {
   const count = combinationCount(test.vars);
   const { transform, judge } = test.options;
   // Other assertions have their variables filled in already.
@@ -185,12 +195,24 @@ function* casesOfTest(
     const values = mapValues(chosen, ({ text, json }, key) => (json === text ? (vars[key] ?? '') : json));
     const name = test.name === undefined ? `case ${number}` : fillVars(test.name, vars);
     const checks = test.asserts.map(one => one && expectationsOf(one, vars, conversion));
+    let isLeftOut = false;
     const inputText = (input: string): string => {
       if (!Object.hasOwn(vars, input)) return '';
+      const at = renderedInputs.includes(input) ? chosen[input]?.at : undefined;
+      const rendered = at && renderVar(vars[input] ?? '', vars);
+      if (rendered !== undefined) return rendered;
+      if (at) {
+        conversion.note(
+          at,
+          `the variable \`${input}\` has Nunjucks beyond \`{{name}}\`, which has no equivalent`,
+        );
+        isLeftOut = true;
+      }
       return jsonInputs.includes(input) ? JSON.stringify(values[input]) : (vars[input] ?? '');
     };
     const texts = Object.fromEntries(inputs.map(input => [input, inputText(input)]));
     yield {
+      isLeftOut,
       leftOut: checks.filter(check => check === undefined).length,
       vars: values,
       text: {
@@ -460,11 +482,11 @@ function variableValues(
   if (json === null) return [{ text: '', json }];
   // Drops the last line break of a block, and normalises numbers.
   if (typeof json === 'string') {
-    return variableTexts(json.replace(/\n$/u, ''), node, conversion).map(asVariable);
+    return variableTexts(json.replace(/\n$/u, ''), node, conversion).map(text => asVariable(text, node));
   }
   if (typeof json !== 'object') return [{ text: String(json), json }];
   if (!isWhole && isJsonList(json) && json.length > 0 && json.every(item => typeof item === 'string')) {
-    return json.map(item => asVariable(variableText(item, node, conversion)));
+    return json.map(item => asVariable(variableText(item, node, conversion), node));
   }
   conversion.tell(
     node,
@@ -473,8 +495,8 @@ function variableValues(
   return [{ text: JSON.stringify(json), json }];
 }
 
-function asVariable(text: string): Variable {
-  return { text, json: text };
+function asVariable(text: string, at: Located): Variable {
+  return { text, json: text, at };
 }
 
 /** Returns a text, or the contents of the files that match a pattern. */
@@ -487,7 +509,13 @@ function variableTexts(text: string, at: Located, conversion: Conversion): reado
 
 /** Returns a text, or the content of a file; YAML as JSON. */
 function variableText(text: string, at: Located, conversion: Conversion): string {
-  if (!text.startsWith('file://')) return text;
+  if (!text.startsWith('file://')) {
+    // promptfoo fills these in as it reads the configuration itself, for assertions and programs too.
+    if (conversion.ownLine(at) !== undefined && namesEnvironment(text)) {
+      conversion.note(at, 'a variable with `{{env.NAME}}` has no equivalent');
+    }
+    return text;
+  }
   if (/\.(?:[cm]?[jt]s|py|rb)(?::\w+)?$/iu.test(text)) {
     conversion.note(at, `${text} is a program, which has no equivalent: the variable is empty`);
     return '';
@@ -522,7 +550,7 @@ async function readTestTable({ text, file }: SourceText, conversion: Conversion)
       vars: new Map(
         cells
           .filter(([key]) => !key.startsWith('__'))
-          .map(([key, cell]) => [key, [asVariable(variableText(cell, at, conversion))]]),
+          .map(([key, cell]) => [key, [asVariable(variableText(cell, at, conversion), at)]]),
       ),
       asserts: expected.map(([, cell]) => assertionInCell(cell, at)),
       options: {},
