@@ -336,7 +336,7 @@ scenarios:
     expect([notesOf(left), casesOf(left)[0]?.inputs]).toEqual([[], { a: '{{ b | upper }}' }]);
     const named = await convert(text("{{ env['X'] | upper }}"), { isForTest: true });
     expect(notesOf(named)).toEqual([
-      'in/promptfooconfig.yaml:4: a variable with `{{env.NAME}}` has no equivalent',
+      'in/promptfooconfig.yaml:4: a variable with `{{env.…}}` has no equivalent',
     ]);
     expect(casesOf(named)).toEqual([]);
   });

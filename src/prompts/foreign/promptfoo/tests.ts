@@ -512,7 +512,7 @@ function variableText(text: string, at: Located, conversion: Conversion): string
   if (!text.startsWith('file://')) {
     // promptfoo fills these in as it reads the configuration itself, for assertions and programs too.
     if (conversion.ownLine(at) !== undefined && namesEnvironment(text)) {
-      conversion.note(at, 'a variable with `{{env.NAME}}` has no equivalent');
+      conversion.note(at, 'a variable with `{{env.…}}` has no equivalent');
     }
     return text;
   }
