@@ -171,7 +171,7 @@ class AgentSession {
       const { name, arguments: args = {} } = params;
       const tool = TOOLS.find(one => one.name === name);
       if (tool === undefined) {
-        const message = `there is no tool ${JSON.stringify(name)}`;
+        const message = `unknown tool ${JSON.stringify(name)}`;
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
       }
       return this.#asResult(

@@ -17,7 +17,7 @@ export function checkDirectory(cwd: string, chosen: string, flag: string): void 
     if (isLink(directory))
       throw usageError(`${flag}: ${directory} is a link to nothing`, 'Make the folder that it names.');
     const above = path.dirname(directory);
-    if (above === directory) throw usageError(`${flag}: there is no drive ${directory}`);
+    if (above === directory) throw usageError(`${flag}: the drive ${directory} does not exist`);
     directory = above;
   }
   if (!isDirectory(directory)) throw usageError(`${flag}: ${directory} is not a directory`);

@@ -11,6 +11,6 @@ it('takes a directory that can be made', () => {
 // Other systems have no drives.
 it.runIf(process.platform === 'win32')('refuses a directory on a drive that is not there', () => {
   expect(() => checkDirectory(temporaryDirectory(), 'Q:\\pictures', '--save')).toThrow(
-    '--save: there is no drive Q:\\',
+    '--save: the drive Q:\\ does not exist',
   );
 });

@@ -198,6 +198,6 @@ function gitFault(error: unknown): Error {
       'Fetch it first, such as with: git fetch --refetch --no-filter',
     );
   }
-  if (complaint.endsWith('Needed a single revision')) return new Error('there is no such revision');
+  if (complaint.endsWith('Needed a single revision')) return new Error('the revision does not exist');
   return new Error(complaint.split('\n')[0] || message);
 }

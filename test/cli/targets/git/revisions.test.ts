@@ -68,7 +68,7 @@ describe.runIf(hasGit)('a revision of a prompt file', () => {
 
   it.runIf(hasLinks).each([
     ['clone/x.prompt@git:--help', '"--help" is not a revision'],
-    ['clone/x.prompt@git:no-such', 'there is no such revision'],
+    ['clone/x.prompt@git:no-such', 'the revision does not exist'],
     ['clone/x.prompt@git:^HEAD', '"^HEAD" is not a revision'],
     ['clone/y.prompt@git:HEAD', 'y.prompt is not in that revision'],
     ['clone/link.prompt@git:HEAD', 'link.prompt is a link in that revision'],
