@@ -6,12 +6,16 @@ const fs = require('node:fs');
 const { createRequire } = require('node:module');
 const path = require('node:path');
 const vm = require('node:vm');
+const { crc32 } = require('node:zlib');
 
 const COMMAND = path.resolve(__dirname, '../dist');
 const KEPT = path.join(COMMAND, 'compiled', `${process.version}-${process.platform}-${process.arch}`);
 
 const BEGINNING = '(function (exports, require, module, __filename, __dirname) {';
 const END = '\n})';
+
+/** How many bytes stand behind what is kept of a file. */
+const SUMS = 8;
 
 /** @typedef {{ source: Buffer, script: vm.Script }} Compiled */
 
@@ -50,15 +54,14 @@ function compile(filename, source, cachedData) {
 }
 
 /**
- * What is kept stands twice behind the source that it was made from. V8 itself compares no more than lengths, and what
- * is damaged can crash it; loading `node:crypto` for a digest takes longer than starting without all of this.
+ * V8 itself compares no more than lengths, and what is damaged can crash it: the sums of the source and of what was
+ * made from it stand behind what is kept, which begins where V8 need not copy it to read it.
  */
 function keptFor(place, source) {
   try {
     const bytes = fs.readFileSync(place);
-    const middle = (source.length + bytes.length) / 2;
-    const once = bytes.subarray(source.length, middle);
-    if (bytes.subarray(0, source.length).equals(source) && once.equals(bytes.subarray(middle))) return once;
+    const compiled = bytes.subarray(0, -SUMS);
+    if (bytes.subarray(-SUMS).equals(sums(source, compiled))) return compiled;
   } catch {
     // Nothing is kept yet.
   }
@@ -72,11 +75,19 @@ function keep(fresh) {
     fs.mkdirSync(KEPT, { recursive: true, mode: 0o755 });
     for (const [place, { source, script }] of fresh) {
       const compiled = script.createCachedData();
-      put(place, Buffer.concat([source, compiled, compiled]));
+      put(place, Buffer.concat([compiled, sums(source, compiled)]));
     }
   } catch {
     // It may be kept by somebody who can write here.
   }
+}
+
+/** Returns the CRC-32 of the source and of what was made from it; a digest of `node:crypto` takes longer to load. */
+function sums(source, compiled) {
+  const bytes = Buffer.alloc(SUMS);
+  bytes.writeUInt32LE(crc32(source), 0);
+  bytes.writeUInt32LE(crc32(compiled), 4);
+  return bytes;
 }
 
 /** V8 takes what it is given without a check: a file has its name only once it is whole, and on the disk. */
@@ -91,4 +102,4 @@ function put(place, bytes) {
   }
 }
 
-module.exports = { useCodeCache };
+module.exports = { useCodeCache, SUMS };

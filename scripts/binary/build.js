@@ -17,6 +17,7 @@ import {
 import path from 'node:path';
 import { inject } from 'postject';
 import { rolldown } from 'rolldown';
+import { SUMS } from '../../bin/code-cache.js';
 import { FONT, packageOf } from '../bundles.js';
 import { baseNode } from './base-node.js';
 
@@ -106,10 +107,9 @@ function scriptsOf(copy) {
     assets[`script/${name}`] = written(`script/${name}`, wrapped(source));
     const kept = compiled.get(`${path.basename(name)}.v8`);
     if (kept === undefined) continue;
-    // As bin/code-cache.js keeps it: the source, then twice what was compiled.
+    // bin/code-cache.js puts its sums behind it.
     const bytes = readFileSync(path.join(copy, kept));
-    const once = bytes.subarray(source.length, (source.length + bytes.length) / 2);
-    assets[`compiled/${name}`] = written(`compiled/${name}`, once);
+    assets[`compiled/${name}`] = written(`compiled/${name}`, bytes.subarray(0, -SUMS));
   }
   const resvg = readFileSync(path.join(packageOf('@resvg/resvg-js'), 'index.js'));
   assets['script/@resvg/resvg-js'] = written('script/resvg', wrapped(resvg));
