@@ -34,7 +34,7 @@ export async function knownCost(
 ): Promise<KnownCost | undefined> {
   const estimate = await estimateCost(...creation);
   if (estimate === undefined) return undefined;
-  const { model, cost, learns, multiplier } = estimate;
+  const { model, cost, learns, multiplier, unpricedTier } = estimate;
   if (cost !== 0 && multiplier !== undefined) {
     throw configError(
       `the option ${multiplier} multiplies the cost of a run by an unknown number, so --max-cost can't be kept`,
@@ -42,6 +42,12 @@ export async function knownCost(
     );
   }
   if (cost !== null || learns) return { ...estimate, cost: cost ?? undefined };
+  if (unpricedTier !== undefined) {
+    throw configError(
+      `the price of the model ${model} with serviceTier ${JSON.stringify(unpricedTier)} is not known, so --max-cost can't be kept`,
+      "Remove serviceTier from the prompt's config, or leave out --max-cost.",
+    );
+  }
   throw configError(
     `the price of the model ${model} is not known, so --max-cost can't be kept`,
     'Set it in models.yaml: price: {input: <dollars a million tokens>, output: <dollars a million tokens>}, or price: {run: <dollars>} for a program or a URL',

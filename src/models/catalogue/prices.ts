@@ -35,7 +35,14 @@ const TABLE_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Providers' names for the standard price class. */
-const STANDARD: ReadonlySet<string> = new Set(['', 'auto', 'default', 'standard', 'on_demand']);
+const STANDARD: ReadonlySet<string> = new Set([
+  '',
+  'auto',
+  'default',
+  'standard',
+  'standard_only',
+  'on_demand',
+]);
 
 /**
  * Returns the pricing of a model: from models.yaml, else from the bundled table; undefined if neither has one. Covers the
@@ -73,10 +80,10 @@ function shareOf(
   provider: string,
   { providerBatch = false, runOptions = {}, tier }: PricingOptions,
 ): number | undefined {
-  const requestedTier = runOptions['serviceTier'] === 'flex' ? 'flex' : '';
-  const name = (tier ?? requestedTier).toLowerCase();
+  const requestedTier = runOptions['serviceTier'];
+  const name = (tier ?? (typeof requestedTier === 'string' ? requestedTier : '')).toLowerCase();
   if (providerBatch || name === 'batch' || (name === 'flex' && provider === 'openai')) return REDUCED;
-  return STANDARD.has(name) || tier === undefined ? 1 : undefined;
+  return STANDARD.has(name) ? 1 : undefined;
 }
 
 /** Returns the pricing in models.yaml. Pictures without their own price are paid by token. */

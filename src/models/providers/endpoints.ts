@@ -162,8 +162,9 @@ function offered(item: Record<string, unknown>): OfferedModel[] {
 function modalityOf(id: string, item: object): OfferedModel['modality'] | undefined {
   const makes = valueAt(item, 'architecture', 'output_modalities');
   if (!Array.isArray(makes)) return OTHER_KINDS.test(id) ? undefined : guessedModality(id);
-  if (makes.includes('text')) return 'text';
-  return makes.includes('image') ? 'image' : undefined;
+  if (!makes.includes('image')) return makes.includes('text') ? 'text' : undefined;
+  // Models that chat and models that draw both list text and pictures.
+  return makes.includes('text') ? guessedModality(id) : 'image';
 }
 
 /** Returns the listed price. OpenRouter lists dollars per token, as text; a negative price means a variable one. */

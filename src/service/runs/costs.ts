@@ -91,8 +91,7 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
       const answers = answerCount(options);
       const output = (wholeNumber(options['maxOutputTokens']) ?? EXPECTED_OUTPUT) * answers;
       const images = model.modality === 'image' ? answers : 0;
-      const paysPictures = images > 0 && model.price?.image !== undefined;
-      const expected = { input, output: paysPictures ? 0 : output, cached: 0 };
+      const expected = { input, output, cached: 0 };
       return {
         model: model.model,
         modality: model.modality,
@@ -100,13 +99,15 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
         cost: pricing?.cost(expected, images) ?? null,
         /** True if only answers show what a run costs. */
         ...(pricing === undefined && model.declared?.cost !== undefined && { learns: true }),
+        /** The requested price class, if the model has a price but none for that class. */
+        ...(pricing === undefined && (await pricingOf(model)) && { unpricedTier: options['serviceTier'] }),
         /** The cost of the prompt's own tokens, which the run costs at least. */
         promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
         /** The number of requested answers; costs are compared per answer. */
         answers,
         /** An option that multiplies the cost by an unknown number. */
         multiplier: unknownMultiplier(options),
-        tokens: { input, output: expected.output },
+        tokens: { input, output },
         images,
         /** True if the price comes from the bundled price table. */
         estimated: pricing?.estimated ?? false,

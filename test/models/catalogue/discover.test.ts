@@ -140,6 +140,16 @@ describe('discovering models', () => {
     expect(await readFile(file(), 'utf8')).toContain('# mine');
   });
 
+  it('a model that is listed with texts and pictures draws if its name says so, as it does unlisted', async () => {
+    const makes = { output_modalities: ['image', 'text'] };
+    const ids = ['flash-image', 'flash'];
+    await write(`providers: {corner: {baseUrl: "${provider.baseUrl}"}}\n`);
+    provider.reset({ body: { data: ids.map(id => ({ id, architecture: makes })) } });
+    await discover({});
+    const table = await loadModels({ dataDir, env: {}, watch: false, onProblem: () => {} });
+    expect(ids.map(id => table.get(id)?.modality)).toEqual(['image', 'text']);
+  });
+
   it('keeps a provider that was moved apart from the provider of that name', async () => {
     provider.reset(offering('tiny'));
     await discover({ OPENAI_BASE_URL: provider.baseUrl });

@@ -34,6 +34,7 @@ models:
   - {model: priced, modality: text, provider: corner, price: {input: 2, output: 8, cachedInput: 0.5}}
   - {model: priceless, modality: text, provider: corner}
   - {model: painter, modality: image, provider: corner, price: {image: 0.04}}
+  - {model: drafter, modality: image, provider: corner, price: {input: 2, output: 8, image: 0.04}}
   - {model: listed, modality: text, provider: openai, id: gpt-4o-mini}
 `,
   );
@@ -145,6 +146,9 @@ it('an estimate takes four characters for a token and asks nobody', async () => 
     cost: 8_000_000,
     images: 2,
   });
+  expect(await estimate('model: drafter\nconfig: {n: 2}', text)).toMatchObject({
+    cost: 200_000 + 1_600_000 + 8_000_000,
+  });
   expect(await estimate('model: listed', text)).toMatchObject({
     cost: 75_000,
     estimated: true,
@@ -152,6 +156,13 @@ it('an estimate takes four characters for a token and asks nobody', async () => 
   });
   expect(await estimate('model: openai/gpt-4o-mini\nconfig: {serviceTier: flex}', text)).toMatchObject({
     cost: 37_500,
+  });
+  expect(await estimate('model: priced\nconfig: {serviceTier: default}', text)).toMatchObject({
+    cost: 1_000_000,
+  });
+  expect(await estimate('model: priced\nconfig: {serviceTier: priority}', text)).toMatchObject({
+    cost: null,
+    unpricedTier: 'priority',
   });
   expect(await estimate('model: priceless', text)).toMatchObject({ cost: null, promptCost: null });
   expect(await estimate('model: echo', text)).toMatchObject({ cost: 0, promptCost: 0 });
