@@ -16,7 +16,7 @@ Register-ArgumentCompleter -Native -CommandName promptrun -ScriptBlock {
     $json = ConvertTo-Json -Compress -InputObject @($words)
     $line = [Convert]::ToBase64String([Text.Encoding]::UTF8.GetBytes($json))
     promptrun __complete powershell -- $line 2>$null | ForEach-Object {
-        $word, $shown, $description = $_ -split "`t", 3
+        $word, $shown, $description = ConvertFrom-Json $_
         [System.Management.Automation.CompletionResult]::new($word, $shown, 'ParameterValue', $description)
     }
 }

@@ -10,14 +10,25 @@ const STEP_MS = 20;
 /** Windows' error codes for a file that a virus scanner, an editor or another command has open. */
 const OPEN_ELSEWHERE = new Set(['EACCES', 'EBUSY', 'EPERM']);
 
+/** The parts of the system that a rename needs. */
+interface RenameSystem {
+  readonly platform: NodeJS.Platform;
+  readonly rename: (from: string, to: string) => Promise<void>;
+  readonly sleep: (ms: number) => Promise<unknown>;
+}
+
 /** Renames a file and replaces an existing one. On Windows, waits for one that another program has open. */
-export async function renameOver(from: string, to: string): Promise<void> {
+export async function renameOver(
+  from: string,
+  to: string,
+  system: RenameSystem = { platform: process.platform, rename, sleep },
+): Promise<void> {
   for (let waited = 0; ; waited += STEP_MS) {
     try {
-      return await rename(from, to);
+      return await system.rename(from, to);
     } catch (error) {
-      if (!isWorthWaiting(error, waited)) throw error;
-      await sleep(STEP_MS);
+      if (!isWorthWaiting(error, waited, system.platform)) throw error;
+      await system.sleep(STEP_MS);
     }
   }
 }
@@ -29,12 +40,12 @@ export function renameOverSync(from: string, to: string): void {
     try {
       return renameSync(from, to);
     } catch (error) {
-      if (!isWorthWaiting(error, waited)) throw error;
+      if (!isWorthWaiting(error, waited, process.platform)) throw error;
       Atomics.wait(clock, 0, 0, STEP_MS);
     }
   }
 }
 
-function isWorthWaiting(error: unknown, waited: number): boolean {
-  return process.platform === 'win32' && waited < PATIENCE_MS && OPEN_ELSEWHERE.has(codeOf(error) ?? '');
+function isWorthWaiting(error: unknown, waited: number, platform: NodeJS.Platform): boolean {
+  return platform === 'win32' && waited < PATIENCE_MS && OPEN_ELSEWHERE.has(codeOf(error) ?? '');
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { CommandTable, Completes } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { oneLine, visible } from '../terminal/sanitise.ts';
+import { inAscii, oneLine, visible } from '../terminal/sanitise.ts';
 import { CachedFacts } from './cached-facts.ts';
 import { type BashLine, parseBashLine, type Quote, type ShellLine, unquoted } from './shell-line.ts';
 import { anyOf, type Candidate, type CandidateSource, commandNames, flagNames, SOURCES } from './sources.ts';
@@ -79,10 +79,13 @@ export function forZsh(candidates: readonly Candidate[]): string[] {
   );
 }
 
-/** Returns lines with PowerShell's inserted text, list text and description, none of them empty. */
+/**
+ * Returns JSON lists with PowerShell's inserted text, list text and description, none of them empty. They are ASCII, because
+ * PowerShell decodes the output of a program with the console's code page.
+ */
 export function forPowerShell(candidates: readonly Candidate[]): string[] {
   return candidates.map(({ value, description }) =>
-    [powerShellCandidate(value), value, oneLine(description ?? '') || value].join('\t'),
+    inAscii(JSON.stringify([powerShellCandidate(value), value, oneLine(description ?? '') || value])),
   );
 }
 
@@ -100,7 +103,7 @@ function bashQuoted(text: string, quote: Quote): string {
 
 /** Quotes a word for PowerShell, which also accepts typographic quotes as quotes. */
 function powerShellCandidate(value: string): string {
-  if (/^[\w./:=+-]+$/u.test(value)) return value;
+  if (/^[\w./\\:=+-]+$/u.test(value)) return value;
   return `'${value.replace(/['\u2018-\u201b]/gu, '$&$&')}'`;
 }
 

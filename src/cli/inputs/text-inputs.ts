@@ -70,8 +70,10 @@ export async function parseInputs(source: string, what: string): Promise<unknown
 async function readInputValue(ctx: Context, key: string, value: string): Promise<string> {
   const source = parseValueSource(value);
   if (source.from === 'argument') return source.value;
-  if (source.from === 'file')
-    return (await readTextFile(source.path, ctx.cwd, `--input ${key}`)).replaceAll('\r\n', '\n');
+  if (source.from === 'file') {
+    const text = await readTextFile(source.path, ctx.cwd, `--input ${key}`);
+    return text.replace(/^\uFEFF/u, '').replaceAll('\r\n', '\n');
+  }
   return decodeUtf8(await readStandardInput(ctx), `--input ${key}: standard input`);
 }
 

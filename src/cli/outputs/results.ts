@@ -1,9 +1,11 @@
 import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
+import { expandHome, homeDirectory } from '../core/paths.ts';
 import type { OutputFlags } from '../core/shared-flags.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { visible } from '../terminal/sanitise.ts';
+import { shellOf } from '../terminal/shell-word.ts';
 import { printValue, wantsJson } from './json.ts';
 import type { RunFacts, SaveOptions } from './manifest.ts';
 import type { SchemaCheck } from './output-schema.ts';
@@ -25,7 +27,7 @@ export async function outputPlan(
 ): Promise<(facts: RunFacts) => PresentOptions> {
   const bytes = flags.save === '-';
   if (bytes) checkBytesWanted(ctx, flag);
-  const chosen = flags.save === true ? (ctx.settings.get('saveDir') ?? '.') : flags.save;
+  const chosen = flags.save === true ? defaultDirectory(ctx) : flags.save;
   const directory = bytes ? undefined : chosen;
   if (directory !== undefined) {
     const { checkDirectory } = await import('./writable.ts');
@@ -43,6 +45,11 @@ export async function outputPlan(
   });
 }
 
+/** Returns the directory of the setting `saveDir`, in which `~` works although no shell has read it. */
+function defaultDirectory({ settings, env }: Context): string {
+  return expandHome(settings.get('saveDir') ?? '.', homeDirectory(env));
+}
+
 /** Refuses bytes together with other output, and on a terminal, which would interpret them. */
 function checkBytesWanted(ctx: Context, flag: string): void {
   if (wantsJson(ctx)) {
@@ -51,7 +58,9 @@ function checkBytesWanted(ctx: Context, flag: string): void {
   if (ctx.io.stdout.isTerminal) {
     throw usageError(
       `${flag} - writes bytes, and standard output is a terminal`,
-      `Redirect it: … ${flag} - > file`,
+      shellOf(ctx.env) === 'windows-powershell'
+        ? 'Name a directory instead of -: Windows PowerShell changes what goes through > and |.'
+        : `Redirect it: … ${flag} - > file`,
     );
   }
 }

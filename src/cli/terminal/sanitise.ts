@@ -14,10 +14,17 @@ export function visible(text: string): string {
 
 /** Escapes DEL, C1 controls and bidirectional controls as JSON does, so that JSON keeps its value. */
 export function withoutHiddenControls(text: string): string {
-  return text.replace(
-    NEVER_MEANT,
-    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return text.replace(NEVER_MEANT, jsonEscape);
+}
+
+/** Escapes everything but ASCII as JSON does, so that JSON keeps its value in any code page. */
+export function inAscii(json: string): string {
+  return json.replace(/[\u0080-\uffff]/g, jsonEscape);
+}
+
+/** Returns the escape of one UTF-16 code unit. */
+function jsonEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Returns a text on one line without tabs, for a cell of a table or of tab-separated values. */
@@ -36,7 +43,7 @@ export function safeFileName(text: string): string {
     .replace(/^[.\-_ ]+|(?<![. ])[. ]+$/gu, '')
     .replace(/\p{Surrogate}/gu, '_');
   const name = withinBytes(harmless, MOST_NAME_BYTES);
-  return /^(con|prn|aux|nul|com\d|lpt\d)?(\.|$)/iu.test(name) ? `_${name}` : name;
+  return /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³])?(\.|$)/iu.test(name) ? `_${name}` : name;
 }
 
 /** Cuts a text to a maximum number of bytes of UTF-8, without splitting a character. */
@@ -51,5 +58,5 @@ function visibleCharacter(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return `^${String.fromCharCode(code + 0x40)}`;
   if (code === 0x7f) return '^?';
-  return `\\u${code.toString(16).padStart(4, '0')}`;
+  return jsonEscape(character);
 }

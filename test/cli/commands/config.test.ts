@@ -1,4 +1,7 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 
 async function inOneHome(...lines: string[][]) {
@@ -47,6 +50,15 @@ describe('config', () => {
     const { exitCode, stderr } = await runInProcess(['config', 'set', '--', key, text]);
     expect(stderr()).toMatch(new RegExp(`^error: '.*' is not a value of ${key}: it takes `));
     expect(exitCode).toBe(2);
+  });
+
+  it('takes ~ in saveDir for the home directory, as cmd.exe and PowerShell pass it on', async () => {
+    const home = temporaryDirectory();
+    const options = { home, env: { HOME: path.join(home, 'ada') }, local: localService };
+    await runInProcess(['config', 'set', 'saveDir', '~/pictures'], options);
+    const { exitCode } = await runInProcess(['run', 'postcard', '-i', 'place=Oslo', '--save'], options);
+    expect(exitCode).toBe(0);
+    expect(readdirSync(path.join(home, 'ada', 'pictures')).join()).toContain('.png');
   });
 
   it.each(['get', 'unset'])('suggests the nearest setting for one that %s does not know', async verb => {

@@ -22,7 +22,7 @@ describe('what `run` sends', () => {
     });
   });
 
-  it('holds every value byte for byte, from the argument, a file or standard input', async () => {
+  it('holds every value as it is, from the argument, a file or standard input', async () => {
     const home = temporaryDirectory();
     const service = await serviceOf({
       expect: { path: '/runs', method: 'POST' },
@@ -30,16 +30,27 @@ describe('what `run` sends', () => {
       answer: call => success(runOf({ echo: call.body })),
     });
     const value = fc.string({ unit: 'binary', minLength: 1 }).map(text => text.replaceAll('\0', ''));
+    const fileText = (text: string): string => text.replace(/^\uFEFF/u, '').replaceAll('\r\n', '\n');
     await fc.assert(
       fc.asyncProperty(value, value, value, async (argument, file, stdin) => {
         writeFileSync(path.join(home, 'value'), file);
         const argv = ['run', VERSION, '-i', `a=@@${argument}`, '-i', 'b=@value', '-i', 'c=@-', '--json'];
         const { stdout } = await command(service, argv, { home, stdin });
-        const textInputs = { a: `@${argument}`, b: file, c: stdin };
+        const textInputs = { a: `@${argument}`, b: fileText(file), c: stdin };
         expect(JSON.parse(stdout())).toMatchObject({ echo: sent({ textInputs }) });
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('has the LF of other systems for the CRLF of a file, and keeps that of standard input', async () => {
+    const home = temporaryDirectory();
+    const windowsText = '\uFEFFDear Ada,\r\n\r\nyours\r\n';
+    const textInputs = { a: 'Dear Ada,\n\nyours\n', b: windowsText };
+    const service = await serviceOf(creation(runOf(), sent({ textInputs })));
+    writeFileSync(path.join(home, 'letter.txt'), windowsText);
+    const argv = ['run', VERSION, '-i', 'a=@letter.txt', '-i', 'b=@-'];
+    expect((await command(service, argv, { home, stdin: windowsText })).exitCode).toBe(0);
   });
 
   it('puts --input over --inputs and --image over its images, and adds options', async () => {

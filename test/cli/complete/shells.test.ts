@@ -94,13 +94,24 @@ describe('the other shells', () => {
 
   it('prints quoted words for PowerShell, and never an empty field', async () => {
     const line = Buffer.from(JSON.stringify(['run', 'a b', ''])).toString('base64');
-    const { words, current, lines } = await told('powershell', [line], 'plain=1', "it's ‘$(x)'", 'a,b');
-    expect({ words, current }).toEqual({ words: ['run', 'a b'], current: '' });
-    expect(lines).toEqual([
-      'plain=1\tplain=1\tplain=1',
-      "'it''s ‘‘$(x)'''\tit's ‘$(x)'\tit's ‘$(x)'",
-      "'a,b'\ta,b\ta,b",
+    const completed = await told('powershell', [line], 'in\\plain=1', "it's ‘$(x)'", 'a,b', place);
+    expect({ words: completed.words, current: completed.current }).toEqual({
+      words: ['run', 'a b'],
+      current: '',
+    });
+    expect(completed.lines.map(text => JSON.parse(text) as unknown)).toEqual([
+      ['in\\plain=1', 'in\\plain=1', 'in\\plain=1'],
+      ["'it''s ‘‘$(x)'''", "it's ‘$(x)'", "it's ‘$(x)'"],
+      ["'a,b'", 'a,b', 'a,b'],
+      ['place=', 'place=', 'where to ^[[2J'],
     ]);
+  });
+
+  it('prints ASCII for PowerShell, whose console may have any code page', async () => {
+    const line = Buffer.from(JSON.stringify(['run', ''])).toString('base64');
+    const { lines } = await told('powershell', [line], { value: 'grüße', description: '✉️ an 😀' });
+    expect(lines.join('')).toMatch(/^[ -~]+$/u);
+    expect(JSON.parse(lines[0] ?? '')).toEqual(["'grüße'", 'grüße', '✉️ an 😀']);
   });
 
   it('says nothing to a shell it does not know', async () => {

@@ -40,6 +40,21 @@ describe('recordings', () => {
     expect(JSON.parse(stdout())).toHaveLength(3);
   });
 
+  it('are found again if git gave every file the line ends of Windows', async () => {
+    const expected = 'expect: [{ equals: "Dear Ada,\\nyours" }, { matches: "^Dear Ada,\\nyours$" }]';
+    const project = projectOf(
+      `  - inputs: { text: "@letter.txt" }\n    ${expected}\n  - inputs:\n      text: |-\n        Dear Ada,\n        yours\n    ${expected}\n`,
+      { 'letter.txt': 'Dear Ada,\nyours' },
+    );
+    await project.run(['test', '--record', 'rec']);
+    for (const name of filesBelow(project.home).filter(file => /\.(?:json|prompt|txt|yaml)$/u.test(file))) {
+      const text = readFileSync(path.join(project.home, name), 'utf8');
+      project.write(name, text.replaceAll('\n', '\r\n'));
+    }
+    const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
+    expect([exitCode, stdout()]).toEqual([0, expect.stringContaining('2 passed')]);
+  });
+
   it('name the nearest one, and the input that differs, for what was not recorded', async () => {
     const project = projectOf(CASES);
     await project.run(['test', '--record', 'rec']);

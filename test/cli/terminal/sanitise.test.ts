@@ -48,6 +48,8 @@ describe('safeFileName', () => {
     ['C:\\x', 'C_x'],
     ['CON', '_CON'],
     ['nul.txt', '_nul.txt'],
+    ['COM¹.txt', '_COM¹.txt'],
+    ['conout$', '_conout$'],
     ['-rf', 'rf'],
     ['東京', '東京'],
     ['a'.repeat(200), 'a'.repeat(80)],

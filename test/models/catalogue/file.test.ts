@@ -66,6 +66,19 @@ describe('models.yaml', () => {
     },
   );
 
+  it('is read with CRLF as LF', () => {
+    const text = lines(
+      'models:',
+      '  - model: small',
+      '    modality: text',
+      '    program: [llm, "a',
+      '      b"]',
+      '',
+    );
+    const read = (source: string): object => parseModelsFile(source, 'models.yaml', []);
+    expect(read(text.replaceAll('\n', '\r\n'))).toEqual(read(text));
+  });
+
   it('may leave to the name of a model whether it draws', () => {
     const text = lines(
       'models:',

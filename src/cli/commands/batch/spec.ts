@@ -47,7 +47,7 @@ export const BATCH = {
     'batch hello --from names.csv --out out.jsonl --resume --retry-failed',
     'batch postcard --from places.jsonl --out out.jsonl --save pictures',
     'batch hello --from names.csv --dry-run',
-    "jq -c '{name}' users.json | promptrun batch hello --from - --format jsonl",
+    'jq -c "{name}" users.json | promptrun batch hello --from - --format jsonl',
     'batch describe --from photos.csv --out part-1.jsonl --shard 1/4',
   ],
   notes: `Rows: the header of a CSV file names the inputs; image, image1, image2 … are images, and id names the row. An empty cell \

@@ -45,7 +45,7 @@ export const COMPARE = {
   ],
   examples: [
     'compare haiku.prompt@git:HEAD~1 haiku.prompt --from rows.csv',
-    'compare haiku -m "llama,qwen" --from rows.jsonl --report compare.html',
+    'compare haiku -m "llama,qwen" --from rows.csv --report compare.html',
     'compare haiku@0b0c8f0e haiku --from rows.csv --fail-on changed',
     'compare a.prompt b.prompt --from rows.csv --expect a.test.yaml',
     'compare a.prompt b.prompt -i city=Oslo',

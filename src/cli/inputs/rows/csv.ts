@@ -39,7 +39,9 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
   let line = 1;
   let row = 0;
   let taken = 0;
-  for await (const { record, raw } of records) {
+  for await (const { record: cells, raw } of records) {
+    // Git and editors on Windows change line ends within cells, too.
+    const record = cells.map(cell => cell.replaceAll('\r\n', '\n'));
     const place = { row: row + 1, line: line + countLines(leadingLines(raw)) };
     line += countLines(raw);
     taken += 1;
@@ -123,7 +125,9 @@ export async function readTable(text: AsyncIterable<string>): Promise<(readonly 
 }
 
 function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: RowPosition): SourceRow {
-  const torn = record.findIndex(value => value.startsWith('"') && !raw.includes(csvQuoted(value)));
+  const torn = record.findIndex(
+    value => value.startsWith('"') && !raw.replaceAll('\r\n', '\n').includes(csvQuoted(value)),
+  );
   if (torn !== -1) return faultyRow(place, `the quotes in column ${torn + 1} don't enclose all of it`);
   if (record.length !== header.columns) {
     return faultyRow(place, `${record.length} columns, but the header has ${header.columns}`);
