@@ -124,16 +124,20 @@ function readEvaluator(item: YamlValue, at: number, note: Note): Evaluator {
 
 function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, note: Note): Evaluator {
   const checks = entry.value.entries('string');
-  const stranger = checks.find(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
-  if (stranger) {
-    const known = Object.keys(STRING_CHECKS).join(', ');
-    throw faultAt(stranger, `\`${stranger.key}\` is not a check of a string; the checks are ${known}`);
-  }
+  const strangers = checks.filter(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
   const [first, ...others] = Object.entries(STRING_CHECKS).flatMap(([name, kind]) => {
     const check = checks.find(({ key, value }) => key === name && !value.isEmpty);
     return check ? [{ kind, check }] : [];
   });
-  if (!first) throw faultAt(entry, '`string` needs contains, startsWith, endsWith or equals');
+  if (!first) {
+    const [stranger] = strangers;
+    if (!stranger) throw faultAt(entry, '`string` needs contains, startsWith, endsWith or equals');
+    const known = Object.keys(STRING_CHECKS).join(', ');
+    throw faultAt(stranger, `\`${stranger.key}\` is not a check of a string; the checks are ${known}`);
+  }
+  for (const stranger of strangers) {
+    note(stranger, `\`${stranger.key}\` of a string check is a key that gh models ignores too`);
+  }
   for (const { check } of others) {
     note(check, `\`${check.key}\` has no effect next to \`${first.check.key}\``);
   }

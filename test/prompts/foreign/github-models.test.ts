@@ -197,6 +197,14 @@ describe('the tests of a prompt of GitHub Models', () => {
     expect(faults(text)).toEqual([]);
   });
 
+  it('keep a string check that has a key unknown to gh models, and report the key', () => {
+    const text = `${FILE}testData: [{else: x}]\nevaluators:\n  - string:\n      contains: y\n      strict: true\n`;
+    const tests = foreignTests(text, 'x.prompt.yml');
+    expect(tests?.cases[0]?.expect).toMatchObject([{ kind: 'icontains', text: 'y' }]);
+    const message = '`strict` of a string check is a key that gh models ignores too';
+    expect(tests?.notes).toContainEqual({ line: 22, message });
+  });
+
   it('are written as a test file of ours', async () => {
     const { prompt, test, notes } = await convertForeign(TESTS, 'x.prompt.yml', {
       directory: '/',
