@@ -229,6 +229,37 @@ tests: one.yaml
       "`format` of a provider's config has no equivalent",
     ]);
   });
+
+  it('send only settings that promptfoo sends to a model, and its defaults', async () => {
+    const converted = await convert(
+      `prompts: [a]
+providers:
+  - { id: 'openai:gpt-5-mini', config: { max_tokens: 9, max_completion_tokens: 99 } }
+  - { id: 'openai:chat:gpt-4o', config: { max_completion_tokens: 99 } }
+  - { id: 'openai:responses:gpt-4o', config: { max_tokens: 9, temperature: 1 } }
+  - { id: 'azure:chat:my-gpt-5', config: { temperature: 0, isReasoningModel: true } }
+  - { id: 'azure:responses:o3', config: { max_output_tokens: 9 } }
+  - { id: 'google:gemini-2.5-flash', config: { thinkingConfig: { thinkingBudget: 0 } } }
+  - { id: 'vertex:gemini-3-pro', config: { generationConfig: { thinkingConfig: { thinkingLevel: LOW } } } }
+  - { id: 'azure:chat:prod', config: { isReasoningModel: true } }
+tests: [{ vars: {} }]
+`,
+      { isForTest: true, allowCommands: true },
+    );
+    expect((parse(converted.test ?? '') as { models: unknown[] }).models).toEqual([
+      { model: 'openai/gpt-5-mini', config: { maxOutputTokens: 99 } },
+      { model: 'openai/gpt-4o', config: { temperature: 0, maxOutputTokens: 1024 } },
+      { model: 'openai/gpt-4o', config: { temperature: 1, maxOutputTokens: 1024 } },
+      { model: 'azure/my-gpt-5', config: { reasoningEffort: 'medium', maxOutputTokens: 1024 } },
+      { model: 'azure/o3', config: { maxOutputTokens: 9 } },
+      { model: 'googleai/gemini-2.5-flash', config: { reasoningEffort: 'none' } },
+      { model: 'vertexai/gemini-3-pro', config: { reasoningEffort: 'low' } },
+      { model: 'azure/prod', config: { temperature: 0, maxOutputTokens: 1024 } },
+    ]);
+    expect(converted.notes.filter(({ isHarmless }) => !isHarmless).map(({ message }) => message)).toEqual([
+      "`isReasoningModel` of a provider's config has no equivalent",
+    ]);
+  });
 });
 
 describe('tests of promptfoo', () => {
@@ -339,6 +370,27 @@ scenarios:
       'in/promptfooconfig.yaml:4: a variable with `{{env.…}}` has no equivalent',
     ]);
     expect(casesOf(named)).toEqual([]);
+  });
+
+  it('fail where promptfoo fails: variables that it renders although nothing uses them', async () => {
+    const text = `prompts: ["{{a}}"]
+providers: [echo]
+extensions: [file://hooks.js:afterAll, file://hooks.js:beforeAll]
+tests:
+  - vars: { a: "x {{z}}", z: null }
+  - vars: { a: b, other: "{% foo %}" }
+  - vars: { a: c, other: "a {{/if}}" }
+  - vars: { a: d, other: "{% if a %}{{&a}}{% endif %} {{^a}}" }
+`;
+    const converted = await convert(text, { isForTest: true });
+    expect(casesOf(converted).map(({ inputs }) => inputs)).toEqual([{ a: 'x null' }, { a: 'd' }]);
+    expect(
+      converted.notes.filter(({ isHarmless }) => !isHarmless).map(({ line, message }) => [line, message]),
+    ).toEqual([
+      [3, '`extensions` has no equivalent'],
+      [6, "the variable `other` has Nunjucks that promptfoo can't read"],
+      [7, "the variable `other` has Nunjucks that promptfoo can't read"],
+    ]);
   });
 
   it('that are all left out leave no case of defaultTest alone', async () => {

@@ -40,8 +40,9 @@ const KEYS: KnownKeys = {
     'derivedMetrics',
     'writeLatestResults',
     'env',
+    'extensions',
   ],
-  unsupported: ['extensions', 'nunjucksFilters'],
+  unsupported: ['nunjucksFilters'],
 };
 
 /** The prompt of a configuration that has none. */
@@ -74,6 +75,7 @@ async function convertConfiguration(
   const entries = valuesByKey(root, 'a configuration of promptfoo');
   conversion.noteKeys(entries, KEYS, '');
   noteEnvironment(entries.get('env'), conversion);
+  noteExtensions(entries.get('extensions'), conversion);
   const listed = entries.get('prompts');
   const prompts =
     listed && !listed.isEmpty ? readAllPrompts(listed, conversion) : [{ at: root, text: DEFAULT_PROMPT }];
@@ -109,8 +111,9 @@ async function convertConfiguration(
   const head = frontMatter(first, entries.get('description')?.scalar);
   noteOtherOutputs(providers, conversion);
   const hasCode = providers.some(({ transform }) => transform !== undefined);
-  const renderedInputs = prompt.program ? inputs : isJsonPrompt(prompt, conversion) ? [] : inputsIn(body);
-  const needs = { inputs, jsonInputs, renderedInputs, hasCode };
+  const isEachRendered = prompt.program !== undefined || !isJsonPrompt(prompt, conversion);
+  const renderedInputs = prompt.program ? inputs : isEachRendered ? inputsIn(body) : [];
+  const needs = { inputs, jsonInputs, renderedInputs, isEachRendered, hasCode };
   const { cases, leftOut } = casesForPrompt(tests, needs, conversion);
   const optional = inputs.filter(name => !inputsIn(body).includes(name));
   return {
@@ -169,6 +172,18 @@ function noteEnvironment(env: YamlValue | undefined, conversion: Conversion): vo
     if (!conversion.isForTest) conversion.note(value, `\`${name}\` of \`env\` has no equivalent`);
     else if (KEY_VARIABLE.test(name)) conversion.tell(value, `\`${name}\` is taken from the environment`);
     else if (VARIABLE.test(name)) conversion.note(value, `\`${name}\` of \`env\` has no equivalent`);
+  }
+}
+
+/** Notes extensions, except those that promptfoo calls only after a verdict. */
+function noteExtensions(extensions: YamlValue | undefined, conversion: Conversion): void {
+  if (!extensions || extensions.isEmpty) return;
+  for (const extension of extensions.isList ? extensions.items('extensions') : [extensions]) {
+    if (conversion.isForTest && /:after(?:All|Each)$/u.test(extension.scalar ?? '')) {
+      conversion.tell(extension, 'an extension that promptfoo calls after a verdict is left out');
+    } else {
+      conversion.note(extension, '`extensions` has no equivalent');
+    }
   }
 }
 

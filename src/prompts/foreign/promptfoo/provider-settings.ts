@@ -142,6 +142,10 @@ const CHANGES_ANSWER = new Set([
   'return_citations',
   'beta',
   'betas',
+  'thinkingConfig',
+  'isReasoningModel',
+  'o1',
+  'isClaudeOpus47OrLater',
 ]);
 
 /** Returns true if promptfoo sends this key of a `config`. */
@@ -154,19 +158,56 @@ export function isAnswerSetting(key: string, conversion: Conversion): boolean {
   );
 }
 
-/** The defaults of promptfoo for Chat Completions, Messages and Mistral; it sends none to reasoning models. */
+/** The defaults of promptfoo for OpenAI's interfaces, Messages and Mistral; it sends none to reasoning models. */
 const DEFAULTS: JsonObject = { temperature: 0, maxOutputTokens: 1024 };
 const SENDS_DEFAULTS =
-  /^(?:openai:(?!responses:)|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:|perplexity:|(?:huggingface|hf):chat:)/u;
+  /^(?:openai:|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:|perplexity:|(?:huggingface|hf):chat:)/u;
 const THINKS = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5)/u;
+/** Matches the deployments of Azure that promptfoo takes for reasoning models. */
+const AZURE_THINKS =
+  /^(?:o[134]|gpt-5)|-(?:o[134]|gpt-5)|deepseek[-_]r1|phi-4-(?:mini-)?reasoning|mai-(?:thinking|ds-r1|reasoning)|grok.*reasoning/iu;
+/** Its defaults for them in Chat Completions. */
+const AZURE_REASONING: JsonObject = { reasoningEffort: 'medium', maxOutputTokens: 1024 };
 /** Messages refuses a temperature for these. */
 const TAKES_NO_TEMPERATURE = /^claude-(?:opus-4-[7-9]|opus-[5-9]|sonnet-[5-9]|fable|mythos)/u;
 
 /** Returns the settings that promptfoo sends if a configuration has none. */
 export function defaultSettings(id: string, model: string): JsonObject {
+  const { deployment, isResponses = false } = azureDeployment(id) ?? {};
+  if (deployment !== undefined && AZURE_THINKS.test(deployment)) return isResponses ? {} : AZURE_REASONING;
   if (!SENDS_DEFAULTS.test(id) || THINKS.test(model)) return {};
   const { temperature: _, ...bound } = DEFAULTS;
   return TAKES_NO_TEMPERATURE.test(model.replace(/^.*\//u, '')) ? bound : DEFAULTS;
+}
+
+function azureDeployment(id: string): { deployment: string; isResponses: boolean } | undefined {
+  const { groups } = /^azure(?:openai)?:(?:(?<kind>chat|responses):)?(?<deployment>.*)$/u.exec(id) ?? {};
+  return groups && { deployment: groups['deployment'] ?? '', isResponses: groups['kind'] === 'responses' };
+}
+
+/** Returns true if promptfoo doesn't send a setting to a model, although it has one. */
+function isUnsent(id: string, key: string): boolean {
+  const azure = azureDeployment(id);
+  const isReasoning = azure ? AZURE_THINKS.test(azure.deployment) : THINKS.test(id);
+  if (azure && key === 'temperature') return isReasoning;
+  if (!/^openai:/u.test(id) || !TOKEN_KEYS.includes(key)) return false;
+  if (id.startsWith('openai:responses:')) return key !== 'max_output_tokens';
+  return key !== (isReasoning ? 'max_completion_tokens' : 'max_tokens');
+}
+
+/** Names of a bound on tokens, of which each interface of OpenAI takes one. */
+const TOKEN_KEYS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
+
+/** Returns the effort in Google's `thinkingConfig`; undefined if it can't be expressed. */
+function thinkingEffort(id: string, thinking: JsonValue): JsonObject | undefined {
+  if (!isJsonObject(thinking)) return undefined;
+  const { thinkingBudget: budget, thinkingLevel: level, ...others } = thinking;
+  if (Object.keys(others).length > 0) return undefined;
+  if (typeof level === 'string' && budget === undefined) return { reasoningEffort: level.toLowerCase() };
+  // -1 lets the model decide, as it does anyway.
+  if (budget === -1 && level === undefined) return {};
+  const canStop = /gemini-2\.5-flash/u.test(id);
+  return budget === 0 && level === undefined && canStop ? { reasoningEffort: 'none' } : undefined;
 }
 
 /** A converted `config`. */
@@ -208,6 +249,12 @@ function convertSetting(
 ): Partial<ConvertedSettings> {
   const value = entry.json();
   const ours = Object.hasOwn(SETTINGS, key) ? (SETTINGS[key] ?? key) : key;
+  if (conversion.isForTest && isUnsent(source.id, key)) {
+    conversion.tell(entry, `\`${key}\` of a provider's config is not sent to this model by promptfoo either`);
+    return {};
+  }
+  const thinking = key === 'thinkingConfig' ? thinkingEffort(source.id, value) : undefined;
+  if (thinking) return { settings: thinking };
   if (conversion.isSetting(ours)) {
     return { settings: { [ours]: ours === 'stopSequences' && !isJsonList(value) ? [value] : value } };
   }
@@ -239,6 +286,9 @@ function noteLostSetting(
     return;
   }
   if (conversion.isForTest && key === 'headers' && isAttribution(entry.json())) return;
+  const deployment = azureDeployment(id)?.deployment;
+  const saysSo = ['isReasoningModel', 'o1'].includes(key) && deployment !== undefined;
+  if (conversion.isForTest && saysSo && (entry.json() === false || AZURE_THINKS.test(deployment))) return;
   const isSent = isSentWhole || !SENDS_KNOWN_KEYS.test(id) || CHANGES_ANSWER.has(key);
   if (conversion.isForTest && !isAddress && !isSent) {
     conversion.tell(entry, `\`${key}\` of a provider's config is a key that promptfoo ignores too`);

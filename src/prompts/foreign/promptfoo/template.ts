@@ -25,16 +25,16 @@ export function fillVars(text: string, vars: Vars): string {
 
 /**
  * Fills in variables within variables as promptfoo does: in each round the first placeholder of each, if it names one,
- * with the `$$` and `$&` of a replacement.
+ * with the `$$` and `$&` of a replacement. @param nulls the variables without a value, which are "null" there
  */
-export function resolveVars(vars: Vars): Vars {
+export function resolveVars(vars: Vars, nulls: readonly string[] = []): Vars {
   const result: Record<string, string> = { ...vars };
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     let isDone = true;
     for (const [key, text] of Object.entries(result)) {
       const [placeholder, name = ''] = text.length < MAX_LENGTH ? (FIRST.exec(text) ?? []) : [];
       if (placeholder === undefined || !Object.hasOwn(result, name)) continue;
-      result[key] = text.replace(placeholder, result[name] ?? '');
+      result[key] = text.replace(placeholder, nulls.includes(name) ? 'null' : (result[name] ?? ''));
       isDone = false;
     }
     if (isDone) break;
@@ -50,6 +50,15 @@ export function renderVar(text: string, vars: Vars): string | undefined {
   const { pieces, isPlain } = splitNunjucks(text);
   const isKnown = pieces.every(piece => !('input' in piece) || Object.hasOwn(vars, piece.input));
   return isPlain && isKnown ? fillVars(text, vars) : undefined;
+}
+
+/** Returns true if a text has a tag that Nunjucks can't read: promptfoo fails the case, even if nothing uses the text. */
+export function isUnreadableNunjucks(text: string, vars: Vars): boolean {
+  if (isUnclosed(text) || /\{%-?\s*(?:end)?raw\b/u.test(text) || namesUnknown(text, vars)) return false;
+  return (
+    /\{\{-?\s*[/>!]/u.test(text) ||
+    [...text.matchAll(BLOCKS)].some(([, name = '']) => !KNOWN_BLOCKS.has(name))
+  );
 }
 
 /** Returns true if a text takes a value from the environment, as promptfoo fills it in when it reads a configuration. */
@@ -83,6 +92,13 @@ function namesUnknown(text: string, vars: Vars): boolean {
 const FIRST = /\{\{\s*(\w+)\s*\}\}/u;
 /** Matches the tags whose first words promptfoo takes for variables. */
 const NAMES = /\{\{\s*([^{}\s|]+)\s*(?:\|[^{}]+)?\}\}|\{%\s*if\s+([A-Za-z_]\w*)\b[^{}%\n]*%\}/gu;
+/** Matches the first words of blocks. */
+const BLOCKS = /\{%-?\s*(\w*)/gu;
+const KNOWN_BLOCKS = new Set(
+  'if elif elseif else endif for endfor asyncEach endeach asyncAll endall ifAsync set endset include extends block endblock import from macro endmacro call endcall filter endfilter switch case default endswitch raw endraw verbatim endverbatim'.split(
+    ' ',
+  ),
+);
 const MOST_ROUNDS = 5;
 /** Maximum length: a variable that contains itself would grow forever. */
 const MAX_LENGTH = 100_000;

@@ -18,7 +18,7 @@ import { type Conversion, type KnownKeys, type Located, type SourceText, valuesB
 import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { testsProgram } from './programs.ts';
 import { isAnswerSetting } from './provider-settings.ts';
-import { fillVars, namesEnvironment, renderVar, resolveVars } from './template.ts';
+import { fillVars, isUnreadableNunjucks, namesEnvironment, renderVar, resolveVars } from './template.ts';
 
 /** A test before its lists are expanded and its variables filled in. */
 interface Test {
@@ -134,6 +134,8 @@ interface CaseNeeds {
   readonly jsonInputs: readonly string[];
   /** Those whose Nunjucks promptfoo renders. */
   readonly renderedInputs: readonly string[];
+  /** True if promptfoo renders every variable, used or not. */
+  readonly isEachRendered: boolean;
   /** True if code sees the variables of every case. */
   readonly hasCode: boolean;
 }
@@ -178,7 +180,7 @@ function repeatIn(node: YamlValue | undefined): number | undefined {
 function* casesOfTest(
   test: Test,
   number: number,
-  { inputs, jsonInputs, renderedInputs, hasCode: isAlwaysCode }: CaseNeeds,
+  { inputs, jsonInputs, renderedInputs, isEachRendered, hasCode: isAlwaysCode }: CaseNeeds,
   conversion: Conversion,
 ): Generator<Omit<LocatedCase, 'line'> & { readonly isLeftOut: boolean }> {
   const count = combinationCount(test.vars);
@@ -191,7 +193,11 @@ function* casesOfTest(
   const { metadata } = test;
   for (let at = 0; at < count; at += 1) {
     const chosen = combinationAt(test.vars, at);
-    const vars = resolveVars(mapValues(chosen, ({ text }) => text));
+    const nulls = Object.keys(chosen).filter(key => chosen[key]?.json === null);
+    const vars = resolveVars(
+      mapValues(chosen, ({ text }) => text),
+      nulls,
+    );
     const values = mapValues(chosen, ({ text, json }, key) => (json === text ? (vars[key] ?? '') : json));
     const name = test.name === undefined ? `case ${number}` : fillVars(test.name, vars);
     const checks = test.asserts.map(one => one && expectationsOf(one, vars, conversion));
@@ -211,6 +217,11 @@ function* casesOfTest(
       return jsonInputs.includes(input) ? JSON.stringify(values[input]) : (vars[input] ?? '');
     };
     const texts = Object.fromEntries(inputs.map(input => [input, inputText(input)]));
+    for (const [key, { at }] of isEachRendered && conversion.isForTest ? Object.entries(chosen) : []) {
+      if (!at || renderedInputs.includes(key) || !isUnreadableNunjucks(vars[key] ?? '', vars)) continue;
+      conversion.note(at, `the variable \`${key}\` has Nunjucks that promptfoo can't read`);
+      isLeftOut = true;
+    }
     yield {
       isLeftOut,
       leftOut: checks.filter(check => check === undefined).length,
