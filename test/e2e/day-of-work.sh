@@ -22,7 +22,6 @@ equal "$(promptrun prompts get "$prompt" --query promptVersionId)" "$version" 's
 equal "$(promptrun versions list "$prompt" --query '[?isLatest].promptVersionId | [0]')" "$version" 'the latest version'
 equal "$(promptrun versions get "$version" --query promptId)" "$prompt" 'the prompt of the version'
 equal "$(promptrun resources list --modality image --query '[0].model')" card 'the image model'
-equal "$(promptrun models --json --query "[?model=='echo'].modality | [0]")" text 'models is resources list'
 
 echo 'run'
 equal "$(promptrun run hello -i name=Ada)" "$(promptrun run hello --json --input name=Ada --query 'outputs[0].data')" 'text and JSON'
@@ -48,15 +47,14 @@ equal "$(grep -c '"succeeded"' results.jsonl)" 120 'rows that succeeded'
 equal "$(promptrun runs list --limit 120 --json --query 'length(@)')" 120 'rows of a long list'
 promptrun runs list --all --since "$started" --ndjson >all.ndjson
 [ "$(wc -l <all.ndjson)" -ge 125 ] || fail 'all runs since an hour ago'
-equal "$(promptrun runs list --all --since 1h --json --query 'length(@)')" "$(wc -l <all.ndjson)" 'two ways to say an hour ago'
 equal "$(cut -d '"' -f 4 all.ndjson | sort -u | wc -l)" "$(wc -l <all.ndjson)" 'no run twice'
 cursor=''
 pages=0
 while :; do
   page=$(promptrun api GET '/runs' -f limit=50 ${cursor:+-f startingAfter="$cursor"})
   pages=$((pages + 1))
-  cursor=$(node -p 'JSON.parse(process.argv[1]).data.rows.at(-1).runId' "$page")
-  [ "$(node -p 'JSON.parse(process.argv[1]).data.hasMore' "$page")" = true ] || break
+  read -r cursor has_more < <(node -p 'const { data } = JSON.parse(process.argv[1]); `${data.rows.at(-1).runId} ${data.hasMore}`' "$page")
+  [ "$has_more" = true ] || break
 done
 equal "$pages" 3 'pages of 50'
 promptrun runs list --status succeeded | head -n 1 >first.tsv
@@ -64,13 +62,9 @@ promptrun runs list --status succeeded | head -n 1 >first.tsv
 echo 'react to each exit code'
 exits 0 promptrun run sandbox -o outcome=partial
 exits 5 promptrun run sandbox -o outcome=failed
-exits 5 promptrun run sandbox -o outcome=failed --json
 exits 2 promptrun run hello
 grep -q name exits.err || fail 'the missing input is named'
-exits 2 promptrun runs list --limit 0
-exits 2 promptrun run hello --wrong
 exits 4 promptrun run nothing-like-this
-exits 4 promptrun runs get 00000000-0000-4000-8000-000000000000
 exits 3 env PROMPTRUN_API_KEY=wrong node "$PROMPTRUN" runs list
 exits 1 env PROMPTRUN_BASE_URL=http://127.0.0.1:9/v1 node "$PROMPTRUN" run "$version" -i place=Oslo
 exits 6 promptrun run sandbox -o delaySeconds=5 --timeout 1s
