@@ -215,7 +215,7 @@ export class HttpSession {
 
   #noteHeaders(request: SessionRequest, { headers }: TransportResponse): void {
     // Before the body is read, because that may fail.
-    if (saysIdempotency(headers)) this.#keepsIdempotencyKeys = true;
+    if (announcesIdempotency(headers)) this.#keepsIdempotencyKeys = true;
     if (request.ignoreActionRequire || headers[ACTION_REQUIRE_HEADER] === undefined) return;
     this.#options.onActionRequire?.();
   }
@@ -224,7 +224,7 @@ export class HttpSession {
   #learnFrom({ httpStatus, headers, date }: RawAnswer, receivedAt: number): void {
     if (date !== undefined) this.clock.learn(date, receivedAt);
     // Without a valid key or after a 5xx, a missing header proves nothing.
-    if (httpStatus !== 401 && httpStatus < 500) this.#keepsIdempotencyKeys = saysIdempotency(headers);
+    if (httpStatus !== 401 && httpStatus < 500) this.#keepsIdempotencyKeys = announcesIdempotency(headers);
   }
 
   async #report(
@@ -250,7 +250,7 @@ function usableKey(key: string): string {
   );
 }
 
-function saysIdempotency(headers: AnswerHeaders): boolean {
+function announcesIdempotency(headers: AnswerHeaders): boolean {
   return headerOf(headers, IDEMPOTENCY_HEADER)?.trim().toLowerCase() === IDEMPOTENCY_SUPPORTED;
 }
 

@@ -1,5 +1,5 @@
 import { retryAfter } from '../net/retry.ts';
-import { JsonPastBound, LARGEST_JSON, parseBoundedJson } from '../wire/bounded-json.ts';
+import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../wire/bounded-json.ts';
 import {
   type Envelope,
   ERROR_HTTP_STATUS,
@@ -46,10 +46,10 @@ export interface Received {
 export function parseEnvelope(received: Received, redaction: Redaction): Envelope<unknown> {
   if (isRedirect(received.httpStatus)) throw redirected(received, redaction);
   const value = parseValue(received, redaction);
-  if (!isEnvelope(value)) throw foreign(received, redaction, 'JSON without an envelope');
+  if (!isEnvelope(value)) throw foreignAnswer(received, redaction, 'JSON without an envelope');
   const succeeded = received.httpStatus >= 200 && received.httpStatus < 300;
   if (value.status === SUCCESS_STATUS && !succeeded) {
-    throw foreign(received, redaction, 'an envelope that says SUCCESS');
+    throw foreignAnswer(received, redaction, 'an envelope that says SUCCESS');
   }
   return value;
 }
@@ -74,13 +74,14 @@ function redirected({ method, url, httpStatus, headers }: Received, redaction: R
 
 function parseValue(received: Received, redaction: Redaction): unknown {
   const text = received.text.replace(/^\uFEFF/, '');
-  if (text.trim() === '') throw foreign(received, redaction, 'an empty answer');
+  if (text.trim() === '') throw foreignAnswer(received, redaction, 'an empty answer');
   try {
-    return parseBoundedJson(text, LARGEST_JSON);
+    return parseBoundedJson(text, MAX_JSON);
   } catch (error) {
-    if (error instanceof JsonPastBound) throw foreign(received, redaction, `JSON that ${error.message}`);
+    if (error instanceof JsonPastBound)
+      throw foreignAnswer(received, redaction, `JSON that ${error.message}`);
     const isJson = /^\s*[[{"]/.test(text);
-    throw foreign(
+    throw foreignAnswer(
       received,
       redaction,
       isJson ? 'broken or truncated JSON' : contentKind(received, redaction),
@@ -95,7 +96,7 @@ function contentKind({ headers }: Received, redaction: Redaction): string {
     : `${excerpt(redaction.text(type))} instead of JSON`;
 }
 
-function foreign(
+function foreignAnswer(
   { method, url, httpStatus, text }: Received,
   redaction: Redaction,
   what: string,
@@ -151,7 +152,7 @@ export function parseResponse(received: Received, redaction: Redaction): Attempt
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     const retryAfterMs = waitAskedFor(received, date);
-    return { error: refusedOnTheWay(error, httpStatus, retryAfterMs), retryAfterMs };
+    return { error: intermediaryRefusal(error, httpStatus, retryAfterMs), retryAfterMs };
   }
 }
 
@@ -167,7 +168,7 @@ function dateOf(headers: AnswerHeaders): number | undefined {
 }
 
 /** Maps an intermediary's refusal to the error that an envelope would give, if its HTTP status has only one meaning. */
-function refusedOnTheWay(
+function intermediaryRefusal(
   error: ProtocolError,
   httpStatus: number,
   retryAfterMs: number | undefined,
@@ -197,7 +198,7 @@ function serviceErrorOf(
   const text = message ?? `the service answered with HTTP ${httpStatus}`;
   const options = { httpStatus, data, retryAfterMs };
   const runId = runIdIn(data);
-  const goesOn = method === 'POST' && runId !== undefined && meantStatus(status, httpStatus) === 504;
+  const goesOn = method === 'POST' && runId !== undefined && effectiveStatus(status, httpStatus) === 504;
   return goesOn
     ? new GatewayTimeoutError(status, text, { ...options, runId })
     : errorFor(status, text, options);
@@ -222,11 +223,11 @@ export function errorFor(
   message: string,
   options: ConstructorParameters<typeof RateLimitError>[2],
 ): ServiceError {
-  const Kind = ERRORS[meantStatus(status, options.httpStatus)] ?? ServiceError;
+  const Kind = ERRORS[effectiveStatus(status, options.httpStatus)] ?? ServiceError;
   return new Kind(status, message, options);
 }
 
-function meantStatus(status: string, httpStatus: number): number {
+function effectiveStatus(status: string, httpStatus: number): number {
   return Object.hasOwn(ERROR_HTTP_STATUS, status) ? ERROR_HTTP_STATUS[status as ErrorStatus] : httpStatus;
 }
 

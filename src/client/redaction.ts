@@ -1,21 +1,21 @@
-const SHOWN_INSTEAD = '[key]';
+const MASK = '[key]';
 /** A shorter key is masked only as a whole word, because its letters occur within other words. */
 const SAFE_LENGTH = 8;
 /** An even shorter key is not a secret, and its letters occur in any text. */
-const SHORTEST_SECRET = 4;
+const MIN_SECRET_LENGTH = 4;
 
 /** Masks keys in everything that a server or an intermediary echoes, before it can be shown or logged. */
 export class Redaction {
   readonly #pattern: RegExp | undefined;
 
   constructor(...keys: readonly string[]) {
-    const patterns = keys.filter(key => key.length >= SHORTEST_SECRET).map(patternOf);
+    const patterns = keys.filter(key => key.length >= MIN_SECRET_LENGTH).map(patternOf);
     if (patterns.length > 0) this.#pattern = new RegExp(patterns.join('|'), 'g');
   }
 
   /** Returns the text with the key masked, in plain and URL-encoded form. */
   text(text: string): string {
-    return this.#pattern === undefined ? text : text.replace(this.#pattern, SHOWN_INSTEAD);
+    return this.#pattern === undefined ? text : text.replace(this.#pattern, MASK);
   }
 
   /**

@@ -206,7 +206,7 @@ class RequestInFlight {
 
   async *#chunks(body: RequestBody): AsyncGenerator<Uint8Array> {
     try {
-      yield* exactly(body);
+      yield* exactBytes(body);
     } catch (error) {
       this.#bodyFault = { error };
       throw error;
@@ -223,7 +223,7 @@ function noAnswerIn(url: string): NetworkError {
 }
 
 // Holds the last piece back until the length has proved right, so that a server never takes a wrong body for complete.
-async function* exactly(body: RequestBody): AsyncGenerator<Uint8Array> {
+async function* exactBytes(body: RequestBody): AsyncGenerator<Uint8Array> {
   let left = body.length;
   let last: Uint8Array | undefined;
   for await (const chunk of body.chunks()) {

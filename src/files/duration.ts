@@ -1,7 +1,7 @@
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Maximum delay of a Node timer, in milliseconds. */
-export const LONGEST_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Parses a duration such as `90s`, `10m` or `1h30m` into milliseconds; undefined if it is not one. */
 export function durationMs(text: string): number | undefined {

@@ -1,4 +1,4 @@
-import { type JsonBounds, JsonPastBound, LARGEST_JSON, parseBoundedJson } from '../wire/bounded-json.ts';
+import { type JsonBounds, JsonPastBound, MAX_JSON, parseBoundedJson } from '../wire/bounded-json.ts';
 
 /** A value that JSON can represent. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
@@ -42,7 +42,7 @@ export function parseJson(text: string): JsonValue | undefined {
 /** Parses JSON. The fault is a sentence without its subject, such as `is not JSON`. */
 export function readJson(
   text: string,
-  bounds: JsonBounds = LARGEST_JSON,
+  bounds: JsonBounds = MAX_JSON,
 ): { readonly value: JsonValue } | { readonly fault: string } {
   try {
     return { value: parseBoundedJson(text, bounds) as JsonValue };

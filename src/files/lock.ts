@@ -11,14 +11,14 @@ const BEAT_MS = 10_000;
 /** Time without renewal after which a lock of another machine is free, in milliseconds. */
 const STALE_AFTER_MS = 60_000;
 /** Maximum time to wait for a lock, in milliseconds; longer than STALE_AFTER_MS. */
-const GIVE_UP_AFTER_MS = 75_000;
+const TIMEOUT_MS = 75_000;
 /** Time for which the lock of a killed process may still look held, in milliseconds. */
 export const DYING_MS = 1000;
 /** Time after which an incomplete lock counts as that of a killed process, in milliseconds. */
 const HALF_WRITTEN_MS = 500;
 const STEP_MS = 20;
 /** Maximum size of a lock, in bytes; a larger file is not one. */
-const MOST_LOCK_BYTES = 64 * 1024;
+const MAX_LOCK_BYTES = 64 * 1024;
 
 /** Releases a lock. */
 export type Release = () => void;
@@ -61,7 +61,7 @@ export function lockFile(
 export async function waitForLock(
   file: FileBelow,
   { sleep, random }: { sleep(ms: number): Promise<void>; random(): number },
-  limitMs = GIVE_UP_AFTER_MS,
+  limitMs = TIMEOUT_MS,
 ): Promise<Release | undefined> {
   for (let waited = 0; ; ) {
     const release = lockFile(file);
@@ -137,7 +137,7 @@ function breakLock(lock: string, holder: string): void {
 function holderOf(lock: string): string | undefined {
   const stats = statsOf(lock);
   // Reading a pipe would block forever.
-  const isLock = stats === undefined || (stats.isFile() && stats.size <= MOST_LOCK_BYTES);
+  const isLock = stats === undefined || (stats.isFile() && stats.size <= MAX_LOCK_BYTES);
   const text = isLock ? readIfReadable(lock) : undefined;
   // Breaking a lock removes it, so another file of that name must be left alone.
   if (!isLock || (text !== undefined && !mayBeLock(text))) throw new PathFault(`${lock} is not a lock`);

@@ -6,8 +6,8 @@ import { isLink } from './write-below.ts';
 export type NamedFileFault = 'outside' | 'irregular' | 'large' | 'many' | 'much';
 
 /** Maximum number and total size of the files that one file names. */
-export const MOST_NAMED_FILES = 1000;
-export const MOST_NAMED_BYTES = 64 * 1024 * 1024;
+export const MAX_NAMED_FILES = 1000;
+export const MAX_NAMED_BYTES = 64 * 1024 * 1024;
 
 /** Counts the distinct files that one file names. */
 export class NamedFiles {
@@ -17,8 +17,8 @@ export class NamedFiles {
   /** Counts a file once; returns `many` or `much` if it exceeds a maximum. */
   add(real: string, bytes: number): 'many' | 'much' | undefined {
     if (this.#seen.has(real)) return undefined;
-    if (this.#seen.size >= MOST_NAMED_FILES) return 'many';
-    if (this.#bytes + bytes > MOST_NAMED_BYTES) return 'much';
+    if (this.#seen.size >= MAX_NAMED_FILES) return 'many';
+    if (this.#bytes + bytes > MAX_NAMED_BYTES) return 'much';
     this.#seen.add(real);
     this.#bytes += bytes;
     return undefined;
@@ -41,14 +41,14 @@ export interface NamedFile {
 export function inspectNamedFile(
   file: string,
   folder: string | undefined,
-  mostBytes: number,
+  maxBytes: number,
   counted?: NamedFiles,
 ): NamedFile {
   const real = realPathOf(file);
   if (folder !== undefined && !isInFolder(realPathOf(folder), real)) return { real, fault: 'outside' };
   const stats = statSync(real);
   if (!stats.isFile()) return { real, fault: 'irregular' };
-  return { real, fault: stats.size > mostBytes ? 'large' : counted?.add(real, stats.size) };
+  return { real, fault: stats.size > maxBytes ? 'large' : counted?.add(real, stats.size) };
 }
 
 /**

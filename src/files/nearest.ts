@@ -56,5 +56,7 @@ function similarity(one: string, other: string): number {
 
 function letterPairs(name: string): Set<string> {
   const text = name.toLowerCase();
-  return new Set(Array.from({ length: Math.max(text.length - 1, 0) }, (_, at) => text.slice(at, at + 2)));
+  return new Set(
+    Array.from({ length: Math.max(text.length - 1, 0) }, (_, index) => text.slice(index, index + 2)),
+  );
 }

@@ -41,8 +41,8 @@ export function programLine(
     throw new Error(isPath ? 'there is no such program' : 'there is no program of that name in PATH');
   }
   if (!isBatchFile(program, platform)) return { file: program, args, isQuoted: false };
-  for (const [at, argument] of args.entries()) {
-    const unsafe = (filled?.has(at + 1) === true ? UNSAFE_IF_FILLED : LINE_BREAK).exec(argument)?.[0];
+  for (const [index, argument] of args.entries()) {
+    const unsafe = (filled?.has(index + 1) === true ? UNSAFE_IF_FILLED : LINE_BREAK).exec(argument)?.[0];
     if (unsafe !== undefined) throw unsafeArgument(typed, unsafe);
   }
   const line = [program, ...args].map(escapedForCmd).join(' ');

@@ -71,7 +71,7 @@ export function shellProgram(env: Env, platform: NodeJS.Platform = process.platf
 }
 
 /** The variable that keeps cmd.exe from searching the working directory first. */
-export const NOT_FROM_HERE = { NoDefaultCurrentDirectoryInExePath: '1' } as const;
+export const NO_CURRENT_DIRECTORY = { NoDefaultCurrentDirectoryInExePath: '1' } as const;
 
 /** Extensions that can be started: programs, and batch files by cmd.exe. The others in PATHEXT need other programs. */
 const STARTABLE = ['.com', '.exe', '.bat', '.cmd'];

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf } from './error-utils.ts';
 
 /** Maximum time to wait for another program to close the file, in milliseconds. */
-const PATIENCE_MS = 1000;
+const TIMEOUT_MS = 1000;
 const STEP_MS = 20;
 
 /** Windows' error codes for a file that a virus scanner, an editor or another command has open. */
@@ -47,5 +47,5 @@ export function renameOverSync(from: string, to: string): void {
 }
 
 function isWorthWaiting(error: unknown, waited: number, platform: NodeJS.Platform): boolean {
-  return platform === 'win32' && waited < PATIENCE_MS && OPEN_ELSEWHERE.has(codeOf(error) ?? '');
+  return platform === 'win32' && waited < TIMEOUT_MS && OPEN_ELSEWHERE.has(codeOf(error) ?? '');
 }

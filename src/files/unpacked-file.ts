@@ -62,15 +62,15 @@ function homeOfAccount(): string | undefined {
 /** Writes the file unless it has this content already, in a folder that only the user can write to. @throws {Error} if it can't */
 function unpack(content: Uint8Array, name: string, folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  checkOwn(path.dirname(folder));
-  if ((checkOwn(folder) & 0o777) !== 0o700 && process.platform !== 'win32') chmodSync(folder, 0o700);
+  requireOwnFolder(path.dirname(folder));
+  if ((requireOwnFolder(folder) & 0o777) !== 0o700 && process.platform !== 'win32') chmodSync(folder, 0o700);
   const file = path.join(folder, name);
-  if (!holds(file, content)) replace(file, content);
+  if (!hasContent(file, content)) replace(file, content);
   return file;
 }
 
 /** Returns the mode of a folder. @throws {Error} if it isn't this user's, or others may write to it */
-function checkOwn(folder: string): number {
+function requireOwnFolder(folder: string): number {
   const { uid, mode, isDirectory } = statOf(folder);
   if (!isDirectory) throw new Error(`${folder} is not a folder`);
   if (process.getuid === undefined) return mode;
@@ -84,7 +84,7 @@ function statOf(folder: string): { uid: number; mode: number; isDirectory: boole
   return { uid: stats.uid, mode: stats.mode, isDirectory: stats.isDirectory() };
 }
 
-function holds(file: string, content: Uint8Array): boolean {
+function hasContent(file: string, content: Uint8Array): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   return stats?.isFile() === true && stats.size === content.length && readFileSync(file).equals(content);
 }
@@ -100,6 +100,7 @@ function replace(file: string, content: Uint8Array): void {
   } catch (error) {
     rmSync(part, { force: true });
     // Windows does not replace a file that another process has loaded. It serves if its content is right.
-    if (!['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(error) ?? '') || !holds(file, content)) throw error;
+    if (!['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(error) ?? '') || !hasContent(file, content))
+      throw error;
   }
 }

@@ -64,7 +64,7 @@ export function causeOf(error: unknown): string {
     return `its certificate is not trusted (${code}); name the file of its CA in NODE_EXTRA_CA_CERTS`;
   }
   const cause = CAUSES[code] ?? faultMessage(error);
-  return isOfClient(code) ? cause : `${cause} (${code})`;
+  return isClientCode(code) ? cause : `${cause} (${code})`;
 }
 
 /** Returns the same without the address that some of Node's own messages repeat. */
@@ -75,7 +75,7 @@ export function causeWithoutAddress(error: unknown): string {
 }
 
 /** Returns true for a code of the HTTP client, which means nothing to users. */
-function isOfClient(code: string): boolean {
+function isClientCode(code: string): boolean {
   return code.startsWith('UND_ERR_');
 }
 

@@ -72,7 +72,7 @@ export function table(
 ): HTMLElement {
   const head = columns.map(({ title, class: name }) => el('th', { scope: 'col', class: name }, title));
   const body = rows.map(row =>
-    el('tr', {}, ...row.map((cell, at) => el('td', { class: columns[at]?.class }, cell))),
+    el('tr', {}, ...row.map((cell, index) => el('td', { class: columns[index]?.class }, cell))),
   );
   return el(
     'div',

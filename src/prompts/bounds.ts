@@ -1,4 +1,4 @@
-import { LARGEST_JSON } from '../wire/bounded-json.ts';
+import { MAX_JSON } from '../wire/bounded-json.ts';
 
 /** Limits on what one prompt may use, so that it can't harm others. */
 export const BOUNDS = {
@@ -39,7 +39,7 @@ export const BOUNDS = {
   /** Maximum depth of lists and objects in an input value. */
   valueDepth: 200,
   /** Limits on JSON in inputs and in a model's answer. */
-  json: LARGEST_JSON,
+  json: MAX_JSON,
   /** Maximum length of a YAML input, in characters; JSON may be longer. */
   yamlInput: 128 * 1024,
 } as const;

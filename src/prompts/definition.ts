@@ -133,11 +133,11 @@ function textInputConfig({
 }
 
 /** The version of the stored form. A definition stored in another form is parsed again. */
-const FORM = 3;
+const STORED_FORM = 3;
 
 /** Serialises a definition to store it with its source, so that a run need not load the parsers. */
 export function parsedForm(definition: PromptDefinition): string {
-  return JSON.stringify({ form: FORM, definition });
+  return JSON.stringify({ form: STORED_FORM, definition });
 }
 
 /** Parses what `parsedForm` wrote. In the form of another release, only the partials are reliable. */
@@ -145,5 +145,5 @@ export function readStoredForm(
   text: string,
 ): { readonly definition: PromptDefinition } | { readonly partials: PromptDefinition['partials'] } {
   const { form, definition } = JSON.parse(text) as { form: number; definition: PromptDefinition };
-  return form === FORM ? { definition } : { partials: definition.partials ?? {} };
+  return form === STORED_FORM ? { definition } : { partials: definition.partials ?? {} };
 }

@@ -1,5 +1,5 @@
 import { unlessAborted } from '../models/outgoing/abort.ts';
-import { endLeftPrograms } from '../models/programs/left-programs.ts';
+import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../wire/index.ts';
 import { compose } from './compose.ts';
 import { PendingWork } from './core/background-work.ts';
@@ -115,7 +115,7 @@ export async function openForCommand(options: CommonOptions) {
   /** True once media was created; this process then also deletes expired media. */
   let hasCreatedMedia = false;
   const store = await openDatabase({ dataDir: options.dataDir, worker: 'command', clock });
-  const leftPrograms = endLeftPrograms(options.dataDir, options.env ?? {}).catch(() => {});
+  const leftPrograms = endOrphanedPrograms(options.dataDir, options.env ?? {}).catch(() => {});
   try {
     const parts = await compose(store, {
       ...options,

@@ -10,7 +10,7 @@ import { changeUser, createKey, localUser, type NewKey } from './keys/keys.ts';
 import { createDefinitions } from './prompts/definitions.ts';
 import { publishPrompt } from './prompts/publish.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
-import { ensureUnlistedVersion, type UnlistedWanted } from './prompts/unlisted.ts';
+import { ensureUnlistedVersion, type UnlistedRequest } from './prompts/unlisted.ts';
 import { checkRunOptions } from './runs/run-request.ts';
 import type { StoredKey, UserChanges } from './store/accounts-store.ts';
 import { storeFault } from './store/errors.ts';
@@ -85,7 +85,7 @@ export async function openStore({
     publish: async (file: string) =>
       publishPrompt(await context(), await readPromptFile(file, { tasks }), file),
     /** Stores a version that can be run but is not published. @throws {InvalidPromptFile | UnlistedFault} */
-    ensureUnlistedVersion: async (wanted: UnlistedWanted) => ensureUnlistedVersion(await context(), wanted),
+    ensureUnlistedVersion: async (wanted: UnlistedRequest) => ensureUnlistedVersion(await context(), wanted),
     /** Checks run options against the model of a version, or of a prompt's latest version. @throws {InvalidInputs} */
     async checkRunOptions(id: string, options: Readonly<Record<string, string>>) {
       const version = (await store.prompts.version(id)) ?? (await store.prompts.latest(id));

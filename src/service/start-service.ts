@@ -1,5 +1,5 @@
 import { checkModelsFile } from '../models/catalogue/file.ts';
-import { endLeftPrograms } from '../models/programs/left-programs.ts';
+import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
 import { type ComposeOptions, compose, type Parts } from './compose.ts';
@@ -42,7 +42,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const metrics = options.metrics && (await import('./http/metrics.ts')).createMetrics();
   const store = await openDatabase({ ...options, clock, onQuery: metrics?.query });
   try {
-    await endLeftPrograms(options.dataDir, options.env ?? {});
+    await endOrphanedPrograms(options.dataDir, options.env ?? {});
     await checkModelsFile({ dataDir: options.dataDir, env: options.env ?? {} });
     await checkMediaPlace(store, { ...options, clock });
     return await serveFrom(store, { ...options, clock }, metrics);

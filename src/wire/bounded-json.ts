@@ -7,7 +7,7 @@ export interface JsonBounds {
 }
 
 /** Bounds that no honest answer approaches. Serialising a value recurses for each level. */
-export const LARGEST_JSON = { levels: 500, values: 1_000_000 } as const satisfies JsonBounds;
+export const MAX_JSON = { levels: 500, values: 1_000_000 } as const satisfies JsonBounds;
 
 /** JSON exceeds a limit. The message is a predicate, such as "has more than 500 levels". */
 export class JsonPastBound extends Error {

@@ -29,7 +29,7 @@ export function labelFault(label: string): string | undefined {
 
 function couldBeginUuid(text: string): boolean {
   if (text.length > UUID_LENGTH) return false;
-  return Array.from(text).every((character, at) =>
-    HYPHENS.has(at) ? character === '-' : /[0-9a-f]/.test(character),
+  return Array.from(text).every((character, index) =>
+    HYPHENS.has(index) ? character === '-' : /[0-9a-f]/.test(character),
   );
 }

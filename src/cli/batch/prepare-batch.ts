@@ -8,9 +8,9 @@ import { checkOptions, parseOptions } from '../inputs/flags.ts';
 import { imagesHere } from '../inputs/images/image-source.ts';
 import {
   checkedInputs,
-  type GivenInputs,
-  openGivenImages,
+  openImages,
   takeNamedImages,
+  type UnplacedInputs,
   withCommonInputs,
 } from '../inputs/images/place-images.ts';
 import type { InputFields } from '../inputs/input-fields.ts';
@@ -32,7 +32,7 @@ export interface PreparedBatch {
   readonly estimatedCredits: unknown;
   readonly fields: InputFields;
   /** The inputs that all rows share. */
-  readonly common: GivenInputs;
+  readonly common: UnplacedInputs;
   readonly runOptions: ReadonlyMap<string, string>;
   readonly ignoredColumns: readonly string[];
   /** The folder of the files that rows name. */
@@ -43,7 +43,7 @@ export interface PreparedBatch {
 export async function prepareBatch(ctx: Context, options: BatchOptions): Promise<PreparedBatch> {
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
-  const openedImages = await openGivenImages(imagesHere(ctx), images);
+  const openedImages = await openImages(imagesHere(ctx), images);
   const opened = await connectionFor(ctx, options.target);
   const connection = pacedConnection(ctx, opened, options.rate);
   const resolved = await resolveTarget(ctx, connection, options.target, {
@@ -72,7 +72,7 @@ export async function prepareRow(ctx: Context, batch: PreparedBatch, row: Readab
   const finder = imagesNamedIn(ctx, batch.folder);
   const named = {
     text: textInputs(batch, row),
-    images: await openGivenImages(finder, rowImages(batch, row)),
+    images: await openImages(finder, rowImages(batch, row)),
   };
   const own = await takeNamedImages(fields, named, finder);
   return { promptVersionId, ...checkedInputs(fields, withCommonInputs(batch.common, own)), options };

@@ -80,7 +80,7 @@ async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
     changed: survey?.changed ?? new Set(),
     runIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
   });
-  noteCosts(ctx, options, results, known);
+  noteDoublePayments(ctx, options, results, known);
   const facts = {
     service: connection.service,
     promptVersionId,
@@ -105,8 +105,8 @@ async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
     const planned = plannedRows(running, known);
     const work = { ...running, connection, estimatedCredits, isStopping: stop.isStopping };
     const { cancel, retryUnknown } = options;
-    const handing = { ...work, promptVersionId, cancel, retryUnknown, settle };
-    await runJobs(handsOver ? throughProvider(planned, handing) : planned, {
+    const handoverOptions = { ...work, promptVersionId, cancel, retryUnknown, settle };
+    await runJobs(handsOver ? throughProvider(planned, handoverOptions) : planned, {
       work,
       concurrency: concurrencyFor(connection, options.concurrency),
       stop,
@@ -227,7 +227,7 @@ function reportDoubt(
 }
 
 /** Notes the number of runs that may be paid for twice, before they are. */
-function noteCosts(
+function noteDoublePayments(
   ctx: Context,
   { retryFailed, retryUnknown }: BatchOptions,
   results: ResultsFile,

@@ -67,7 +67,7 @@ class RowCheck {
     this.#batch = batch;
     this.#before = before;
     this.#handed = handedRows(before.journal);
-    this.#strays = new Set([...idsThatMatter(before), ...this.#handed.keys()]);
+    this.#strays = new Set([...idsThatNeedRows(before), ...this.#handed.keys()]);
   }
 
   async take(row: SourceRow, isOwn: boolean): Promise<void> {
@@ -115,7 +115,7 @@ class RowCheck {
 }
 
 /** Yields the ids that must still have a row. A row that never had a run may have been corrected and have another id. */
-function* idsThatMatter({ journal, results }: EarlierState): Generator<string> {
+function* idsThatNeedRows({ journal, results }: EarlierState): Generator<string> {
   for (const [id, { runId, runStatus }] of results.states) {
     if (runId !== undefined || runStatus !== 'failed') yield id;
   }

@@ -13,9 +13,9 @@ import {
   isNotRun,
   passedText,
   type RowVerdict,
+  rowVerdict,
   shownText,
   type VariantResult,
-  verdictOn,
 } from './comparison.ts';
 import type { RowJudgement } from './expectations.ts';
 import type { Variant } from './variants.ts';
@@ -31,7 +31,7 @@ export async function comparisonGrid(
   budget: Budget,
   judgements?: ReadonlyMap<number, RowJudgement>,
 ): Promise<Grid> {
-  const verdicts = rows.map(verdictOn);
+  const verdicts = rows.map(rowVerdict);
   const count = (verdict: RowVerdict): string =>
     `${verdicts.filter(one => one === verdict).length} ${verdict}`;
   const inDoubt = rows.filter(({ results }) => results.some(({ isInDoubt }) => isInDoubt)).length;
@@ -50,10 +50,10 @@ export async function comparisonGrid(
       ),
     ),
     measures: MEASURES,
-    columns: variants.map(({ name }, at) => ({
+    columns: variants.map(({ name }, index) => ({
       name,
       totals: variantTotals(
-        rows.flatMap(row => row.results[at] ?? []),
+        rows.flatMap(row => row.results[index] ?? []),
         budget,
       ),
     })),
@@ -78,15 +78,15 @@ async function comparisonGridRow(
 ): Promise<GridRow> {
   const [first] = row.results;
   const cells: GridCell[] = [];
-  for (const [at, result] of row.results.entries()) {
+  for (const [index, result] of row.results.entries()) {
     const state =
       result.run === undefined ? 'not run' : result.run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
-    const passed = passedText(judgement?.passes[at]);
+    const passed = passedText(judgement?.passes[index]);
     const facts = [...(passed ? [passed] : []), ...resultFacts(result, budget)];
-    const messages = (judgement?.messages[at] ?? []).map(text => ({ kind: 'message', text }) as const);
+    const messages = (judgement?.messages[index] ?? []).map(text => ({ kind: 'message', text }) as const);
     cells.push({ state, facts, parts: [...messages, ...(await resultParts(ctx, result, first))] });
   }
-  return { name: row.id, state: verdictOn(row), inputs: Object.entries(row.inputs), cells };
+  return { name: row.id, state: rowVerdict(row), inputs: Object.entries(row.inputs), cells };
 }
 
 /** Returns time, tokens and cost, as far as known. */

@@ -28,7 +28,7 @@ export interface ComparedRow {
  */
 export type RowVerdict = 'same' | 'changed' | 'failed' | 'not run';
 
-export function verdictOn({ results }: ComparedRow): RowVerdict {
+export function rowVerdict({ results }: ComparedRow): RowVerdict {
   const done = results.filter(result => !isNotRun(result));
   if (done.some(({ run }) => run?.runStatus !== 'succeeded')) return 'failed';
   if (done.length < results.length) return 'not run';
@@ -82,15 +82,15 @@ export function rowData(
   return {
     row: row.row,
     id: row.id,
-    verdict: verdictOn(row),
+    verdict: rowVerdict(row),
     inputs: row.inputs,
     ...(judged && { case: judged.get(row.row)?.case ?? null }),
-    results: row.results.map(({ run, seconds, fault }, at) => {
+    results: row.results.map(({ run, seconds, fault }, index) => {
       const { credits, cost } = budget.spentOn(run?.runId ?? '');
       return {
-        target: variants[at]?.name,
-        promptVersionId: variants[at]?.promptVersionId,
-        model: variants[at]?.model ?? null,
+        target: variants[index]?.name,
+        promptVersionId: variants[index]?.promptVersionId,
+        model: variants[index]?.model ?? null,
         runId: run?.runId ?? null,
         runStatus: run?.runStatus ?? null,
         outputs: run?.outputs ?? [],
@@ -98,7 +98,7 @@ export function rowData(
         credits: credits === undefined ? null : inCredits(credits),
         cost: cost === undefined ? null : dollars(cost),
         seconds,
-        ...(judged && { passed: judged.get(row.row)?.passes[at] ?? null }),
+        ...(judged && { passed: judged.get(row.row)?.passes[index] ?? null }),
         error: fault === undefined ? null : { status: fault.status, message: fault.message },
       };
     }),
@@ -113,8 +113,8 @@ export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): str
   return [
     String(row.row),
     row.id,
-    verdictOn(row),
-    ...row.results.flatMap(({ run, seconds }, at) => {
+    rowVerdict(row),
+    ...row.results.flatMap(({ run, seconds }, index) => {
       const { credits } = budget.spentOn(run?.runId ?? '');
       return [
         run?.runId ?? '-',
@@ -122,7 +122,7 @@ export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): str
         seconds.toFixed(3),
         String(run?.tokens ?? '-'),
         credits === undefined ? '-' : String(inCredits(credits)),
-        ...(judged ? [passedText(judged.get(row.row)?.passes[at]) ?? '-'] : []),
+        ...(judged ? [passedText(judged.get(row.row)?.passes[index]) ?? '-'] : []),
       ];
     }),
   ];

@@ -120,10 +120,10 @@ async function judgeRow(
   { judge, budget }: JudgingTools,
   rounds: QuestionRounds | undefined,
 ): Promise<RowJudgement> {
-  const judged = variants.map(async ({ connection, model }, at) => {
-    const [result, request] = [results[at], requests[at]];
+  const judged = variants.map(async ({ connection, model }, index) => {
+    const [result, request] = [results[index], requests[index]];
     if (result?.run === undefined || request === undefined) return undefined;
-    const tools = { judge, budget, log: unkept(`${row}-${at}`), rounds };
+    const tools = { judge, budget, log: unloggedQuestions(`${row}-${index}`), rounds };
     const check = () => checkRun(ctx, { entry: { ...entry, model }, connection, request }, result, tools);
     return rounds ? rounds.during(check) : check();
   });
@@ -139,7 +139,7 @@ async function judgeRow(
 }
 
 /** Returns the log of a comparison that can't be resumed. */
-function unkept(asker: string): JudgeLog {
+function unloggedQuestions(asker: string): JudgeLog {
   return { asker, asksAgain: false, take: () => undefined, begin: async () => {}, end: async () => {} };
 }
 
@@ -150,13 +150,13 @@ export interface VariantVerdict {
   readonly rates: RateComparison | undefined;
 }
 
-export function verdictsOn(
+export function variantVerdicts(
   variants: readonly Variant[],
   judgements: ReadonlyMap<number, RowJudgement>,
 ): VariantVerdict[] {
-  return variants.slice(1).map(({ name }, at) => {
+  return variants.slice(1).map(({ name }, index) => {
     const pairs = [...judgements.values()].flatMap(({ passes }): CasePair[] => {
-      const [before, after] = [passes[0], passes[at + 1]];
+      const [before, after] = [passes[0], passes[index + 1]];
       if (before === undefined || after === undefined) return [];
       return [{ before: { passed: Number(before), runs: 1 }, after: { passed: Number(after), runs: 1 } }];
     });
@@ -178,12 +178,12 @@ export function verdictTexts(
 /** Returns a line about the rows without a case, if there are any. */
 export function unjudgedText({ unjudged }: ExpectedCases): string[] {
   if (unjudged.length === 0) return [];
-  const shown = unjudged.slice(0, MOST_IDS).join(', ');
-  const more = unjudged.length - MOST_IDS;
+  const shown = unjudged.slice(0, MAX_IDS).join(', ');
+  const more = unjudged.length - MAX_IDS;
   return [`without a case, so not counted: ${more > 0 ? `${shown} and ${more} more` : shown}`];
 }
 
-const MOST_IDS = 5;
+const MAX_IDS = 5;
 
 /** Returns the fault because of which answers could not be judged. */
 export function judgingFault(judgements: ReadonlyMap<number, RowJudgement>): Failure | undefined {

@@ -6,9 +6,9 @@ import { describeConfig } from '../inputs/describe-config.ts';
 import { type ImageFinder, imagesHere } from '../inputs/images/image-source.ts';
 import {
   checkedInputs,
-  type GivenInputs,
-  openGivenImages,
+  openImages,
   takeNamedImages,
+  type UnplacedInputs,
   withCommonInputs,
 } from '../inputs/images/place-images.ts';
 import { imagesNamedIn } from '../inputs/named-file.ts';
@@ -26,7 +26,7 @@ import type { ComparedRow, VariantResult } from './comparison.ts';
 import type { Variant } from './variants.ts';
 
 /** The inputs that all rows share. */
-export interface CommonInputs extends GivenInputs {
+export interface CommonInputs extends UnplacedInputs {
   readonly options: ReadonlyMap<string, string>;
 }
 
@@ -103,7 +103,7 @@ async function checkedRow(
   variants: readonly Variant[],
   finders: Finders,
 ): Promise<CheckedRow> {
-  const images = await openGivenImages(finders.own, named);
+  const images = await openImages(finders.own, named);
   const requests: RunRequest[] = [];
   for (const variant of variants) {
     const request = variantRequest(variant, { text, images }, common, finders).catch((error: unknown) => {
@@ -117,7 +117,7 @@ async function checkedRow(
 
 async function variantRequest(
   { config, promptVersionId, model }: Variant,
-  inputs: GivenInputs,
+  inputs: UnplacedInputs,
   common: CommonInputs,
   finders: Finders,
 ): Promise<RunRequest> {
@@ -149,11 +149,11 @@ export async function runComparison(
   const stop = new StopControl();
   for (const connection of new Set(variants.map(variant => variant.connection))) {
     const jobs = rows.flatMap(row =>
-      row.requests.flatMap((request, at) => {
-        const variant = variants[at];
+      row.requests.flatMap((request, index) => {
+        const variant = variants[index];
         if (variant?.connection !== connection) return [];
         const { estimatedCredits } = variant;
-        const id = jobId(row, at);
+        const id = jobId(row, index);
         return [{ id, row: row.row, estimatedCredits, request: async () => request }];
       }),
     );
@@ -174,7 +174,7 @@ export async function runComparison(
   }
   return rows.map(row => ({
     ...row,
-    results: variants.flatMap((_, at) => results.get(jobId(row, at)) ?? []),
+    results: variants.flatMap((_, index) => results.get(jobId(row, index)) ?? []),
   }));
 }
 
@@ -185,9 +185,9 @@ export async function forecastComparison(
   providerBatch: boolean,
 ): Promise<Forecast> {
   const forecast = new Forecast();
-  for (const [at, { connection, estimatedCredits }] of variants.entries()) {
+  for (const [index, { connection, estimatedCredits }] of variants.entries()) {
     for (const { requests } of rows) {
-      const request = requests[at];
+      const request = requests[index];
       if (request !== undefined)
         await forecast.add(connection, buildRunBody(request), estimatedCredits, providerBatch);
     }

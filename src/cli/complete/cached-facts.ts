@@ -8,7 +8,7 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { promptFileOf } from '../targets/prompt-file.ts';
 
 /** Maximum number of offered runs. */
-const MOST_RUNS = 1000;
+const MAX_RUNS = 1000;
 
 /** A prompt that this machine knows. */
 export interface KnownPrompt {
@@ -75,7 +75,7 @@ export class CachedFacts {
     const runs: JournalEntry[] = [];
     for await (const entry of this.#ctx.journal.newestFirst()) {
       if (entry.baseUrl === service && entry.runId !== undefined) runs.push(entry);
-      if (runs.length === MOST_RUNS) break;
+      if (runs.length === MAX_RUNS) break;
     }
     return runs;
   }

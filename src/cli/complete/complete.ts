@@ -35,7 +35,7 @@ export async function completionLines(
     case 'fish':
       return forFish(
         await complete(
-          lastIsCurrent(words.map((word, at) => (at < words.length - 1 ? word : unquoted(word)))),
+          lastIsCurrent(words.map((word, index) => (index < words.length - 1 ? word : unquoted(word)))),
         ),
       );
     case 'powershell':

@@ -36,7 +36,7 @@ export interface Situation {
   readonly profile?: string | undefined;
 }
 
-const ANYWHERE: Situation = { advise: (...words) => ['promptrun', ...words].join(' ') };
+const DEFAULT_SITUATION: Situation = { advise: (...words) => ['promptrun', ...words].join(' ') };
 
 /** Returns the failure of an error. The only place where errors become exit codes. */
 export function failureOf(error: unknown): Failure {
@@ -46,7 +46,7 @@ export function failureOf(error: unknown): Failure {
     return { status, message, data, exitCode, hints, details };
   }
   if (error instanceof PromptServiceError) {
-    const { status, message, data, context = ANYWHERE } = error;
+    const { status, message, data, context = DEFAULT_SITUATION } = error;
     const hints = hintsFor(error, context as Situation);
     const details = error instanceof ServiceError ? detailsIn(error) : [];
     return { status, message, data, exitCode: clientErrorExitCode(error), hints, details };
@@ -128,9 +128,9 @@ function hintsFor(error: PromptServiceError, situation: Situation): string[] {
   const { advise } = situation;
   // The embedded service needs no key; a missing provider's key is named in the message.
   if (error.httpStatus === 403 && situation.keySource === undefined) return [];
-  if (error instanceof UnauthorizedError) return [otherKey(error, situation)];
+  if (error instanceof UnauthorizedError) return [keyHint(error, situation)];
   if (error instanceof PaymentRequiredError) return [`See plan and credits with: ${advise('account')}`];
-  if (error instanceof RateLimitError) return [whenToTryAgain(error)];
+  if (error instanceof RateLimitError) return [retryHint(error)];
   if (error instanceof NetworkError) return [`Check address, connection and key with: ${advise('doctor')}`];
   if (error instanceof ProtocolError && error.httpStatus === 413) {
     return ['Send smaller images, or give their https URLs: --image https://…'];
@@ -139,7 +139,7 @@ function hintsFor(error: PromptServiceError, situation: Situation): string[] {
 }
 
 /** Returns the hint that fits the source of the key. */
-function otherKey({ httpStatus }: UnauthorizedError, { advise, keySource, profile }: Situation): string {
+function keyHint({ httpStatus }: UnauthorizedError, { advise, keySource, profile }: Situation): string {
   if (httpStatus === 403) return 'The key is valid, but may not do this.';
   if (keySource === 'PROMPTRUN_API_KEY') {
     return 'The key in PROMPTRUN_API_KEY was refused: set it to another one, or unset it to use a stored key.';
@@ -150,20 +150,22 @@ function otherKey({ httpStatus }: UnauthorizedError, { advise, keySource, profil
 }
 
 /** Maximum number of lines of a service's `data`. */
-const MOST_DETAILS = 10;
+const MAX_DETAILS = 10;
 /** Maximum length of such a line in characters. */
-const MOST_OF_DETAIL = 1000;
+const MAX_DETAIL_LENGTH = 1000;
 
 function detailsIn({ data }: ServiceError): string[] {
   if (data === null || data === undefined) return [];
   const lines = (typeof data === 'string' ? data : JSON.stringify(data, undefined, 2)).split('\n');
-  const shown = lines.length <= MOST_DETAILS ? lines : [...lines.slice(0, MOST_DETAILS - 1), '…'];
-  return shown.map(line => (line.length <= MOST_OF_DETAIL ? line : `${line.slice(0, MOST_OF_DETAIL)}…`));
+  const shown = lines.length <= MAX_DETAILS ? lines : [...lines.slice(0, MAX_DETAILS - 1), '…'];
+  return shown.map(line =>
+    line.length <= MAX_DETAIL_LENGTH ? line : `${line.slice(0, MAX_DETAIL_LENGTH)}…`,
+  );
 }
 
 const DAY_S = 86_400;
 
-function whenToTryAgain({ retryAfterMs }: RateLimitError): string {
+function retryHint({ retryAfterMs }: RateLimitError): string {
   const seconds = Math.ceil((retryAfterMs ?? 0) / 1000);
   if (seconds === 0) return 'Try again later.';
   if (seconds > DAY_S) return 'Try again in more than a day.';

@@ -29,7 +29,7 @@ export function sharedPath(folder: string, file: string, { relative, sep } = pat
   return (relative(folder, file) || file).split(sep).join('/');
 }
 
-const MOST_FILES = 1000;
+const MAX_FILES = 1000;
 
 /**
  * Returns the completions of a typed path in alphabetical order: wanted files, and directories with a slash at the end.
@@ -47,7 +47,7 @@ export function pathsFrom(
   const directory = path.resolve(cwd, expandHome(folder, home));
   return directoryEntries(directory)
     .filter(({ name }) => name.startsWith(begun) && (begun.startsWith('.') || !name.startsWith('.')))
-    .slice(0, MOST_FILES)
+    .slice(0, MAX_FILES)
     .flatMap(entry => {
       if (isDirectoryEntry(directory, entry)) return [`${folder}${entry.name}/`];
       return wanted(entry.name) && isOffered(directory, entry) ? [folder + entry.name] : [];

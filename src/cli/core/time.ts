@@ -1,4 +1,4 @@
-import { durationMs, LONGEST_MS } from '../../files/duration.ts';
+import { durationMs, MAX_TIMER_MS } from '../../files/duration.ts';
 import { usageError } from '../errors.ts';
 import { counted } from './counted.ts';
 
@@ -13,7 +13,7 @@ export function parseDuration(text: string, where: string): number {
   if (ms === undefined) {
     throw usageError(`${where}: '${text}' is not a duration`, 'Write it like 90s, 10m or 1h.');
   }
-  if (ms > LONGEST_MS) throw usageError(`${where}: '${text}' is longer than 24 days`);
+  if (ms > MAX_TIMER_MS) throw usageError(`${where}: '${text}' is longer than 24 days`);
   return ms;
 }
 

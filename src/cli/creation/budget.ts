@@ -150,7 +150,7 @@ export class Budget {
       if (this.#caps.credits !== undefined) await this.#readCredits();
       const dearest = this.#spending.dearest(costKey(connection, request), expected?.model ?? '');
       const estimate = {
-        cost: expected === undefined ? 0 : costWithin(expected, dearest.cost),
+        cost: expected === undefined ? 0 : expectedCost(expected, dearest.cost),
         credits: this.#caps.credits === undefined ? 0 : (dearest.credits ?? listed),
       };
       const blocked = UNITS.find(unit => !this.#fits(unit, estimate, entry?.id));
@@ -271,7 +271,7 @@ export class Budget {
   /** Returns the totals of these runs, or of all, as far as known. Answers from recordings count as nothing. */
   totalsOf(runIds?: Iterable<string>): Totals {
     const totals = this.#spending.totals(runIds);
-    return this.#ctx.isReplay ? { ...totals, ...NOTHING } : totals;
+    return this.#ctx.isReplay ? { ...totals, ...NO_SPENDING } : totals;
   }
 
   /** Reads credits from the list; those that it lacks stay unknown. */
@@ -281,7 +281,7 @@ export class Budget {
   }
 }
 
-const NOTHING = {
+const NO_SPENDING = {
   credits: 0,
   creditsUnknown: 0,
   cost: 0,
@@ -296,7 +296,7 @@ function prefixed(prefix: string, [first, ...more]: readonly string[]): string[]
 }
 
 /** Estimates a creation by the most expensive answer so far, and at least by the tokens of its prompt. */
-function costWithin(
+function expectedCost(
   { cost, promptCost, answers }: KnownCost,
   perAnswer: number | undefined,
 ): Money | undefined {

@@ -62,8 +62,8 @@ export async function searchRuns(
   const offsetMs = client.clock.offsetMs ?? 0;
   const ids = new Set(listed.flatMap(({ candidates }) => candidates.map(({ runId }) => runId)));
   const known = new Set([...(options.knownRunIds ?? []), ...(await ctx.journal.mentioned(ids))]);
-  const searched = doubts.map((doubt, at) => {
-    const { candidates, complete } = listed[at] ?? { candidates: [], complete: false };
+  const searched = doubts.map((doubt, index) => {
+    const { candidates, complete } = listed[index] ?? { candidates: [], complete: false };
     return { doubt, complete, candidates: candidates.filter(({ runId }) => !known.has(runId)) };
   });
   const mayAdopt = isKeyExclusive(ctx) && searched.some(({ candidates }) => candidates.length === 1);

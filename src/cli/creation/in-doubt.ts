@@ -63,11 +63,11 @@ export function doubtHints(
 ): string[] {
   if (runs !== undefined && runs.length > 0)
     return [...describeCandidates(connection, runs), MAY_BE_ANOTHERS];
-  return [runs === undefined ? NOT_SEARCHED : NO_MATCH, laterHint(connection, entry)];
+  return [runs === undefined ? NOT_SEARCHED : NO_MATCH, findLaterHint(connection, entry)];
 }
 
 /** Returns a hint to find the run later: by its key if the service keeps keys, else among the runs since its creation. */
-function laterHint({ advise, client }: Advising, { time, clockOffsetMs = 0 }: JournalEntry): string {
+function findLaterHint({ advise, client }: Advising, { time, clockOffsetMs = 0 }: JournalEntry): string {
   if (client.keepsIdempotencyKeys === true) return `Look for it with: ${advise('runs', 'wait', '--last')}`;
   const since = new Date(Math.floor((Date.parse(time) + clockOffsetMs) / 1000) * 1000).toISOString();
   return `Look for it with: ${advise('runs', 'list', '--since', since.replace('.000', ''))}`;
@@ -122,7 +122,7 @@ export function endedBeforeAnswer(
     reason instanceof TimeIsUp
       ? 'the creation has not been answered, and a run may go on'
       : 'a run may have been started and may go on';
-  const hints = [...describeCandidates(connection, candidates), laterHint(connection, entry)];
+  const hints = [...describeCandidates(connection, candidates), findLaterHint(connection, entry)];
   return endedEarly(reason, message, { hints });
 }
 

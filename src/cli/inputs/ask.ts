@@ -43,10 +43,10 @@ export async function askForInputs(
   }
   const images = [...supplied.images];
   const files: string[] = [];
-  for (const [at, field] of fields.images.entries()) {
-    if (images[at] !== undefined) continue;
-    const file = await askForImage(ctx, field, { at, of: fields.images.length });
-    images[at] = await openImage(ctx, file);
+  for (const [index, field] of fields.images.entries()) {
+    if (images[index] !== undefined) continue;
+    const file = await askForImage(ctx, field, { at: index, of: fields.images.length });
+    images[index] = await openImage(ctx, file);
     files.push(field.name === undefined ? file : `${field.name}=${file}`);
   }
   return {

@@ -93,7 +93,9 @@ function wrongChoice(
 
 function missing(fields: InputFields, { text, images }: Inputs): CliError | undefined {
   const texts = fields.text.filter(({ key, required }) => required && !text.has(key));
-  const pictures = fields.images.flatMap((field, at) => (images[at] === undefined ? [{ field, at }] : []));
+  const pictures = fields.images.flatMap((field, index) =>
+    images[index] === undefined ? [{ field, at: index }] : [],
+  );
   const names = [...texts.map(({ key }) => key), ...pictures.map(({ field, at }) => imageLabel(field, at))];
   if (names.length === 0) return undefined;
   const byName = pictures.flatMap(({ field: { name } }) =>

@@ -22,7 +22,7 @@ import {
 } from './input-fields.ts';
 
 /** More images than any prompt needs. */
-const MOST_IMAGES = 100;
+const MAX_IMAGES = 100;
 const UNKNOWN: InputFields = { known: false, text: [], images: [] };
 
 /**
@@ -117,7 +117,7 @@ function boundsOf(multiple: unknown): TextField['multiple'] {
 
 const JTD_KEYWORDS = ['properties', 'optionalProperties', 'additionalProperties', 'definitions', 'metadata'];
 /** Maximum number of references to follow between definitions. */
-const MOST_REFERENCES = 10;
+const MAX_REFERENCES = 10;
 
 /** Returns the JSON Type Definition of the inputs, but not an input that happens to have that name. */
 function jtdIn(config: unknown): UncheckedObject | undefined {
@@ -175,7 +175,7 @@ function describeProperty(
 /** Follows `{ref: name}` into the definitions. @throws {UnknownShape} if it leads nowhere */
 function resolve(form: unknown, definitions: unknown): UncheckedObject {
   let target = form;
-  for (let step = 0; step < MOST_REFERENCES; step += 1) {
+  for (let step = 0; step < MAX_REFERENCES; step += 1) {
     const name = ownProperty(target, 'ref');
     if (typeof name !== 'string') return requireObject(target);
     target = ownProperty(definitions, name);
@@ -197,13 +197,13 @@ function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefi
   const isOther = inputs !== undefined && !Array.isArray(inputs) && places.length + counts.length === 0;
   if (isOther && !(isJsonObject(inputs) && Object.keys(inputs).length === 0)) throw new UnknownShape();
   const lists = [...places, ...counts.map(unnamedImages)].map(list => listOf(list).map(imageField));
-  if (lists.some(images => images.length > MOST_IMAGES)) throw new UnknownShape();
+  if (lists.some(images => images.length > MAX_IMAGES)) throw new UnknownShape();
   return lists.find(images => images.length > 0) ?? lists[0] ?? (inputs === undefined ? undefined : []);
 }
 
 function unnamedImages(count: unknown): readonly UncheckedObject[] {
   const length = countOf(count);
-  if (length === undefined || length > MOST_IMAGES) throw new UnknownShape();
+  if (length === undefined || length > MAX_IMAGES) throw new UnknownShape();
   return Array.from({ length }, () => ({}));
 }
 

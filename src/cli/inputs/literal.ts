@@ -17,7 +17,7 @@ export class Literal {
 }
 
 /** More values than any inputs have; aliases of aliases in a few lines of YAML can expand to more. */
-const MOST_VALUES = 100_000;
+const MAX_VALUES = 100_000;
 
 /**
  * Returns the text to send for a value: numbers and booleans as written, lists and objects as JSON. Undefined for null, and
@@ -27,7 +27,7 @@ export function inputText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (value instanceof Literal) return value.source;
   if (!isJsonObject(value) && !Array.isArray(value)) return undefined;
-  return jsonText(value, { left: MOST_VALUES });
+  return jsonText(value, { left: MAX_VALUES });
 }
 
 function jsonText(value: unknown, values: { left: number }): string | undefined {
@@ -75,8 +75,8 @@ function literalOf(value: unknown, mark: string): Literal | undefined {
 function markLiterals(json: string, mark: string): string {
   // With escaped quotes rewritten, every second part between quotes is the content of a string.
   const parts = json.replace(/\\["\\]/gu, escape => (escape === '\\"' ? '\\u0022' : '\\u005c')).split('"');
-  const markedParts = parts.map((part, at) =>
-    at % 2 === 1 ? part : part.replace(/-?\d[\d.eE+-]*|true|false/gu, `{${mark}:"$&"}`),
+  const markedParts = parts.map((part, index) =>
+    index % 2 === 1 ? part : part.replace(/-?\d[\d.eE+-]*|true|false/gu, `{${mark}:"$&"}`),
   );
   return markedParts.join('"');
 }

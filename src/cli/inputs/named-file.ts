@@ -1,8 +1,8 @@
 import path from 'node:path';
 import {
   inspectNamedFile,
-  MOST_NAMED_BYTES,
-  MOST_NAMED_FILES,
+  MAX_NAMED_BYTES,
+  MAX_NAMED_FILES,
   type NamedFile,
   type NamedFiles,
   namesOtherComputer,
@@ -25,7 +25,7 @@ export interface NamingFolder {
 }
 
 /** Maximum size of a named file, in bytes. */
-const LARGEST = 20 * 1024 * 1024;
+const MAX_NAMED_FILE_BYTES = 20 * 1024 * 1024;
 
 /**
  * Checks the real path of a file that another file names, before it is opened.
@@ -47,18 +47,18 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
   }
   if (fault === 'irregular') throw new CaseFault(`${file} is not a regular file`);
   if (fault === 'large') throw new CaseFault(`${file} is larger than 20 MiB`);
-  if (fault !== undefined) throw new CaseFault(`${file} is one file too many: ${tooMany(fault)}`);
+  if (fault !== undefined) throw new CaseFault(`${file} is one file too many: ${tooManyText(fault)}`);
 }
 
-function tooMany(fault: 'many' | 'much'): string {
+function tooManyText(fault: 'many' | 'much'): string {
   return fault === 'many'
-    ? `a file may name ${MOST_NAMED_FILES.toLocaleString('en')} different ones`
-    : `those that a file names may have ${MOST_NAMED_BYTES / 1024 / 1024} MiB in all`;
+    ? `a file may name ${MAX_NAMED_FILES.toLocaleString('en')} different ones`
+    : `those that a file names may have ${MAX_NAMED_BYTES / 1024 / 1024} MiB in all`;
 }
 
 function namedFileFault(file: string, folder: string | undefined, counted?: NamedFiles): NamedFile['fault'] {
   try {
-    return inspectNamedFile(file, folder, LARGEST, counted).fault;
+    return inspectNamedFile(file, folder, MAX_NAMED_FILE_BYTES, counted).fault;
   } catch {
     // The reader reports a missing file.
     return undefined;

@@ -4,7 +4,7 @@ import type { Choice } from '../questions/types.ts';
 import { acceptedOptions } from './flags.ts';
 
 /** Maximum wait for something optional, in milliseconds. */
-const LONGEST_WAIT_MS = 5000;
+const TIMEOUT_MS = 5000;
 
 /** Facts from a prompt's search result; undefined if unknown. */
 interface ChosenPrompt {
@@ -21,7 +21,7 @@ export async function pickOptions(
   prompt: ChosenPrompt,
 ): Promise<readonly string[]> {
   const all = await listedModels(ctx, connection);
-  const models = all.filter((model, at) => mayBeUsed(connection, prompt, model, at));
+  const models = all.filter((model, index) => mayBeUsed(connection, prompt, model, index));
   const accepted = acceptedOptions(models);
   const chosen = new Map<string, string>();
   while (accepted.size > 0) {
@@ -40,7 +40,7 @@ async function listedModels(ctx: Context, connection: Connection): Promise<reado
   const { signal } = ctx;
   try {
     if (resources.cached() === undefined)
-      await resources.refresh({ signal, retries: 0, timeoutMs: LONGEST_WAIT_MS });
+      await resources.refresh({ signal, retries: 0, timeoutMs: TIMEOUT_MS });
     return await resources.models({ signal });
   } catch {
     ctx.signal.throwIfAborted();

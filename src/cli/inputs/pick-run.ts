@@ -97,7 +97,7 @@ interface PickedPrompt {
 
 /** Pause in typing before the service is asked, in milliseconds. */
 const PAUSE_MS = 250;
-const MOST_RECENT = 20;
+const MAX_RECENT = 20;
 
 /** Searches while the user types. Without words, offers aliases and the local prompts or those used before. */
 async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
@@ -150,7 +150,7 @@ async function localPrompts(ctx: Context, { client }: Connection): Promise<Choic
 function usedBefore({ prompts }: Connection): Choice<PickedPrompt>[] {
   const recent = prompts
     .all()
-    .slice(0, MOST_RECENT)
+    .slice(0, MAX_RECENT)
     .map(version => [version.promptId, { value: version, name: fieldText(version.title) }] as const);
   return [...new Map(recent).values()];
 }

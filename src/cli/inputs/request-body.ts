@@ -100,7 +100,7 @@ function imageParts(image: ImageSource): BodyPart[] {
 }
 
 function commaSeparated(groups: readonly BodyPart[][]): BodyPart[] {
-  return groups.flatMap((group, at) => (at === 0 ? group : [',', ...group]));
+  return groups.flatMap((group, index) => (index === 0 ? group : [',', ...group]));
 }
 
 /** Serialises a map, in which `__proto__` is a key like any other. */

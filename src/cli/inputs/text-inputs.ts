@@ -116,7 +116,10 @@ function documentOf(value: unknown, where: string): InputsDocument {
   }
   if (!isMap(textInputs)) throw usageError(`${where}textInputs must be a map of keys to values`);
   if (!Array.isArray(imageInputs)) throw usageError(`${where}imageInputs must be a list`);
-  return { values: textInputs, images: imageInputs.map((image, at) => readImageArgument(image, at, where)) };
+  return {
+    values: textInputs,
+    images: imageInputs.map((image, index) => readImageArgument(image, index, where)),
+  };
 }
 
 /** Returns true for the nested form. A flat map may have an input called `textInputs`, so the value's type decides. */

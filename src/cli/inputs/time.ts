@@ -4,7 +4,7 @@ const AGE = /^(\d+)(s|m|h|d|w)$/u;
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 const ISO_8601 = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/iu;
 // Unix seconds reach this in the year 5138, so a larger number was meant as milliseconds.
-const MOST_SECONDS = 100_000_000_000;
+const MAX_SECONDS = 100_000_000_000;
 
 /**
  * Parses a time to Unix seconds, from Unix seconds, ISO 8601 or an age such as `2h`.
@@ -36,7 +36,7 @@ function isDate(text: string): boolean {
 }
 
 function unixSeconds(seconds: number, text: string, flag: string): number {
-  if (seconds < MOST_SECONDS) return seconds;
+  if (seconds < MAX_SECONDS) return seconds;
   throw usageError(
     `${flag}: ${text} is too large for Unix seconds`,
     `Did you mean ${Math.floor(seconds / 1000)}? Divide milliseconds by 1000.`,

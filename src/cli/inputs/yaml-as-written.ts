@@ -15,7 +15,7 @@ export function parseYamlAsWritten(source: string, what: string): unknown {
 }
 
 /** Maximum depth, deeper than any inputs; it also refuses an alias that contains itself. */
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 
 interface DocumentReading {
   readonly document: Document.Parsed;
@@ -26,7 +26,7 @@ interface DocumentReading {
 }
 
 function valueAsWritten(node: unknown, reading: DocumentReading, depth: number): unknown {
-  if (depth > DEEPEST) throw usageError(`${reading.what} is nested too deeply`);
+  if (depth > MAX_DEPTH) throw usageError(`${reading.what} is nested too deeply`);
   if (isAlias(node)) return aliased(node.resolve(reading.document), reading, depth + 1);
   if (isMap(node)) {
     return Object.fromEntries(

@@ -135,9 +135,9 @@ export class BatchJournal implements JobJournal {
   async forget(isForgotten: (id: string) => boolean): Promise<void> {
     for (const id of [...this.#states.keys()].filter(isForgotten)) this.#states.delete(id);
     for (const [key, record] of this.#handovers) {
-      const rows = record.handover.rows.map(([id, digest], at) =>
+      const rows = record.handover.rows.map(([id, digest], index) =>
         // Keep its place, because the names of the requests after it count the rows.
-        isForgotten(id) ? ([`${FORGOTTEN}${at + 1}`, digest] as const) : ([id, digest] as const),
+        isForgotten(id) ? ([`${FORGOTTEN}${index + 1}`, digest] as const) : ([id, digest] as const),
       );
       if (rows.every(([id]) => id.startsWith(FORGOTTEN))) this.#handovers.delete(key);
       else this.#handovers.set(key, { ...record, handover: { ...record.handover, rows } });

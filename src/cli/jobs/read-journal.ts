@@ -104,7 +104,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
     }
     if (event?.kind === 'begun') ({ facts } = event);
     if (facts === undefined) refuseJournal(file, line);
-    if (event) apply(content, event);
+    if (event) applyEvent(content, event);
   }
   if (torn?.line === 1 && !isBeginning(torn.text)) refuseJournal(file, torn.line);
   return { ...content, facts };
@@ -133,7 +133,10 @@ function refuseJournal(file: string, line: number): never {
   );
 }
 
-function apply({ states, verdicts, handovers, extras, earlier }: JournalContent, event: JournalEvent): void {
+function applyEvent(
+  { states, verdicts, handovers, extras, earlier }: JournalContent,
+  event: JournalEvent,
+): void {
   switch (event.kind) {
     case 'begun':
       if (event.facts['resumes'] === true) break;

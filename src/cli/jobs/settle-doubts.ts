@@ -47,7 +47,7 @@ export async function settleDoubts<D extends UnansweredCreation>(
     client.keepsIdempotencyKeys === true && keyIsKept(ctx, doubt);
   const toSearch = doubts.filter(doubt => !isKept(doubt));
   const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
-  const settlements = new Map(toSearch.map((doubt, at) => [doubt, settlementOf(searches[at])]));
+  const settlements = new Map(toSearch.map((doubt, index) => [doubt, settlementOf(searches[index])]));
   // The list's answer may have shown that the service keeps keys.
   return doubts.map(doubt => [
     doubt,

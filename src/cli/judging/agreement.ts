@@ -69,7 +69,7 @@ export function agreementData({ rows, agreement, kappa, passes, itself, differ }
     passes,
     itself: itself ?? null,
     differ: differ.map(({ row, id, output, rubric, label, judge, reason }) => {
-      return { row, id, output, rubric, label: word(label), judge: word(judge), reason };
+      return { row, id, output, rubric, label: verdictWord(label), judge: verdictWord(judge), reason };
     }),
   };
 }
@@ -91,7 +91,8 @@ export function agreementLines({ rows, agreement, kappa, passes, itself, differ 
       ? []
       : [`the judge agrees with itself: ${shareText(itself)} of pairs of answers`]),
     ...differ.map(
-      ({ id, label, judge, reason }) => `row ${id}: label ${word(label)}, judge ${word(judge)}: ${reason}`,
+      ({ id, label, judge, reason }) =>
+        `row ${id}: label ${verdictWord(label)}, judge ${verdictWord(judge)}: ${reason}`,
     ),
   ];
 }
@@ -100,6 +101,6 @@ function shareText(share: number): string {
   return percentText(Number(share.toFixed(3)));
 }
 
-function word(passes: boolean): 'pass' | 'fail' {
+function verdictWord(passes: boolean): 'pass' | 'fail' {
   return passes ? 'pass' : 'fail';
 }

@@ -10,8 +10,8 @@ import type { OfferedPrompt, SessionPrompts } from './session-prompts.ts';
 /** Returns a prompt as the protocol lists it, with images as arguments after its texts. */
 export function listedPrompt({ name, title, description, config }: OfferedPrompt): Prompt {
   const { text, images } = describeConfig(config);
-  const ofImages = images.map(({ description: what }, at) => ({
-    name: imageArgumentName(at, images.length),
+  const ofImages = images.map(({ description: what }, index) => ({
+    name: imageArgumentName(index, images.length),
     description: `the URL of an image${what === undefined ? '' : `: ${what}`}`,
     required: true,
   }));
@@ -58,7 +58,7 @@ export async function renderedPrompt(
     throw usageError(`${name} can only be rendered by its service`, 'Run it with the tool run_prompt.');
   }
   const { images } = describeConfig(config);
-  const names = images.map((_, at) => imageArgumentName(at, images.length));
+  const names = images.map((_, index) => imageArgumentName(index, images.length));
   const texts = Object.fromEntries(Object.entries(args).filter(([key]) => !names.includes(key)));
   const urls = names.flatMap(image => args[image] ?? []);
   const { previewFromTexts } = await import('../../prompts/render/preview.ts');

@@ -12,7 +12,7 @@ import { usageError } from '../errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions } from '../inputs/flags.ts';
 import { type ImageFinder, isImageUrl, openImage } from '../inputs/images/image-source.ts';
-import { checkedInputs, openGivenImages, takeNamedImages } from '../inputs/images/place-images.ts';
+import { checkedInputs, openImages, takeNamedImages } from '../inputs/images/place-images.ts';
 import { inputText } from '../inputs/literal.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { resolveRun } from '../targets/run-name.ts';
@@ -50,7 +50,7 @@ export async function runPromptTool(
   budget.check(connection);
   const fields = describeConfig(version.config);
   const finder = imagesBelow(ctx);
-  const images = await openGivenImages(finder, textsArgument(args, 'images'));
+  const images = await openImages(finder, textsArgument(args, 'images'));
   const inputs = await takeNamedImages(fields, { text: textMapArgument(args, 'inputs'), images }, finder);
   const request: RunRequest = {
     promptVersionId: version.promptVersionId,
@@ -59,19 +59,19 @@ export async function runPromptTool(
   };
   await checkOptions(ctx, connection, request.promptVersionId, request.options);
   const body = buildRunBody(request);
-  const reservation = await untilGivenUp(
-    takeRoom(budget.reserve(connection, body, { estimatedCredits }), call.signal),
+  const reservation = await unlessCancelled(
+    reserveBudget(budget.reserve(connection, body, { estimatedCredits }), call.signal),
     call.signal,
   );
   const run = createAndFollow(ctx, connection, body, { ...call, reservation });
-  return await untilGivenUp(
+  return await unlessCancelled(
     run.then(ended => runResult(ctx, connection, ended)),
     call.signal,
   );
 }
 
 /** Waits for a reservation in the budget; releases it if the call is cancelled before. */
-async function takeRoom(room: Promise<Reservation>, signal: AbortSignal): Promise<Reservation> {
+async function reserveBudget(room: Promise<Reservation>, signal: AbortSignal): Promise<Reservation> {
   const reservation = await room;
   if (signal.aborted) reservation.refused();
   signal.throwIfAborted();
@@ -112,7 +112,7 @@ async function createAndFollow(
     if (identity.key === undefined) return;
     const isStopped = call.isSessionOver() && connection.embedded;
     identity.runId ??= await findRunIdByKey(connection, identity.key, ctx.signal).catch(() => undefined);
-    ctx.io.error(isStopped ? wayToRerun(connection, identity.runId) : wayToRun(connection, identity.runId));
+    ctx.io.error(isStopped ? rerunHint(connection, identity.runId) : runHint(connection, identity.runId));
   };
   return await withProgress(ctx, connection, identity, call, async ended => {
     call.signal.addEventListener('abort', () => void adviseWay(), { signal: ended });
@@ -133,13 +133,13 @@ async function createAndFollow(
   });
 }
 
-function wayToRun({ advise }: Connection, runId: string | undefined): string {
+function runHint({ advise }: Connection, runId: string | undefined): string {
   return runId === undefined
     ? `note: a call was cancelled; its run may go on, get the latest with: ${advise('runs', 'wait', '--last')}`
     : `note: a call was cancelled; run ${runId} goes on, get it with: ${advise('runs', 'wait', runId)}`;
 }
 
-function wayToRerun({ advise }: Connection, runId: string | undefined): string {
+function rerunHint({ advise }: Connection, runId: string | undefined): string {
   const again =
     runId === undefined
       ? `look for it with: ${advise('runs', 'list')}`
@@ -199,7 +199,7 @@ async function findRunIdByKey(
 }
 
 /** Returns the result of work; throws if the call is cancelled before. */
-async function untilGivenUp<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   work.catch(() => {});
   const givenUp = new Promise<never>((_, reject) => {
     const giveUp = (): void => reject(new Error('the call was cancelled'));

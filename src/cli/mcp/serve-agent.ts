@@ -309,6 +309,6 @@ function promptSummary({ name, title, description, config }: OfferedPrompt): Rec
       ...(choices !== undefined && { choices }),
       ...(value !== undefined && { default: value }),
     })),
-    images: images.map(({ description: what }, at) => what ?? imageArgumentName(at, images.length)),
+    images: images.map(({ description: what }, index) => what ?? imageArgumentName(index, images.length)),
   };
 }

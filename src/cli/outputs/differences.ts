@@ -26,9 +26,10 @@ function countedDifferences(one: string, other: string): DiffPart[] {
     removed.pop();
     added.pop();
   }
-  const differing = Array.from({ length: Math.max(removed.length, added.length) }, (_, at) => at).filter(
-    at => removed[at] !== added[at],
-  );
+  const differing = Array.from(
+    { length: Math.max(removed.length, added.length) },
+    (_, index) => index,
+  ).filter(at => removed[at] !== added[at]);
   const note = `${differing.length.toLocaleString('en')} lines differ; the first ${FIRST_LINES}:\n`;
   const shown = differing
     .slice(0, FIRST_LINES)

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { visible, withoutHiddenControls } from '../terminal/sanitise.ts';
 
 /** The part of the context that printing JSON needs. */
-type Printing = Pick<Context, 'checks' | 'globals' | 'io'>;
+type PrintContext = Pick<Context, 'checks' | 'globals' | 'io'>;
 
 /** Returns true if results are requested as JSON, by `--json` or `--query`. */
 export function wantsJson(ctx: Pick<Context, 'globals'>): boolean {
@@ -10,21 +10,21 @@ export function wantsJson(ctx: Pick<Context, 'globals'>): boolean {
 }
 
 /** Prints a value as JSON, or what `--query` selects from it; a selected string is printed bare. */
-export async function printValue(ctx: Printing, value: unknown): Promise<void> {
-  await ctx.io.out(await shownJson(ctx, value, 2));
+export async function printValue(ctx: PrintContext, value: unknown): Promise<void> {
+  await ctx.io.out(await formatJson(ctx, value, 2));
 }
 
 /** Prints one of many rows like `printValue`, on a line of its own. Returns false once the reader is gone. */
-export async function printRow(ctx: Printing, row: unknown): Promise<boolean> {
+export async function printRow(ctx: PrintContext, row: unknown): Promise<boolean> {
   return ctx.io.out(await jsonLine(ctx, row));
 }
 
 /** Returns the line that `printRow` prints. */
-export function jsonLine(ctx: Printing, row: unknown): Promise<string> {
-  return shownJson(ctx, row, 0);
+export function jsonLine(ctx: PrintContext, row: unknown): Promise<string> {
+  return formatJson(ctx, row, 0);
 }
 
-async function shownJson(ctx: Printing, value: unknown, indent: number): Promise<string> {
+async function formatJson(ctx: PrintContext, value: unknown, indent: number): Promise<string> {
   const { query } = ctx.globals;
   const { isTerminal } = ctx.io.stdout;
   if (query === undefined) return `${toJson(value, isTerminal, indent)}\n`;

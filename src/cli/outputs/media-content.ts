@@ -4,7 +4,7 @@ import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 
 /** Larger pictures and videos are left out of pages, in bytes. */
-export const MOST_ON_PAGE = 8 * 1024 * 1024;
+export const MAX_PAGE_MEDIA_BYTES = 8 * 1024 * 1024;
 
 /** The content of a picture or video output. */
 export interface MediaContent {
@@ -35,7 +35,7 @@ async function fetched(
   { forPage, signal }: { readonly forPage: boolean; readonly signal: AbortSignal },
 ): Promise<MediaContent> {
   const hash = createHash('sha256');
-  const bytes = await readMedia(client, url, { most: forPage ? MOST_ON_PAGE : 0, signal, hash });
+  const bytes = await readMedia(client, url, { most: forPage ? MAX_PAGE_MEDIA_BYTES : 0, signal, hash });
   const dataUrl = forPage && bytes !== undefined ? await mediaDataUrl(bytes) : undefined;
   return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
 }
@@ -61,7 +61,9 @@ export async function readMedia(
 /** Returns a saved file as a `data:` URL; undefined if it is not a picture or video, or too large for a page. */
 export async function fileDataUrl(file: string): Promise<string | undefined> {
   const stats = await stat(file);
-  return stats.isFile() && stats.size <= MOST_ON_PAGE ? mediaDataUrl(await readFile(file)) : undefined;
+  return stats.isFile() && stats.size <= MAX_PAGE_MEDIA_BYTES
+    ? mediaDataUrl(await readFile(file))
+    : undefined;
 }
 
 /** Returns a `data:` URL whose type is detected from the bytes, because a stated type may be wrong. */

@@ -3,7 +3,7 @@ import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { readJson } from '../../files/json.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
-import { JsonPastBound, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { fieldText, isJsonObject } from '../core/json-value.ts';
@@ -39,7 +39,7 @@ export async function readJsonFile(
 ): Promise<unknown> {
   const text = await readTextFile(file, cwd, where);
   try {
-    return parseBoundedJson(text.replace(/^\uFEFF/u, ''), LARGEST_JSON);
+    return parseBoundedJson(text.replace(/^\uFEFF/u, ''), MAX_JSON);
   } catch (error) {
     const fault = error instanceof JsonPastBound ? error.message : `is not JSON: ${messageOf(error)}`;
     throw usageError(`${where}: ${file} ${fault}`);

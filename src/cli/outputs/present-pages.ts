@@ -83,10 +83,10 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
     asking,
     collectRows(pages, rows => buffer.add(rows.map(cellsOf))),
   );
-  const shown = columns.map((column, at) => ({
+  const shown = columns.map((column, index) => ({
     ...column,
     plain: null,
-    cell: (row: Cell[]) => row[at] ?? '',
+    cell: (row: Cell[]) => row[index] ?? '',
   }));
   await presentList(ctx, buffer.rows, { columns: shown, ...(nothing !== undefined && { nothing }) });
   return value;
@@ -99,7 +99,7 @@ async function collectRows<T, R>(pages: Pages<T, R>, add: (rows: readonly T[]) =
 }
 
 /** Maximum size of buffered rows as JSON, in bytes; as values they take two to three times the memory. */
-const MOST_HELD = 64 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
 /** Rows that are shown only after all have arrived. */
 export interface RowBuffer<T> {
@@ -121,14 +121,14 @@ export function rowBuffer<T>(of: string, flag?: string): RowBuffer<T> {
     rows,
     add: more => {
       size += JSON.stringify(more).length;
-      if (size > MOST_HELD) throw listTooLarge(of, flag);
+      if (size > MAX_BUFFERED_BYTES) throw listTooLarge(of, flag);
       for (const row of more) rows.push(row);
     },
   };
 }
 
 function listTooLarge(of: string, flag?: string): Error {
-  const bound = `more than ${MOST_HELD / 1024 / 1024} MiB`;
+  const bound = `more than ${MAX_BUFFERED_BYTES / 1024 / 1024} MiB`;
   if (flag === undefined) return new ProtocolError(`the service's list of ${of} has ${bound}`);
   return usageError(
     `${flag}: the list of ${of} has ${bound}, which ${flag} would have to hold at once`,

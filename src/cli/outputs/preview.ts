@@ -6,9 +6,9 @@ import { graphicsOf } from '../terminal/pictures/graphics.ts';
 import { readMedia } from './media-content.ts';
 
 /** Maximum size of a picture to fetch for a preview, in bytes. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 /** Time limit of a preview, in milliseconds. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** Shows a small picture if the terminal can. After any fault there is just no preview. */
 export async function preview(
@@ -22,13 +22,13 @@ export async function preview(
   try {
     const bytes =
       file === undefined
-        ? await within(PATIENCE_MS, ctx.signal, signal =>
-            readMedia(connection.client, url, { most: MOST_BYTES, signal }),
+        ? await within(TIMEOUT_MS, ctx.signal, signal =>
+            readMedia(connection.client, url, { most: MAX_BYTES, signal }),
           )
         : await readFile(path.resolve(ctx.cwd, file));
     if (bytes === undefined) return;
     const { miniature } = await import('../terminal/pictures/miniature.ts');
-    await ctx.io.out(`${graphics.draw(await miniature(bytes, graphics.most))}\n`);
+    await ctx.io.out(`${graphics.draw(await miniature(bytes, graphics.maxSize))}\n`);
   } catch {
     ctx.signal.throwIfAborted();
   }

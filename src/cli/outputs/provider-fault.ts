@@ -40,11 +40,11 @@ export function errorsOf({ outputs }: Run): string {
 }
 
 /** Maximum number of warnings to show for a run. */
-const MOST_WARNINGS = 50;
+const MAX_WARNINGS = 50;
 
 /** Returns the warnings of a run: the options left out of its request to the model, one sentence each. */
 export function warningsOf({ warnings }: Run): string[] {
   return listOf(warnings)
     .filter(warning => typeof warning === 'string')
-    .slice(0, MOST_WARNINGS);
+    .slice(0, MAX_WARNINGS);
 }

@@ -6,7 +6,7 @@ import { CliError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
 /** Maximum length of an expression, in bytes. */
-const LONGEST_EXPRESSION = 16 * 1024;
+const MAX_EXPRESSION_BYTES = 16 * 1024;
 
 /**
  * Returns the fault of a JMESPath expression and its place; undefined if it can be evaluated.
@@ -17,8 +17,8 @@ export async function expressionFault(
   ctx: Pick<Context, 'checks'>,
   expression: string,
 ): Promise<ExpressionFault | undefined> {
-  if (Buffer.byteLength(expression) > LONGEST_EXPRESSION) {
-    throw new PastBound(`the expression is larger than ${LONGEST_EXPRESSION / 1024} KiB`);
+  if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) {
+    throw new PastBound(`the expression is larger than ${MAX_EXPRESSION_BYTES / 1024} KiB`);
   }
   return await (await ctx.checks()).perform('expressionFault', expression);
 }

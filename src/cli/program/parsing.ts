@@ -123,7 +123,9 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
 /** Replaces `--debug=body` by a flag of its own, because a flag with an optional value would swallow the next word. */
 export function withDebugBody(argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
-  return argv.map((word, at) => (word === '--debug=body' && (end < 0 || at < end) ? '--debug-body' : word));
+  return argv.map((word, index) =>
+    word === '--debug=body' && (end < 0 || index < end) ? '--debug-body' : word,
+  );
 }
 
 /** Returns the global flags and the command's models file. @throws {CliError} USAGE_ERROR for an invalid duration */

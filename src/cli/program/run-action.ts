@@ -47,12 +47,12 @@ async function runForExitCode(
     await checkQueryOf(ctx);
     return await withGracePeriod(ctx.signal, run(ctx));
   } catch (error) {
-    const reason: unknown = ctx.signal.aborted && !saysHowItEnded(error) ? ctx.signal.reason : error;
+    const reason: unknown = ctx.signal.aborted && !isAboutStop(error) ? ctx.signal.reason : error;
     return await reportError(reason);
   }
 }
 
-function saysHowItEnded(error: unknown): boolean {
+function isAboutStop(error: unknown): boolean {
   return error instanceof Interrupted || (error instanceof CliError && error.exitCode === EXIT.waitTimeout);
 }
 

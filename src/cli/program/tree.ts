@@ -17,7 +17,7 @@ export interface TreeOptions {
 }
 
 /** Maximum width of help, in columns, on any terminal. */
-const WIDEST = 80;
+const MAX_WIDTH = 80;
 
 const EXAMPLES = [
   'run hello -i name=Ada    # a sample prompt, on the embedded service',
@@ -151,12 +151,12 @@ function examplesOf(examples: readonly string[], columns: number): string {
 }
 
 function widthOfHelp({ stream }: HelpTerminal): number {
-  return Math.min(stream.columns || WIDEST, WIDEST);
+  return Math.min(stream.columns || MAX_WIDTH, MAX_WIDTH);
 }
 
 /** Returns a row of a list in help: the term, and its text in the next column or below it. */
 function rowOfHelp(this: Help, term: string, width: number, text: string): string {
-  return wrappedRow(`  ${term.padEnd(width)}  `, text, this.helpWidth ?? WIDEST);
+  return wrappedRow(`  ${term.padEnd(width)}  `, text, this.helpWidth ?? MAX_WIDTH);
 }
 
 function optionOf([flags, description, traits = {}]: FlagSpec): Option {

@@ -10,12 +10,12 @@ import { textQuestion } from './text-question.ts';
 import type { Choice, Prompter, PrompterOptions, Question } from './types.ts';
 
 /** Maximum number of visible list lines, and the lines that a question needs besides. */
-const MOST_LINES = 10;
+const MAX_LINES = 10;
 const OTHER_LINES = 8;
-const FEWEST_LINES = 3;
+const MIN_LINES = 3;
 /** Columns for the mark before a question, or for the cursor and tick of a choice. */
-const BESIDE_MESSAGE = 4;
-const BESIDE_CHOICE = 5;
+const MESSAGE_MARGIN = 4;
+const CHOICE_MARGIN = 5;
 
 /** Returns a prompter that draws questions in place with @inquirer/prompts. */
 export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> {
@@ -24,13 +24,13 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
   const ask = <T>(signal: AbortSignal, prompt: (place: QuestionStreams) => Promise<T>): Promise<T> =>
     untilLeft(options, signal, prompt);
   const shared = ({ message, description }: Question, ...moreKeys: KeyHints) => ({
-    message: fitted(message, columns() - BESIDE_MESSAGE),
-    pageSize: Math.max(FEWEST_LINES, Math.min(MOST_LINES, io.stderr.rows - OTHER_LINES)),
+    message: fitted(message, columns() - MESSAGE_MARGIN),
+    pageSize: Math.max(MIN_LINES, Math.min(MAX_LINES, io.stderr.rows - OTHER_LINES)),
     theme: questionTheme(options, description, moreKeys),
   });
   const listed = <T>({ value, name, description }: Choice<T>) => ({
     value,
-    name: fitted(name, columns() - BESIDE_CHOICE),
+    name: fitted(name, columns() - CHOICE_MARGIN),
     ...(description && { description: paragraph(description, columns()) }),
   });
 
@@ -77,7 +77,7 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
         ...shared(question, ['type', 'to find']),
         ...(standard !== undefined && { default: standard }),
       };
-      if (choices.length <= MOST_LINES) {
+      if (choices.length <= MAX_LINES) {
         return ask(signal, place => select({ ...config, choices: choices.map(listed), loop: false }, place));
       }
       const source = (words = '') => matchingChoices(choices, words).map(listed);

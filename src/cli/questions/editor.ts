@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { NOT_FROM_HERE, shellProgram, windowsProgram } from '../../files/programs.ts';
+import { NO_CURRENT_DIRECTORY, shellProgram, windowsProgram } from '../../files/programs.ts';
 import type { Env } from '../core/types.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -39,7 +39,7 @@ async function runEditor(file: string, { env, signal }: { env: Env; signal: Abor
   const child = spawn(command, words, {
     stdio: [STANDARD_INPUT, DRAWN_ON, DRAWN_ON],
     shell: process.platform === 'win32' && shellProgram(env),
-    env: { ...env, ...NOT_FROM_HERE },
+    env: { ...env, ...NO_CURRENT_DIRECTORY },
     signal,
   });
   const [code] = (await once(child, 'exit')) as [number | null];

@@ -10,7 +10,7 @@ import { resolveTypedPath } from './path-completion.ts';
 import type { AnswerCheck, Choice, Prompter, PrompterOptions, Question, SeveralQuestion } from './types.ts';
 
 /** Maximum length of a description, in columns. */
-const LONGEST = 400;
+const MAX_DESCRIPTION_WIDTH = 400;
 
 /** Returns a prompter with plain lines and numbered lists, for screen readers and dumb terminals. */
 export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 'list'> {
@@ -20,7 +20,7 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 
     signal: AbortSignal,
     validate: (line: string) => Validated<T> | Promise<Validated<T>>,
   ): Promise<T> => {
-    const about = description ? `. ${fitted(description, LONGEST)}` : '';
+    const about = description ? `. ${fitted(description, MAX_DESCRIPTION_WIDTH)}` : '';
     for (;;) {
       const typed = await readLine(`${oneLine(message)}${about}${hint}: `, { io, signal, hidden });
       const validated = await validate(typed);
@@ -108,9 +108,9 @@ type Validated<T> = { readonly answer: T } | { readonly problem: string };
 /** Returns the numbered choices, one per line. */
 export function numberedList<T>(choices: readonly Choice<T>[], columns: number): string {
   return choices
-    .map(({ name, description }, at) => {
+    .map(({ name, description }, index) => {
       const text = description ? `${name}: ${description}` : name;
-      return `${fitted(`  ${at + 1}. ${text}`, columns)}\n`;
+      return `${fitted(`  ${index + 1}. ${text}`, columns)}\n`;
     })
     .join('');
 }

@@ -47,7 +47,7 @@ function requestFields(request: RecordedRequest): Map<string, string | null> {
     ...Object.entries(runOptions).map(
       ([key, value]) => [`the option ${JSON.stringify(key)}`, value] as const,
     ),
-    ...imageInputs.map((image, at) => [`${IMAGE}${at + 1}`, image] as const),
+    ...imageInputs.map((image, index) => [`${IMAGE}${index + 1}`, image] as const),
     ['the model', model],
     ['the schema', schema],
     ['the repetition', String(repetition)],
@@ -57,13 +57,15 @@ function requestFields(request: RecordedRequest): Map<string, string | null> {
 type RequestFields = ReadonlyMap<string, string | null>;
 
 /** Maximum number of differences to name; a stranger's recording may differ in any number of inputs. */
-const MOST_NAMED = 20;
-const LONGEST_NAME = 100;
+const MAX_NAMED = 20;
+const MAX_NAME_LENGTH = 100;
 
 function difference(names: readonly string[], there: RequestFields, here: RequestFields): string {
   const texts = names
-    .slice(0, MOST_NAMED)
-    .map(name => `${shortened(name, LONGEST_NAME)} (${comparison(name, there.get(name), here.get(name))})`);
+    .slice(0, MAX_NAMED)
+    .map(
+      name => `${shortened(name, MAX_NAME_LENGTH)} (${comparison(name, there.get(name), here.get(name))})`,
+    );
   const rest = names.length - texts.length;
   return [...texts, ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ');
 }

@@ -5,14 +5,14 @@ import { readThrough, type Transport, type TransportRequest } from '../../client
 import { messageOf } from '../../files/error-utils.ts';
 import { LinkFault } from '../../files/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
-import { LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { toCliError } from '../core/failure.ts';
 import { fieldText, isJsonObject, listOf, ownProperty, type UncheckedObject } from '../core/json-value.ts';
 import type { RecordedRequest, Recorder, UncountedRequest } from '../core/recorder.ts';
 import {
-  MOST_MEDIA,
-  MOST_MEDIA_BYTES,
+  MAX_MEDIA,
+  MAX_MEDIA_BYTES,
   pathBelow,
   type RecordedAnswer,
   type RecordedMedia,
@@ -39,11 +39,11 @@ export interface RecordOptions {
   readonly providerKeys: () => Promise<readonly string[]>;
 }
 
-const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Time limit for fetching the media of a run, in milliseconds. */
-const LONGEST_FETCH_MS = 120_000;
+const FETCH_TIMEOUT_MS = 120_000;
 /** Maximum number of answers being written; further requests wait. */
-const MOST_PENDING = 8;
+const MAX_PENDING = 8;
 
 /**
  * Records every creation with its end, answers to other requests, and generated media. Keys are masked everywhere.
@@ -99,7 +99,7 @@ class ServiceRecorder implements Recorder {
     const place = pathBelow(this.#options.baseUrl, request.url);
     if (place === undefined) return transport.request(request);
     if (isKeptAsAnswer(request, place)) this.#refuseLink(RecordingDirectory.answerFileOf(place));
-    if (this.#pending.size >= MOST_PENDING) await Promise.race(this.#pending);
+    if (this.#pending.size >= MAX_PENDING) await Promise.race(this.#pending);
     return sendAndKeep(transport, request, answer => this.#recordLater(request, place, answer));
   }
 
@@ -182,10 +182,10 @@ async function sendAndKeep(
     let size = 0;
     for await (const chunk of response.body) {
       size += chunk.length;
-      if (size <= MOST_ANSWER_BYTES) chunks.push(chunk);
+      if (size <= MAX_ANSWER_BYTES) chunks.push(chunk);
       yield chunk;
     }
-    const body = size <= MOST_ANSWER_BYTES ? jsonEnvelope(Buffer.concat(chunks)) : undefined;
+    const body = size <= MAX_ANSWER_BYTES ? jsonEnvelope(Buffer.concat(chunks)) : undefined;
     const httpStatus = response.status;
     // 429, 502 and 503 are not answers to the request itself.
     if (body !== undefined && ![429, 502, 503].includes(httpStatus)) keep({ httpStatus, body });
@@ -194,7 +194,7 @@ async function sendAndKeep(
 
 function jsonEnvelope(bytes: Buffer): UncheckedObject | undefined {
   try {
-    const json = parseBoundedJson(bytes.toString('utf8'), LARGEST_JSON);
+    const json = parseBoundedJson(bytes.toString('utf8'), MAX_JSON);
     return isJsonObject(json) && typeof json['status'] === 'string' ? json : undefined;
   } catch {
     return undefined;
@@ -202,7 +202,7 @@ function jsonEnvelope(bytes: Buffer): UncheckedObject | undefined {
 }
 
 /** A shorter key of a provider is a placeholder, such as `ollama`, and its letters may be words of an answer. */
-const SHORTEST_PROVIDER_KEY = 16;
+const MIN_PROVIDER_KEY_LENGTH = 16;
 
 /** Returns a value in which keys are masked. */
 type Mask = <T>(value: T) => T;
@@ -210,7 +210,7 @@ type Mask = <T>(value: T) => T;
 /** Returns a function that masks the request's key, and those of providers, in its answer. */
 function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[]): Mask {
   const key = (headers['authorization'] ?? '').replace(/^Bearer /u, '');
-  const redaction = new Redaction(key, ...providerKeys.filter(one => one.length >= SHORTEST_PROVIDER_KEY));
+  const redaction = new Redaction(key, ...providerKeys.filter(one => one.length >= MIN_PROVIDER_KEY_LENGTH));
   return value => redaction.value(value);
 }
 
@@ -229,7 +229,7 @@ async function recordingOf(
   options: RecordOptions,
 ): Promise<Recording> {
   const body = httpStatus === 200 ? { ...envelope, data: typedRun(envelope['data']) } : envelope;
-  const { media, notKept } = await within(LONGEST_FETCH_MS, options.signal, signal =>
+  const { media, notKept } = await within(FETCH_TIMEOUT_MS, options.signal, signal =>
     keepMedia(directory, body, { ...options, signal }),
   );
   const runId = fieldText(ownProperty(body['data'], 'runId'));
@@ -267,10 +267,10 @@ async function keepMedia(
 ): Promise<{ media: RecordedMedia[]; notKept: string[] }> {
   const media: RecordedMedia[] = [];
   const notKept: string[] = [];
-  let left = MOST_MEDIA_BYTES;
-  for (const [at, url] of mediaUrls(data).entries()) {
+  let left = MAX_MEDIA_BYTES;
+  for (const [index, url] of mediaUrls(data).entries()) {
     try {
-      if (at >= MOST_MEDIA) throw new TooBig(`a run has more than ${MOST_MEDIA}`);
+      if (index >= MAX_MEDIA) throw new TooBig(`a run has more than ${MAX_MEDIA}`);
       const { body, contentType = null } = await download(url, { signal });
       const { sha256, size } = await directory.writeMedia(body, left);
       left -= size;
@@ -278,7 +278,7 @@ async function keepMedia(
     } catch (error) {
       if (error instanceof LinkFault) throw error;
       if (error instanceof TooBig) notKept.push(url);
-      if (at <= MOST_MEDIA) note(`note: an output was not recorded: ${url}: ${messageOf(error)}`);
+      if (index <= MAX_MEDIA) note(`note: an output was not recorded: ${url}: ${messageOf(error)}`);
       if (signal.aborted) break;
     }
   }

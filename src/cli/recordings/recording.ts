@@ -6,7 +6,7 @@ import { readJson } from '../../files/json.ts';
 import { checkBelow } from '../../files/write-below.ts';
 import { replaceFile, writeUnderFreeName } from '../../files/write-file.ts';
 import type { EngineFault } from '../../models/engine.ts';
-import { LARGEST_JSON } from '../../wire/bounded-json.ts';
+import { MAX_JSON } from '../../wire/bounded-json.ts';
 import { byKey, type UncheckedObject } from '../core/json-value.ts';
 import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
 import { type CliError, configError } from '../errors.ts';
@@ -90,13 +90,13 @@ export class TooBig extends Error {
 }
 
 /** Maximum number of media of a run. */
-export const MOST_MEDIA = 64;
+export const MAX_MEDIA = 64;
 /** Maximum total size of the media of a run, in bytes. */
-export const MOST_MEDIA_BYTES = 256 * 1024 * 1024;
-const MOST_RECORDING_BYTES = 64 * 1024 * 1024;
+export const MAX_MEDIA_BYTES = 256 * 1024 * 1024;
+const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 /** Larger than the largest answer together with its request. */
-const MOST_RECORDED = { levels: LARGEST_JSON.levels + 10, values: 2 * LARGEST_JSON.values };
-const TOO_LARGE = `it is larger than ${MOST_RECORDING_BYTES / 1024 / 1024} MiB`;
+const MAX_FILE_BYTES = { levels: MAX_JSON.levels + 10, values: 2 * MAX_JSON.values };
+const TOO_LARGE = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
 
 /** A directory of recordings: `runs/`, `answers/` to other requests, and `media/` by SHA-256. */
 export class RecordingDirectory {
@@ -195,7 +195,7 @@ export class RecordingDirectory {
    * @throws {CliError} CONFIG_ERROR that names the recording
    */
   async checkMedia(file: string, media: readonly RecordedMedia[], checked: Set<string>): Promise<void> {
-    if (media.length > MOST_MEDIA) throw this.#damaged(file, `it names more than ${MOST_MEDIA} media`);
+    if (media.length > MAX_MEDIA) throw this.#damaged(file, `it names more than ${MAX_MEDIA} media`);
     for (const { sha256 } of media) {
       if (!checked.has(sha256)) await this.#checkMedium(file, sha256);
       checked.add(sha256);
@@ -206,8 +206,8 @@ export class RecordingDirectory {
     const place = path.join(this.directory, 'media', sha256);
     const stats = await lstat(place).catch(() => undefined);
     if (stats?.isFile() !== true) throw this.#damaged(file, `there is no file media/${sha256}`);
-    if (stats.size > MOST_MEDIA_BYTES) {
-      throw this.#damaged(file, `media/${sha256} is larger than ${MOST_MEDIA_BYTES / 1024 / 1024} MiB`);
+    if (stats.size > MAX_MEDIA_BYTES) {
+      throw this.#damaged(file, `media/${sha256} is larger than ${MAX_MEDIA_BYTES / 1024 / 1024} MiB`);
     }
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(place)) hash.update(chunk as Uint8Array);
@@ -227,7 +227,7 @@ export class RecordingDirectory {
     const fault = faultOf(content);
     if (fault !== undefined) throw new Error(`the answer does not follow the interface: ${fault}`);
     const text = `${JSON.stringify(content, undefined, 2)}\n`;
-    if (Buffer.byteLength(text) > MOST_RECORDING_BYTES) throw new TooBig(TOO_LARGE);
+    if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new TooBig(TOO_LARGE);
     await replaceFile({ folder: this.directory, name: file }, text);
   }
 
@@ -239,8 +239,8 @@ export class RecordingDirectory {
     const stats = await lstat(place).catch(() => undefined);
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
-    if (stats.size > MOST_RECORDING_BYTES) throw this.#damaged(file, TOO_LARGE);
-    const json = readJson(await readFile(place, 'utf8'), MOST_RECORDED);
+    if (stats.size > MAX_RECORDING_BYTES) throw this.#damaged(file, TOO_LARGE);
+    const json = readJson(await readFile(place, 'utf8'), MAX_FILE_BYTES);
     if ('fault' in json) throw this.#damaged(file, `it ${json.fault}`);
     const fault = faultOf(json.value);
     if (fault !== undefined) throw this.#damaged(file, fault);

@@ -1,6 +1,6 @@
-import { cutTo, type Interval, percentText } from './interval.ts';
+import { clampInterval, type Interval, percentText } from './interval.ts';
 import { meanOf } from './mean.ts';
-import { type CasePair, comparePairs, LEAST_PAIRS, type PairedDifference } from './paired.ts';
+import { type CasePair, comparePairs, MIN_PAIRS, type PairedDifference } from './paired.ts';
 import { type CaseRuns, intervalOf, rateOf } from './rates.ts';
 
 /** The mean rates of the same cases before and after a change, and their difference. */
@@ -34,8 +34,8 @@ export function verdictText(comparison: RateComparison, reference: string): stri
   const basis = `(p ${pText(p)}, ${pairs} ${pairs === 1 ? 'case' : 'cases'})`;
   const line = `${verdict}: ${rates}; the difference is ${pointsText(difference)} points, ${range} ${basis}`;
   if (verdict !== 'no difference shown') return line;
-  if (pairs < LEAST_PAIRS) {
-    return `${line}; fewer than ${LEAST_PAIRS} cases cannot show any difference`;
+  if (pairs < MIN_PAIRS) {
+    return `${line}; fewer than ${MIN_PAIRS} cases cannot show any difference`;
   }
   return `${line}; this many cases show a difference of ${pointsText(smallest).slice(1)} points four times out of five`;
 }
@@ -65,5 +65,5 @@ export function caseDifferenceInterval(before: CaseRuns, after: CaseRuns): Inter
   const [nowLow, nowHigh] = intervalOf(after);
   const down = Math.hypot(now - nowLow, oldHigh - old);
   const up = Math.hypot(nowHigh - now, old - oldLow);
-  return cutTo([now - old - down, now - old + up], -1, 1);
+  return clampInterval([now - old - down, now - old + up], -1, 1);
 }

@@ -8,7 +8,7 @@ import type { Interval } from './interval.ts';
 const RULED_OUT = Math.log(20);
 
 /** More answers than anyone would wait for. */
-const MOST_FURTHER = 10_000;
+const MAX_FURTHER_RUNS = 10_000;
 
 /**
  * Returns the logarithm of the evidence against a true rate r, in either direction: of 1/((n+1)·C(n,s)·rˢ·(1−r)ⁿ⁻ˢ) for
@@ -78,7 +78,7 @@ export function furtherRunsNeeded(required: number, passed: number, runs: number
     const all = runs + further;
     return isDecided(required, (passed / runs) * all, all);
   };
-  if (!decides(MOST_FURTHER)) return undefined;
+  if (!decides(MAX_FURTHER_RUNS)) return undefined;
   return firstFrom(1, decides);
 }
 

@@ -5,8 +5,8 @@ export type Interval = readonly [low: number, high: number];
 export const Z_95 = 1.959963984540054;
 
 /** Limits an interval to possible values. */
-export function cutTo([low, high]: Interval, least: number, most: number): Interval {
-  return [Math.max(least, low), Math.min(most, high)];
+export function clampInterval([low, high]: Interval, min: number, max: number): Interval {
+  return [Math.max(min, low), Math.min(max, high)];
 }
 
 /**
@@ -21,7 +21,7 @@ export function wilsonInterval(rate: number, trials: number): Interval {
   const middle = (rate + z2 / (2 * trials)) / (1 + z2 / trials);
   const reach =
     (Z_95 / (1 + z2 / trials)) * Math.sqrt((rate * (1 - rate)) / trials + z2 / (4 * trials * trials));
-  return cutTo([rate === 0 ? 0 : middle - reach, rate === 1 ? 1 : middle + reach], 0, 1);
+  return clampInterval([rate === 0 ? 0 : middle - reach, rate === 1 ? 1 : middle + reach], 0, 1);
 }
 
 /** Formats a share as a percentage with at most two decimals, such as `92.5 %`. */

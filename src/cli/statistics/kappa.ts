@@ -1,4 +1,4 @@
-import { cutTo, type Interval, Z_95 } from './interval.ts';
+import { clampInterval, type Interval, Z_95 } from './interval.ts';
 
 /** The verdicts of a label and a judge on one answer. */
 export interface Judgements {
@@ -43,5 +43,5 @@ export function cohensKappa(rows: readonly Judgements[]): Kappa | undefined {
   const variance =
     (onAgreed + onDiffering - (value - byChance * rest) ** 2) / (rows.length * (1 - byChance) ** 2);
   const reach = Z_95 * Math.sqrt(Math.max(0, variance));
-  return { value, interval: cutTo([value - reach, value + reach], -1, 1) };
+  return { value, interval: clampInterval([value - reach, value + reach], -1, 1) };
 }

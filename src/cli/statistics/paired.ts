@@ -1,7 +1,7 @@
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
-import { cutTo, type Interval, Z_95 } from './interval.ts';
+import { clampInterval, type Interval, Z_95 } from './interval.ts';
 import { meanInterval, meanOf, standardError, studentQuantile } from './mean.ts';
-import { areAllEqual, isAtLeast } from './nearly.ts';
+import { areAllEqual, isAtLeast } from './nearly-equal.ts';
 import { type CaseRuns, rateOf } from './rates.ts';
 
 export type PairedVerdict = 'worse' | 'better' | 'no difference shown';
@@ -28,7 +28,7 @@ export interface PairedDifference {
 const SIGNIFICANT = 0.05;
 
 /** Fewer pairs can't show any difference: five that all agree occur by chance too often (1 in 16). */
-export const LEAST_PAIRS = 6;
+export const MIN_PAIRS = 6;
 
 /** @param pairs at least one */
 export function comparePairs(pairs: readonly CasePair[]): PairedDifference {
@@ -48,13 +48,13 @@ function precisionOf(
   if (areAllEqual(differences)) {
     const reach = Z_95 ** 2 / (pairs + Z_95 ** 2);
     return {
-      interval: cutTo([difference - reach, difference + reach], -1, 1),
-      smallest: LEAST_PAIRS / pairs,
+      interval: clampInterval([difference - reach, difference + reach], -1, 1),
+      smallest: MIN_PAIRS / pairs,
     };
   }
   const quantiles = studentQuantile(0.975, pairs - 1) + studentQuantile(0.8, pairs - 1);
   return {
-    interval: cutTo(meanInterval(differences), -1, 1),
+    interval: clampInterval(meanInterval(differences), -1, 1),
     smallest: quantiles * standardError(differences),
   };
 }
@@ -78,8 +78,8 @@ function mcNemarP(differences: readonly number[]): number {
 }
 
 /** Up to this number of pairs, every combination of signs is tried. */
-const MOST_EXACT = 16;
-const DRAWS = 100_000;
+const MAX_EXACT_PAIRS = 16;
+const SAMPLE_COUNT = 100_000;
 /** Fixed, so that the same reports have the same verdict. */
 const SEED = 20_261_123;
 
@@ -89,7 +89,9 @@ const SEED = 20_261_123;
  */
 function signFlipP(differences: readonly number[]): number {
   const observed = Math.abs(differences.reduce((sum, difference) => sum + difference, 0));
-  return differences.length <= MOST_EXACT ? exactP(differences, observed) : drawnP(differences, observed);
+  return differences.length <= MAX_EXACT_PAIRS
+    ? exactP(differences, observed)
+    : sampledP(differences, observed);
 }
 
 /** Tries all combinations in the order of a Gray code, in which one sign changes at each step. */
@@ -111,14 +113,14 @@ function lowestBit(value: number): number {
   return 31 - Math.clz32(value & -value);
 }
 
-function drawnP(differences: readonly number[], observed: number): number {
+function sampledP(differences: readonly number[], observed: number): number {
   const changes = Float64Array.from(differences.filter(difference => difference !== 0));
   const random = xoroshiro128plus(SEED);
   let hits = 0;
-  for (let draw = 0; draw < DRAWS; draw++) {
+  for (let draw = 0; draw < SAMPLE_COUNT; draw++) {
     if (isAtLeast(Math.abs(withRandomSigns(changes, () => random.next())), observed)) hits++;
   }
-  return (hits + 1) / (DRAWS + 1);
+  return (hits + 1) / (SAMPLE_COUNT + 1);
 }
 
 function withRandomSigns(changes: Float64Array, next: () => number): number {

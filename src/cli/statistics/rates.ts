@@ -1,7 +1,7 @@
 import { sequenceInterval } from './confidence-sequence.ts';
-import { cutTo, type Interval, wilsonInterval } from './interval.ts';
+import { clampInterval, type Interval, wilsonInterval } from './interval.ts';
 import { meanInterval, meanOf } from './mean.ts';
-import { areAllEqual } from './nearly.ts';
+import { areAllEqual } from './nearly-equal.ts';
 
 /** The number of runs of a case, and how many of them passed. */
 export interface CaseRuns {
@@ -49,7 +49,7 @@ export function summarizeRates(cases: readonly CaseRuns[]): RateSummary | undefi
 function intervalOver(cases: readonly CaseRuns[], rates: readonly number[], rate: number): Interval {
   const repeats = cases.some(({ runs }) => runs > 1);
   if (!repeats || areAllEqual(rates)) return wilsonInterval(rate, cases.length);
-  return cutTo(meanInterval(rates), 0, 1);
+  return clampInterval(meanInterval(rates), 0, 1);
 }
 
 /**
@@ -62,8 +62,8 @@ function passK(cases: readonly CaseRuns[]): ReadonlyMap<number, number> {
   const allPass = cases.map(() => 1);
   for (let k = 1; k <= most; k++) {
     // C(passed, k) / C(runs, k), from that of k - 1
-    for (const [at, { passed, runs }] of cases.entries()) {
-      allPass[at] = ((allPass[at] ?? 0) * Math.max(0, passed - k + 1)) / (runs - k + 1);
+    for (const [index, { passed, runs }] of cases.entries()) {
+      allPass[index] = ((allPass[index] ?? 0) * Math.max(0, passed - k + 1)) / (runs - k + 1);
     }
     chances.set(k, meanOf(allPass));
   }

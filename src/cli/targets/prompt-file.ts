@@ -18,7 +18,7 @@ export function aliasOrName(ctx: Context, target: string): string {
 }
 
 /** Matches characters of file names that no slug has. */
-const FILE = /[./\\]/u;
+const FILE_CHARACTERS = /[./\\]/u;
 
 /** The origin of a target. Only the user may name a revision, because git reads the configuration of the file's folder. */
 export type TargetSource = 'command line' | 'elsewhere';
@@ -46,7 +46,7 @@ function fileOrRevision(ctx: Context, target: string): NamedPromptFile | undefin
   const name = aliasOrName(ctx, target);
   const at = name.lastIndexOf(REVISION_MARK);
   const file = at < 0 ? name : name.slice(0, at);
-  if (!FILE.test(file)) return undefined;
+  if (!FILE_CHARACTERS.test(file)) return undefined;
   const absolute = path.resolve(ctx.cwd, file);
   if (at >= 0) return { name, path: absolute, revision: name.slice(at + REVISION_MARK.length) };
   return isRegularFile(absolute, name) ? { name, path: absolute, revision: undefined } : undefined;
@@ -120,7 +120,7 @@ async function noteUsableProvider({ env, io }: Context): Promise<void> {
 }
 
 /** The model and config that replace those of a prompt. */
-export interface VersionWanted {
+export interface VersionOverrides {
   readonly model?: string | undefined;
   readonly config?: JsonObject | undefined;
 }
@@ -129,7 +129,7 @@ export interface VersionWanted {
 export async function versionOfFile(
   ctx: Context,
   file: NamedPromptFile,
-  { model, config }: VersionWanted = {},
+  { model, config }: VersionOverrides = {},
 ): Promise<{ readonly promptId: string; readonly promptVersionId: string; readonly config: unknown }> {
   const { withPromptFile } = await import('./git/revision.ts');
   return withPromptFile(ctx, file, content =>

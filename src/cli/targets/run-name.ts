@@ -4,7 +4,7 @@ import { notFoundError, usageError } from '../errors.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 
 /** Minimum length of the beginning of a run id. */
-const FEWEST_CHARACTERS = 6;
+const MIN_LENGTH = 6;
 const BEGINNING = /^[0-9a-f][0-9a-f-]*$/iu;
 
 /**
@@ -15,11 +15,8 @@ const BEGINNING = /^[0-9a-f][0-9a-f-]*$/iu;
  */
 export async function resolveRun(ctx: Context, connection: Connection, name: string): Promise<string> {
   if (isUuid(name) || !BEGINNING.test(name)) return name;
-  if (name.length < FEWEST_CHARACTERS) {
-    throw usageError(
-      `${name} is too short for a run`,
-      `Give at least ${FEWEST_CHARACTERS} characters of its id.`,
-    );
+  if (name.length < MIN_LENGTH) {
+    throw usageError(`${name} is too short for a run`, `Give at least ${MIN_LENGTH} characters of its id.`);
   }
   const { own, others: elsewhere } = await listedRuns(ctx, connection);
   const fits = (id: string): boolean => id.toLowerCase().startsWith(name.toLowerCase());

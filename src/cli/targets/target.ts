@@ -12,7 +12,7 @@ import {
   aliasOrName,
   promptFileOf,
   type TargetSource,
-  type VersionWanted,
+  type VersionOverrides,
   versionOfFile,
   withLocalStore,
 } from './prompt-file.ts';
@@ -62,7 +62,7 @@ export async function resolveTarget(
   return { promptVersionId, config: resolved.config, mayBePrompt: false };
 }
 
-interface TargetOptions extends VersionWanted {
+interface TargetOptions extends VersionOverrides {
   readonly source: TargetSource;
 }
 

@@ -13,16 +13,18 @@ import type { TerminalContext } from './terminal-context.ts';
 export function linkedUrl(ctx: TerminalContext, url: string, ownFiles: boolean): string {
   const target = ownFiles ? /^(?:https?|file):\/\//iu : /^https?:\/\//iu;
   const shown = oneLine(url);
-  return target.test(url) && URL.canParse(url) ? linked(ctx, shown, new URL(url).href) : linked(ctx, shown);
+  return target.test(url) && URL.canParse(url)
+    ? hyperlink(ctx, shown, new URL(url).href)
+    : hyperlink(ctx, shown);
 }
 
 /** Returns the path of a file that the command wrote, as a hyperlink if the terminal supports them. */
 export function linkedFile(ctx: TerminalContext, file: string): string {
-  return linked(ctx, file, pathToFileURL(path.resolve(ctx.cwd, file)).href);
+  return hyperlink(ctx, file, pathToFileURL(path.resolve(ctx.cwd, file)).href);
 }
 
 /** @param href must not contain anything that could end the escape sequence */
-function linked(ctx: TerminalContext, text: string, href?: string): string {
+function hyperlink(ctx: TerminalContext, text: string, href?: string): string {
   if (!ctx.io.stdout.isTerminal) return text;
   const shown = visible(text);
   return href === undefined || !hasHyperlinks(ctx.env)

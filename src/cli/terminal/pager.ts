@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { NOT_FROM_HERE, resolveProgram, shellProgram } from '../../files/programs.ts';
+import { NO_CURRENT_DIRECTORY, resolveProgram, shellProgram } from '../../files/programs.ts';
 import type { Env } from '../core/types.ts';
 import type { Io } from './io.ts';
 import type { TerminalContext } from './terminal-context.ts';
@@ -51,7 +51,7 @@ async function runPager(ctx: PagerContext, pager: string, text: string): Promise
   const child = spawn(pager, {
     shell: shellProgram(ctx.env),
     stdio: ['pipe', 'inherit', 'inherit'],
-    env: { LESS: 'FRX', LV: '-c', ...ctx.env, ...NOT_FROM_HERE },
+    env: { LESS: 'FRX', LV: '-c', ...ctx.env, ...NO_CURRENT_DIRECTORY },
   });
   const giveBack = ctx.onInterrupt(signal => {
     if (signal === 'SIGTERM') child.kill();

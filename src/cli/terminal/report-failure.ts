@@ -12,7 +12,7 @@ export function reportFailure(
 ): void {
   const { status, message, data, exitCode, hints, details = [] } = failure;
   if (options.json) {
-    const line = JSON.stringify({ status, message: withWayBack(failure), data, exitCode });
+    const line = JSON.stringify({ status, message: jsonMessage(failure), data, exitCode });
     io.error(io.stderr.isTerminal ? visible(line) : line);
   } else if (options.error instanceof QuestionLeft) {
     io.error('Cancelled.');
@@ -25,7 +25,7 @@ export function reportFailure(
 }
 
 // A single line, too, must say how to get a run that goes on.
-function withWayBack({ status, message, hints }: Failure): string {
+function jsonMessage({ status, message, hints }: Failure): string {
   return ['INTERRUPTED', 'WAIT_TIMEOUT'].includes(status) ? [message, ...hints].join('. ') : message;
 }
 

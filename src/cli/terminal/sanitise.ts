@@ -5,7 +5,7 @@ const HOSTILE =
 // The program's own sequences, such as colours, contain none of these.
 const NEVER_MEANT = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 /** Maximum length of a file name without its ending, in bytes of UTF-8. */
-const MOST_NAME_BYTES = 80;
+const MAX_NAME_BYTES = 80;
 
 /** Makes every control character of a text visible, except tab and newline, so that the text can't drive a terminal. */
 export function visible(text: string): string {
@@ -42,7 +42,7 @@ export function safeFileName(text: string): string {
     .replace(/[\s/\\:*?"<>|]+/gu, '_')
     .replace(/^[.\-_ ]+|(?<![. ])[. ]+$/gu, '')
     .replace(/\p{Surrogate}/gu, '_');
-  const name = withinBytes(harmless, MOST_NAME_BYTES);
+  const name = withinBytes(harmless, MAX_NAME_BYTES);
   return /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³])?(\.|$)/iu.test(name) ? `_${name}` : name;
 }
 

@@ -74,8 +74,8 @@ function octal(character: string): string {
  * `%` and `!`; a quote is written as two, so that what follows it is still quoted.
  */
 function cmdWord(word: string): string {
-  const parts = word.split(/([%!])/u).map((part, at) => {
-    if (at % 2 === 1) return `^${part}`;
+  const parts = word.split(/([%!])/u).map((part, index) => {
+    if (index % 2 === 1) return `^${part}`;
     return part === '' ? '' : `"${withBackslashesDoubled(part).replaceAll('"', '""')}"`;
   });
   return parts.join('') || '""';

@@ -24,7 +24,7 @@ export type Cell = string | { readonly text: string; readonly paint: (text: stri
 // The layout takes time that grows with the square of the rows.
 const ROWS_AT_A_TIME = 100;
 const GAP = '  ';
-const NARROWEST = 4;
+const MIN_WIDTH = 4;
 const NO_PADDING = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 };
 /** Lays out a table with a header, no wider than the terminal. */
 export async function terminalTable(
@@ -45,11 +45,11 @@ export async function terminalTable(
     }),
   );
   const head = shown.map(({ column }) => io.paint.bold(column.title));
-  return laidOut([head, ...cells], { colAligns: shown.map(({ column }) => column.align ?? 'left') });
+  return layOutTable([head, ...cells], { colAligns: shown.map(({ column }) => column.align ?? 'left') });
 }
 
 /** Lays out cells of one or more lines with cli-table3 and its options, separated by blanks only. */
-export async function laidOut(
+export async function layOutTable(
   rows: readonly (readonly string[])[],
   { chars, ...options }: TableConstructorOptions,
 ): Promise<string> {
@@ -109,10 +109,10 @@ function shownColumns(
   rows: readonly (readonly string[])[],
   measure: (text: string) => number,
 ): ShownColumn[] {
-  return columns.flatMap((column, at) => {
-    const width = rows.reduce((widest, row) => Math.max(widest, measure(row[at] ?? '')), 0);
+  return columns.flatMap((column, index) => {
+    const width = rows.reduce((widest, row) => Math.max(widest, measure(row[index] ?? '')), 0);
     const isEmpty = width === 0 && rows.length > 0;
-    return isEmpty ? [] : [{ column, at, width: Math.max(width, measure(column.title)) }];
+    return isEmpty ? [] : [{ column, at: index, width: Math.max(width, measure(column.title)) }];
   });
 }
 
@@ -140,7 +140,7 @@ function pathsFirst(a: ShownColumn, b: ShownColumn): number {
 /** Divides a very narrow terminal among the remaining columns. */
 function squeezed(shown: readonly ShownColumn[], available: number): ShownColumn[] {
   const share = Math.floor((available + GAP.length) / Math.max(shown.length, 1)) - GAP.length;
-  return shown.map(entry => ({ ...entry, width: Math.min(entry.width, Math.max(NARROWEST, share)) }));
+  return shown.map(entry => ({ ...entry, width: Math.min(entry.width, Math.max(MIN_WIDTH, share)) }));
 }
 
 function excessWidth(shown: readonly ShownColumn[], available: number): number {
@@ -162,10 +162,10 @@ function cutInMiddle(text: string, most: number): string {
 }
 
 function withShortIds(columns: readonly Column[], rows: readonly (readonly string[])[]): string[][] {
-  const shortened = columns.map(({ ids }, at) =>
-    ids === true ? shortIds(rows.map(row => row[at] ?? '')) : undefined,
+  const shortened = columns.map(({ ids }, index) =>
+    ids === true ? shortIds(rows.map(row => row[index] ?? '')) : undefined,
   );
-  return rows.map((row, number) => row.map((text, at) => shortened[at]?.[number] ?? text));
+  return rows.map((row, number) => row.map((text, index) => shortened[index]?.[number] ?? text));
 }
 
 /** Returns a cell with a run's status in its colour; an unknown status stays plain. */
@@ -181,12 +181,12 @@ export function runStatusCell({ io: { paint } }: Pick<TerminalContext, 'io'>, st
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/iu;
-const SHORTEST = 8;
+const MIN_ID_LENGTH = 8;
 
 /** Shortens identifiers to beginnings of one length that are still unique; other texts stay unchanged. */
 function shortIds(texts: readonly string[]): string[] {
   const ids = new Set(texts.filter(text => UUID.test(text)));
-  let length = SHORTEST;
+  let length = MIN_ID_LENGTH;
   while (new Set([...ids].map(id => id.slice(0, length))).size < ids.size) length += 1;
   return texts.map(text => (UUID.test(text) ? text.slice(0, length) : text));
 }

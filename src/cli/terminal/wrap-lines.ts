@@ -1,7 +1,7 @@
 import { Help } from 'commander';
 
 /** Minimum width of a text column; narrower text is hard to read and goes below its term. */
-const NARROWEST_TEXT = 24;
+const MIN_TEXT_WIDTH = 24;
 const BELOW = 6;
 
 /** Breaks lines that are too long between words. Indented lines hang; the text of `  term  text` stays in its column. */
@@ -14,7 +14,7 @@ export function wrapLines(text: string, columns: number): string {
 
 /** Returns a term, padded and indented, with its text in a column of its own, or below it if there is no room for one. */
 export function wrappedRow(term: string, text: string, columns: number): string {
-  if (columns - term.length >= NARROWEST_TEXT) return term + hanging(text, term.length, columns);
+  if (columns - term.length >= MIN_TEXT_WIDTH) return term + hanging(text, term.length, columns);
   return `${wrapLines(term.trimEnd(), columns)}\n${' '.repeat(BELOW)}${hanging(text, BELOW, columns)}`;
 }
 

@@ -7,7 +7,7 @@ import { failsGate, type Gate } from '../statistics/gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { BaselineComparison } from './baseline/compare-with-baseline.ts';
 import type { TestFile } from './cases/test-case.ts';
-import { type EntryResult, type FaultyTestFile, isNotDone } from './result.ts';
+import { type EntryResult, type FaultyTestFile, isUndoneByCap } from './result.ts';
 
 /** Reports the fault of a test file or of the whole test. */
 export function reportFile(ctx: Context, fault: FaultyTestFile['fault']): void {
@@ -21,7 +21,7 @@ export function reportFile(ctx: Context, fault: FaultyTestFile['fault']): void {
 
 /** Reports the cases that a cap left undone, and the way to continue. */
 export function reportCap(ctx: Context, { message, data }: CliError, results: readonly EntryResult[]): void {
-  const undone = results.filter(isNotDone).length;
+  const undone = results.filter(isUndoneByCap).length;
   if (undone === 0) return;
   const { flag } = data as { flag: string };
   const hints = [`To continue, add --resume and ${flag} <more> to the same command.`];
@@ -37,7 +37,7 @@ export function reportCap(ctx: Context, { message, data }: CliError, results: re
 }
 
 /** Reports once the fault that put cases off. */
-export function reportLeft(ctx: Context, results: readonly EntryResult[]): void {
+export function reportPostponed(ctx: Context, results: readonly EntryResult[]): void {
   const left = results.filter(({ repetitions }) => repetitions.some(({ isLeft }) => isLeft));
   const fault = left.flatMap(({ repetitions }) => repetitions).find(({ isLeft }) => isLeft)?.fault;
   if (fault === undefined) return;

@@ -104,12 +104,12 @@ export function decidingCount(
   repetitions: readonly (Repetition | undefined)[],
 ): { readonly runs: number } | undefined {
   let passed = 0;
-  for (const [at, repetition] of repetitions.entries()) {
+  for (const [index, repetition] of repetitions.entries()) {
     if (repetition === undefined) return undefined;
     // A case that can't be run has no rate, so more answers would only cost money.
-    if (repetition.fault !== undefined) return { runs: at + 1 };
+    if (repetition.fault !== undefined) return { runs: index + 1 };
     if (hasPassed(repetition)) passed += 1;
-    if (isDecided(required, passed, at + 1)) return { runs: at + 1 };
+    if (isDecided(required, passed, index + 1)) return { runs: index + 1 };
   }
   return undefined;
 }
@@ -148,7 +148,7 @@ export function statusTotals(results: readonly EntryResult[]) {
 
 /** Returns the totals as text, such as `2 passed, 1 failed` or, after `--resume`, `2 passed now, 3 before, 1 failed`. */
 export function totalsText(results: readonly EntryResult[]): string {
-  const notDone = results.filter(isNotDone).length;
+  const notDone = results.filter(isUndoneByCap).length;
   const { undecided, unchecked, faults: all } = statusTotals(results);
   const faults = all - notDone;
   return [
@@ -168,6 +168,6 @@ function countsNowAndBefore(results: readonly EntryResult[], status: EntryStatus
 }
 
 /** Returns true if a cap left a repetition undone. */
-export function isNotDone({ repetitions }: EntryResult): boolean {
+export function isUndoneByCap({ repetitions }: EntryResult): boolean {
   return repetitions.some(({ fault }) => fault?.exitCode === EXIT.capReached);
 }

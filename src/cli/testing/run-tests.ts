@@ -15,14 +15,14 @@ import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
 import { percentText } from '../statistics/interval.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { compareWithBaseline, refuseWithoutPair } from './baseline/compare-with-baseline.ts';
+import { compareWithBaseline, requirePair } from './baseline/compare-with-baseline.ts';
 import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
 import { updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { hasWords, needsJudge, readFiles } from './read-files.ts';
-import { reportCap, reportFile, reportLeft, reportLeftOut, testsExitCode } from './report-end.ts';
+import { reportCap, reportFile, reportLeftOut, reportPostponed, testsExitCode } from './report-end.ts';
 import { checkOutputs, isOnGithub, reportTests } from './report-tests.ts';
 import {
   type EntryResult,
@@ -70,7 +70,7 @@ export async function runRound(
   const { files, paths, entries, faults, judge, judged, baseline } = prepared;
   if (options.dryRun) return { files, code: await dryRunTests(ctx, entries, faults, { ...options, judge }) };
   if (baseline && entries.length > 0)
-    refuseWithoutPair(
+    requirePair(
       baseline,
       entries.map(({ entry }) => entry),
     );
@@ -96,11 +96,11 @@ export async function runRound(
     await reportTests(ctx, ordered, options.outputs, { media, budget, summary });
   }
   const beginning = round === undefined || ctx.isReplay ? '' : 'so far ';
-  for (const [at, line] of budget.spentLines('cases').entries()) {
-    ctx.io.note(`note: ${at === 0 ? beginning : ''}${line}`);
+  for (const [index, line] of budget.spentLines('cases').entries()) {
+    ctx.io.note(`note: ${index === 0 ? beginning : ''}${line}`);
   }
   if (budget.reached !== undefined) reportCap(ctx, budget.reached, results);
-  reportLeft(ctx, results);
+  reportPostponed(ctx, results);
   reportLeftOut(ctx, files, results);
   if (updated.faults.length > 0) throw updated.faults[0];
   const newRepetitions = ordered.flatMap(({ repetitions }) =>
@@ -153,7 +153,7 @@ function chosenFiles(files: readonly TestFile[], round: Round | undefined): read
 
 /** Sorts results as their cases stand in the files: cases without checks don't run with the others. */
 function inEntryOrder(results: readonly EntryResult[], entries: readonly PreparedEntry[]): EntryResult[] {
-  const places = new Map(entries.map(({ entry }, at) => [entry, at]));
+  const places = new Map(entries.map(({ entry }, index) => [entry, index]));
   const place = ({ entry }: EntryResult): number => places.get(entry) ?? places.size;
   return results.toSorted((one, other) => place(one) - place(other));
 }

@@ -1,7 +1,7 @@
 import { intervalText, percentText } from '../statistics/interval.ts';
 import { type RateSummary, summarizeRates } from '../statistics/rates.ts';
 import { type BaselineComparison, baselineLines } from './baseline/compare-with-baseline.ts';
-import type { Repeating } from './cases/repetitions.ts';
+import type { RepeatOptions } from './cases/repetitions.ts';
 import { type EntryResult, modelLabel } from './result.ts';
 
 /** The pass rates of a test with their intervals, without cases that could not be run. */
@@ -23,7 +23,7 @@ export const OWN_MODEL = "the prompt's own model";
 
 export function summarize(
   results: readonly EntryResult[],
-  { sure, maxRepeat }: Repeating,
+  { sure, maxRepeat }: RepeatOptions,
   baseline: BaselineComparison | undefined,
 ): TestSummary {
   const models = [...new Set(results.map(({ entry }) => modelLabel(entry)))];

@@ -1,6 +1,6 @@
 import type { Caps } from '../creation/caps.ts';
 import type { Gate } from '../statistics/gate.ts';
-import type { Repeating } from './cases/repetitions.ts';
+import type { RepeatOptions } from './cases/repetitions.ts';
 
 export type Reporter = 'junit' | 'json' | 'github' | 'html' | 'markdown';
 
@@ -30,7 +30,7 @@ export interface TestOptions {
   readonly allowOutside: boolean;
   readonly watch: boolean;
   readonly dryRun: boolean;
-  readonly repeating: Repeating;
+  readonly repeating: RepeatOptions;
   /** The path of the report to compare with, as given. */
   readonly baseline: string | undefined;
   readonly gate: Gate;

@@ -93,7 +93,7 @@ export class ProcessTree {
 }
 
 /** A tree whose process was killed before it could end it. */
-export interface LeftTree {
+export interface OrphanedTree {
   /** Its environment variable, as `NAME=value`. */
   readonly mark: string;
   /** Undefined if the process was killed before it could record it. */
@@ -103,8 +103,8 @@ export interface LeftTree {
 }
 
 /** Ends the rest of a tree, as far as the system can identify it. Never rejects. */
-export async function endLeftTree(
-  { mark, root, killed }: LeftTree,
+export async function endOrphanedTree(
+  { mark, root, killed }: OrphanedTree,
   env: ProgramStart['env'],
   platform: NodeJS.Platform = process.platform,
 ): Promise<void> {

@@ -57,11 +57,11 @@ export function addToModelsFile(
 
 function addModel(document: Document, model: string, provider: string, offered: OfferedModel): void {
   const { id, modality } = offered;
-  const entry = { model, modality, provider, ...(id !== model && { id }), ...extras(offered) };
+  const entry = { model, modality, provider, ...(id !== model && { id }), ...extraFields(offered) };
   sequenceOf(document).add(document.createNode(entry, { flow: true }));
 }
 
-function extras({ price, shutdownDate }: Partial<OfferedModel>): object {
+function extraFields({ price, shutdownDate }: Partial<OfferedModel>): object {
   return { ...(price && { price }), ...(shutdownDate !== undefined && { shutdown_date: shutdownDate }) };
 }
 
@@ -78,7 +78,7 @@ function hasNews({ price, shutdownDate }: OfferedModel, entry: ModelEntry): bool
 
 function fillIn(document: Document, { model }: ModelEntry, offered: OfferedModel): void {
   const item = sequenceOf(document).items.find(node => isMap(node) && node.get('model') === model);
-  for (const [key, value] of Object.entries(extras(offered))) {
+  for (const [key, value] of Object.entries(extraFields(offered))) {
     if (isMap(item) && !item.has(key)) item.set(key, document.createNode(value, { flow: true }));
   }
 }
@@ -116,17 +116,17 @@ function addProvider(
     ...(batch && { batch }),
   };
   if (!isMap(document.get('providers'))) document.set('providers', document.createNode({}));
-  const map = asBlock(document.get('providers') as YAMLMap);
+  const map = toBlockStyle(document.get('providers') as YAMLMap);
   map.set(name, document.createNode(entry, { flow: true }));
 }
 
 function sequenceOf(document: Document): YAMLSeq {
   if (!isSeq(document.get('models'))) document.set('models', document.createNode([]));
-  return asBlock(document.get('models') as YAMLSeq);
+  return toBlockStyle(document.get('models') as YAMLSeq);
 }
 
 /** Turns an empty collection to block style, with one item per line. */
-function asBlock<T extends YAMLMap | YAMLSeq>(node: T): T {
+function toBlockStyle<T extends YAMLMap | YAMLSeq>(node: T): T {
   if (node.items.length === 0) node.flow = false;
   return node;
 }

@@ -1,4 +1,4 @@
-import { durationMs, LONGEST_MS } from '../../files/duration.ts';
+import { durationMs, MAX_TIMER_MS } from '../../files/duration.ts';
 import { type FilePosition, faultAt } from '../../files/file-fault.ts';
 import { expressionFault } from '../../files/jmespath.ts';
 import type { YamlValue } from '../../files/yaml.ts';
@@ -22,7 +22,7 @@ const PROGRAM_FIELDS = [...COMMON_FIELDS, 'program', 'folder'];
 const ADDRESS_FIELDS = [...COMMON_FIELDS, 'address', 'method', 'headers', 'body'];
 
 const DEFAULT_TIMEOUT_MS = 10 * 60_000;
-const MOST_EXPRESSION_CHARACTERS = 16 * 1024;
+const MAX_EXPRESSION_LENGTH = 16 * 1024;
 const METHOD: FieldFormat = {
   pattern: /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/,
   rule: 'must be GET, POST, PUT, PATCH, DELETE or QUERY',
@@ -59,7 +59,7 @@ function readTimeout(fields: YamlFields): number {
   if (text === undefined) return DEFAULT_TIMEOUT_MS;
   const ms = durationMs(text);
   if (ms === undefined || ms === 0) throw fields.fault('timeout', 'must be a time such as 90s, 10m or 1h');
-  if (ms > LONGEST_MS) throw fields.fault('timeout', 'is longer than 24 days');
+  if (ms > MAX_TIMER_MS) throw fields.fault('timeout', 'is longer than 24 days');
   return ms;
 }
 
@@ -84,7 +84,7 @@ function readTokens(value: YamlValue): NonNullable<AnswerFields['tokens']> {
 
 function readExpression(value: YamlValue, name: string): string {
   const expression = value.text(name);
-  if (expression.length > MOST_EXPRESSION_CHARACTERS) throw faultAt(value, `${name} is longer than 16 KiB`);
+  if (expression.length > MAX_EXPRESSION_LENGTH) throw faultAt(value, `${name} is longer than 16 KiB`);
   const fault = expressionFault(expression);
   if (fault === undefined) return expression;
   const place = fault.at === undefined ? '' : `, at character ${fault.at + 1}`;

@@ -10,7 +10,7 @@ import { filledText, filledValue } from './placeholders.ts';
 import { timeText } from './program-engine.ts';
 import { readResult } from './read-answer.ts';
 import { imageDataUrl, placeholderValues, promptImages, type RunValues } from './values.ts';
-import { withoutSecrets } from './without-secrets.ts';
+import { maskSecrets } from './without-secrets.ts';
 
 /** Returns the engine that sends prompts to addresses in models.yaml. */
 export function addressEngine({ env }: { readonly env: Env }): Engine {
@@ -32,11 +32,11 @@ export function addressEngine({ env }: { readonly env: Env }): Engine {
         const answer = await ask(request, { job, env, signal });
         refuseEncoded(answer);
         const text = (await readBody(answer, MAX_ANSWER_BYTES)).toString('utf8');
-        return withoutSecrets(await readResult(job, declared, text), secrets);
+        return maskSecrets(await readResult(job, declared, text), secrets);
       } catch (error) {
         job.signal.throwIfAborted();
         if (timeout.aborted) return failedWith(`${model} took longer than ${timeText(declared.timeoutMs)}`);
-        return withoutSecrets(failedResult(job, error, request), secrets);
+        return maskSecrets(failedResult(job, error, request), secrets);
       }
     },
   };

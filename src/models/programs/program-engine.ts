@@ -7,13 +7,13 @@ import type { ProgramStart } from '../../files/program-line.ts';
 import { environmentWithoutKeys } from '../../files/programs.ts';
 import { type DeclaredProgram, usesPlaceholder } from '../declared.ts';
 import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
-import { programRecords } from './left-programs.ts';
+import { programRecords } from './orphaned-programs.ts';
 import { filledText, splitAtPlaceholders } from './placeholders.ts';
 import { OutputCollector, type ProgramOutput } from './program-output.ts';
 import { readFailed, readResult } from './read-answer.ts';
 import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
 import { placeholderValues, promptImages, type RunValues } from './values.ts';
-import { secretsIn, withoutSecrets } from './without-secrets.ts';
+import { maskSecrets, secretsIn } from './without-secrets.ts';
 
 export interface ProgramOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -24,7 +24,7 @@ export interface ProgramOptions {
 }
 
 /** Maximum time to wait for the rest of the output after the program has ended. */
-const OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
+const OUTPUT_GRACE_MS = { waits: 10, ms: 100 } as const;
 
 /** Returns the engine that runs programs in models.yaml. */
 export function programEngine(options: ProgramOptions): Engine {
@@ -40,7 +40,7 @@ export function programEngine(options: ProgramOptions): Engine {
       const about = { runId, model, inputs: inputs.texts, options: runOptions };
       const folder = await makeRunFolder(programRecords(options.dataDir), about);
       try {
-        return withoutSecrets(await runInFolder(folder, { job, declared, options }), secretsIn(options.env));
+        return maskSecrets(await runInFolder(folder, { job, declared, options }), secretsIn(options.env));
       } finally {
         await folder.remove();
       }
@@ -97,9 +97,9 @@ async function runInFolder(
 /** Writes each picture to a file; returns the paths. */
 async function writePictures(job: EngineJob, folder: string): Promise<string[]> {
   return await Promise.all(
-    promptImages(job).map(async ({ bytes, mediaType }, at) => {
+    promptImages(job).map(async ({ bytes, mediaType }, index) => {
       const ending = /^image\/(?:x-)?([a-z\d]+)/u.exec(mediaType)?.[1] ?? 'bin';
-      const file = path.join(folder, `${at + 1}.${ending}`);
+      const file = path.join(folder, `${index + 1}.${ending}`);
       await writeFile(file, bytes, { mode: 0o600 });
       return file;
     }),
@@ -154,8 +154,8 @@ async function collectOutput(
 /** Waits for the output in several steps, so that a process that was suspended meanwhile still reads what is there. */
 async function waitForOutput(closed: Promise<void>): Promise<void> {
   const isClosed = closed.then(() => true);
-  for (let waits = 0; waits < OUTPUT_GRACE.waits; waits += 1) {
-    if (await Promise.race([isClosed, delay(OUTPUT_GRACE.ms, false, { ref: false })])) return;
+  for (let waits = 0; waits < OUTPUT_GRACE_MS.waits; waits += 1) {
+    if (await Promise.race([isClosed, delay(OUTPUT_GRACE_MS.ms, false, { ref: false })])) return;
   }
 }
 
@@ -167,14 +167,14 @@ async function programResult(
 ): Promise<EngineResult> {
   const { model } = job.model;
   if (isTooLong) {
-    return failedWith(`${model} printed more than ${OutputCollector.mostMiB} MiB${after(complaint)}`);
+    return failedWith(`${model} printed more than ${OutputCollector.mostMiB} MiB${reasonSuffix(complaint)}`);
   }
   if (end?.code === 0) return await readResult(job, declared, answer);
   const { reason, ...facts } = await readFailed(job, declared, { answer, complaint });
   const failure =
     end === undefined
-      ? `took longer than ${timeText(declared.timeoutMs)}${after(complaint)}`
-      : `${endText(end)}${after(reason)}`;
+      ? `took longer than ${timeText(declared.timeoutMs)}${reasonSuffix(complaint)}`
+      : `${endText(end)}${reasonSuffix(reason)}`;
   return { ...failedWith(`${model} ${failure}`), ...facts };
 }
 
@@ -182,7 +182,7 @@ function endText({ code, signal }: ProgramEnd): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
 }
 
-function after(reason: string): string {
+function reasonSuffix(reason: string): string {
   return reason.trim() === '' ? '' : `: ${reason.trim()}`;
 }
 

@@ -12,13 +12,13 @@ export interface ProgramOutput {
   readonly end: ProgramEnd | undefined;
 }
 
-const MOST_MIB = 8;
+const MAX_MIB = 8;
 /** Maximum number of characters of standard error to keep. */
-const MOST_COMPLAINT = 2000;
+const MAX_STDERR_LENGTH = 2000;
 
 /** Collects the output of a program, up to a maximum. */
 export class OutputCollector {
-  static readonly mostMiB = MOST_MIB;
+  static readonly mostMiB = MAX_MIB;
   #chunks: Buffer[] = [];
   #length = 0;
   #isTooLong = false;
@@ -30,7 +30,7 @@ export class OutputCollector {
     stderr.on('error', () => {});
     stdout.on('data', (chunk: Buffer) => {
       this.#length += chunk.length;
-      if (this.#length <= MOST_MIB * 1024 * 1024) {
+      if (this.#length <= MAX_MIB * 1024 * 1024) {
         this.#chunks.push(chunk);
       } else if (!this.#isTooLong) {
         this.#isTooLong = true;
@@ -39,8 +39,8 @@ export class OutputCollector {
       }
     });
     stderr.setEncoding('utf8').on('data', (piece: string) => {
-      if (this.#complaint.length < MOST_COMPLAINT) {
-        this.#complaint = (this.#complaint + piece).slice(0, MOST_COMPLAINT);
+      if (this.#complaint.length < MAX_STDERR_LENGTH) {
+        this.#complaint = (this.#complaint + piece).slice(0, MAX_STDERR_LENGTH);
       }
     });
   }

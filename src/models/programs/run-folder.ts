@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { endLeftTree, type TreeRoot } from '../../files/bounds/process-tree.ts';
+import { endOrphanedTree, type TreeRoot } from '../../files/bounds/process-tree.ts';
 import { ownValue, parseJson } from '../../files/json.ts';
 import { lastAlive, lockFile } from '../../files/lock.ts';
 import { makeDirectory } from '../../files/write-below.ts';
@@ -81,14 +81,14 @@ export async function endRecorded(
     const release = lockFile({ folder: records, name });
     if (release === undefined) continue;
     try {
-      await endLeft(path.join(records, name), killed, env);
+      await endOrphaned(path.join(records, name), killed, env);
     } finally {
       release();
     }
   }
 }
 
-async function endLeft(
+async function endOrphaned(
   file: string,
   killed: number,
   env: Readonly<Record<string, string | undefined>>,
@@ -98,7 +98,7 @@ async function endLeft(
   if (typeof root === 'string' && path.basename(root).startsWith(PREFIX)) {
     const mark = `${RUN_VARIABLE}=${path.join(root, RUN_FILE)}`;
     const isKnown = typeof pid === 'number' && typeof began === 'number';
-    await endLeftTree({ mark, root: isKnown ? { pid, began } : undefined, killed }, env);
+    await endOrphanedTree({ mark, root: isKnown ? { pid, began } : undefined, killed }, env);
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
   }
   await rm(file, { force: true });

@@ -1,15 +1,15 @@
 import type { Env } from '../../files/programs.ts';
 import type { EngineResult } from '../engine.ts';
-import { withoutKeys } from '../providers/fault.ts';
+import { maskKeys } from '../providers/fault.ts';
 
 /** Masks secrets, and all that looks like a key, in the messages of a failed result. Returns any other result unchanged. */
-export function withoutSecrets(result: EngineResult, secrets: readonly string[]): EngineResult {
+export function maskSecrets(result: EngineResult, secrets: readonly string[]): EngineResult {
   if (!result.failed) return result;
   const spellings = secrets.flatMap(secret => [secret, encodeURIComponent(secret)]);
   return {
     ...result,
     outputs: result.outputs.map(output =>
-      output.type === 'error' ? { ...output, message: withoutKeys(output.message, ...spellings) } : output,
+      output.type === 'error' ? { ...output, message: maskKeys(output.message, ...spellings) } : output,
     ),
   };
 }

@@ -78,8 +78,8 @@ function batchPath(id: string): string {
 function batchBody(requests: readonly BatchRequest[]): TypedBody {
   return streamedBody('application/json', function* () {
     yield '{"requests":[';
-    for (const [at, { customId, parameters }] of requests.entries()) {
-      yield `${at === 0 ? '' : ','}{"custom_id":${JSON.stringify(customId)},"params":`;
+    for (const [index, { customId, parameters }] of requests.entries()) {
+      yield `${index === 0 ? '' : ','}{"custom_id":${JSON.stringify(customId)},"params":`;
       yield parameters;
       yield '}';
     }

@@ -1,4 +1,4 @@
-import { isJsonObject, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { isJsonObject, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
 import type { TypedBody } from '../providers/exchange.ts';
 import { ProviderFault } from '../providers/refusal.ts';
@@ -107,7 +107,7 @@ export function rethrowExpired(error: unknown): never {
 }
 
 /** Limits for the JSON of one result. */
-const BOUNDS = { ...LARGEST_JSON, values: 100_000 };
+const BOUNDS = { ...MAX_JSON, values: 100_000 };
 
 /** Yields the results in a file of lines. Skips lines that can't be read or are too long. */
 export async function* resultsIn(

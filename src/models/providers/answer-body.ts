@@ -1,5 +1,5 @@
 import { messageOf } from '../../files/error-utils.ts';
-import { isJsonObject, JsonPastBound, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { EngineJob } from '../engine.ts';
 import { boundedBody, type HttpAnswer, readBody, TooLong } from '../outgoing/request.ts';
 import type { ModelAnswer } from './answer.ts';
@@ -8,7 +8,7 @@ import { type Advice, inOneLine, ProviderFault, pageOrLine, reasonInBody } from 
 import { MAX_ANSWER_BYTES } from './send.ts';
 
 /** Limits for the JSON of an answer or of one event. */
-const BOUNDS = { ...LARGEST_JSON, values: 100_000 };
+const BOUNDS = { ...MAX_JSON, values: 100_000 };
 const PIECE_BYTES = 64 * 1024;
 
 /**

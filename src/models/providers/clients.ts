@@ -71,7 +71,7 @@ export function sharedEffort(effort: string | undefined): Pick<LanguageModelV4Ca
   return reasoning === undefined ? {} : { reasoning };
 }
 
-function defined<T>(values: Record<string, T | undefined>): Record<string, T> {
+function withoutUndefined<T>(values: Record<string, T | undefined>): Record<string, T> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   );
@@ -96,7 +96,7 @@ const COMPATIBLE = {
   },
   options: ({ effort, strict }) => ({
     providerOptions: {
-      openaiCompatible: defined({ reasoningEffort: effort, strictJsonSchema: strict }),
+      openaiCompatible: withoutUndefined({ reasoningEffort: effort, strictJsonSchema: strict }),
     },
   }),
   ratioAs: () => 'size',
@@ -119,7 +119,7 @@ function textOnly(
 function openAiOptions({ effort, strict, reasons }: Extras): ReturnType<ProviderInterface['options']> {
   return {
     providerOptions: {
-      openai: defined<string | boolean | null>({
+      openai: withoutUndefined<string | boolean | null>({
         reasoningEffort: effort,
         // With an effort the client requests a summary by default, which some accounts may not use.
         reasoningSummary: effort === undefined ? undefined : null,
@@ -195,7 +195,9 @@ const GOOGLE: ProviderInterface = {
 
 function claudeOptions({ effort }: Extras): ReturnType<ProviderInterface['options']> {
   // Otherwise the client requests JSON as a tool's input through a beta that does not validate it.
-  return { providerOptions: { anthropic: defined<string | boolean>({ effort, toolStreaming: false }) } };
+  return {
+    providerOptions: { anthropic: withoutUndefined<string | boolean>({ effort, toolStreaming: false }) },
+  };
 }
 
 const ANTHROPIC: ProviderInterface = {
@@ -264,7 +266,7 @@ export const CLIENTS = {
   groq: textOnly({
     language: async (settings, { id }) => (await import('@ai-sdk/groq')).createGroq(settings)(id),
     options: ({ effort, strict }) => ({
-      providerOptions: { groq: defined({ reasoningEffort: effort, strictJsonSchema: strict }) },
+      providerOptions: { groq: withoutUndefined({ reasoningEffort: effort, strictJsonSchema: strict }) },
     }),
     // Other models take JSON, but refuse a schema.
     json: ({ id }) => (/gpt-oss|kimi-k2|llama-4|qwen/.test(id) ? 'schema' : 'object'),
@@ -279,7 +281,9 @@ export const CLIENTS = {
   }),
   deepseek: textOnly({
     language: async (settings, { id }) => (await import('@ai-sdk/deepseek')).createDeepSeek(settings)(id),
-    options: ({ effort }) => ({ providerOptions: { deepseek: defined({ reasoningEffort: effort }) } }),
+    options: ({ effort }) => ({
+      providerOptions: { deepseek: withoutUndefined({ reasoningEffort: effort }) },
+    }),
     saysJson: true,
   }),
   fireworks: {

@@ -1,6 +1,6 @@
 import type { Env } from '../../files/programs.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
-import { isJsonObject, LARGEST_JSON, listAt, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
+import { isJsonObject, listAt, MAX_JSON, parseBoundedJson, valueAt } from '../../wire/bounded-json.ts';
 import type { InterfaceName, Price, Provider } from '../entry.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
@@ -129,7 +129,7 @@ function itemsIn(text: string, { addressName = 'its baseUrl' }: Provider): Recor
 
 function parseOrUndefined(text: string): unknown {
   try {
-    return parseBoundedJson(text, LARGEST_JSON);
+    return parseBoundedJson(text, MAX_JSON);
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
-import { isJsonObject, LARGEST_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import { isJsonObject, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { type HttpAnswer, type PiecewiseBody, readBody, USER_AGENT } from '../outgoing/request.ts';
 import type { Access } from './access.ts';
 import { ProviderFault } from './refusal.ts';
@@ -69,7 +69,7 @@ export async function exchangeJson(
   const text = (await readBody(answer, MAX_ANSWER_BYTES)).toString('utf8');
   let value: unknown;
   try {
-    value = parseBoundedJson(text, LARGEST_JSON);
+    value = parseBoundedJson(text, MAX_JSON);
   } catch {
     value = undefined;
   }

@@ -43,7 +43,7 @@ export async function explainFault(
 }> {
   const { provider, key } = access;
   const fault = providerFaultIn(thrown) ?? networkFault(thrown, provider);
-  const whole = withoutKeys(fault.what, key ?? '')
+  const whole = maskKeys(fault.what, key ?? '')
     .replace(/\s+/g, ' ')
     .trim();
   const short = whole.length > MAX_LENGTH ? `${whole.slice(0, MAX_LENGTH)}…` : whole;
@@ -104,7 +104,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
 
 /** Returns the fault for a network error. */
 export function networkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseUrl'>): ProviderFault {
-  const error = innermost(thrown);
+  const error = innermostCause(thrown);
   if (error instanceof ProxyFault) {
     return new ProviderFault(`can't be reached: ${error.message}`, {
       isRefused: true,
@@ -138,9 +138,10 @@ function wasNotSent(error: unknown, code: string | undefined): boolean {
 }
 
 /** Returns the innermost cause, which says most; if several addresses failed, that of the last. */
-function innermost(thrown: unknown): unknown {
-  if (thrown instanceof AggregateError && thrown.errors.length > 0) return innermost(thrown.errors.at(-1));
-  return thrown instanceof Error && thrown.cause !== undefined ? innermost(thrown.cause) : thrown;
+function innermostCause(thrown: unknown): unknown {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0)
+    return innermostCause(thrown.errors.at(-1));
+  return thrown instanceof Error && thrown.cause !== undefined ? innermostCause(thrown.cause) : thrown;
 }
 
 function hostOf(baseUrl: string): string {
@@ -148,19 +149,19 @@ function hostOf(baseUrl: string): string {
 }
 
 /** Minimum length of a key to mask everywhere: a shorter one could be any word of a message. */
-const SHORTEST_SECRET = 8;
+const MIN_SECRET_LENGTH = 8;
 
 /** Masks keys and passwords: providers repeat parts of a wrong key, and URLs may hold passwords. */
-export function withoutKeys(text: string, ...keys: readonly string[]): string {
+export function maskKeys(text: string, ...keys: readonly string[]): string {
   return keys
-    .reduce((shown, key) => withoutKey(shown, key), text)
-    .replace(/[\w*.-]+/g, withoutSecret)
+    .reduce((shown, key) => maskKey(shown, key), text)
+    .replace(/[\w*.-]+/g, maskSecret)
     .replace(/\bBearer\s+\S{6,}/gi, bearer => (/\d/.test(bearer) ? 'Bearer ***' : bearer))
     .replace(/\/\/[^/@\s]+@/g, '//***@');
 }
 
 /** Masks a word such as `sk-ab12cd…`, but not `key-value`: a secret has a digit, or a mask of the provider's own. */
-function withoutSecret(word: string): string {
+function maskSecret(word: string): string {
   const prefix = /\b(?:sk|pk|key)-/i.exec(word);
   if (prefix === null) return word;
   const secret = word.slice(prefix.index + prefix[0].length);
@@ -168,9 +169,9 @@ function withoutSecret(word: string): string {
 }
 
 /** Masks the key. A short one is masked only where the text calls it a key. */
-function withoutKey(text: string, key: string): string {
+function maskKey(text: string, key: string): string {
   if (key === '') return text;
-  if (key.length >= SHORTEST_SECRET) return text.replaceAll(key, '***');
+  if (key.length >= MIN_SECRET_LENGTH) return text.replaceAll(key, '***');
   const literal = key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return text.replace(
     new RegExp(`((?:key|bearer|token)[^\\w]{0,3}(?:provided)?[:="'\\s]{1,4})${literal}(?!\\w)`, 'gi'),

@@ -26,8 +26,8 @@ export function clientMessages(
 function withWords(messages: readonly Message[], words: string): readonly Message[] {
   const last = messages.findLastIndex(({ role }) => role === 'system');
   if (last < 0) return [{ role: 'system', parts: [{ text: words }] }, ...messages];
-  return messages.map((message, at) =>
-    at === last ? { ...message, parts: [...message.parts, { text: `\n\n${words}` }] } : message,
+  return messages.map((message, index) =>
+    index === last ? { ...message, parts: [...message.parts, { text: `\n\n${words}` }] } : message,
   );
 }
 

@@ -14,14 +14,16 @@ export interface RefusedResponse {
 
 /** Returns the fault of a response that is not a success, judged by status and codes rather than by words. */
 export function refusalFault({ status, headers, text }: RefusedResponse): ProviderFault {
-  if (status >= 300 && status < 400) return redirected(status, headers['location']);
+  if (status >= 300 && status < 400) return redirectFault(status, headers['location']);
   const body = parseJson(text) ?? text;
   const reason = reasonInBody(body) ?? text;
   const shown = body === text ? pageOrLine(text) : inOneLine(reason);
   const codes = codesIn(body);
-  const quotaUsedUp = codes.some(code => USED_UP.has(code));
+  const quotaUsedUp = codes.some(code => QUOTA_CODES.has(code));
   const keyIsInvalid =
-    [401, 402, 403].includes(status) || codes.some(code => INVALID_KEY.test(code)) || XAI_KEY.test(reason);
+    [401, 402, 403].includes(status) ||
+    codes.some(code => INVALID_KEY_CODE.test(code)) ||
+    XAI_KEY.test(reason);
   return new ProviderFault(`answered ${status} ${shown}`, {
     status,
     isRefused: status < 500 || isOverloaded(codes, reason),
@@ -59,7 +61,7 @@ function codesIn(body: unknown): string[] {
 const XAI_KEY = /^Incorrect API key provided\b/;
 
 /** Error codes of an account that has nothing left to spend. */
-const USED_UP: ReadonlySet<string> = new Set([
+const QUOTA_CODES: ReadonlySet<string> = new Set([
   'insufficient_quota',
   'insufficient_balance',
   'insufficient_credits',
@@ -72,7 +74,7 @@ const USED_UP: ReadonlySet<string> = new Set([
 ]);
 
 /** Error codes of an invalid key, at providers that answer 400 to one. */
-const INVALID_KEY =
+const INVALID_KEY_CODE =
   /^(?:API_KEY_INVALID|invalid[-_]api[-_]key|.*:invalid-api-key|.*:bad-credentials|.*[-_]credentials[-_]invalid)$/i;
 
 function isOverloaded(codes: readonly string[], reason: string): boolean {
@@ -86,7 +88,7 @@ function paramIn(body: unknown): string | undefined {
   return textAt(error, 'error', 'param') ?? textAt(error, 'param');
 }
 
-function redirected(status: number, header: string | string[] | undefined): ProviderFault {
+function redirectFault(status: number, header: string | string[] | undefined): ProviderFault {
   const location = Array.isArray(header) ? header[0] : header;
   const target =
     location !== undefined && URL.canParse(location) ? new URL(location).origin : (location ?? 'nowhere');

@@ -1,7 +1,7 @@
 import { isJsonObject, type UncheckedObject } from '../../wire/bounded-json.ts';
 
 /** Fields that no option of the same name may replace. */
-const OWN: ReadonlySet<string> = new Set([
+const PROTECTED_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'messages',
   'input',
@@ -16,7 +16,7 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields for the format of the answer; an option replaces them only if the request has none. */
-const FORM: ReadonlySet<string> = new Set(['response_format', 'tools', 'tool_choice', 'toolConfig']);
+const FORMAT_FIELDS: ReadonlySet<string> = new Set(['response_format', 'tools', 'tool_choice', 'toolConfig']);
 
 /** Returns keys of `config` in snake case, as fields of a request's body. */
 export function snakeCased(config: UncheckedObject): UncheckedObject {
@@ -47,7 +47,7 @@ export function mergeFields(body: UncheckedObject, fields: UncheckedObject): Unc
   const result: Record<string, unknown> = { ...body };
   for (const [key, value] of Object.entries(fields)) {
     const own = body[key];
-    if (OWN.has(key) || (FORM.has(key) && own !== undefined)) continue;
+    if (PROTECTED_FIELDS.has(key) || (FORMAT_FIELDS.has(key) && own !== undefined)) continue;
     result[key] = isJsonObject(value) && isJsonObject(own) ? { ...value, ...own } : value;
   }
   return result;

@@ -39,7 +39,7 @@ function missingKeywords(schema: unknown, sent: unknown): string[] {
 
 function collectDropped(schema: unknown, sent: unknown, dropped: Set<string>): void {
   if (Array.isArray(schema) && Array.isArray(sent)) {
-    for (const [at, part] of schema.entries()) collectDropped(part, sent[at], dropped);
+    for (const [index, part] of schema.entries()) collectDropped(part, sent[index], dropped);
   }
   if (!isJsonObject(schema) || !isJsonObject(sent)) return;
   for (const [keyword, value] of Object.entries(schema)) {

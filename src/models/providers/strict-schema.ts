@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../wire/bounded-json.ts';
 
 /** Keywords that strict mode does not support. */
-const UNKNOWN = [
+const UNSUPPORTED_KEYWORDS = [
   'allOf',
   'oneOf',
   'not',
@@ -22,7 +22,7 @@ export function isStrict(schema: unknown): boolean {
 }
 
 function isStrictPart(schema: unknown): boolean {
-  if (!isJsonObject(schema) || UNKNOWN.some(keyword => keyword in schema)) return false;
+  if (!isJsonObject(schema) || UNSUPPORTED_KEYWORDS.some(keyword => keyword in schema)) return false;
   const {
     type,
     properties,

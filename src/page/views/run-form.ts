@@ -29,14 +29,14 @@ export function runForm(
     const value = earlier?.inputs.textInputs?.[key];
     return { key, field, control: controlOf(value === undefined ? field : { ...field, default: value }) };
   });
-  const pictures = imageInputs.map(({ description }, at) => ({
-    name: imageInputs.length === 1 ? 'Image' : `Image ${at + 1}`,
-    description: earlier?.inputs.imageInputs?.[at] ? KEEPS_PICTURE : description,
-    earlierPicture: earlier?.inputs.imageInputs?.[at],
+  const pictures = imageInputs.map(({ description }, index) => ({
+    name: imageInputs.length === 1 ? 'Image' : `Image ${index + 1}`,
+    description: earlier?.inputs.imageInputs?.[index] ? KEEPS_PICTURE : description,
+    earlierPicture: earlier?.inputs.imageInputs?.[index],
     control: el('input', {
       type: 'file',
       accept: 'image/*',
-      required: earlier?.inputs.imageInputs?.[at] === undefined,
+      required: earlier?.inputs.imageInputs?.[index] === undefined,
     }),
   }));
   const choices = options.map(({ key, options: values }) => ({

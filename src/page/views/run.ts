@@ -139,10 +139,10 @@ function inputs(created: CreateRunRequest | undefined): Node[] {
     key,
     el('pre', {}, value),
   ]);
-  const images = imageInputs.map((image, at) =>
+  const images = imageInputs.map((image, index) =>
     image.type === 'base64'
       ? // The browser detects the type of a picture by its bytes, and shows nothing else.
-        el('img', { src: `data:image/png;base64,${image.base64}`, alt: `Image input ${at + 1}` })
+        el('img', { src: `data:image/png;base64,${image.base64}`, alt: `Image input ${index + 1}` })
       : el('p', {}, image.url),
   );
   const options = Object.entries(created.runOptions ?? {});

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { JsonObject } from '../../files/json.ts';
 import { type Finding, Findings, InvalidPromptFile, invalidPromptFile } from '../findings.ts';
 import { textBeside } from '../parse/files.ts';
-import { type Converted, type ConvertOptions, JUDGED, testFileText } from './converted.ts';
+import { type Converted, type ConvertOptions, JUDGED_NOTE, testFileText } from './converted.ts';
 import { detectFormat, reportFormat } from './detect-format.ts';
 import type { ForeignPrompt, ForeignSource } from './foreign-format.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
@@ -84,7 +84,7 @@ function convertedFiles(
   return {
     prompt,
     test: testFileText({ trim: true, cases }),
-    notes: [...notes, ...(judged ? [{ file, line: judged.line, message: JUDGED }] : [])],
+    notes: [...notes, ...(judged ? [{ file, line: judged.line, message: JUDGED_NOTE }] : [])],
   };
 }
 

@@ -110,7 +110,7 @@ export interface TestCaseText {
 }
 
 /** The note on an expectation that a model judges. */
-export const JUDGED = 'judged by the model that `promptrun test --judge` names';
+export const JUDGED_NOTE = 'judged by the model that `promptrun test --judge` names';
 
 /** The inputs of a prompt file, in addition to those in its template. */
 export interface InputsText {

@@ -51,7 +51,7 @@ export function readGithubTests(
   const listed = entries.get('evaluators')?.value;
   const items = findings.attempt(() => (listed?.isEmpty === false ? listed.items('evaluators') : []));
   const evaluators = (items ?? []).flatMap(
-    (item, at) => findings.attempt(() => readEvaluator(item, at + 1, note)) ?? [],
+    (item, index) => findings.attempt(() => readEvaluator(item, index + 1, note)) ?? [],
   );
   const rows = findings.attempt(() => data.items('testData')) ?? [];
   const excess = excessFault(rows.length, evaluators.length);
@@ -60,7 +60,7 @@ export function readGithubTests(
     return undefined;
   }
   const cases = rows.flatMap(
-    (row, at) => findings.attempt(() => readRow(row, at + 1, { evaluators, inputs, note })) ?? [],
+    (row, index) => findings.attempt(() => readRow(row, index + 1, { evaluators, inputs, note })) ?? [],
   );
   const model = entries.get('model')?.value.scalar;
   return { ...(model !== undefined && { model }), cases, notes };

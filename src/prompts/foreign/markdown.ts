@@ -61,8 +61,8 @@ export function noteLines(
   findings: Findings,
   message: (found: string) => string,
 ): void {
-  for (const [at, line] of body.split('\n').entries()) {
+  for (const [index, line] of body.split('\n').entries()) {
     const match = pattern.exec(line);
-    if (match) findings.note({ line: bodyLine + at, column: match.index + 1 }, message(match[0]));
+    if (match) findings.note({ line: bodyLine + index, column: match.index + 1 }, message(match[0]));
   }
 }

@@ -62,7 +62,7 @@ function defineForeign(
   const testFindings = checksTests ? findings : new Findings(file);
   const foreign = form.read({ file, text, beside }, findings, testFindings);
   if (!foreign || findings.hasFaults) return undefined;
-  if (Buffer.byteLength(foreign.prompt) > MOST_CONVERTED) {
+  if (Buffer.byteLength(foreign.prompt) > MAX_CONVERTED_BYTES) {
     findings.fault({ line: 1, column: 1 }, `the prompt is larger than ${BOUNDS.fileBytes / 1024} KiB`);
     return undefined;
   }
@@ -77,4 +77,4 @@ function defineForeign(
 }
 
 /** Maximum size of a converted text, in bytes: escaping may enlarge it, and it may occur twice. */
-const MOST_CONVERTED = 4 * BOUNDS.fileBytes;
+const MAX_CONVERTED_BYTES = 4 * BOUNDS.fileBytes;

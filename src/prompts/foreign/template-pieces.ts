@@ -10,7 +10,7 @@ const PLACEHOLDER = /\{\{([\p{L}\p{N}_.-]+)\}\}/u;
 export function splitAtInputs(text: string, placeholder: RegExp = PLACEHOLDER): Piece[] {
   return text
     .split(placeholder)
-    .map((piece, at): Piece => (at % 2 === 1 ? { input: piece } : { text: piece }))
+    .map((piece, index): Piece => (index % 2 === 1 ? { input: piece } : { text: piece }))
     .filter(piece => !('text' in piece) || piece.text !== '');
 }
 
@@ -37,8 +37,8 @@ export function inputsIn(pieces: readonly Piece[]): string[] {
 /** Returns a template that renders exactly these pieces. */
 export function asTemplate(pieces: readonly Piece[]): string {
   return pieces
-    .map((piece, at) => {
-      const next = pieces[at + 1];
+    .map((piece, index) => {
+      const next = pieces[index + 1];
       if ('text' in piece) return escapeBraces(piece.text, next !== undefined && !('text' in next));
       const tag = 'input' in piece ? inputTag(piece.input) : piece.tag;
       const isBeforeBrace = next !== undefined && 'text' in next && next.text.startsWith('}');
@@ -66,9 +66,9 @@ function escapeBraces(text: string, tagFollows: boolean): string {
   const isOpen = tagFollows && /(?<!\{)(?:\{\{)*\{$/u.test(text);
   const safe = (isOpen ? text.slice(0, -1) : text).replaceAll(
     /\\+|\{{2,}/gu,
-    (run, at: number, whole: string) => {
+    (run, index: number, whole: string) => {
       // An empty comment separates literal backslashes from the escaping one.
-      if (run.startsWith('\\')) return whole.startsWith('{{', at + run.length) ? `${run}\\{{!}}` : run;
+      if (run.startsWith('\\')) return whole.startsWith('{{', index + run.length) ? `${run}\\{{!}}` : run;
       return '\\{{'.repeat(Math.floor(run.length / 2)) + (run.length % 2 === 1 ? '{' : '');
     },
   );

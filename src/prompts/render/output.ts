@@ -79,8 +79,8 @@ function codeBlock(text: string, which: 'first' | 'last'): string | undefined {
     fences.set(fence, known);
     return known;
   };
-  for (const [at, line] of lines.entries()) {
-    if (/^`{3,}$/u.test(line)) fencesOf(line).push(at);
+  for (const [index, line] of lines.entries()) {
+    if (/^`{3,}$/u.test(line)) fencesOf(line).push(index);
   }
   let found: string | undefined;
   for (let at = 0; at < lines.length; at += 1) {

@@ -49,8 +49,8 @@ export class Marks {
       text = '';
       isValue = false;
     };
-    for (const [at, piece] of rendered.split(new RegExp(`${this.#nonce}:(\\d+);`, 'u')).entries()) {
-      const mark = at % 2 === 1 ? this.#marks[Number(piece)] : undefined;
+    for (const [index, piece] of rendered.split(new RegExp(`${this.#nonce}:(\\d+);`, 'u')).entries()) {
+      const mark = index % 2 === 1 ? this.#marks[Number(piece)] : undefined;
       if (mark === undefined || mark === 'value') {
         text += mark === undefined ? piece : '';
         isValue ||= mark === 'value';

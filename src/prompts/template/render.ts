@@ -121,7 +121,9 @@ function chargeText(text: string, budget: RenderBudget): string {
 function indentPartial(text: string, indent: string, budget: RenderBudget): string {
   const lines = text.split('\n');
   budget.write(lines.length * indent.length);
-  return lines.map((line, at) => (line === '' && at === lines.length - 1 ? '' : indent + line)).join('\n');
+  return lines
+    .map((line, index) => (line === '' && index === lines.length - 1 ? '' : indent + line))
+    .join('\n');
 }
 
 /** Converts V8's own errors for text length and call depth to PastBound. */

@@ -11,14 +11,14 @@ export interface RateLimiter {
 /** Returns a limiter that allows bursts of `perSecond` requests and refills within a second. */
 export function rateLimiter(perSecond: number, clock: Clock): RateLimiter {
   const buckets = new Map<string, { tokens: number; at: number }>();
-  const most = Math.max(1, perSecond);
+  const burst = Math.max(1, perSecond);
   return {
     perSecond,
     take(key) {
       const now = clock.now();
-      const bucket = buckets.get(key) ?? { tokens: most, at: now };
+      const bucket = buckets.get(key) ?? { tokens: burst, at: now };
       const refilled = bucket.tokens + (Math.max(0, now - bucket.at) * perSecond) / 1000;
-      const tokens = Math.min(most, refilled);
+      const tokens = Math.min(burst, refilled);
       const granted = tokens >= 1;
       buckets.set(key, { tokens: granted ? tokens - 1 : tokens, at: now });
       return granted ? 0 : ((1 - tokens) / perSecond) * 1000;

@@ -1,7 +1,7 @@
 import { TasksClosed } from '../../prompts/tasks/messages.ts';
 import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/index.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
-import { DatabaseUnavailableError, isStoreAway } from '../store/errors.ts';
+import { DatabaseUnavailableError, isStoreUnavailable } from '../store/errors.ts';
 import type { ApiAnswer } from './route.ts';
 
 /** A refusal by the HTTP interface itself, such as of a body that is not JSON. */
@@ -75,13 +75,13 @@ function toApiError(error: unknown, onFault: (error: unknown) => void): ApiError
   return serviceError(error);
 }
 
-const AWAY_RETRY_S = 1;
+const UNAVAILABLE_RETRY_S = 1;
 
 function serviceError(error: unknown): ApiError {
-  if (!isStoreAway(error)) return serverError(error);
+  if (!isStoreUnavailable(error)) return serverError(error);
   const what = error instanceof DatabaseUnavailableError ? 'database' : 'object store';
   const message = `the service's ${what} is unavailable; the service resumes by itself once it is back`;
-  return new ApiError('SERVICE_UNAVAILABLE_ERROR', message, null, AWAY_RETRY_S);
+  return new ApiError('SERVICE_UNAVAILABLE_ERROR', message, null, UNAVAILABLE_RETRY_S);
 }
 
 /** Returns the 500 for an unexpected fault. Faults of the store are named, because their reader owns the store. */

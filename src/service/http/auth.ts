@@ -28,8 +28,8 @@ export interface AuthOptions {
 }
 
 /** How long a caller is cached, in milliseconds. */
-const REMEMBERED_MS = 10_000;
-const MOST_REMEMBERED = 10_000;
+const CACHED_MS = 10_000;
+const MAX_CACHED = 10_000;
 
 /** Caches callers with a plan for a moment, by the hashes of their keys. */
 export class RecentCallers {
@@ -42,9 +42,9 @@ export class RecentCallers {
 
   set(hash: string, caller: Caller): void {
     if (this.#callers.get(hash)?.caller === caller) return;
-    if (this.#callers.size >= MOST_REMEMBERED) this.#callers.clear();
+    if (this.#callers.size >= MAX_CACHED) this.#callers.clear();
     if (caller.plan === 'none') this.#callers.delete(hash);
-    else this.#callers.set(hash, { caller, until: performance.now() + REMEMBERED_MS });
+    else this.#callers.set(hash, { caller, until: performance.now() + CACHED_MS });
   }
 }
 

@@ -25,7 +25,7 @@ function digestOf(body: unknown): string {
 }
 
 /** Returns the error for a text with NUL, which PostgreSQL can't store; both stores accept the same texts. */
-export function holdsNul(what: string): ApiError {
+export function nulError(what: string): ApiError {
   return badRequest(`${what} holds the character NUL (U+0000), which can't be kept`);
 }
 
@@ -38,7 +38,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 function parseJsonBody(bytes: Uint8Array): unknown {
   try {
     const json = UTF8.decode(bytes);
-    if (json.includes('\\u0000') && NUL_IN_JSON.test(json)) throw holdsNul('the body');
+    if (json.includes('\\u0000') && NUL_IN_JSON.test(json)) throw nulError('the body');
     return parseBoundedJson(json, { values: MAX_BODY_VALUES });
   } catch (error) {
     if (error instanceof ApiError) throw error;

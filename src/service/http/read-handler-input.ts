@@ -3,7 +3,7 @@ import { invalidRequest } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
 import { ApiError } from './api-error.ts';
 import { valueFault } from './check-schema.ts';
-import { holdsNul, type ParseBody } from './parse-body.ts';
+import { nulError, type ParseBody } from './parse-body.ts';
 import { type ApiRequest, type HandlerInput, isKeyed } from './route.ts';
 import type { Match } from './router.ts';
 import type { Schema } from './schema.ts';
@@ -25,7 +25,7 @@ export async function readHandlerInput(
   if (route.authorsOnly && !caller?.author) {
     throw new ApiError('FORBIDDEN_ERROR', 'only the key of an author may publish');
   }
-  if (Object.values(params).some(value => value.includes('\0'))) throw holdsNul('the path');
+  if (Object.values(params).some(value => value.includes('\0'))) throw nulError('the path');
   const memory = (caller && request.memoryFor?.(caller.userId)) ?? UNCOUNTED;
   const body = route.body && (await parse(await request.readBody(memory)));
   return {
@@ -50,7 +50,7 @@ function readQuery(schema: Schema, search: string): Record<string, unknown> {
   const sent = new URLSearchParams(search);
   for (const name of new Set(sent.keys())) {
     const values = sent.getAll(name);
-    if (values.some(value => value.includes('\0'))) throw holdsNul('the query');
+    if (values.some(value => value.includes('\0'))) throw nulError('the query');
     const field = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
     if (field) query[name] = values.length === 1 ? queryValue(field, values[0] ?? '') : values;
   }

@@ -146,7 +146,7 @@ async function answer(
   room?.free();
   if (closing.aborted) {
     response.setHeader('connection', 'close');
-    await readAway(request);
+    await discardRest(request);
   }
   cutOffStalled(response, stalledMs);
   await sendAnswer(response, result, method === 'HEAD').catch(() => response.destroy());
@@ -162,7 +162,7 @@ async function answer(
 }
 
 /** Discards the rest of a request: closing the connection while the caller still sends would lose the answer. */
-async function readAway(request: IncomingMessage): Promise<void> {
+async function discardRest(request: IncomingMessage): Promise<void> {
   if (request.complete || request.closed) return;
   request.resume();
   await once(request, 'close').catch(() => {});

@@ -68,7 +68,7 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
       const reason = whyLeftOut(file, directory);
       if (reason !== undefined) throw new Error(`${file} is left out: ${reason}`);
       text = await readPromptText(file);
-      if (isAsTaken(taken.get(file), text, file)) return;
+      if (isUnchanged(taken.get(file), text, file)) return;
       const definition = await readDefinition(text, file, { tasks });
       await onFile(definition, file);
       taken.set(file, definition);
@@ -88,7 +88,7 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
   return { ready: settle(), rescan: settle, close };
 }
 
-function isAsTaken(taken: PromptDefinition | undefined, text: string, file: string): boolean {
+function isUnchanged(taken: PromptDefinition | undefined, text: string, file: string): boolean {
   if (taken?.source !== text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')) return false;
   const partials = partialsBeside(file);
   return Object.entries(taken.partials).every(([name, text]) => {

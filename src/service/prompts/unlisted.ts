@@ -16,7 +16,7 @@ import {
 } from './publish.ts';
 
 /** The prompt to run without publishing: a prompt file, or a published version by its id, prompt id or slug. */
-export interface UnlistedWanted {
+export interface UnlistedRequest {
   readonly file?: string;
   /** The text to use instead of the file's content. */
   readonly text?: string;
@@ -63,7 +63,7 @@ export class UnlistedFault extends Error {
  */
 export async function ensureUnlistedVersion(
   context: PublishContext,
-  wanted: UnlistedWanted,
+  wanted: UnlistedRequest,
 ): Promise<UnlistedVersion> {
   const { store, models, clock, tasks } = context;
   const { file, defaultModel } = wanted;
@@ -93,7 +93,7 @@ function checkModelExists(models: PublishContext['models'], model: string | unde
 /** Reads a prompt file. Its own model need not exist if another is given. */
 async function readRunnable(
   { models, tasks }: PublishContext,
-  { file = '', text, allowOutside, model }: UnlistedWanted,
+  { file = '', text, allowOutside, model }: UnlistedRequest,
 ): Promise<{ readonly definition: PromptDefinition; readonly notes: readonly Finding[] }> {
   const { findings, definition, runNotes } =
     text === undefined
@@ -108,7 +108,7 @@ function withModel(version: NewVersion, model: string, config: JsonObject | unde
   return { ...version, model, id: unlistedVersionIdOf(version.id, model, config) };
 }
 
-async function storedVersion(store: Store, wanted: UnlistedWanted): Promise<StoredVersion> {
+async function storedVersion(store: Store, wanted: UnlistedRequest): Promise<StoredVersion> {
   const { slug, promptVersionId: id = '' } = wanted;
   const version =
     slug === undefined

@@ -61,7 +61,7 @@ export async function createRun(
   const idempotency = idempotencyOf(idempotencyKey, digest);
   const repeatedRun = async (): Promise<CreationAnswer | undefined> => {
     const former = idempotency && (await store.runs.createdWith(userId, idempotency.key, clock.now()));
-    if (former && former.digest !== idempotency.digest) throw otherBody();
+    if (former && former.digest !== idempotency.digest) throw differentBody();
     return former && (await repeated(former.run.id));
   };
   // Looked up first, because fetching or refusing pictures must not prevent a repeated creation from finding its run.
@@ -93,7 +93,7 @@ export async function createRun(
       if (!(error instanceof CreationRefused)) throw error;
       await inputs.remove(run.id, request);
       if (error.reason === 'version') services.definitions.forgetRunnable(run.promptVersionId);
-      if (error.reason === 'caller') throw await callerRefused(services, userId);
+      if (error.reason === 'caller') throw await callerRefusal(services, userId);
       throw creationRefusal(error.reason, run.credits, limits);
     });
   if (runId === run.id) return { id: runId, outcome: await resultWithin(syncWindowMs, clock, ending) };
@@ -160,17 +160,17 @@ function creationRefusal(
       `your generated media and the inputs of your unfinished runs take up all of your space, ${mediaBytes / 1024 ** 3} GiB; media is deleted after 24 hours`,
     );
   }
-  return otherBody();
+  return differentBody();
 }
 
 /** Returns the refusal for a key or plan that has been removed since it was looked up. */
-async function callerRefused({ store }: RunServices, userId: number): Promise<Refusal> {
+async function callerRefusal({ store }: RunServices, userId: number): Promise<Refusal> {
   const user = await store.accounts.user(userId);
   if (user?.plan === 'none') return new Refusal('NO_PLAN', 'the account has no paid plan');
   return new Refusal('NO_KEY', 'the API key is missing or not valid');
 }
 
-function otherBody(): Refusal {
+function differentBody(): Refusal {
   return invalidRequest(
     `${IDEMPOTENCY_KEY_HEADER}: another body was sent with this key within the last 24 hours`,
   );

@@ -1,6 +1,6 @@
 import { type CreateRunRequest, type ImageInput, isUuid } from '../../wire/index.ts';
 import { notFound, Refusal } from '../core/refusal.ts';
-import { isStoreAway } from '../store/errors.ts';
+import { isStoreUnavailable } from '../store/errors.ts';
 import type { Abandonment } from '../store/run-queue.ts';
 import type { StoredRun } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
@@ -79,12 +79,12 @@ export async function creationBody(
   if (!stored) throw notFound(`what the run was created from is not kept: ${WHY_NOT_KEPT}`);
   const { images, urls = [], runOptions } = stored.request;
   const textInputs = await inputs.textsOf(id, stored.request);
-  const isSent = images.length > 0 && !images.every((_, at) => typeof urls[at] === 'string');
-  const bytes = isSent ? await inputs.load(id, images).catch(gone) : [];
-  const imageInputs = images.map((_, at): ImageInput => {
-    const url = urls[at];
+  const isSent = images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
+  const bytes = isSent ? await inputs.load(id, images).catch(goneRefusal) : [];
+  const imageInputs = images.map((_, index): ImageInput => {
+    const url = urls[index];
     if (typeof url === 'string') return { type: 'url', url };
-    return { type: 'base64', base64: bytes[at]?.bytes.toString('base64') ?? '' };
+    return { type: 'base64', base64: bytes[index]?.bytes.toString('base64') ?? '' };
   });
   return {
     promptVersionId: stored.promptVersionId,
@@ -96,7 +96,7 @@ export async function creationBody(
   };
 }
 
-function gone(error: unknown): never {
-  if (isStoreAway(error)) throw error;
+function goneRefusal(error: unknown): never {
+  if (isStoreUnavailable(error)) throw error;
   throw new Refusal('GONE', 'the pictures that the run was created from are no longer kept');
 }

@@ -22,7 +22,7 @@ import { retryForever } from '../core/background-work.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Media } from '../media/media.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import { ignoreStoreAway, isStoreAway } from '../store/errors.ts';
+import { ignoreUnavailableStore, isStoreUnavailable } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { Idempotency, QueuedRun, RunOutcome, StoredOutput, StoredUsage } from '../store/run-records.ts';
 import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
@@ -81,7 +81,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     try {
       return await kept(await runEngine({ ...noting, onAsked }, run, signal));
     } catch (error) {
-      if (signal.aborted || isStoreAway(error)) return undefined;
+      if (signal.aborted || isStoreUnavailable(error)) return undefined;
       const result = failedWith(`the run could not be carried out: ${messageOf(error)}`);
       return await kept(result);
     }
@@ -294,7 +294,7 @@ async function keepOutput(
     clock,
     signal,
     onFault: error => {
-      ignoreStoreAway(error);
+      ignoreUnavailableStore(error);
       held.check(error);
     },
   });

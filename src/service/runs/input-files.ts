@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import type { Clock } from '../core/clock.ts';
-import { ignoreStoreAway } from '../store/errors.ts';
+import { ignoreUnavailableStore } from '../store/errors.ts';
 import type { StoredRequest } from '../store/run-records.ts';
 import type { Store } from '../store/store.ts';
 
@@ -23,7 +23,7 @@ export function inputFiles(
   const nameOf = (runId: string, index: number): string => `${runId}/${index}`;
   // The next sweep finds files that were not removed because the object store was unavailable.
   const removeAll = async (runIds: readonly string[]): Promise<void> => {
-    for (const runId of runIds) await blobs.remove(runId).catch(ignoreStoreAway);
+    for (const runId of runIds) await blobs.remove(runId).catch(ignoreUnavailableStore);
   };
   return {
     async save(runId: string, images: readonly LoadedImage[]): Promise<void> {

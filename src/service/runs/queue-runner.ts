@@ -171,7 +171,7 @@ export class QueueRunner implements Runner {
       running: this.#byUser(),
       models: store.shared ? models() : undefined,
       // They wait in the queue until the object store is back.
-      withPictures: store.objects?.isAway !== true,
+      withPictures: store.objects?.isUnavailable !== true,
     });
     this.#moreQueued = moreLeft;
     // Runs that were claimed while closing are not started; they are released at the end.

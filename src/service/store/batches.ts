@@ -43,7 +43,7 @@ export class Batches<T, R> {
       }
       try {
         const results = await this.#processBatch(batch.map(({ item }) => item));
-        for (const [at, { resolve }] of batch.entries()) resolve(results[at] as R);
+        for (const [index, { resolve }] of batch.entries()) resolve(results[index] as R);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }

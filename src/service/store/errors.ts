@@ -36,13 +36,13 @@ export class MediaUnavailableError extends Error {
 }
 
 /** Returns true if the database or the object store is unavailable, which may pass by itself. */
-export function isStoreAway(error: unknown): boolean {
+export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof DatabaseUnavailableError || error instanceof MediaUnavailableError;
 }
 
 /** Rethrows an error, unless it means that the store is unavailable. */
-export function ignoreStoreAway(error: unknown): void {
-  if (!isStoreAway(error)) throw error;
+export function ignoreUnavailableStore(error: unknown): void {
+  if (!isStoreUnavailable(error)) throw error;
 }
 
 /** Free bytes below which a disk counts as full, because a database needs a few pages for any write. */

@@ -24,12 +24,12 @@ async function forgetBefore(db: Db, time: number) {
     .execute();
   // Always in the same order, so that two processes that do this at once don't deadlock.
   expired.sort((a, b) => a.userId - b.userId);
-  for (const { userId, size } of expired) await giveSpaceBack(db, userId, size);
+  for (const { userId, size } of expired) await releaseSpace(db, userId, size);
   return expired;
 }
 
 /** Subtracts bytes from the space that a user occupies. */
-export async function giveSpaceBack(db: Db, userId: number, bytes: number): Promise<void> {
+export async function releaseSpace(db: Db, userId: number, bytes: number): Promise<void> {
   await db
     .updateTable('users')
     .set(({ eb }) => ({ mediaBytes: eb('mediaBytes', '-', bytes) }))

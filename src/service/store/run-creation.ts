@@ -77,7 +77,7 @@ export const TEXT_SHARE = 1 / 64;
 /** Reserves credits and space of the user; returns the run's `createdAt`, which orders the user's list. */
 async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
   const { userId, credits, inputBytes } = run;
-  const mostBytes = await mostMediaBytes(db, run, limits);
+  const mostBytes = await maxMediaBytes(db, run, limits);
   const nowMicros = now * 1000;
   const taken = await RESERVATION.first(db, { userId, credits, inputBytes, mostBytes, nowMicros });
   if (taken) return taken.lastRunAt;
@@ -86,7 +86,7 @@ async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Pr
 }
 
 /** Returns the bytes of media that the user may have for this run to be created. */
-async function mostMediaBytes(
+async function maxMediaBytes(
   db: Db,
   { userId, inputBytes, textBytes, needsSpace }: NewRun,
   limits: UserLimits,

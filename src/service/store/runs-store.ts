@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { RunStatus } from '../../wire/index.ts';
-import { giveSpaceBack } from './media-store.ts';
+import { releaseSpace } from './media-store.ts';
 import { IDEMPOTENCY_LIFETIME_MS, writeNewRun } from './run-creation.ts';
 import { endRun, failRun } from './run-endings.ts';
 import {
@@ -219,7 +219,7 @@ async function forgetImages(db: Db, which: { before: number } | { userId: number
       .where('inputBytes', '=', inputBytes)
       .executeTakeFirst();
     // Otherwise another process has released it.
-    if (numUpdatedRows > 0n) await giveSpaceBack(db, userId, inputBytes);
+    if (numUpdatedRows > 0n) await releaseSpace(db, userId, inputBytes);
   }
   return runs.map(({ id }) => id);
 }

@@ -73,7 +73,7 @@ export class Writer {
     };
     try {
       const values = await this.#attempt(inTurn);
-      for (const [at, { resolve }] of writes.entries()) resolve(values[at]);
+      for (const [index, { resolve }] of writes.entries()) resolve(values[index]);
     } catch (error) {
       // A write that fails must not undo the others, so each gets its own transaction.
       if (failed && writes.length > 1) for (const write of writes) await this.#commit([write]);

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { reportPage } from '../../../src/cli/batch/report/page.ts';
-import { summaryOf } from '../../../src/cli/batch/report/reported-rows.ts';
+import { summarizeRows } from '../../../src/cli/batch/report/reported-rows.ts';
 import { parseResultsLine } from '../../../src/cli/batch/results/results-line.ts';
 import { Spending } from '../../../src/cli/creation/spending.ts';
 import { localService } from '../../../src/main.ts';
@@ -231,10 +231,14 @@ describe('a saved picture of a page', () => {
     const { platform } = process;
     Object.defineProperty(process, 'platform', { value: 'win32' });
     onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
-    const { html, leftOut } = await reportPage(rows, summaryOf(rows, new Spending().totals(), undefined), {
-      title: 'results',
-      folder: project.home,
-    });
+    const { html, leftOut } = await reportPage(
+      rows,
+      summarizeRows(rows, new Spending().totals(), undefined),
+      {
+        title: 'results',
+        folder: project.home,
+      },
+    );
     expect([rows.length, leftOut]).toEqual([1, [named]]);
     expect(html).not.toContain('data:image/png');
   });

@@ -11,7 +11,7 @@ const RANGE: GridRange = {
   text: HOSTILE,
   value: 0,
   interval: [-0.5, 1],
-  least: -1,
+  min: -1,
   mark: 0,
   tone: 'changed',
 };

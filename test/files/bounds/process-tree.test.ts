@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { endLeftTree, ProcessTree } from '../../../src/files/bounds/process-tree.ts';
+import { endOrphanedTree, ProcessTree } from '../../../src/files/bounds/process-tree.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { isPosix } from '../../support/system.ts';
 
@@ -36,9 +36,9 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
       const tree = started('sleep 4194 & echo on; wait', '4194');
       await once(tree.child.stdout, 'data');
       const left = (killed: number) => ({ mark: 'OTHER=1', root: tree.root, killed });
-      await endLeftTree(left((tree.root?.began ?? 0) - 60_000), {}, 'darwin');
+      await endOrphanedTree(left((tree.root?.began ?? 0) - 60_000), {}, 'darwin');
       expect(isRunning('sleep 4194')).toBe(true);
-      await endLeftTree(left(Date.now()), {}, 'darwin');
+      await endOrphanedTree(left(Date.now()), {}, 'darwin');
       expect(await tree.ended).toEqual({ code: null, signal: 'SIGKILL' });
       expect(isRunning('sleep 4194')).toBe(false);
     },

@@ -4,7 +4,7 @@ import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import { hasPaidCredits, spendingText, spentCells, spentTitles } from '../../creation/spending-text.ts';
-import { fileDataUrl, MOST_ON_PAGE } from '../../outputs/media-content.ts';
+import { fileDataUrl, MAX_PAGE_MEDIA_BYTES } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
 import type { ResultsLine } from '../results/results-line.ts';
@@ -54,7 +54,7 @@ async function resultGridRow(row: ResultsLine, saved: SavedPictures): Promise<Gr
     state,
     inputs: [
       ...Object.entries(inputs?.textInputs ?? {}).map(([name, value]) => [name, fieldText(value)] as const),
-      ...(inputs?.imageInputs ?? []).map((image, at) => [`image ${at + 1}`, fieldText(image)] as const),
+      ...(inputs?.imageInputs ?? []).map((image, index) => [`image ${index + 1}`, fieldText(image)] as const),
     ],
     cells: [{ state, facts: [row.runId ?? 'no run', ...time, ...size, ...price], parts }],
   };
@@ -91,7 +91,7 @@ class SavedPictures {
   }
 
   async #read(file: string): Promise<string | undefined> {
-    const { real, fault } = inspectNamedFile(file, this.#folder, MOST_ON_PAGE);
+    const { real, fault } = inspectNamedFile(file, this.#folder, MAX_PAGE_MEDIA_BYTES);
     return fault === undefined ? await fileDataUrl(real) : undefined;
   }
 }

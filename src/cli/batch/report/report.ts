@@ -12,9 +12,9 @@ import { plainRows, terminalTable } from '../../terminal/table.ts';
 import {
   type BatchSummary,
   readReportedRows,
-  spendingOf,
-  summaryOf,
-  unfinishedOf,
+  readSpending,
+  readUnfinished,
+  summarizeRows,
   unfinishedText,
 } from './reported-rows.ts';
 
@@ -25,8 +25,8 @@ export async function reportBatch(
   html: string | undefined,
 ): Promise<ExitCode> {
   const rows = await readReportedRows(results, ctx.cwd);
-  const unfinished = await unfinishedOf(results, ctx.cwd, rows);
-  const summary = summaryOf(rows, await spendingOf(ctx, rows), unfinished);
+  const unfinished = await readUnfinished(results, ctx.cwd, rows);
+  const summary = summarizeRows(rows, await readSpending(ctx, rows), unfinished);
   if (html !== undefined) {
     const { reportPage } = await import('./page.ts');
     const folder = path.dirname(path.resolve(ctx.cwd, results));

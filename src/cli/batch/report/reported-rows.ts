@@ -47,7 +47,7 @@ export interface Unfinished {
 }
 
 /** Reads the progress of a batch; undefined if it has ended, since its journal is then gone. */
-export async function unfinishedOf(
+export async function readUnfinished(
   results: string,
   cwd: string,
   rows: readonly ResultsLine[],
@@ -69,7 +69,7 @@ export function unfinishedText({ done, of }: Unfinished): string {
  * Returns the spending of the runs in results. Asks the configured service for amounts that the file lacks: credits, and
  * also models if it is this machine's own. If the service can't be asked, notes why and leaves the amounts unknown.
  */
-export async function spendingOf(ctx: Context, lines: readonly ResultsLine[]): Promise<Totals> {
+export async function readSpending(ctx: Context, lines: readonly ResultsLine[]): Promise<Totals> {
   const runs = lines.map(resultState).flatMap(state => state.runs);
   const lacksCredits = runs.some(({ credits }) => credits === undefined);
   const lacksModels = runs.some(({ cost }) => cost !== undefined);
@@ -99,9 +99,13 @@ export function hasSucceeded({ runStatus, error }: ResultsLine): boolean {
 }
 
 /** The summary of a batch. */
-export type BatchSummary = ReturnType<typeof summaryOf>;
+export type BatchSummary = ReturnType<typeof summarizeRows>;
 
-export function summaryOf(rows: readonly ResultsLine[], spent: Totals, unfinished: Unfinished | undefined) {
+export function summarizeRows(
+  rows: readonly ResultsLine[],
+  spent: Totals,
+  unfinished: Unfinished | undefined,
+) {
   const succeeded = rows.filter(hasSucceeded).length;
   const timed = rows.flatMap(({ id, seconds }) => (seconds === null ? [] : [{ id, seconds }]));
   return {
@@ -113,13 +117,13 @@ export function summaryOf(rows: readonly ResultsLine[], spent: Totals, unfinishe
     seconds: timed.length === 0 ? undefined : round(timed.reduce((sum, { seconds }) => sum + seconds, 0)),
     ...spent,
     /** The failures, most frequent first. */
-    failures: failuresOf(rows),
+    failures: groupFailures(rows),
     /** The slowest rows first. */
     slowest: timed.toSorted((one, other) => other.seconds - one.seconds).slice(0, MAX_SLOWEST),
   };
 }
 
-function failuresOf(rows: readonly ResultsLine[]): { reason: string; rows: number; ids: string[] }[] {
+function groupFailures(rows: readonly ResultsLine[]): { reason: string; rows: number; ids: string[] }[] {
   const ids = new Map<string, string[]>();
   for (const row of rows.filter(one => !hasSucceeded(one))) {
     const reason = failureReason(row);

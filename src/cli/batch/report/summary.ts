@@ -24,7 +24,7 @@ export async function concludeBatch(
 ): Promise<ExitCode> {
   const { batch, options, tally, stop, results, journal, budget } = running;
   const { out, stream } = options;
-  const counts = countsOf(tally, rows);
+  const counts = countRows(tally, rows);
   const isComplete = counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
   if (isComplete) {
     await results.finish(options.sorted);
@@ -33,7 +33,7 @@ export async function concludeBatch(
   const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
   const totals = await budget.totals(!isStopped && stop.reason === undefined);
   if ((out ?? stream) !== undefined && wantsJson(ctx)) await printValue(ctx, { ...counts, totals });
-  const cut = cutShort(ctx, running, { counts, isComplete });
+  const cut = interruptionError(ctx, running, { counts, isComplete });
   if (cut === undefined) reportCounts(running, counts);
   for (const line of budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
   if (cut !== undefined) throw cut;
@@ -50,7 +50,7 @@ export async function concludeBatch(
 }
 
 /** Returns the error if something from outside ended the batch early. */
-function cutShort(
+function interruptionError(
   { signal }: Context,
   { options: { out, stream }, stop, journal, tally }: RunningBatch,
   { counts, isComplete }: { readonly counts: RowCounts; readonly isComplete: boolean },
@@ -103,9 +103,9 @@ function stoppedAtCap(reached: CliError, out: string | undefined, { notDone }: R
   });
 }
 
-type RowCounts = ReturnType<typeof countsOf>;
+type RowCounts = ReturnType<typeof countRows>;
 
-function countsOf({ before, now, done }: Tally, rows: number | undefined) {
+function countRows({ before, now, done }: Tally, rows: number | undefined) {
   return {
     rows: rows ?? null,
     succeeded: before.succeeded + now.succeeded,

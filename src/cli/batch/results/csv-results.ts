@@ -8,7 +8,7 @@ import { fileUnwritable } from '../../jobs/job-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import {
   type Columns,
-  FIXED,
+  FIXED_COLUMNS,
   headerLine,
   isTableRow,
   joinColumns,
@@ -110,7 +110,7 @@ export class CsvResults implements ResultsFile {
 
   async #add(id: string, kept: TableRow): Promise<void> {
     const names = Object.keys(kept.cells);
-    const outputs = kept.values.length - FIXED.length;
+    const outputs = kept.values.length - FIXED_COLUMNS.length;
     if (this.#columns === undefined) {
       this.#columns = { own: names, outputs, excel: this.#excel };
       await this.#append(headerLine(this.#columns));
@@ -193,7 +193,7 @@ function columnsOf(all: readonly (TableRow | BytePosition)[], before: Columns): 
   let { outputs } = before;
   for (const kept of all) {
     if ('cells' in kept) for (const name of Object.keys(kept.cells)) own.add(name);
-    outputs = Math.max(outputs, 'cells' in kept ? kept.values.length - FIXED.length : kept.outputs);
+    outputs = Math.max(outputs, 'cells' in kept ? kept.values.length - FIXED_COLUMNS.length : kept.outputs);
   }
   const earlier = all.some(kept => 'cells' in kept && kept.earlierRunIds !== undefined);
   return { own: [...own], outputs, earlier, excel: before.excel };

@@ -5,7 +5,7 @@ import { readTable } from '../../inputs/rows/csv.ts';
 import type { ResultsLine } from './results-line.ts';
 
 /** The columns of every table of results, after the rows' own. */
-export const FIXED = ['runId', 'runStatus', 'error'];
+export const FIXED_COLUMNS = ['runId', 'runStatus', 'error'];
 
 export type Cells = Readonly<Record<string, string>>;
 
@@ -21,7 +21,7 @@ export interface TableRow {
 }
 
 /** The last column, present if a row was run again. */
-const EARLIER = 'earlierRunIds';
+const EARLIER_COLUMN = 'earlierRunIds';
 
 export function journalPart(
   { runId, runStatus, error, outputs, earlierRunIds }: ResultsLine,
@@ -39,14 +39,16 @@ export function isTableRow(value: unknown): value is TableRow {
 export async function readResultsTable(file: string, name: string, excel: boolean): Promise<TableRow[]> {
   const table = await readTable(createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>);
   const [header = [], ...records] = excel ? table.map(withoutApostrophes) : table;
-  const at = header.findIndex((_, column) => FIXED.every((name, next) => header[column + next] === name));
+  const at = header.findIndex((_, column) =>
+    FIXED_COLUMNS.every((name, next) => header[column + next] === name),
+  );
   if (header.length > 0 && at === -1) {
     throw usageError(
       `${name}: this is not a table of results of a batch`,
       'Name the file that the batch wrote.',
     );
   }
-  const end = header.at(-1) === EARLIER ? header.length - 1 : header.length;
+  const end = header.at(-1) === EARLIER_COLUMN ? header.length - 1 : header.length;
   return records.map((record, row) => ({
     row: row + 1,
     cells: Object.fromEntries(header.slice(0, at).map((name, column) => [name, record[column] ?? ''])),
@@ -66,7 +68,7 @@ function isFormula(value: string): boolean {
 
 function withoutEmptyEnd(values: readonly string[]): string[] {
   const last = values.findLastIndex(value => value !== '');
-  return values.slice(0, Math.max(FIXED.length, last + 1));
+  return values.slice(0, Math.max(FIXED_COLUMNS.length, last + 1));
 }
 
 export function sameCells(one: Cells, other: Cells): boolean {
@@ -87,8 +89,8 @@ export interface Columns {
 }
 
 export function headerLine({ own, outputs, earlier = false, excel }: Columns): string {
-  const numbered = Array.from({ length: outputs }, (_, at) => `output${at + 1}`);
-  const names = [...own, ...FIXED, ...numbered, ...(earlier ? [EARLIER] : [])];
+  const numbered = Array.from({ length: outputs }, (_, index) => `output${index + 1}`);
+  const names = [...own, ...FIXED_COLUMNS, ...numbered, ...(earlier ? [EARLIER_COLUMN] : [])];
   return `${excel ? '\uFEFF' : ''}${names.map(name => csvCell(name, excel)).join(',')}\n`;
 }
 
@@ -97,7 +99,7 @@ export function lineParts(
   { own, outputs, earlier = false, excel }: Columns,
   { cells, values, earlierRunIds = [] }: TableRow,
 ): readonly [string, string] {
-  const missing = Array<string>(Math.max(0, FIXED.length + outputs - values.length)).fill('');
+  const missing = Array<string>(Math.max(0, FIXED_COLUMNS.length + outputs - values.length)).fill('');
   return [
     own.map(name => csvCell(cells[name] ?? '', excel)).join(','),
     `${[...values, ...missing, ...(earlier ? [earlierRunIds.join(' ')] : [])].map(value => csvCell(value, excel)).join(',')}\n`,

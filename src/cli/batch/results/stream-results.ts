@@ -33,10 +33,10 @@ export async function openStream(ctx: Context, options: StreamOptions): Promise<
       });
     });
   const checked = { ...special, write };
-  return isTable(stream) ? tableOn(ctx, checked, options) : linesOn(checked);
+  return isTable(stream) ? tableResults(ctx, checked, options) : lineResults(checked);
 }
 
-function linesOn({ isTerminal, write, close }: SpecialFile): ResultsFile {
+function lineResults({ isTerminal, write, close }: SpecialFile): ResultsFile {
   return {
     states: new Map(),
     existed: false,
@@ -47,7 +47,11 @@ function linesOn({ isTerminal, write, close }: SpecialFile): ResultsFile {
 }
 
 /** Makes the table in a temporary file first, because a later row may need more columns. */
-async function tableOn(ctx: Context, special: SpecialFile, { excel }: StreamOptions): Promise<ResultsFile> {
+async function tableResults(
+  ctx: Context,
+  special: SpecialFile,
+  { excel }: StreamOptions,
+): Promise<ResultsFile> {
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
   const file = path.join(folder, 'results.csv');
   const { CsvResults } = await import('./csv-results.ts');

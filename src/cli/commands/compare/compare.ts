@@ -1,6 +1,6 @@
 import { messageOf } from '../../../files/error-utils.ts';
 import { PathFault } from '../../../files/write-below.ts';
-import { type ComparedRow, isNotRun, rowCells, rowData, verdictOn } from '../../comparing/comparison.ts';
+import { type ComparedRow, isNotRun, rowCells, rowData, rowVerdict } from '../../comparing/comparison.ts';
 import { comparisonGrid } from '../../comparing/comparison-grid.ts';
 import {
   judgedExpectations,
@@ -8,7 +8,7 @@ import {
   judgingFault,
   readExpectedCases,
   unjudgedText,
-  verdictsOn,
+  variantVerdicts,
   verdictTexts,
 } from '../../comparing/expectations.ts';
 import { forecastComparison, readCheckedRows, runComparison } from '../../comparing/run-comparison.ts';
@@ -22,7 +22,7 @@ import { CliError, usageError, withResumeHint } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { checkOptions, modelList, parseOptions, readsStandardInput } from '../../inputs/flags.ts';
 import { imagesHere } from '../../inputs/images/image-source.ts';
-import { openGivenImages } from '../../inputs/images/place-images.ts';
+import { openImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { concurrencyFor, pacedConnections } from '../../jobs/paced-connection.ts';
@@ -65,7 +65,7 @@ export async function compare(
   await checkComparisonPrices(prepared);
   const finished = await runAndJudge(ctx, prepared, flags);
   await prepared.budget.totals(true);
-  const verdicts = verdictsOn(prepared.variants, finished.judgements ?? new Map());
+  const verdicts = variantVerdicts(prepared.variants, finished.judgements ?? new Map());
   await presentComparison(ctx, { ...prepared, ...finished, verdicts }, report);
   refuseUnfinished(prepared.budget, finished);
   const code = comparisonExitCode(finished.compared, failOn);
@@ -82,7 +82,7 @@ async function prepareComparison(ctx: Context, targets: readonly string[], flags
   const budget = new Budget(ctx, caps);
   const options = parseOptions(flags.option);
   const { text, images } = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
-  const common = { text, images: await openGivenImages(imagesHere(ctx), images), options };
+  const common = { text, images: await openImages(imagesHere(ctx), images), options };
   const connectionOf = pacedConnections(ctx, rate);
   for (const target of targets) budget.check(await connectionOf(target));
   const variants = await variantsOf(ctx, connectionOf, targets, modelList(flags.model));
@@ -132,8 +132,8 @@ async function checkComparisonPrices({
   judge,
   judged,
 }: PreparedComparison): Promise<void> {
-  for (const [at, { connection }] of variants.entries()) {
-    const request = rows[0]?.requests[at];
+  for (const [index, { connection }] of variants.entries()) {
+    const request = rows[0]?.requests[index];
     if (request !== undefined) await budget.checkPrice(connection, buildRunBody(request));
   }
   for (const one of judged) await judge.checkPrice(one);
@@ -166,7 +166,8 @@ type FinishedComparison = Awaited<ReturnType<typeof runAndJudge>>;
 /** Prints the rows and verdicts, reports the rows in doubt, and writes the page of `--report`. */
 async function presentComparison(
   ctx: Context,
-  finished: PreparedComparison & FinishedComparison & { readonly verdicts: ReturnType<typeof verdictsOn> },
+  finished: PreparedComparison &
+    FinishedComparison & { readonly verdicts: ReturnType<typeof variantVerdicts> },
   report: string | undefined,
 ): Promise<void> {
   const { variants, expected, budget, compared, judgements, verdicts } = finished;
@@ -198,17 +199,17 @@ async function presentComparison(
 
 function reportDoubts(ctx: Context, compared: readonly ComparedRow[], variants: readonly Variant[]): void {
   for (const { row, results } of compared) {
-    for (const [at, { fault, isInDoubt }] of results.entries()) {
+    for (const [index, { fault, isInDoubt }] of results.entries()) {
       if (fault === undefined || isInDoubt !== true) continue;
-      reportFile(ctx, { ...fault, message: `row ${row} (${variants[at]?.name}): ${fault.message}` });
+      reportFile(ctx, { ...fault, message: `row ${row} (${variants[index]?.name}): ${fault.message}` });
     }
   }
 }
 
 /** Refuses a comparison that reached a cap, left rows or judgements, or asked models that never answered. */
 function refuseUnfinished(budget: Budget, { compared, judgements }: FinishedComparison): void {
-  if (budget.reached !== undefined) throw notDone(budget.reached, compared);
-  refuseLeft(compared);
+  if (budget.reached !== undefined) throw capError(budget.reached, compared);
+  refusePostponed(compared);
   const unjudged = judgements && judgingFault(judgements);
   if (unjudged) throw new CliError(`the answers could not all be judged: ${unjudged.message}`, unjudged);
   if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnswered();
@@ -298,7 +299,7 @@ async function writePage(ctx: Context, file: string, page: string): Promise<void
 }
 
 /** Returns the error of a comparison that reached the cap, with the rows that were left. */
-function notDone({ message, status, exitCode, data }: CliError, rows: readonly ComparedRow[]): CliError {
+function capError({ message, status, exitCode, data }: CliError, rows: readonly ComparedRow[]): CliError {
   const left = rows.filter(({ results }) => results.some(isNotRun)).length;
   const { flag } = data as { flag: string };
   const hints = [`To continue, add --resume and ${flag} <more> to the same command.`];
@@ -306,7 +307,7 @@ function notDone({ message, status, exitCode, data }: CliError, rows: readonly C
 }
 
 /** Refuses a comparison with rows left. @throws {CliError} the fault that stopped them, with their number */
-function refuseLeft(rows: readonly ComparedRow[]): void {
+function refusePostponed(rows: readonly ComparedRow[]): void {
   const left = rows.filter(({ results }) => results.some(({ isLeft }) => isLeft));
   const fault = left.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;
   if (fault === undefined) return;
@@ -325,7 +326,7 @@ function comparisonExitCode(rows: readonly ComparedRow[], failOn: CompareFlags['
   if (fault !== undefined) {
     return fault.exitCode;
   }
-  const verdicts = new Set(rows.map(verdictOn));
+  const verdicts = new Set(rows.map(rowVerdict));
   const counts = failOn === 'changed' || failOn === 'failed';
   const isFailed = verdicts.has('failed') || (failOn === 'changed' && verdicts.has('changed'));
   return counts && isFailed ? EXIT.runFailed : EXIT.ok;

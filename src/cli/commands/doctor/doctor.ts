@@ -23,7 +23,7 @@ export async function doctor(ctx: Context): Promise<ExitCode> {
     { ok: failed === undefined, checks: shown },
     {
       terminal: () => checks.flatMap(check => checkLines(ctx, check)).join('\n'),
-      plain: () => plainRows(checks.map(({ name, ok, detail }) => [name, wordFor(ok), detail])),
+      plain: () => plainRows(checks.map(({ name, ok, detail }) => [name, stateText(ok), detail])),
     },
   );
   if (!ctx.io.stdout.isTerminal) for (const hint of hintsToNote(checks)) ctx.io.note(oneLine(hint));
@@ -60,11 +60,11 @@ function checkTerminal({ io, interactive }: Context): DoctorCheck {
 
 function checkLines({ io: { paint } }: Context, { name, ok, detail, hints }: DoctorCheck): string[] {
   const colour = ok === null ? paint.dim : ok ? paint.green : paint.red;
-  const line = `${colour(wordFor(ok).padEnd(8))}${name.padEnd(14)}${oneLine(detail)}`;
+  const line = `${colour(stateText(ok).padEnd(8))}${name.padEnd(14)}${oneLine(detail)}`;
   return [line, ...hints.map(hint => `${' '.repeat(22)}${oneLine(hint)}`)];
 }
 
-function wordFor(ok: boolean | null): string {
+function stateText(ok: boolean | null): string {
   if (ok === null) return 'skipped';
   return ok ? 'ok' : 'failed';
 }
@@ -93,7 +93,7 @@ function addressText(address: Address, keySource: string | undefined): string {
 }
 
 /** Maximum time for an answer of the service, in milliseconds. */
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 
 /** Requests the models once, which checks reachability and key, and fills the cache. */
 async function checkService(ctx: Context, connection: Connection): Promise<readonly DoctorCheck[]> {
@@ -101,13 +101,13 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
   const startedAt = ctx.clock.now();
   try {
     const { hash, resources } = await connection.resources.refresh({
-      timeoutMs: PATIENCE_MS,
+      timeoutMs: TIMEOUT_MS,
       retries: 0,
       signal: ctx.signal,
     });
     const ms = ctx.clock.now() - startedAt;
     const news = connection.resources.isKept
-      ? cacheNews(cached, hash, ctx.clock.now())
+      ? cacheChangeText(cached, hash, ctx.clock.now())
       : 'which could not be written to the cache; see --debug';
     return [
       passed(
@@ -123,7 +123,7 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
   }
 }
 
-function cacheNews(
+function cacheChangeText(
   cached: { hash: string; fetchedAt: string } | undefined,
   hash: string,
   now: number,
@@ -134,7 +134,7 @@ function cacheNews(
     : 'refreshed: they had changed';
 }
 
-const CHECK_THE_WAY = 'Check the address, the network, and HTTPS_PROXY if you need one.';
+const NETWORK_HINT = 'Check the address, the network, and HTTPS_PROXY if you need one.';
 
 function failedService({ baseUrl }: Connection, error: unknown): readonly DoctorCheck[] {
   const { message, hints, exitCode } = failureOf(error);
@@ -144,7 +144,7 @@ function failedService({ baseUrl }: Connection, error: unknown): readonly Doctor
   }
   const unreached = failed('reachability', {
     message,
-    hints: error instanceof NetworkError ? [CHECK_THE_WAY] : hints,
+    hints: error instanceof NetworkError ? [NETWORK_HINT] : hints,
     exitCode: error instanceof TimeIsUp ? EXIT.fault : exitCode,
   });
   return [unreached, skipped('key'), skipped('cache')];

@@ -2,7 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import { lexer, type Token, type Tokens } from 'marked';
-import { laidOut } from '../../terminal/table.ts';
+import { layOutTable } from '../../terminal/table.ts';
 import { wrapCommand, wrapLines } from '../../terminal/wrap-lines.ts';
 
 /** The layout of guides. */
@@ -15,12 +15,12 @@ export interface GuideLayout {
 }
 
 /** Maximum width of a guide, on any terminal. */
-const WIDEST = 100;
+const MAX_WIDTH = 100;
 const GAP = 2;
 
 /** Lays out a guide in Markdown for a terminal: paragraphs flow, and no word is broken. */
 export async function layOutGuide(markdown: string, layout: GuideLayout): Promise<string> {
-  const columns = Math.min(layout.columns, WIDEST);
+  const columns = Math.min(layout.columns, MAX_WIDTH);
   return `${await blocks(lexer(markdown), { ...layout, columns }, '\n\n')}\n`;
 }
 
@@ -66,7 +66,7 @@ function indentItem(text: string, first: string): string {
   const rest = ' '.repeat(first.length);
   return text
     .split('\n')
-    .map((line, at) => (line === '' ? '' : (at === 0 ? first : rest) + line))
+    .map((line, index) => (line === '' ? '' : (index === 0 ? first : rest) + line))
     .join('\n');
 }
 
@@ -107,8 +107,8 @@ function indentedCode({ text, lang }: Tokens.Code, { columns, paint }: GuideLayo
 
 async function listText({ items, ordered, start, loose }: Tokens.List, layout: GuideLayout): Promise<string> {
   const texts = await Promise.all(
-    items.map(async ({ tokens }, at) => {
-      const marker = ordered ? `${Number(start) + at}. ` : '- ';
+    items.map(async ({ tokens }, index) => {
+      const marker = ordered ? `${Number(start) + index}. ` : '- ';
       return indentItem(
         await blocks(tokens, indentedLayout(layout, marker.length), loose ? '\n\n' : '\n'),
         marker,
@@ -124,25 +124,25 @@ async function tableText({ header, rows }: Tokens.Table, layout: GuideLayout): P
   const cells = rows.map(row => row.map(({ tokens }) => inline(tokens, layout)));
   const widths = columnWidths([titles, ...cells], layout.columns);
   if (widths === undefined) return rowByRow(titles, cells, layout);
-  const wrap = (row: readonly string[]) => row.map((cell, at) => wrapAnsi(cell, widths[at] ?? 1));
+  const wrap = (row: readonly string[]) => row.map((cell, index) => wrapAnsi(cell, widths[index] ?? 1));
   const wrapped = cells.map(wrap);
   const isTall = wrapped.some(row => row.some(cell => cell.includes('\n')));
-  const spaced = wrapped.flatMap((row, at) => (isTall && at > 0 ? [row.map(() => ''), row] : [row]));
+  const spaced = wrapped.flatMap((row, index) => (isTall && index > 0 ? [row.map(() => ''), row] : [row]));
   const shown = titles.some(title => stringWidth(title) > 0) ? [wrap(titles), ...spaced] : spaced;
-  return (await laidOut(shown, {})).trimEnd();
+  return (await layOutTable(shown, {})).trimEnd();
 }
 
 /** Returns the width of each column; undefined if their longest words don't fit side by side. */
 function columnWidths(rows: readonly (readonly string[])[], columns: number): number[] | undefined {
   const count = Math.max(...rows.map(row => row.length));
   const widest = (measure: (cell: string) => number) =>
-    Array.from({ length: count }, (_, at) => Math.max(...rows.map(row => measure(row[at] ?? ''))));
+    Array.from({ length: count }, (_, index) => Math.max(...rows.map(row => measure(row[index] ?? ''))));
   const least = widest(cell => Math.max(...cell.split(/\s+/u).map(word => stringWidth(word))));
   const widths = widest(stringWidth);
   for (;;) {
     const excess = widths.reduce((sum, width) => sum + width, GAP * (count - 1)) - columns;
     if (excess <= 0) return widths;
-    const slack = widths.map((width, at) => (width > (least[at] ?? 0) ? width : 0));
+    const slack = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
     const at = slack.indexOf(Math.max(...slack));
     if (slack[at] === 0) return undefined;
     widths[at] = (widths[at] ?? 1) - 1;
@@ -156,8 +156,8 @@ function rowByRow(
 ): string {
   return rows
     .map(([first = '', ...rest]) => {
-      const facts = rest.map((cell, at) => {
-        const title = titles[at + 1] ?? '';
+      const facts = rest.map((cell, index) => {
+        const title = titles[index + 1] ?? '';
         const text = stringWidth(title) === 0 ? cell : `${title}: ${cell}`;
         return indentItem(wrapAnsi(text, columns - GAP), ' '.repeat(GAP));
       });

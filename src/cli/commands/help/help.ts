@@ -73,13 +73,13 @@ function withoutLayout(text: string): string {
   for (const line of text.split('\n')) {
     const above = lines.at(-1) ?? '';
     const isTerm = /^ {2}\S+(?:, \S+)*$/u.test(above) && !above.endsWith(',');
-    if (!goesOn(above, line)) lines.push(line);
+    if (!isContinued(above, line)) lines.push(line);
     else lines[lines.length - 1] = `${above}${isTerm ? '  ' : ' '}${line.trimStart()}`;
   }
   return lines.join('\n');
 }
 
-function goesOn(above: string, line: string): boolean {
+function isContinued(above: string, line: string): boolean {
   if (above === '' || line === '') return false;
   const isProse = /^\S/u.test(above) && !above.endsWith(':') && /^\S/u.test(line);
   return isProse || above.endsWith(',') || /^ {4}/u.test(line);

@@ -18,7 +18,7 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
   const target = await loginTarget(ctx);
   ctx.settings.credentials.find(target.profile); // reports a damaged file before asking any question
   const key = await acceptedKey(ctx, target);
-  await keepProfile(ctx, target);
+  await saveProfile(ctx, target);
   const useKeychain = options.keychain && ctx.settings.get('keychain') !== false;
   const { origin } = new URL(target.baseUrl);
   const keptIn = await ctx.settings.credentials.store(target.profile, origin, key, useKeychain);
@@ -52,7 +52,7 @@ function isTyped({ io, interactive }: Context): boolean {
   return io.stdin.isTerminal && interactive;
 }
 
-async function keepProfile(ctx: Context, { profile, baseUrl }: LoginTarget): Promise<void> {
+async function saveProfile(ctx: Context, { profile, baseUrl }: LoginTarget): Promise<void> {
   await ctx.settings.update(document => {
     document.profiles[profile] = { ...document.profiles[profile], baseUrl };
     document.activeProfile ??= profile;
@@ -149,11 +149,11 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
 export async function logout(ctx: Context): Promise<void> {
   const profile = chosenProfile(ctx)?.value ?? null;
   const forgotten = profile !== null && (await ctx.settings.credentials.forget(profile));
-  await confirm(ctx, { profile, forgotten }, whatHappened(profile, forgotten));
+  await confirm(ctx, { profile, forgotten }, logoutText(profile, forgotten));
   if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is still set.');
 }
 
-function whatHappened(profile: string | null, forgotten: boolean): string {
+function logoutText(profile: string | null, forgotten: boolean): string {
   if (profile === null) return 'No profile is active. Nothing was removed.';
   return forgotten ? `Removed the key of profile ${profile}.` : `Profile ${profile} has no key stored.`;
 }

@@ -45,14 +45,14 @@ export async function promptsPublish(
     for (const slug of unpublish) rows.push(await publisher.unpublish(slug));
   };
   try {
-    if (resolveAddress(ctx).embedded) await inStore(ctx, databaseUrl(ctx, database), publishAll);
-    else await publishAll(await overHttp(ctx, database));
+    if (resolveAddress(ctx).embedded) await storePublisher(ctx, databaseUrl(ctx, database), publishAll);
+    else await publishAll(await httpPublisher(ctx, database));
   } finally {
     if (rows.length > 0) await presentRows(ctx, rows);
   }
 }
 
-async function inStore(
+async function storePublisher(
   ctx: Context,
   database: string | undefined,
   use: (publisher: Publisher) => Promise<void>,
@@ -77,7 +77,7 @@ async function inStore(
 }
 
 /** Returns a publisher over HTTP. @throws {CliError} exit 2 if the service is not a promptrun serve: it must not get any file */
-async function overHttp(ctx: Context, database: string | undefined): Promise<Publisher> {
+async function httpPublisher(ctx: Context, database: string | undefined): Promise<Publisher> {
   if (database !== undefined) requireLocalService(ctx, 'prompts publish --database');
   const connection = await ctx.connection();
   const { client, baseUrl } = connection;

@@ -12,7 +12,7 @@ import {
   isImageUrl,
   openImage,
 } from '../../inputs/images/image-source.ts';
-import { openGivenImages, placeImages, takeNamedImages } from '../../inputs/images/place-images.ts';
+import { openImages, placeImages, takeNamedImages } from '../../inputs/images/place-images.ts';
 import { collectTypedInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
@@ -62,11 +62,11 @@ async function previewOf(
   const strings = Object.entries({ ...values, ...texts }).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );
-  const supplied = { text: new Map(strings), images: await openGivenImages(finder, images) };
+  const supplied = { text: new Map(strings), images: await openImages(finder, images) };
   const taken = await takeNamedImages(fields, supplied, finder);
   const placed = placeImages(fields, taken).images;
-  const pictures = fields.images.flatMap(({ name = '' }, at) =>
-    placed[at] === undefined ? [] : [[name, placed[at]] as const],
+  const pictures = fields.images.flatMap(({ name = '' }, index) =>
+    placed[index] === undefined ? [] : [[name, placed[index]] as const],
   );
   const isOther = ([key]: readonly [string, unknown]): boolean =>
     !supplied.text.has(key) || taken.text.has(key);

@@ -126,7 +126,7 @@ interface SkillSource {
   readonly command: (...words: string[]) => string;
 }
 
-const LONGEST_DESCRIPTION = 1024;
+const MAX_DESCRIPTION_LENGTH = 1024;
 
 /** Returns the text of a SKILL.md. Texts from the service are data in it: each on one line, in quotes or in code. */
 function skillText({ name, title, description, config, options, command }: SkillSource): string {
@@ -135,13 +135,13 @@ function skillText({ name, title, description, config, options, command }: Skill
   const required = inputs.filter(field => field.required);
   const words = [
     ...required.flatMap(field => ['-i', `${field.key}=${literalValue(exampleOf(field))}`]),
-    ...images.flatMap((_, at) => ['--image', `image${images.length === 1 ? '' : at + 1}.png`]),
+    ...images.flatMap((_, index) => ['--image', `image${images.length === 1 ? '' : index + 1}.png`]),
   ];
   const does = plainLine(description) || plainLine(title) || name;
   const summary = `${does}. Runs the prompt "${plainLine(title) || name}" with the command line promptrun.`;
   return `---
-name: ${scalar(name)}
-description: ${JSON.stringify(cutText(summary, LONGEST_DESCRIPTION))}
+name: ${yamlString(name)}
+description: ${JSON.stringify(cutText(summary, MAX_DESCRIPTION_LENGTH))}
 ---
 
 # ${plainLine(title) || name}
@@ -154,8 +154,8 @@ ${command(...words)}
 ${section('Inputs', [
   ...inputs.map(inputLine),
   ...images.map(
-    (image, at) =>
-      `- \`--image <file or https URL>\` (required, image ${at + 1})${descriptionSuffix(image.description)}`,
+    (image, index) =>
+      `- \`--image <file or https URL>\` (required, image ${index + 1})${descriptionSuffix(image.description)}`,
   ),
 ])}${section(
   'Run options',
@@ -218,7 +218,7 @@ function codeSpan(text: string): string {
 }
 
 /** Returns a name as a YAML string: `123`, `1e3` and `true` need quotes. */
-function scalar(name: string): string {
+function yamlString(name: string): string {
   return /^(?:\d.*|true|false|null|yes|no|on|off|y|n)$/u.test(name) ? JSON.stringify(name) : name;
 }
 

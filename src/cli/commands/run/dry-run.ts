@@ -69,8 +69,8 @@ function expandingBody(body: string, { images }: RunRequest): string {
   const whole = parseBody(body);
   const encoded = images.filter(image => image.kind === 'bytes');
   const pictures = new Map<string, string>();
-  for (const [at, image] of imagesWithBytes(whole).entries()) {
-    const source = encoded[at];
+  for (const [index, image] of imagesWithBytes(whole).entries()) {
+    const source = encoded[index];
     if (source === undefined || !isInFile(source)) continue;
     const mark = `picture-${randomUUID()}`;
     pictures.set(mark, `$(base64 < ${shellWord(source.file, 'posix')} | tr -d '\\n')`);

@@ -8,12 +8,12 @@ import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flags.ts';
 import { imagesHere } from '../../inputs/images/image-source.ts';
 import {
-  type GivenImage,
-  type GivenInputs,
-  openGivenImages,
+  openImages,
   type PlacedInputs,
   placeImages,
   takeNamedImages,
+  type UnplacedImage,
+  type UnplacedInputs,
 } from '../../inputs/images/place-images.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
@@ -48,11 +48,11 @@ export async function prepareRun(
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
-  const images = supplied.images.length === 0 ? [] : await openGivenImages(imagesHere(ctx), supplied.images);
+  const images = supplied.images.length === 0 ? [] : await openImages(imagesHere(ctx), supplied.images);
   const connection = target === undefined ? await ctx.connection() : await connectionFor(ctx, target);
   const { name, shownAs, option } =
     target === undefined
-      ? await pick(ctx, connection, flags)
+      ? await pickTarget(ctx, connection, flags)
       : { name: target, shownAs: target, option: flags.option };
   const options = parseOptions(option);
   const source = target === undefined ? 'elsewhere' : 'command line';
@@ -103,7 +103,7 @@ async function withConfig(
   ctx: Context,
   connection: Connection,
   named: ResolvedTarget,
-  { images, flags }: { readonly images: readonly GivenImage[]; readonly flags: RunFlags },
+  { images, flags }: { readonly images: readonly UnplacedImage[]; readonly flags: RunFlags },
 ): Promise<ResolvedTarget> {
   if (named.config !== undefined) return named;
   const isNeeded = mayAsk(ctx) || images.some(({ name }) => name !== undefined);
@@ -123,7 +123,7 @@ async function withConfig(
 async function completedInputs(
   ctx: Context,
   config: unknown,
-  supplied: GivenInputs,
+  supplied: UnplacedInputs,
   { ask, validate }: RunFlags,
   onAsked: (answers: Answers) => void,
 ): Promise<PlacedInputs> {
@@ -173,7 +173,7 @@ function mayAsk(ctx: Context): boolean {
   return ctx.interactive && !ctx.io.stdin.stream.readableEnded;
 }
 
-async function pick(
+async function pickTarget(
   ctx: Context,
   connection: Connection,
   flags: RunFlags,

@@ -39,19 +39,19 @@ export async function runTarget(
     stream: mayStream(ctx, flags),
     budget,
   }).catch(async (error: unknown) => {
-    throw await withWayToInputs(error, prepared, target);
+    throw await withInputsHint(error, prepared, target);
   });
-  if (!flags.wait) return giveRunId(ctx, prepared.connection, started);
+  if (!flags.wait) return printRunId(ctx, prepared.connection, started);
   if (started.kind === 'running') throw new Error('a run that was waited for still goes on');
   const { run, request, printed } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
-  return giveRun(ctx, prepared.connection, run.runId, out =>
+  return printResult(ctx, prepared.connection, run.runId, out =>
     presentRun(out, prepared.connection, run, { ...planned(facts), printed }),
   );
 }
 
 /** Adds to a refusal the command that shows the target's inputs, unless its model can't be asked. */
-async function withWayToInputs(
+async function withInputsHint(
   error: unknown,
   { connection, request }: PreparedRun,
   target: string | undefined,
@@ -82,9 +82,9 @@ function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): 
 }
 
 /** Prints only the id of a run for `--no-wait`, even if it has ended. */
-async function giveRunId(ctx: Context, connection: Connection, started: Started): Promise<ExitCode> {
+async function printRunId(ctx: Context, connection: Connection, started: Started): Promise<ExitCode> {
   const { runId, runStatus } = started.kind === 'ended' ? started.run : started;
-  return giveRun(ctx, connection, runId, async out => {
+  return printResult(ctx, connection, runId, async out => {
     if (wantsJson(out)) await printValue(out, { runId, runStatus });
     else await out.io.out(`${out.io.stdout.isTerminal ? oneLine(runId) : runId}\n`);
     return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
@@ -95,33 +95,33 @@ async function giveRunId(ctx: Context, connection: Connection, started: Started)
  * Prints the result of a run that this command created and paid for. A reader that stops early, such as `head`, is not an
  * error.
  *
- * @param give prints it to the given context
+ * @param print prints it to the given context
  * @throws {CliError} exit 1, naming the run, if standard output accepted nothing or is full
  */
-async function giveRun(
+async function printResult(
   ctx: Context,
   connection: Connection,
   runId: string,
-  give: (ctx: Context) => Promise<ExitCode>,
+  print: (ctx: Context) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  let wasTaken: boolean | undefined;
+  let wasAccepted: boolean | undefined;
   const out: Context['io']['out'] = async data => {
     try {
       const taken = await ctx.io.out(data);
-      if (data.length > 0) wasTaken ??= taken;
+      if (data.length > 0) wasAccepted ??= taken;
       return taken;
     } catch (error) {
-      throw notTaken(connection, runId, messageOf(error));
+      throw notPrintedError(connection, runId, messageOf(error));
     }
   };
-  const exitCode = await give({ ...ctx, io: { ...ctx.io, out } });
-  if (wasTaken === false) {
-    throw notTaken(connection, runId, 'standard output was closed before anything was written');
+  const exitCode = await print({ ...ctx, io: { ...ctx.io, out } });
+  if (wasAccepted === false) {
+    throw notPrintedError(connection, runId, 'standard output was closed before anything was written');
   }
   return exitCode;
 }
 
-function notTaken({ advise }: Connection, runId: string, reason: string): CliError {
+function notPrintedError({ advise }: Connection, runId: string, reason: string): CliError {
   return new CliError(`the result of run ${runId} was not printed: ${reason}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
@@ -192,14 +192,14 @@ async function startOnce(
   } catch (error) {
     const printed = (await live?.end()) ?? '';
     if (printed !== '' && !printed.endsWith('\n')) await ctx.io.out('\n');
-    throw startedId === undefined ? error : await namingRun(connection, error, startedId);
+    throw startedId === undefined ? error : await withRunId(connection, error, startedId);
   } finally {
     progress.stop();
   }
 }
 
 /** Adds the run id to an error that hides the result of a started run: it is paid for and can be fetched later. */
-async function namingRun({ advise }: Connection, error: unknown, runId: string): Promise<unknown> {
+async function withRunId({ advise }: Connection, error: unknown, runId: string): Promise<unknown> {
   if (!(error instanceof PromptServiceError)) return error;
   const { failureOf } = await import('../../core/failure.ts');
   const { message, status, exitCode, data, hints } = failureOf(error);

@@ -23,7 +23,7 @@ export async function runsCancel(
   for (const name of names.length === 0 ? [undefined] : names) {
     const run = await cancel(ctx, connection, await namedRun(ctx, connection, name));
     runs.push(run);
-    if (!wantsJson(ctx)) ctx.io.note(whatBecameOf(run));
+    if (!wantsJson(ctx)) ctx.io.note(cancelText(run));
   }
   if (wantsJson(ctx)) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
 }
@@ -42,7 +42,7 @@ async function cancel(ctx: Context, connection: Connection, runId: string): Prom
   }
 }
 
-function whatBecameOf({ runId, runStatus, outputs }: Run): string {
+function cancelText({ runId, runStatus, outputs }: Run): string {
   const isCancelled = outputs.some(({ type, data }) => type === 'error' && data === 'cancelled');
   const id = oneLine(runId);
   return isCancelled ? `Run ${id} is cancelled.` : `Run ${id} has ended already: ${oneLine(runStatus)}.`;

@@ -149,11 +149,11 @@ async function versionsOf(ctx: Context, connection: Connection, name: string): P
 }
 
 // On narrower terminals ages omit "ago".
-const ROOMY = 80;
+const MIN_COLUMNS_FOR_DETAILS = 80;
 
 function runColumns(ctx: Context): ListColumn<RunRow>[] {
   const age = (row: RunRow): string => ageText(fieldText(row.createdAt), ctx.clock.now());
-  const isNarrow = ctx.io.stdout.columns < ROOMY;
+  const isNarrow = ctx.io.stdout.columns < MIN_COLUMNS_FOR_DETAILS;
   return [
     { title: 'RUN', ids: true, cell: row => fieldText(row.runId) },
     { title: 'STATUS', cell: row => runStatusCell(ctx, fieldText(row.runStatus)) },

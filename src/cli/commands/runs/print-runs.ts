@@ -127,9 +127,9 @@ export async function runsWait(
   const awaited =
     names.length === 0
       ? [{ ...(await lastRun(ctx, connection)), idFromService: true }]
-      : await Promise.all(names.map(name => awaitedRun(ctx, connection, name)));
+      : await Promise.all(names.map(name => findAwaitedRun(ctx, connection, name)));
   const runs = await waitForAll(ctx, connection, awaited);
-  const plans = runs.map((run, at) => ({ run, options: planned(journalFacts(awaited[at]?.entry)) }));
+  const plans = runs.map((run, index) => ({ run, options: planned(journalFacts(awaited[index]?.entry)) }));
   const [only, ...others] = plans;
   return only !== undefined && others.length === 0
     ? presentRun(ctx, connection, only.run, only.options)
@@ -137,7 +137,7 @@ export async function runsWait(
 }
 
 /** A run to wait for, and its journal entry. */
-interface Awaited {
+interface AwaitedRun {
   readonly runId: string;
   readonly entry: JournalEntry | undefined;
   readonly recovered: boolean;
@@ -145,13 +145,17 @@ interface Awaited {
   readonly idFromService: boolean;
 }
 
-async function awaitedRun(ctx: Context, connection: Connection, name: string): Promise<Awaited> {
+async function findAwaitedRun(ctx: Context, connection: Connection, name: string): Promise<AwaitedRun> {
   const runId = await resolveRun(ctx, connection, name);
   const entry = await ctx.journal.find(connection.service, runId);
   return { runId, entry, recovered: entry?.recovered === true, idFromService: false };
 }
 
-async function waitForAll(ctx: Context, connection: Connection, awaited: readonly Awaited[]): Promise<Run[]> {
+async function waitForAll(
+  ctx: Context,
+  connection: Connection,
+  awaited: readonly AwaitedRun[],
+): Promise<Run[]> {
   const progress = startProgress(ctx, { status: 'waiting for the run', polls: 0 });
   const onProgress = progress.update;
   try {

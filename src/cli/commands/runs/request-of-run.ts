@@ -36,7 +36,7 @@ export async function requestFromService(
     const kept = await askOfRun(ctx, connection, { verb: 'rerun', runId }, asking);
     const where = `run ${runId}`;
     // Anything but an id could name a file on this machine.
-    if (!isUuid(kept.promptVersionId)) throw damaged(where);
+    if (!isUuid(kept.promptVersionId)) throw damagedManifest(where);
     return {
       runId,
       promptVersionId: kept.promptVersionId,
@@ -54,7 +54,7 @@ export async function requestFromService(
 
 function keptInputs(inputs: unknown, where: string): Pick<RequestOfRun, 'text' | 'images'> {
   const { textInputs = {}, imageInputs = [] } = isJsonObject(inputs) ? inputs : {};
-  if (!Array.isArray(imageInputs)) throw damaged(where);
+  if (!Array.isArray(imageInputs)) throw damagedManifest(where);
   return {
     text: textEntries(textInputs, where),
     images: imageInputs.map((image: unknown) => ({ image: imageText(image, where) })),
@@ -66,12 +66,13 @@ function imageText(image: unknown, where: string): string {
   const { type, url, base64 } = isJsonObject(image) ? image : {};
   if (type === 'url' && typeof url === 'string' && /^https:/iu.test(url)) return url;
   if (type === 'base64' && typeof base64 === 'string') return `data:;base64,${base64}`;
-  throw damaged(where);
+  throw damagedManifest(where);
 }
 
 function textEntries(value: unknown, where: string): Map<string, string> {
   const entries = isJsonObject(value) ? Object.entries(value) : [];
-  if (!isJsonObject(value) || entries.some(([, text]) => typeof text !== 'string')) throw damaged(where);
+  if (!isJsonObject(value) || entries.some(([, text]) => typeof text !== 'string'))
+    throw damagedManifest(where);
   return new Map(entries as [string, string][]);
 }
 
@@ -82,7 +83,7 @@ function nameOfService(baseUrl: string): string {
   return baseUrl === EMBEDDED_URL ? 'the embedded service (profile local)' : oneLine(baseUrl);
 }
 
-const MOST_CHARACTERS = 64 * 1024 * 1024;
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /**
  * Returns the request in a manifest.
@@ -96,9 +97,9 @@ export async function requestFromManifest(
 ): Promise<RequestOfRun> {
   const manifest = await readManifest(ctx, file);
   const { baseUrl, runId, promptVersionId, textInputs, imageInputs, runOptions } = manifest;
-  if (typeof runId !== 'string' || typeof baseUrl !== 'string') throw damaged(file);
+  if (typeof runId !== 'string' || typeof baseUrl !== 'string') throw damagedManifest(file);
   if (typeof promptVersionId !== 'string' || !isUuid(promptVersionId)) {
-    throw damaged(file);
+    throw damagedManifest(file);
   }
   if (baseUrl !== connection.baseUrl) {
     throw usageError(
@@ -112,7 +113,7 @@ export async function requestFromManifest(
       'Only the command that creates a run can save its request: run it with --save.',
     );
   }
-  if (!Array.isArray(imageInputs)) throw damaged(file);
+  if (!Array.isArray(imageInputs)) throw damagedManifest(file);
   return {
     runId,
     promptVersionId,
@@ -123,21 +124,21 @@ export async function requestFromManifest(
 }
 
 function readKeptImage(image: unknown, file: string): KeptImage {
-  if (!isJsonObject(image)) throw damaged(file);
+  if (!isJsonObject(image)) throw damagedManifest(file);
   const { url, sha256, name } = image;
   if (typeof url === 'string' && /^https:/iu.test(url)) return { image: url };
-  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/u.test(sha256)) throw damaged(file);
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/u.test(sha256)) throw damagedManifest(file);
   return { sha256, name: typeof name === 'string' ? name : '' };
 }
 
 async function readManifest(ctx: Context, file: string): Promise<Readonly<Record<string, unknown>>> {
   const text = await readTextFile(file, ctx.cwd, 'runs rerun');
-  if (text.length > MOST_CHARACTERS) throw damaged(file);
+  if (text.length > MAX_CHARACTERS) throw damagedManifest(file);
   const value = parseJson(text);
-  if (!isJsonObject(value)) throw damaged(file);
+  if (!isJsonObject(value)) throw damagedManifest(file);
   return value;
 }
 
-function damaged(where: string): Error {
+function damagedManifest(where: string): Error {
   return configError(`${oneLine(where)} does not contain the request of a run, or is damaged`);
 }

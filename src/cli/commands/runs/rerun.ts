@@ -10,7 +10,7 @@ import { suppliedInputFault, UNCHECKED } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flags.ts';
 import { type ImageSource, imagesHere, openImage } from '../../inputs/images/image-source.ts';
-import { openGivenImages, placeImages } from '../../inputs/images/place-images.ts';
+import { openImages, placeImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { outputPlan, presentRun } from '../../outputs/results.ts';
@@ -65,7 +65,7 @@ async function changedRequest(
   flags: RunsRerunFlags,
 ): Promise<RunRequest> {
   const supplied = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
-  const images = await openGivenImages(imagesHere(ctx), supplied.images);
+  const images = await openImages(imagesHere(ctx), supplied.images);
   const newOptions = parseOptions(flags.option);
   const { promptVersionId } = await resolveTarget(ctx, connection, former.promptVersionId, {
     source: 'elsewhere',
@@ -95,7 +95,7 @@ async function rerunImages(
   supplied: readonly (ImageSource | undefined)[],
   others: boolean,
 ): Promise<ImageSource[]> {
-  const missing = former.flatMap((image, at) => (supplied[at] || 'image' in image ? [] : [image.name]));
+  const missing = former.flatMap((image, index) => (supplied[index] || 'image' in image ? [] : [image.name]));
   if (missing.length > 0) {
     throw usageError(
       `the images of run ${runId} must be given again: ${missing.join(', ')}`,

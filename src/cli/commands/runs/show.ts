@@ -112,14 +112,14 @@ function detailRows(facts: ShownRun): string[][] {
 }
 
 /** Maximum length of a shown text, in characters. */
-const LONGEST_TEXT = 60;
+const MAX_TEXT_LENGTH = 60;
 
 function outputSummary({ type, data }: OutputItem): string {
   const text = fieldText(data);
   if (type !== 'text') return `${fieldText(type)}: ${text}`;
   const characters = Array.from(text.trim());
-  const beginning = characters.slice(0, LONGEST_TEXT).join('');
-  return characters.length <= LONGEST_TEXT
+  const beginning = characters.slice(0, MAX_TEXT_LENGTH).join('');
+  return characters.length <= MAX_TEXT_LENGTH
     ? `text: ${beginning}`
     : `text of ${characters.length} characters: ${beginning}…`;
 }

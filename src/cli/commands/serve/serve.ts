@@ -112,16 +112,17 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     allowPrograms,
     rerun,
     host: requireFormat(flags.host, /^[\w.:-]+$/, '--host', 'a host name or address'),
-    port: port(flags.port),
+    port: parsePort(flags.port),
     syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
     graceMs: parseDuration(flags.grace, '--grace'),
     drainMs: parseDuration(flags.drain, '--drain'),
     maxQueued: Number(requireFormat(flags.maxQueued, /^\d{1,9}$/, '--max-queued', 'a whole number')),
-    promptsDir: flags.prompts === undefined ? undefined : directory(flags.prompts, '--prompts', cwd),
-    mediaDir: flags.mediaDir === undefined ? undefined : directory(flags.mediaDir, '--media-dir', cwd),
+    promptsDir: flags.prompts === undefined ? undefined : absoluteDirectory(flags.prompts, '--prompts', cwd),
+    mediaDir:
+      flags.mediaDir === undefined ? undefined : absoluteDirectory(flags.mediaDir, '--media-dir', cwd),
     rateLimit,
-    metrics: flags.metrics === undefined ? undefined : metricsAddress(flags.metrics),
-    publicUrl: flags.publicUrl === undefined ? undefined : publicUrl(flags.publicUrl),
+    metrics: flags.metrics === undefined ? undefined : parseMetricsAddress(flags.metrics),
+    publicUrl: flags.publicUrl === undefined ? undefined : parsePublicUrl(flags.publicUrl),
   };
 }
 
@@ -130,7 +131,7 @@ function requireFormat(text: string, form: RegExp, flag: string, what: string): 
   throw usageError(`${flag}: '${text}' is not ${what}`);
 }
 
-function port(text: string): number {
+function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw usageError(
     `--port: '${text}' is not a port`,
@@ -139,13 +140,13 @@ function port(text: string): number {
 }
 
 /** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. */
-function metricsAddress(text: string): { host: string; port: number } {
+function parseMetricsAddress(text: string): { host: string; port: number } {
   const [, v6, host = v6, digits = ''] = /^(?:\[([0-9a-f:.]+)\]|([\w.-]+)):(\d{1,5})$/iu.exec(text) ?? [];
   if (host !== undefined && Number(digits) <= 65_535) return { host, port: Number(digits) };
   throw usageError(`--metrics: '${text}' is not an address such as 127.0.0.1:9464`);
 }
 
-function publicUrl(text: string): string {
+function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const plain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (plain && /^https?:$/.test(url.protocol)) return withoutTrailingSlashes(url.href);
@@ -155,7 +156,7 @@ function publicUrl(text: string): string {
   );
 }
 
-function directory(name: string, flag: string, cwd: string): string {
+function absoluteDirectory(name: string, flag: string, cwd: string): string {
   const directory = path.resolve(cwd, name);
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return directory;
   throw usageError(`${flag}: ${name} is not a directory`);

@@ -7,7 +7,7 @@ import { usageError } from '../../errors.ts';
 import { modelList } from '../../inputs/flags.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { type Gate, parseMargin } from '../../statistics/gate.ts';
-import { MAX_REPEAT, type Repeating } from '../../testing/cases/repetitions.ts';
+import { MAX_REPEAT, type RepeatOptions } from '../../testing/cases/repetitions.ts';
 import type { Reporter, ReportOutput, TestOptions } from '../../testing/test-options.ts';
 import type { TEST } from './spec.ts';
 
@@ -88,7 +88,7 @@ function testGate({ failOn = 'failed', margin, baseline }: TestFlags): Gate {
 /** Default maximum number of runs of a case with `--sure`. */
 const DEFAULT_MAX_REPEAT = 100;
 
-function repeatingOf({ repeat, sure = false, maxRepeat }: TestFlags): Repeating {
+function repeatingOf({ repeat, sure = false, maxRepeat }: TestFlags): RepeatOptions {
   if (maxRepeat !== undefined && !sure) throw usageError('--max-repeat needs --sure');
   return {
     repeat: repeat === undefined ? undefined : parseRuns('--repeat', repeat),
@@ -115,9 +115,9 @@ function pairOutputs(
       'For example: --reporter junit --out junit.xml',
     );
   }
-  const outputs = reporters.map((reporter, at) => ({ reporter, out: files[at] }));
+  const outputs = reporters.map((reporter, index) => ({ reporter, out: files[index] }));
   const places = outputs.map(({ out }) => (out === undefined ? '' : path.resolve(cwd, out)));
-  const twin = outputs.find((_, at) => places.indexOf(places[at] ?? '') !== at);
+  const twin = outputs.find((_, index) => places.indexOf(places[index] ?? '') !== index);
   if (twin === undefined) return outputs;
   throw usageError(
     twin.out === undefined ? 'two reports go to standard output' : `--out: two reports go to ${twin.out}`,

@@ -25,9 +25,9 @@ export function startupFiles(env: Env): StartupFile[] {
     const text = bytes.toString(isUtf16(bytes) ? 'utf16le' : 'utf8').replace(/^\uFEFF/u, '');
     if (!text.includes('promptrun')) return [];
     const lines = text.split(/\r?\n/u);
-    const own = lines.flatMap((line, at) => (OWN_LINES.has(line) ? [at + 1] : []));
-    const others = lines.flatMap((line, at) =>
-      line.includes('promptrun') && !OWN_LINES.has(line) ? [{ line: at + 1, text: line }] : [],
+    const own = lines.flatMap((line, index) => (OWN_LINES.has(line) ? [index + 1] : []));
+    const others = lines.flatMap((line, index) =>
+      line.includes('promptrun') && !OWN_LINES.has(line) ? [{ line: index + 1, text: line }] : [],
     );
     return [{ path: file, own, others }];
   });

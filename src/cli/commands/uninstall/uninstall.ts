@@ -120,7 +120,7 @@ function removalPlan(ctx: Context): RemovalPlan {
       ...folders.flatMap(({ folder, content, holds }) => folderItems(ctx, { folder, content, holds })),
     ],
     left: [
-      ...folders.flatMap(({ folder, content }) => leftIn(folder, content)),
+      ...folders.flatMap(({ folder, content }) => remainingIn(folder, content)),
       ...startup.flatMap(({ path: file, others }) =>
         isFishScript(file) ? [] : others.map(({ line, text }) => `${file}:${line}: ${text.trim()}`),
       ),
@@ -216,7 +216,7 @@ function removeIfEmpty(folder: string): void {
   }
 }
 
-function leftIn(folder: string, { others }: FolderContent): string[] {
+function remainingIn(folder: string, { others }: FolderContent): string[] {
   const isLink = lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (isLink) return [`${folder}: it is a link`];
   return others.map(file => `${file}: promptrun did not write it, or you may have edited it`);

@@ -25,7 +25,7 @@ export async function versionsDiff(ctx: Context, prompt: string, versions: reado
   const connection = await connectionFor(ctx, prompt);
   const named = await resolvePrompt(ctx, connection, prompt);
   const isFile = promptFileOf(ctx, prompt, 'command line') !== undefined;
-  const { promptId, pair, count } = await chosen(ctx, connection, named, { versions, isFile });
+  const { promptId, pair, count } = await chosenVersions(ctx, connection, named, { versions, isFile });
   if (pair === undefined) {
     await present(ctx, { changes: [] }, { plain: () => '' });
     ctx.io.note(nothingToCompare(count));
@@ -63,7 +63,7 @@ async function versionSource(
 }
 
 /** Returns the ids of the two versions, the older first and a file's last; undefined if there is only one. */
-async function chosen(
+async function chosenVersions(
   ctx: Context,
   connection: Connection,
   named: NamedPrompt,
@@ -84,13 +84,13 @@ async function chosen(
     return { promptId, pair: older === undefined ? undefined : [older, own], count: entries.length };
   }
   const pair = first === undefined ? [before, latest] : [first, second ?? latest];
-  const [older, newer] = pair.toSorted((one, other) => age(entries, other) - age(entries, one));
+  const [older, newer] = pair.toSorted((one, other) => countNewer(entries, other) - countNewer(entries, one));
   const same = older === undefined || newer === undefined || older === newer;
   return { promptId, pair: same ? undefined : [older, newer], count: entries.length };
 }
 
 /** Returns the number of newer versions. */
-function age(entries: readonly PromptVersionEntry[], id: string | undefined): number {
+function countNewer(entries: readonly PromptVersionEntry[], id: string | undefined): number {
   return entries.findIndex(({ promptVersionId }) => promptVersionId === id);
 }
 
@@ -140,7 +140,7 @@ async function versionChanges(older: Version, newer: Version): Promise<VersionCh
   const [before, after] = [describeConfig(older.config), describeConfig(newer.config)];
   const inputs = (fields: typeof before) => new Map(fields.text.map(({ key, ...field }) => [key, field]));
   const images = (fields: typeof before) =>
-    new Map(fields.images.map((image, at) => [String(at + 1), image]));
+    new Map(fields.images.map((image, index) => [String(index + 1), image]));
   return [
     ...changedKeys('title', new Map([['', older.title]]), new Map([['', newer.title]])),
     ...changedKeys('input', inputs(before), inputs(after)),

@@ -45,7 +45,7 @@ export async function versionsLabel(
           await versionByBeginning(connection, { slug, promptId }, version, ctx.signal),
           options,
         );
-  await present(ctx, moved, { plain: () => oneLine(sentence(moved)) });
+  await present(ctx, moved, { plain: () => oneLine(changeText(moved)) });
 }
 
 function versionAndLabel(
@@ -85,7 +85,7 @@ async function publishedPrompt(
   return await rowOf({ promptId });
 }
 
-function sentence(moved: {
+function changeText(moved: {
   label: string;
   slug: string;
   promptVersionId: string | null;

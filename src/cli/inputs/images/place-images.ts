@@ -6,15 +6,15 @@ import type { InputFields } from '../input-fields.ts';
 import type { ImageFinder, ImageSource } from './image-source.ts';
 
 /** An image, with the name of its input if it has one; the prompt's config then decides its place. */
-export interface GivenImage<Image = ImageSource> {
+export interface UnplacedImage<Image = ImageSource> {
   readonly name?: string;
   readonly image: Image;
 }
 
 /** Texts and images from one place: the command line, a row or a case. */
-export interface GivenInputs<Image = ImageSource> {
+export interface UnplacedInputs<Image = ImageSource> {
   readonly text: ReadonlyMap<string, string>;
-  readonly images: readonly GivenImage<Image>[];
+  readonly images: readonly UnplacedImage<Image>[];
 }
 
 /** The inputs of a run. */
@@ -27,11 +27,11 @@ export interface PlacedInputs<Image = ImageSource | undefined> {
 const NAMED = /^(?<name>[^=/\\:]+)=(?<file>.+)$/su;
 
 /** Opens images in their order, also `name=file`. Checks each before anything is sent. */
-export async function openGivenImages<Image>(
+export async function openImages<Image>(
   { cwd, open }: ImageFinder<Image>,
   sources: readonly string[],
-): Promise<GivenImage<Image>[]> {
-  const images: GivenImage<Image>[] = [];
+): Promise<UnplacedImage<Image>[]> {
+  const images: UnplacedImage<Image>[] = [];
   for (const text of sources) {
     const { name, file } = NAMED.exec(text)?.groups ?? {};
     const isFile = (): boolean => statSync(path.resolve(cwd, text), { throwIfNoEntry: false }) !== undefined;
@@ -47,13 +47,13 @@ export async function openGivenImages<Image>(
 /** Opens the images that texts name under the name of an image input. An empty text names none. */
 export async function takeNamedImages<Image>(
   fields: InputFields,
-  { text, images }: GivenInputs<Image>,
+  { text, images }: UnplacedInputs<Image>,
   { open }: Pick<ImageFinder<Image>, 'open'>,
-): Promise<GivenInputs<Image>> {
+): Promise<UnplacedInputs<Image>> {
   const names = new Set(fields.images.map(({ name }) => name));
   for (const { key } of fields.text) names.delete(key);
   const texts = new Map(text);
-  const named: GivenImage<Image>[] = [];
+  const named: UnplacedImage<Image>[] = [];
   for (const [name, file] of text) {
     if (!names.has(name)) continue;
     texts.delete(name);
@@ -63,8 +63,8 @@ export async function takeNamedImages<Image>(
 }
 
 /** Adds the inputs that all runs share. They win over a run's own inputs, and their images come first. */
-export function withCommonInputs(common: GivenInputs, own: GivenInputs): GivenInputs {
-  const isCommon = ({ name }: GivenImage): boolean =>
+export function withCommonInputs(common: UnplacedInputs, own: UnplacedInputs): UnplacedInputs {
+  const isCommon = ({ name }: UnplacedImage): boolean =>
     name !== undefined && common.images.some(image => image.name === name);
   return {
     text: new Map([...own.text, ...common.text]),
@@ -75,7 +75,7 @@ export function withCommonInputs(common: GivenInputs, own: GivenInputs): GivenIn
 /** Puts named images in the places of their inputs, and the others in the first free places. */
 export function placeImages<Image>(
   fields: InputFields,
-  { text, images }: GivenInputs<Image>,
+  { text, images }: UnplacedInputs<Image>,
 ): PlacedInputs<Image | undefined> {
   const names = fields.images.map(({ name }) => name);
   const places: (Image | undefined)[] = fields.images.map(() => undefined);
@@ -105,7 +105,7 @@ function noSuchImage(name: string, names: readonly (string | undefined)[]): Erro
 }
 
 /** Returns the complete inputs of a run, always checked. @throws {CliError} USAGE_ERROR if the config refuses them */
-export function checkedInputs(fields: InputFields, named: GivenInputs): PlacedInputs<ImageSource> {
+export function checkedInputs(fields: InputFields, named: UnplacedInputs): PlacedInputs<ImageSource> {
   const { text, images } = placeImages(fields, named);
   checkInputs(fields, { text, images }, []);
   return { text, images: images.filter(image => image !== undefined) };

@@ -18,7 +18,7 @@ interface CsvRecord {
 }
 
 /** The place where a file stops being valid CSV. */
-interface Break {
+interface CsvFault {
   readonly error: CsvError | undefined;
   readonly raw: string;
   /** The number of records before it. */
@@ -88,9 +88,9 @@ function parseRecords(
   delimiter: string,
 ): {
   records: AsyncIterable<CsvRecord>;
-  broken: () => Break | undefined;
+  broken: () => CsvFault | undefined;
 } {
-  let broken: Break | undefined;
+  let broken: CsvFault | undefined;
   const parser = parse({
     bom: true,
     delimiter,
@@ -147,7 +147,7 @@ function isGiven([, value]: readonly [string, string]): boolean {
   return value !== '';
 }
 
-function brokenRecord({ error }: Break, place: RowPosition): FaultyRow {
+function brokenRecord({ error }: CsvFault, place: RowPosition): FaultyRow {
   const message =
     error?.code === 'CSV_QUOTE_NOT_CLOSED'
       ? 'its quotes are never closed, so that the rest of the file is lost'

@@ -31,7 +31,7 @@ function readObject(source: string, place: { row: number; line: number }, unwrap
     return faultyRow(place, 'its id is neither text nor a number');
   }
   try {
-    const inputs = imagesApart(fields, jsonInputs(fields, ''));
+    const inputs = separateImages(fields, jsonInputs(fields, ''));
     return { ...readableRow(place, id, inputs), cells: inputCells(id, inputs) };
   } catch (error) {
     if (error instanceof CliError) return faultyRow(place, error.message, id);
@@ -51,12 +51,12 @@ function inputCells(id: string | undefined, { text, images }: CollectedInputs): 
   return Object.fromEntries([
     ...(id === undefined ? [] : [[ID_COLUMN, id] as const]),
     ...text,
-    ...images.map((image, at) => [`image${at + 1}`, image] as const),
+    ...images.map((image, index) => [`image${index + 1}`, image] as const),
   ]);
 }
 
 /** Moves `image`, `image1` and so on of a flat map to the images, as in a CSV file. */
-function imagesApart(fields: UncheckedObject, inputs: CollectedInputs): CollectedInputs {
+function separateImages(fields: UncheckedObject, inputs: CollectedInputs): CollectedInputs {
   if (isNested(fields)) return inputs;
   const images = [...inputs.text]
     .flatMap(([key, image]) => {

@@ -132,7 +132,7 @@ export async function* readRows(
   const unwraps = fields?.known === true && !fields.text.some(({ key }) => key === 'item');
   const rows = source.format === 'csv' ? await csvRows(text, source.delimiter) : readJsonl(text, unwraps);
   for await (const row of rows) {
-    yield isFaulty(row) ? row : (imageFault(row) ?? twinFault(row, ids) ?? row);
+    yield isFaulty(row) ? row : (imageFault(row) ?? duplicateIdFault(row, ids) ?? row);
   }
 }
 
@@ -155,7 +155,7 @@ function imageFault({ row, line, id, inputs }: ReadableRow): SourceRow | undefin
 }
 
 /** Gives the second of two rows with the same id another one, so that its result isn't taken for the first one's. */
-function twinFault(twin: ReadableRow, ids: RowIds): SourceRow | undefined {
+function duplicateIdFault(twin: ReadableRow, ids: RowIds): SourceRow | undefined {
   const holder = ids.take(twin);
   if (holder === undefined) return undefined;
   const { row, line, id } = twin;

@@ -33,8 +33,8 @@ export function newHandover(
   }: Partial<Pick<BatchHandover, 'key' | 'interface'>> = {},
 ): BatchHandover {
   const named = rows.map(
-    ([id, inputsDigest], at) =>
-      [id, { customId: `${key}-${at + 1}`, inputsDigest, promptVersionId }] as const,
+    ([id, inputsDigest], index) =>
+      [id, { customId: `${key}-${index + 1}`, inputsDigest, promptVersionId }] as const,
   );
   return { key, promptVersionId, interface: providerInterface, rows: new Map(named) };
 }

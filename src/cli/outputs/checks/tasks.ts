@@ -3,7 +3,7 @@ import { messageOf } from '../../../files/error-utils.ts';
 import type { ExpressionFault, Selection } from '../../../files/jmespath.ts';
 import type { JsonObject } from '../../../files/json.ts';
 import type { SchemaMismatch } from '../../../prompts/schemas/mismatch.ts';
-import { LARGEST_JSON, parseBoundedJson } from '../../../wire/bounded-json.ts';
+import { MAX_JSON, parseBoundedJson } from '../../../wire/bounded-json.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from './javascript.ts';
 
 /** The reason that a schema can't be used. */
@@ -44,9 +44,9 @@ export type CheckWork = {
   [N in CheckName]: { readonly name: N; readonly args: Parameters<CheckTasks[N]> };
 }[CheckName];
 
-const LONGEST_MS = 2000;
-const CHECK = { what: 'the check', timeMs: LONGEST_MS, isExpression: false };
-const EXPRESSION = { what: 'the expression', timeMs: LONGEST_MS, isExpression: true };
+const TIMEOUT_MS = 2000;
+const CHECK = { what: 'the check', timeMs: TIMEOUT_MS, isExpression: false };
+const EXPRESSION = { what: 'the expression', timeMs: TIMEOUT_MS, isExpression: true };
 
 /** The limits of each task, and the beginning of the message if they are exceeded. */
 export const LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
@@ -102,8 +102,8 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
   differences: async () => {
     const { diffLines, diffWordsWithSpace } = await import('diff');
     return (one, other, by) => {
-      const bound = { maxEditLength: 2 * MOST_LINES };
-      const isShort = by === 'words' && one.length + other.length <= MOST_CHARACTERS_BY_WORDS;
+      const bound = { maxEditLength: 2 * MAX_LINES };
+      const isShort = by === 'words' && one.length + other.length <= MAX_LENGTH_BY_WORDS;
       const changes =
         (isShort ? diffWordsWithSpace(one, other, bound) : undefined) ?? diffLines(one, other, bound);
       const lines = (isAdded: boolean): number =>
@@ -111,7 +111,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
           (sum, change) => sum + (change[isAdded ? 'added' : 'removed'] ? change.count : 0),
           0,
         ) ?? 0;
-      if (!isShort && Math.max(lines(true), lines(false)) > MOST_LINES) return undefined;
+      if (!isShort && Math.max(lines(true), lines(false)) > MAX_LINES) return undefined;
       return changes?.map(({ value: text, added, removed }) => ({
         kind: added ? 'added' : removed ? 'removed' : 'same',
         text,
@@ -121,9 +121,9 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
 };
 
 /** Above this number, differing lines are counted, not shown: finding the fewest takes quadratic time. */
-const MOST_LINES = 2000;
+const MAX_LINES = 2000;
 /** Longer texts are compared by lines. */
-const MOST_CHARACTERS_BY_WORDS = 50_000;
+const MAX_LENGTH_BY_WORDS = 50_000;
 
 async function schemaCompiler(): Promise<(schema: object | boolean) => ValidateFunction> {
   const { default: formats } = await import('ajv-formats');
@@ -149,7 +149,7 @@ function* jsonWithin(text: string): Generator {
     ...starts.map(at => [at, endOfValue(text, at)] as const),
   ]) {
     try {
-      yield parseBoundedJson(text.slice(start, end), LARGEST_JSON);
+      yield parseBoundedJson(text.slice(start, end), MAX_JSON);
     } catch {
       // Not JSON, or above the limits.
     }

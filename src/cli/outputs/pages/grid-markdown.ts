@@ -31,7 +31,9 @@ export function gridMarkdown(grid: Grid, most: number): string {
   const details = rows
     .filter(({ state }) => isBad(state) || state === 'changed')
     .map(({ name, cells }) => {
-      const text = cells.flatMap((cell, at) => cellLines(cell, grid.columns[at]?.name ?? '')).join('\n');
+      const text = cells
+        .flatMap((cell, index) => cellLines(cell, grid.columns[index]?.name ?? ''))
+        .join('\n');
       return `<details><summary>${escapeForMarkdown(name)}</summary><pre>${escapeForMarkdown(text)}</pre></details>\n`;
     });
   const room = most - heading.length - head.length - 200;
@@ -71,12 +73,12 @@ function differenceText({ kind, text }: DiffPart): string {
 
 /** Escapes text for HTML inside Markdown: an empty line would end the block of HTML, and an @ would mention a user. */
 function escapeForMarkdown(text: string): string {
-  const more = text.length - LONGEST_TEXT;
-  const shown = more > 0 ? `${text.slice(0, LONGEST_TEXT)}… (${more} more characters)` : text;
+  const more = text.length - MAX_TEXT_LENGTH;
+  const shown = more > 0 ? `${text.slice(0, MAX_TEXT_LENGTH)}… (${more} more characters)` : text;
   return htmlText(shown).replaceAll('\n', '&#10;').replaceAll('@', '@\u2060');
 }
 
-const LONGEST_TEXT = 10_000;
+const MAX_TEXT_LENGTH = 10_000;
 
 /** Returns as many of the first texts as fit. */
 function firstThatFit(texts: readonly string[], most: number): string[] {

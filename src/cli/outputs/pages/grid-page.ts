@@ -36,7 +36,7 @@ function rangesHtml({ ranges = [] }: Pick<Grid, 'ranges'>): Html[] {
 }
 
 /** Draws an interval as a bar on its scale, with its value and the one to compare with as lines. */
-function rangeHtml({ label, text, value, interval, least, mark, tone }: GridRange): Html {
+function rangeHtml({ label, text, value, interval, min: least, mark, tone }: GridRange): Html {
   const at = (position: number): string => `${(((position - least) / (1 - least)) * 100).toFixed(2)}%`;
   const [low, high] = interval;
   const width = `${(((high - low) / (1 - least)) * 100).toFixed(2)}%`;
@@ -57,18 +57,18 @@ function totals({ measures, columns }: Grid): Html | undefined {
 /** Returns a summary of the faults for the top of the page. */
 function reasonsHtml({ reasons }: Grid): Html[] {
   if (reasons.length === 0) return [];
-  const more = reasons.length - MOST_REASONS;
-  const lines = reasons.slice(0, MOST_REASONS).map(reason => html`<li>${reason}</li>`);
+  const more = reasons.length - MAX_REASONS;
+  const lines = reasons.slice(0, MAX_REASONS).map(reason => html`<li>${reason}</li>`);
   return [html`<ul class="bad">${lines}${more > 0 ? [html`<li>… and ${more} more</li>`] : []}</ul>`];
 }
 
-const MOST_REASONS = 10;
+const MAX_REASONS = 10;
 
 function rowHtml(row: GridRow, columns: readonly string[]): Html {
   const isOpen = row.isFlaky || !['passed', 'same', 'succeeded'].includes(row.state);
   const headings = columns.length > 1 ? columns : [];
   return html`<details data-state="${row.state}"${isOpen ? ' open' : ''}>${summaryHtml(row)}
-<div class="cells">${inputsHtml(row)}${expectedHtml(row)}${row.cells.map((cell, at) => cellHtml(cell, headings[at]))}</div></details>`;
+<div class="cells">${inputsHtml(row)}${expectedHtml(row)}${row.cells.map((cell, index) => cellHtml(cell, headings[index]))}</div></details>`;
 }
 
 function summaryHtml(row: GridRow): Html {

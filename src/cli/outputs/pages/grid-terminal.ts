@@ -2,20 +2,20 @@ import type { ChalkInstance } from 'chalk';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { Io } from '../../terminal/io.ts';
 import { visible } from '../../terminal/sanitise.ts';
-import { laidOut } from '../../terminal/table.ts';
+import { layOutTable } from '../../terminal/table.ts';
 import type { DiffPart } from '../checks/tasks.ts';
 import { type Grid, type GridCell, type GridPart, type GridState, isBad } from './grid.ts';
 
-const WIDEST_NAME = 24;
-const STATE = 7;
+const MAX_NAME_WIDTH = 24;
+const STATE_WIDTH = 7;
 /** Columns that would be narrower are stacked. */
-const NARROWEST = 24;
+const MIN_WIDTH = 24;
 /** Maximum number of lines of a cell: of equal cells, only the beginning. */
-const MOST_LINES = { same: 3, other: 40 };
+const MAX_LINES = { same: 3, other: 40 };
 /** The line between rows. */
-const LINES = { mid: '─', 'mid-mid': '──' };
+const SEPARATORS = { mid: '─', 'mid-mid': '──' };
 /** Number of characters shown on either side of a difference. */
-const CONTEXT = 200;
+const CONTEXT_LENGTH = 200;
 
 /**
  * Formats a grid for a terminal: every cell of each row, with differences marked.
@@ -28,11 +28,11 @@ export async function gridTable(
   isWhole = false,
 ): Promise<string> {
   const { columns, measures } = grid;
-  const name = Math.min(WIDEST_NAME, Math.max(3, ...grid.rows.map(row => row.name.length)));
-  const rest = stdout.columns - name - STATE - 4;
+  const name = Math.min(MAX_NAME_WIDTH, Math.max(3, ...grid.rows.map(row => row.name.length)));
+  const rest = stdout.columns - name - STATE_WIDTH - 4;
   const share = Math.floor((rest + 2) / columns.length) - 2;
-  const isWide = share >= NARROWEST;
-  const width = Math.max(NARROWEST, isWide ? share : rest);
+  const isWide = share >= MIN_WIDTH;
+  const width = Math.max(MIN_WIDTH, isWide ? share : rest);
   const wrapped = (text: string, most = width): string =>
     text
       .split('\n')
@@ -40,28 +40,28 @@ export async function gridTable(
       .join('\n');
   const titled = columns.map(column => paint.bold(wrapped(visible(column.name))));
   const sideBySide = (cells: readonly string[]): string[] =>
-    isWide ? [...cells] : [cells.map((cell, at) => `${titled[at]}\n${cell}`).join('\n')];
+    isWide ? [...cells] : [cells.map((cell, index) => `${titled[index]}\n${cell}`).join('\n')];
   const rows = grid.rows.map(({ name: rowName, state, cells }) => [
     wrapped(visible(rowName), name),
     stateColour(state, paint)(state),
     ...sideBySide(
       cells.map(cell => {
-        const text = wrapped(gridCellText(cell, paint, isWhole ? Number.POSITIVE_INFINITY : CONTEXT));
+        const text = wrapped(gridCellText(cell, paint, isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH));
         return isWhole ? text : cutLines(text, state, paint);
       }),
     ),
   ]);
   const totals = columns.map(column => {
-    const texts = column.totals.map((total, at) =>
-      /^\d+$/u.test(total) ? `${total} ${measures[at] ?? ''}` : total,
+    const texts = column.totals.map((total, index) =>
+      /^\d+$/u.test(total) ? `${total} ${measures[index] ?? ''}` : total,
     );
     return wrapped(paint.dim(visible(texts.filter(text => text !== '–').join(', '))));
   });
   const head = [paint.bold('Row'), paint.bold('Result'), ...(isWide ? titled : [''])];
   const all = measures.length === 0 ? [] : [['all', '', ...sideBySide(totals)]];
-  return laidOut([head, ...rows, ...all], {
-    chars: LINES,
-    colWidths: [name, STATE, ...head.slice(2).map(() => width)],
+  return layOutTable([head, ...rows, ...all], {
+    chars: SEPARATORS,
+    colWidths: [name, STATE_WIDTH, ...head.slice(2).map(() => width)],
   });
 }
 
@@ -94,7 +94,7 @@ function partText(part: GridPart, paint: ChalkInstance, context: number): string
 
 function cutLines(text: string, state: GridState, paint: ChalkInstance): string {
   const lines = text.split('\n');
-  const most = isBad(state) || state === 'changed' ? MOST_LINES.other : MOST_LINES.same;
+  const most = isBad(state) || state === 'changed' ? MAX_LINES.other : MAX_LINES.same;
   const more = lines.length - most;
   return more <= 0 ? text : [...lines.slice(0, most), paint.dim(`… ${more} more lines`)].join('\n');
 }

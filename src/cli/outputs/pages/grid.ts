@@ -63,7 +63,7 @@ export interface GridRange {
   readonly value: number;
   readonly interval: Interval;
   /** The low end of the scale, whose high end is 1: -1 for a difference. */
-  readonly least: -1 | 0;
+  readonly min: -1 | 0;
   /** A value to compare with, such as the required rate. */
   readonly mark: number | undefined;
   readonly tone: 'good' | 'bad' | 'changed';

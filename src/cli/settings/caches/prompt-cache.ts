@@ -5,7 +5,7 @@ import { oneLine } from '../../terminal/sanitise.ts';
 import { readCacheFile, writeCacheFile } from '../json-file.ts';
 
 export const PROMPTS_FILE = 'prompts.json';
-const MOST_ENTRIES = 200;
+const MAX_ENTRIES = 200;
 
 interface CachedVersion {
   readonly service: string;
@@ -85,7 +85,7 @@ export class PromptCache {
   }
 
   #write(versions: readonly CachedVersion[], slugs: readonly CachedSlug[]): void {
-    const [keptVersions, keptSlugs] = [versions.slice(0, MOST_ENTRIES), slugs.slice(0, MOST_ENTRIES)];
+    const [keptVersions, keptSlugs] = [versions.slice(0, MAX_ENTRIES), slugs.slice(0, MAX_ENTRIES)];
     try {
       writeCacheFile(this.#file, { versions: keptVersions, slugs: keptSlugs });
     } catch (error) {

@@ -146,7 +146,7 @@ export interface ResourceEntry {
 export const RESOURCES_FILE = 'resources.json';
 /** The scope of the embedded service, whose key changes with each process while its models don't. */
 export const LOCAL_SCOPE = 'local';
-const MOST_ENTRIES = 20;
+const MAX_ENTRIES = 20;
 
 /** Returns a name for an account at a service that doesn't reveal its key. */
 export function resourceScope(baseUrl: string, apiKey: string): string {
@@ -172,7 +172,7 @@ export async function writeEntry(
   if (readEntries(file).length === 0) rmSync(file, { force: true });
   await new JsonFile(file, clock, document => document).update(document => {
     const others = entriesIn(document).filter(({ scope }) => scope !== entry.scope);
-    document['services'] = [entry, ...others].slice(0, MOST_ENTRIES);
+    document['services'] = [entry, ...others].slice(0, MAX_ENTRIES);
   });
 }
 

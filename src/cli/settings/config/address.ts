@@ -105,11 +105,11 @@ export function requireLocalService(sources: AddressSources, what: string): void
 
 /** Returns the profile chosen by flag, environment or `profile use`. */
 export function chosenProfile({ globals, env, settings }: AddressSources): SourcedValue | undefined {
-  if (globals.profile !== undefined) return existing(globals.profile, '--profile', settings);
+  if (globals.profile !== undefined) return existingProfile(globals.profile, '--profile', settings);
   const named = env['PROMPTRUN_PROFILE'];
-  if (named) return existing(named, 'PROMPTRUN_PROFILE', settings);
+  if (named) return existingProfile(named, 'PROMPTRUN_PROFILE', settings);
   const { activeProfile, file } = settings;
-  return activeProfile === undefined ? undefined : existing(activeProfile, file, settings);
+  return activeProfile === undefined ? undefined : existingProfile(activeProfile, file, settings);
 }
 
 /** Returns the base URL of a flag or, without `--profile`, of the environment. */
@@ -121,7 +121,7 @@ export function explicitBaseUrl({ globals, env }: AddressSources): SourcedValue 
     : undefined;
 }
 
-function existing(name: string, source: string, settings: Settings): SourcedValue {
+function existingProfile(name: string, source: string, settings: Settings): SourcedValue {
   if (name === LOCAL_PROFILE || settings.profiles.has(name)) return { value: name, source };
   const [message, ...hints] = unknownName('profile', name, [...settings.profiles.keys(), LOCAL_PROFILE]);
   throw configError(`${source}: ${message}`, ...hints);
@@ -227,12 +227,12 @@ export function checkedKey(key: string, source: string): string {
     );
   }
   throw configError(
-    `${source}: the key contains ${strangeness(key)}`,
+    `${source}: the key contains ${invalidPart(key)}`,
     'Copy it again, without anything around it.',
   );
 }
 
-function strangeness(key: string): string {
+function invalidPart(key: string): string {
   if (/[\r\n]/.test(key)) return 'a line break';
   return /\s/.test(key) ? 'a space' : "characters that keys can't have";
 }

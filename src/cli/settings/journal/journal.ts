@@ -9,11 +9,11 @@ import type { Clock } from '../../core/types.ts';
 import { type JournalEntry, JournalFold, type JournalOutcome } from './journal-lines.ts';
 
 /** Size in bytes at which a journal is archived and a new one is started. */
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 /** Number of archived journals to keep. */
-const MOST_FILES = 16;
+const MAX_ARCHIVES = 16;
 /** Number of consecutive older creations after which a search ends: clocks are set back, and processes write concurrently. */
-const ENOUGH_OLDER = 1000;
+const MAX_CONSECUTIVE_OLDER = 1000;
 /** Number of written bytes after which a process checks if its journal was archived. */
 const LOOK_AFTER_BYTES = 1024 * 1024;
 
@@ -77,7 +77,7 @@ export class Journal {
     let older = 0;
     for await (const entry of this.#entries(new JournalFold())) {
       older = isOlder(entry) ? older + 1 : 0;
-      if (older === ENOUGH_OLDER) return;
+      if (older === MAX_CONSECUTIVE_OLDER) return;
       yield entry;
     }
   }
@@ -151,7 +151,7 @@ export class Journal {
 
   /** Returns the journal and the archived ones, newest first. */
   async #files(): Promise<string[]> {
-    return [this.file, ...(await filesAside(this.file))];
+    return [this.file, ...(await archivedFiles(this.file))];
   }
 }
 
@@ -167,23 +167,23 @@ async function openIfThere(file: string): Promise<FileHandle | undefined> {
 async function openJournalFile(file: string): Promise<FileHandle> {
   const handle = await openForAppend(fileIn(file));
   const { size } = await handle.stat();
-  if (size < MOST_BYTES) return handle;
+  if (size < MAX_BYTES) return handle;
   await handle.close();
-  await putAside(file);
+  await archiveJournal(file);
   return openForAppend(fileIn(file));
 }
 
 /** Archives a journal under a unique name, so that two processes can't replace each other's archive. */
-async function putAside(file: string): Promise<void> {
+async function archiveJournal(file: string): Promise<void> {
   const stamp = new Date().toISOString().replaceAll(/[:.]/gu, '-');
   const aside = path.join(path.dirname(file), `journal-${stamp}-${randomUUID().slice(0, 8)}.jsonl`);
   await renameOver(file, aside).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error;
   });
-  for (const old of (await filesAside(file)).slice(MOST_FILES)) await rm(old, { force: true });
+  for (const old of (await archivedFiles(file)).slice(MAX_ARCHIVES)) await rm(old, { force: true });
 }
 
-async function filesAside(file: string): Promise<string[]> {
+async function archivedFiles(file: string): Promise<string[]> {
   const directory = path.dirname(file);
   const names = await readdir(directory).catch(() => []);
   return names

@@ -13,10 +13,10 @@ import type { NamedPromptFile } from '../named-prompt-file.ts';
 import { findRepository } from './repository.ts';
 
 /** Time limit of one call of git, in milliseconds. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 /** Maximum number of partials in a file's folder, and total size of the file and its partials in bytes. */
-const MOST_PARTIALS = 1000;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_PARTIALS = 1000;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Calls `use` with the path of a prompt file's content. A revision is checked out, with the partials of its folder, into a
@@ -66,8 +66,8 @@ async function checkOut(
     const git = gitIn(top, await gitEnvironment(ctx, top), ctx.signal);
     const commit = await commitOf(git, revision);
     const own = path.posix.basename(file);
-    let left = MOST_BYTES;
-    for (const [base, id] of filesToCheckOut(await filesBeside(git, commit, file), own)) {
+    let left = MAX_BYTES;
+    for (const [base, id] of filesToCheckOut(await siblingFiles(git, commit, file), own)) {
       const content = await git(['cat-file', 'blob', id], left);
       left -= content.length;
       await writeFile(path.join(checkout, base), content);
@@ -96,7 +96,7 @@ interface CommittedFile {
 }
 
 /** Returns the files of a commit in the folder of one of them, by name. */
-async function filesBeside(git: Git, commit: string, file: string): Promise<Map<string, CommittedFile>> {
+async function siblingFiles(git: Git, commit: string, file: string): Promise<Map<string, CommittedFile>> {
   const folder = path.posix.dirname(file);
   const paths = folder === '.' ? [] : [`${folder}/`];
   const listing = String(await git(['ls-tree', '-z', '--full-tree', '--', commit, ...paths]));
@@ -110,22 +110,22 @@ async function filesBeside(git: Git, commit: string, file: string): Promise<Map<
 }
 
 /** Git's file mode of a link. */
-const LINK = '120000';
+const LINK_MODE = '120000';
 
 /** Returns names and blob ids of the prompt file and the partials in its folder. @throws {Error} if it doesn't exist */
 function filesToCheckOut(files: ReadonlyMap<string, CommittedFile>, prompt: string): [string, string][] {
   const own = files.get(prompt);
   if (own === undefined) throw new Error(`${prompt} is not in that revision`);
-  if (own.mode === LINK) throw new Error(`${prompt} is a link in that revision`);
+  if (own.mode === LINK_MODE) throw new Error(`${prompt} is a link in that revision`);
   const partials = [...files].filter(
-    ([name, { mode }]) => mode !== LINK && name !== prompt && /^_[^\\]*\.prompt$/u.test(name),
+    ([name, { mode }]) => mode !== LINK_MODE && name !== prompt && /^_[^\\]*\.prompt$/u.test(name),
   );
-  if (partials.length > MOST_PARTIALS) throw new Error(`more than ${MOST_PARTIALS} partials lie beside it`);
+  if (partials.length > MAX_PARTIALS) throw new Error(`more than ${MAX_PARTIALS} partials lie beside it`);
   return [[prompt, own.id], ...partials.map(([name, { id }]): [string, string] => [name, id])];
 }
 
 /** Settings that keep git from starting or fetching anything that a repository configures. Older versions ignore some. */
-const INERT = [
+const INERT_SETTINGS = [
   '--no-pager',
   '-c',
   'safe.bareRepository=explicit',
@@ -139,17 +139,17 @@ function gitIn(top: string, env: Record<string, string>, signal: AbortSignal): G
   const program = findProgram('git', env);
   if (program === undefined) throw new Error('git is not installed');
   if (isBatchFile(program)) throw new Error(`${program} is a batch file, not git itself`);
-  return async (args, mostBytes = MOST_BYTES) => {
+  return async (args, mostBytes = MAX_BYTES) => {
     const options = {
       cwd: top,
       env,
       signal,
-      timeout: PATIENCE_MS,
+      timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
       windowsHide: true,
     } as const;
     try {
-      const { stdout } = await promisify(execFile)(program, [...INERT, ...args], {
+      const { stdout } = await promisify(execFile)(program, [...INERT_SETTINGS, ...args], {
         ...options,
         encoding: 'buffer',
         maxBuffer: mostBytes,
@@ -162,14 +162,14 @@ function gitIn(top: string, env: Record<string, string>, signal: AbortSignal): G
 }
 
 /** The variables that locate or extend the user's own git configuration. Any other GIT_ variable could redirect git. */
-const KEPT = /^GIT_CONFIG_(?:NOSYSTEM|GLOBAL|SYSTEM|COUNT|KEY_\d+|VALUE_\d+)$/u;
+const KEPT_VARIABLES = /^GIT_CONFIG_(?:NOSYSTEM|GLOBAL|SYSTEM|COUNT|KEY_\d+|VALUE_\d+)$/u;
 
 async function gitEnvironment(ctx: Context, top: string): Promise<Record<string, string>> {
   const { keyVariables } = await import('../../../models/catalogue/report.ts');
   const harmless: Env = Object.fromEntries(
     Object.entries(ctx.env).filter(([name]) => {
       const upper = name.toUpperCase();
-      return !upper.startsWith('GIT_') || KEPT.test(upper);
+      return !upper.startsWith('GIT_') || KEPT_VARIABLES.test(upper);
     }),
   );
   return {
@@ -190,7 +190,7 @@ function gitFault(error: unknown): Error {
   if (codeOf(error) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
     return usageError('the file and the partials beside it are larger than 64 MiB in that revision');
   }
-  if (killed === true) return usageError(`git took more than ${PATIENCE_MS / 1000} s`);
+  if (killed === true) return usageError(`git took more than ${TIMEOUT_MS / 1000} s`);
   const complaint = String(stderr ?? '').trim();
   if (complaint.includes("' not allowed") || complaint.includes('lazy fetching disabled')) {
     return usageError(

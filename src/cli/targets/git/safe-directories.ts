@@ -35,7 +35,7 @@ function globalFiles(env: Env): string[] {
 
 function valuesOfEnvironment(env: Env): string[] {
   const count = Math.min(Number(env['GIT_CONFIG_COUNT'] ?? 0) || 0, 1000);
-  return Array.from({ length: count }, (_, at) => at).flatMap(at =>
+  return Array.from({ length: count }, (_, index) => index).flatMap(at =>
     env[`GIT_CONFIG_KEY_${at}`]?.toLowerCase() === 'safe.directory'
       ? [env[`GIT_CONFIG_VALUE_${at}`] ?? '']
       : [],

@@ -6,20 +6,22 @@ interface Graphics {
   /** Turns a picture into the characters that make a terminal draw it. */
   readonly draw: (picture: Miniature) => string;
   /** The maximum size of a picture, in pixels. */
-  readonly most: { readonly width: number; readonly height: number };
+  readonly maxSize: { readonly width: number; readonly height: number };
 }
 
 const SMALL = { width: 360, height: 240 };
 const BLOCKS = { width: 48, height: 32 };
 
 /** Maximum number of characters in a chunk of kitty's protocol. */
-const KITTY_PIECE = 4096;
+const KITTY_CHUNK_LENGTH = 4096;
 
 /** Returns the protocol for pictures on standard output; undefined if the terminal is not known to support one. */
 export async function graphicsOf(ctx: TerminalContext): Promise<Graphics | undefined> {
   const { env, io } = ctx;
   if (!io.stdout.isTerminal || env.ACCESSIBLE || env.TERM === 'dumb') return undefined;
-  return (await protocolOf(env)) ?? (io.paint.level === 3 ? { draw: halfBlocks, most: BLOCKS } : undefined);
+  return (
+    (await protocolOf(env)) ?? (io.paint.level === 3 ? { draw: halfBlocks, maxSize: BLOCKS } : undefined)
+  );
 }
 
 async function protocolOf(env: TerminalContext['env']): Promise<Graphics | undefined> {
@@ -27,20 +29,20 @@ async function protocolOf(env: TerminalContext['env']): Promise<Graphics | undef
   if (env.TMUX || env.STY || /^(?:screen|tmux)/u.test(env.TERM ?? '')) return undefined;
   const { createSupportsTerminalGraphics } = await import('supports-terminal-graphics');
   const supported = createSupportsTerminalGraphics({ isTTY: true });
-  if (supported.kitty) return { draw: kitty, most: SMALL };
-  if (supported.iterm2) return { draw: iterm2, most: SMALL };
-  return supported.sixel ? { draw: sixel, most: SMALL } : undefined;
+  if (supported.kitty) return { draw: kitty, maxSize: SMALL };
+  if (supported.iterm2) return { draw: iterm2, maxSize: SMALL };
+  return supported.sixel ? { draw: sixel, maxSize: SMALL } : undefined;
 }
 
 /** Encodes a picture for kitty, in chunks, because it accepts no long sequences. */
 export function kitty({ png }: Miniature): string {
   const base64 = png.toString('base64');
-  const pieces = base64.match(new RegExp(`.{1,${KITTY_PIECE}}`, 'gu')) ?? [];
+  const pieces = base64.match(new RegExp(`.{1,${KITTY_CHUNK_LENGTH}}`, 'gu')) ?? [];
   return pieces
-    .map((piece, at) => {
+    .map((piece, index) => {
       // f=100: PNG; a=T: show it at once; q=2: no response; m: more chunks follow.
-      const first = at === 0 ? 'f=100,a=T,q=2,' : '';
-      return `\u001B_G${first}m=${at < pieces.length - 1 ? 1 : 0};${piece}\u001B\\`;
+      const first = index === 0 ? 'f=100,a=T,q=2,' : '';
+      return `\u001B_G${first}m=${index < pieces.length - 1 ? 1 : 0};${piece}\u001B\\`;
     })
     .join('');
 }
@@ -80,16 +82,16 @@ const BAND = 6;
 
 /** Encodes a picture as sixels with a palette of 216 colours; transparent pixels keep the background. */
 export function sixel({ width, height, pixels }: Miniature): string {
-  const colours = indexed(pixels, width * height);
+  const colours = paletteIndices(pixels, width * height);
   const used = [...new Set(colours)].filter(colour => colour >= 0).toSorted((one, other) => one - other);
   const bands = Array.from({ length: Math.ceil(height / BAND) }, (_, band) =>
-    bandOf(colours, width, Math.min(BAND, height - band * BAND), band * BAND * width),
+    encodeBand(colours, width, Math.min(BAND, height - band * BAND), band * BAND * width),
   );
-  return `\u001BP0;1q"1;1;${width};${height}${used.map(definition).join('')}${bands.join('-')}\u001B\\`;
+  return `\u001BP0;1q"1;1;${width};${height}${used.map(paletteEntry).join('')}${bands.join('-')}\u001B\\`;
 }
 
 /** Returns the palette index of each pixel; -1 if it is mostly transparent. */
-function indexed(pixels: Uint8Array, count: number): Int16Array {
+function paletteIndices(pixels: Uint8Array, count: number): Int16Array {
   const level = (value: number | undefined): number => Math.round(((value ?? 0) / 255) * (LEVELS - 1));
   return Int16Array.from({ length: count }, (_, pixel) => {
     const at = pixel * 4;
@@ -99,7 +101,7 @@ function indexed(pixels: Uint8Array, count: number): Int16Array {
 }
 
 /** Returns a palette entry; sixels use percentages. */
-function definition(colour: number): string {
+function paletteEntry(colour: number): string {
   const percent = (value: number): number => Math.round(((value % LEVELS) / (LEVELS - 1)) * 100);
   const [red, green, blue] = [colour / LEVELS ** 2, colour / LEVELS, colour].map(part =>
     percent(Math.floor(part)),
@@ -108,7 +110,7 @@ function definition(colour: number): string {
 }
 
 /** Encodes six rows: for each colour, a line of characters whose bits mark the rows that have it. */
-function bandOf(colours: Int16Array, width: number, rows: number, start: number): string {
+function encodeBand(colours: Int16Array, width: number, rows: number, start: number): string {
   const lines = new Map<number, Uint8Array>();
   for (let row = 0; row < rows; row += 1) {
     for (let column = 0; column < width; column += 1) {
@@ -119,11 +121,11 @@ function bandOf(colours: Int16Array, width: number, rows: number, start: number)
       lines.set(colour, line);
     }
   }
-  return [...lines].map(([colour, bits]) => `#${colour}${packed(bits)}`).join('$');
+  return [...lines].map(([colour, bits]) => `#${colour}${runLengthEncoded(bits)}`).join('$');
 }
 
 /** Encodes bits as characters, with run-length encoding. */
-function packed(bits: Uint8Array): string {
+function runLengthEncoded(bits: Uint8Array): string {
   return String.fromCharCode(...bits.map(value => value + 63)).replace(
     /(.)\1{3,}/gsu,
     run => `!${run.length}${run[0]}`,

@@ -13,12 +13,12 @@ export interface Miniature {
 const READABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
 /** Maximum number of pixels to decode, because a small file may decode to a picture that fills the memory. */
-const MOST_PIXELS = 50_000_000;
+const MAX_PIXELS = 50_000_000;
 
 /** Scales a picture down to at most `most`; never up. @throws {Error} if it can't be read */
 export async function miniature(
   bytes: Uint8Array,
-  most: { readonly width: number; readonly height: number },
+  maxSize: { readonly width: number; readonly height: number },
 ): Promise<Miniature> {
   const type = await fileTypeFromBuffer(bytes);
   if (type === undefined || !READABLE.has(type.mime)) throw new Error("this kind of picture can't be drawn");
@@ -27,8 +27,8 @@ export async function miniature(
   const svg = `<svg xmlns="http://www.w3.org/2000/svg"><image href="${href}"/></svg>`;
   const font = { loadSystemFonts: false };
   const { width, height } = new Resvg(svg, { font });
-  if (width * height > MOST_PIXELS) throw new Error('the picture is too large for a preview');
-  const scale = Math.min(1, most.width / width, most.height / height);
+  if (width * height > MAX_PIXELS) throw new Error('the picture is too large for a preview');
+  const scale = Math.min(1, maxSize.width / width, maxSize.height / height);
   const fitTo = { mode: 'width' as const, value: Math.max(1, Math.round(width * scale)) };
   const drawn = new Resvg(svg, { font, fitTo }).render();
   const { pixels } = drawn;

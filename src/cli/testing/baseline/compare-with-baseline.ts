@@ -1,7 +1,7 @@
 import { usageError } from '../../errors.ts';
 import { compareRates, type RateComparison, verdictText } from '../../statistics/comparison.ts';
 import { percentText } from '../../statistics/interval.ts';
-import { areAllEqual } from '../../statistics/nearly.ts';
+import { areAllEqual } from '../../statistics/nearly-equal.ts';
 import { type CaseRuns, rateOf } from '../../statistics/rates.ts';
 import { type EntryResult, modelLabel, type TestEntry } from '../result.ts';
 import type { Baseline, BaselineCase, CaseName } from './read-baseline.ts';
@@ -23,7 +23,7 @@ export interface BaselineComparison
 }
 
 /** @throws {CliError} USAGE_ERROR if none of the cases is in the baseline */
-export function refuseWithoutPair(baseline: Baseline, entries: readonly TestEntry[]): void {
+export function requirePair(baseline: Baseline, entries: readonly TestEntry[]): void {
   const { pairs } = pairUp(baseline, entries);
   if (pairs.some(({ before }) => before.counted !== undefined)) return;
   throw usageError(

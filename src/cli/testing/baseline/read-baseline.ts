@@ -1,11 +1,11 @@
 import { readJson } from '../../../files/json.ts';
-import { LARGEST_JSON } from '../../../wire/bounded-json.ts';
+import { MAX_JSON } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import { isJsonObject, type UncheckedObject } from '../../core/json-value.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import type { CaseRuns } from '../../statistics/rates.ts';
-import type { Repeating } from '../cases/repetitions.ts';
+import type { RepeatOptions } from '../cases/repetitions.ts';
 
 /** An earlier report to compare a test with. */
 export interface Baseline {
@@ -27,7 +27,7 @@ export interface BaselineCase extends CaseName {
 
 const MAX_BASELINE_BYTES = 512 * 1024 * 1024;
 /** Limits on a report, enough for 100,000 cases with many expectations each. */
-const BASELINE_LIMITS = { ...LARGEST_JSON, values: 20_000_000 };
+const BASELINE_LIMITS = { ...MAX_JSON, values: 20_000_000 };
 const HOW_TO_MAKE = 'Make one with: promptrun test --reporter json --out results.json';
 
 /**
@@ -35,18 +35,18 @@ const HOW_TO_MAKE = 'Make one with: promptrun test --reporter json --out results
  *
  * @throws {CliError} USAGE_ERROR if the file is not such a report, or the report was made with another `--sure`
  */
-export async function readBaseline(ctx: Context, file: string, repeating: Repeating): Promise<Baseline> {
+export async function readBaseline(ctx: Context, file: string, repeating: RepeatOptions): Promise<Baseline> {
   const text = await readTextFile(file, ctx.cwd, '--baseline', MAX_BASELINE_BYTES);
   const json = readJson(text.replace(/^\uFEFF/u, ''), BASELINE_LIMITS);
   if ('fault' in json) throw notReport(file, `it ${json.fault}`);
   const report = json.value;
   if (!isJsonObject(report) || !Array.isArray(report['cases'])) throw notReport(file, 'it contains no cases');
   refuseOtherStops(file, report['sure'], repeating);
-  return { cases: report['cases'].map((value, at) => caseIn(value, `cases[${at}]`, file)) };
+  return { cases: report['cases'].map((value, index) => caseIn(value, `cases[${index}]`, file)) };
 }
 
 /** Refuses a report with other stopping rules, because stopping early biases rates by an amount that depends on the rule. */
-function refuseOtherStops(file: string, sure: unknown, repeating: Repeating): void {
+function refuseOtherStops(file: string, sure: unknown, repeating: RepeatOptions): void {
   const then = isJsonObject(sure) ? Number(sure['maxRepeat']) : undefined;
   const now = repeating.sure ? repeating.maxRepeat : undefined;
   if (then === now) return;

@@ -64,8 +64,8 @@ async function readContent(
   const inFile = { ...ctx, judge: judgeFor(fields, ctx) };
   const writtenIn = ctx.watch ? caseTexts(fields) : () => ({});
   const cases: TestCase[] = [];
-  for (const [at, value] of caseItems(listed).entries()) {
-    cases.push({ ...common, ...(await readCase(inFile, value, at + 1)), ...writtenIn(value) });
+  for (const [index, value] of caseItems(listed).entries()) {
+    cases.push({ ...common, ...(await readCase(inFile, value, index + 1)), ...writtenIn(value) });
   }
   return {
     cases,

@@ -1,6 +1,6 @@
 import type { YamlValue } from '../../../files/yaml.ts';
 import { percentText } from '../../statistics/interval.ts';
-import { isAtLeast } from '../../statistics/nearly.ts';
+import { isAtLeast } from '../../statistics/nearly-equal.ts';
 import { faultIn, numberIn } from './test-values.ts';
 
 /** The required passes of a case: all runs, a number of runs, or a rate. */
@@ -23,25 +23,25 @@ export function passRuleIn(value: YamlValue): PassRule {
 }
 
 export function meetsPassRule(rule: PassRule, passed: number, runs: number): boolean {
-  return isAtLeast(passed, neededOf(rule, runs));
+  return isAtLeast(passed, requiredPasses(rule, runs));
 }
 
-function neededOf(rule: PassRule, runs: number): number {
+function requiredPasses(rule: PassRule, runs: number): number {
   if (rule.kind === 'all') return runs;
   return rule.kind === 'count' ? rule.count : rule.rate * runs;
 }
 
 /** Returns the share of the runs that must pass, from 0 to 1. */
 export function requiredRate(rule: PassRule, runs: number): number {
-  return neededOf(rule, runs) / runs;
+  return requiredPasses(rule, runs) / runs;
 }
 
 /** Returns the rule for a summary, such as `8 needed` or `80 % needed`. */
 export function neededText(rule: PassRule, runs: number): string {
-  return `${rule.kind === 'rate' ? percentText(rule.rate) : neededOf(rule, runs)} needed`;
+  return `${rule.kind === 'rate' ? percentText(rule.rate) : requiredPasses(rule, runs)} needed`;
 }
 
 /** Returns the rule for a report: a count, or a percentage such as `"80%"`. */
 export function passData(rule: PassRule, runs: number): number | string {
-  return rule.kind === 'rate' ? percentText(rule.rate).replace(' ', '') : neededOf(rule, runs);
+  return rule.kind === 'rate' ? percentText(rule.rate).replace(' ', '') : requiredPasses(rule, runs);
 }

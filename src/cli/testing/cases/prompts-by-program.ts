@@ -24,13 +24,13 @@ export async function promptsByProgram(
   const casesByPrompt = new Map<string, Set<number>>();
   const outputs = new Map<string, string>();
   const what = `${name}:${program.line}: the program of the prompt`;
-  for (const [at, { vars }] of cases.entries()) {
+  for (const [index, { vars }] of cases.entries()) {
     const id = program.head['model'] ?? 'echo';
     const context = JSON.stringify({ vars, provider: { id, label: id }, config: {} });
     const text =
       outputs.get(context) ?? (await programOutput(ctx, program.argv, { file, input: context, what }));
     outputs.set(context, text);
-    casesByPrompt.set(text, (casesByPrompt.get(text) ?? new Set<number>()).add(at));
+    casesByPrompt.set(text, (casesByPrompt.get(text) ?? new Set<number>()).add(index));
   }
   return [...casesByPrompt].map(([text, only]) => ({ prompt: promptOfProgram(text, program, name), only }));
 }

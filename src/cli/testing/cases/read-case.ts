@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
 import { CaseFault } from '../../errors.ts';
 import { parseKeyValue } from '../../inputs/flags.ts';
-import { type GivenImage, openGivenImages } from '../../inputs/images/place-images.ts';
+import { openImages, type UnplacedImage } from '../../inputs/images/place-images.ts';
 import { checkNamedFile, imagesNamedIn } from '../../inputs/named-file.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { readExpectations } from '../expectations/kinds.ts';
@@ -95,11 +95,11 @@ async function caseInputs(
     });
     text.set(key, await read);
   }
-  const images: GivenImage[] = [];
+  const images: UnplacedImage[] = [];
   for (const value of fields.get('images')?.value.items('images') ?? []) {
     const named = textIn(value, 'an image');
     if (named === '-') throw faultIn(value, NO_STANDARD_INPUT);
-    const opened = openGivenImages(imagesNamedIn(ctx, ctx), [named]).catch((error: unknown) => {
+    const opened = openImages(imagesNamedIn(ctx, ctx), [named]).catch((error: unknown) => {
       throw atValue(value, error, String);
     });
     images.push(...(await opened));

@@ -97,9 +97,9 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
   if (first.models !== undefined && allowCommands) ctx.declaredModels.push({ text: first.models, file });
   const prompts: ConvertedTests[] = [];
   let leftOut = 0;
-  for (const [at, converted] of all.entries()) {
+  for (const [index, converted] of all.entries()) {
     leftOut += converted.leftOut ?? 0;
-    prompts.push(...(await readConvertedTests(ctx, converted, { file, name, number: at + 1 })));
+    prompts.push(...(await readConvertedTests(ctx, converted, { file, name, number: index + 1 })));
   }
   if (prompts.length === 0) throw usageError(`${name} has no tests: there is nothing to test`);
   const [variable] = await defaultJudge(ctx);

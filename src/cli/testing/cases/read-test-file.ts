@@ -59,13 +59,13 @@ function casesOfPrompt(
   cases: readonly TestCase[],
   isOnlyPrompt: boolean,
 ): TestCase[] {
-  const placed = cases.map((testCase, at) => {
-    const { line = 1, leftOut = 0 } = places[at] ?? {};
+  const placed = cases.map((testCase, index) => {
+    const { line = 1, leftOut = 0 } = places[index] ?? {};
     const expect = testCase.expect.map(expectation => ({ ...expectation, line }));
     const name = isOnlyPrompt ? testCase.name : `${testCase.name} (prompt ${number})`;
     return { ...testCase, line, leftOut, expect, name };
   });
-  return placed.filter((_, at) => only?.has(at) !== false);
+  return placed.filter((_, index) => only?.has(index) !== false);
 }
 
 /** Notes the default judge if an expectation uses it. */

@@ -5,7 +5,7 @@ import { faultIn } from './test-values.ts';
 export const MAX_REPEAT = 1000;
 
 /** The flags that set how often cases run. */
-export interface Repeating {
+export interface RepeatOptions {
   /** Number of runs of every case; from its file if undefined. */
   readonly repeat: number | undefined;
   /** True to run cases with a required rate until they are decided. */
@@ -19,11 +19,11 @@ export interface Repeating {
  *
  * @throws {CliError} USAGE_ERROR with file and line if a case must pass more often than it runs
  */
-export function repeatCases(file: TestFile, repeating: Repeating): TestFile {
-  return { ...file, cases: file.cases.map(testCase => repeatCase(testCase, repeating)) };
+export function repeatCases(file: TestFile, options: RepeatOptions): TestFile {
+  return { ...file, cases: file.cases.map(testCase => repeatCase(testCase, options)) };
 }
 
-function repeatCase(testCase: TestCase, { repeat, sure, maxRepeat }: Repeating): TestCase {
+function repeatCase(testCase: TestCase, { repeat, sure, maxRepeat }: RepeatOptions): TestCase {
   const { pass, passPlace } = testCase;
   if (sure && pass.kind === 'rate') {
     // Any answer meets a rate of 0 %: more, side by side, would be paid for nothing.

@@ -1,7 +1,7 @@
 import type { FilePosition } from '../../../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import type { CliError } from '../../errors.ts';
-import type { GivenImage } from '../../inputs/images/place-images.ts';
+import type { UnplacedImage } from '../../inputs/images/place-images.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { JavaScript } from '../../outputs/checks/javascript.ts';
 import type { Expectation } from '../expectations/expectation.ts';
@@ -48,7 +48,7 @@ export interface TestCase {
   /** The case's line in the test file. */
   readonly line: number;
   readonly text: ReadonlyMap<string, string>;
-  readonly images: readonly GivenImage[];
+  readonly images: readonly UnplacedImage[];
   /** The folder of images that its texts name; undefined if they name none. */
   readonly folder?: NamingFolder;
   readonly options: ReadonlyMap<string, string>;

@@ -160,9 +160,9 @@ function valueChanges(document: Document, place: ValuePlace, value: unknown): Va
     });
   }
   if (isSeq(node) && Array.isArray(value) && node.items.length === value.length) {
-    return node.items.flatMap((item, at) => {
+    return node.items.flatMap((item, index) => {
       const inner = { key: undefined, node: item as Node | null, isInFlow: node.flow === true };
-      return valueChanges(document, inner, value[at]);
+      return valueChanges(document, inner, value[index]);
     });
   }
   return [{ ...place, value }];

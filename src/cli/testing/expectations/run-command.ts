@@ -16,7 +16,7 @@ const LIMIT_MS = 30_000;
 /** Number of characters of its output to show. */
 const MAX_SHOWN = 2000;
 /** Maximum wait for a program's output after its last process has ended, in milliseconds. */
-const LAST_WORDS_MS = 1000;
+const OUTPUT_GRACE_MS = 1000;
 const CASE_VARIABLE = 'PROMPTRUN_CASE';
 
 export interface CommandOptions {
@@ -71,14 +71,14 @@ async function runProgram(
   try {
     tree = new ProcessTree({ argv, directory, env }, CASE_VARIABLE);
     const { child, ended } = tree;
-    const printed = new FirstCharacters(child);
+    const printed = new OutputBeginning(child);
     child.stdin.end(output);
     const closed = new Promise<void>(resolve => child.once('close', () => resolve()));
     const end = await within(LIMIT_MS, signal, over => endOf(ended, over));
     signal.throwIfAborted();
     if (end === 'ended with 0') return undefined;
     await tree.end();
-    await Promise.race([closed, delay(LAST_WORDS_MS)]);
+    await Promise.race([closed, delay(OUTPUT_GRACE_MS)]);
     return { end: end ?? `took more than ${LIMIT_MS / 1000} s`, printed: printed.text };
   } catch (error) {
     signal.throwIfAborted();
@@ -101,7 +101,7 @@ async function endOf(ended: Promise<ProgramEnd>, over: AbortSignal): Promise<str
 }
 
 /** Keeps the beginning of a program's output and discards the rest. */
-class FirstCharacters {
+class OutputBeginning {
   text = '';
 
   constructor({ stdout, stderr }: { readonly stdout: Readable; readonly stderr: Readable }) {

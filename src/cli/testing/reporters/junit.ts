@@ -26,10 +26,10 @@ export function junitReport(
   const properties = [...rates, ...baselineProperties(baseline), ...spentProperties(spent)].map(
     ([name, value]) => html`      <property name="${xml(name)}" value="${xml(value)}"/>\n`,
   );
-  const suites = files.map((file, at) => {
+  const suites = files.map((file, index) => {
     const own = results.filter(({ entry }) => entry.file.name === file);
     return html`  <testsuite name="${xml(file)}" ${counts(own)}>
-${at === 0 ? [html`    <properties>\n${properties}    </properties>\n`] : []}${own.map(testCase)}  </testsuite>
+${index === 0 ? [html`    <properties>\n${properties}    </properties>\n`] : []}${own.map(testCase)}  </testsuite>
 `;
   });
   const { text } = html`<?xml version="1.0" encoding="UTF-8"?>

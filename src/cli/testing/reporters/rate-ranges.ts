@@ -18,7 +18,7 @@ export function summaryRanges({ all, models, baseline }: TestSummary): GridRange
 
 function summaryRange(label: string, { rate, interval }: RateSummary): GridRange {
   const text = `${percentText(Number(rate.toFixed(3)))} (${intervalText(interval)})`;
-  return { label, text, value: rate, interval, least: 0, mark: undefined, tone: 'good' };
+  return { label, text, value: rate, interval, min: 0, mark: undefined, tone: 'good' };
 }
 
 /** Returns the rate of a repeated case, and its difference from the baseline if either side repeats or it changed. */
@@ -36,7 +36,7 @@ export function caseRanges(
     text: `${passRateText(passed, runs, interval)}, ${neededText(pass, runs)}`,
     value: rateOf(counted),
     interval,
-    least: 0,
+    min: 0,
     mark: requiredRate(pass, runs),
     tone: status !== 'passed' ? 'bad' : isFlaky(counted) ? 'changed' : 'good',
   };
@@ -60,7 +60,7 @@ function differenceRange({
     text: `${pointsText(difference)} points (${pointsText(low)} to ${pointsText(high)})`,
     value: difference,
     interval,
-    least: -1,
+    min: -1,
     mark: 0,
     tone: toneOf(interval),
   };

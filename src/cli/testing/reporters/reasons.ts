@@ -34,8 +34,8 @@ export async function withReasons(
     const { repetitions, entry } = result;
     const isRepeated = repetitions.length > 1;
     const reasons: GridPart[][] = [];
-    for (const [at, repetition] of repetitions.entries()) {
-      reasons.push(await reasonsOf(ctx, repetition, entry.file.name, isRepeated ? `run ${at + 1}: ` : ''));
+    for (const [index, repetition] of repetitions.entries()) {
+      reasons.push(await reasonsOf(ctx, repetition, entry.file.name, isRepeated ? `run ${index + 1}: ` : ''));
     }
     const undecided = undecidedText(result);
     const messages = [...undecided, ...reasonTexts(repetitions)];

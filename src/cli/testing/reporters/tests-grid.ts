@@ -94,7 +94,7 @@ function caseGridRow(
     isFlaky: results.some(({ counted: runs }) => runs !== undefined && isFlaky(runs)),
     inputs: [
       ...testCase.text,
-      ...testCase.images.map(({ name, image }, at) => [name ?? `image ${at + 1}`, image.name] as const),
+      ...testCase.images.map(({ name, image }, index) => [name ?? `image ${index + 1}`, image.name] as const),
       ...testCase.options,
     ],
     expected: testCase.expect.map(({ text }) => text),
@@ -122,7 +122,7 @@ function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
     ranges: caseRanges(result, material.summary.baseline?.changes.get(result.entry)),
     parts: [
       ...summaries,
-      ...repetitions.flatMap(({ run }, at) => repetitionParts(run, reasons[at] ?? [], material)),
+      ...repetitions.flatMap(({ run }, index) => repetitionParts(run, reasons[index] ?? [], material)),
     ],
   };
 }

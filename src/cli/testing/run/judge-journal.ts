@@ -22,7 +22,7 @@ export class JudgeJournal implements JudgeLog {
   readonly #journal: BatchJournal;
   readonly asker: string;
   readonly asksAgain: boolean;
-  readonly #earlier: Earlier[];
+  readonly #earlier: EarlierQuestion[];
   #hasBegun = false;
 
   constructor(
@@ -34,7 +34,7 @@ export class JudgeJournal implements JudgeLog {
     this.asker = job;
     this.#journal = journal;
     this.asksAgain = retryUnknown;
-    const own = [...(resume ? journal.extras.values() : [])].filter(isOf(job));
+    const own = [...(resume ? journal.extras.values() : [])].filter(belongsTo(job));
     // The last answer to a repeated question counts.
     this.#earlier = retryUnknown ? own.filter(({ runId }) => runId !== undefined) : own;
   }
@@ -70,8 +70,8 @@ export class JudgeJournal implements JudgeLog {
   }
 }
 
-type Earlier = ExtraCreation & { readonly entry: JournalEntry };
+type EarlierQuestion = ExtraCreation & { readonly entry: JournalEntry };
 
-function isOf(job: string): (extra: ExtraCreation) => extra is Earlier {
-  return (extra): extra is Earlier => extra.job === job && extra.entry !== undefined;
+function belongsTo(job: string): (extra: ExtraCreation) => extra is EarlierQuestion {
+  return (extra): extra is EarlierQuestion => extra.job === job && extra.entry !== undefined;
 }

@@ -12,7 +12,7 @@ import { checkedInputs, type PlacedInputs, takeNamedImages } from '../../inputs/
 import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
-import { type VersionWanted, withLocalStore } from '../../targets/prompt-file.ts';
+import { type VersionOverrides, withLocalStore } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
 import type { FaultyTestFile, TestEntry } from '../result.ts';
@@ -123,7 +123,7 @@ async function resolveVersion(
   ctx: Context,
   connection: Connection,
   { target, prompt }: TestFile,
-  { model, config }: VersionWanted,
+  { model, config }: VersionOverrides,
 ): Promise<{
   readonly promptVersionId: string;
   readonly estimatedCredits: unknown;
@@ -156,7 +156,7 @@ async function placedInputs(
 async function resolveText(
   ctx: Context,
   { name, text }: { readonly name: string; readonly text: string },
-  { model, config }: VersionWanted,
+  { model, config }: VersionOverrides,
 ): Promise<ResolvedTarget> {
   const wanted = { file: name, text, ...(model !== undefined && { model }), config };
   const { promptVersionId } = await withLocalStore(ctx, store => store.ensureUnlistedVersion(wanted));

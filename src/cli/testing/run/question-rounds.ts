@@ -136,9 +136,9 @@ export function roundsOf(requests: ResumableRequests): QuestionRounds {
     return `${question}-${asked.get(question)}`;
   };
   return new QuestionRounds(async questions => {
-    const jobs = questions.map(({ asker, request, estimatedCredits, settle }, at) => {
+    const jobs = questions.map(({ asker, request, estimatedCredits, settle }, index) => {
       const id = idOf(asker, request);
-      return { id, row: at + 1, estimatedCredits, request: async () => request, settle, isQuestion: true };
+      return { id, row: index + 1, estimatedCredits, request: async () => request, settle, isQuestion: true };
     });
     await requests.run(jobs, async (job, result) => job.settle(result));
   });

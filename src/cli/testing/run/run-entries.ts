@@ -32,7 +32,7 @@ export async function runEntries(
   const isOpen = (prepared: PreparedEntry): boolean => !isCaseDecided(prepared, repetitions);
   const jobs = entries
     .flatMap(prepared => repetitionJobs(prepared, isOpen))
-    .map((job, at) => ({ ...job, row: at + 1 }));
+    .map((job, index) => ({ ...job, row: index + 1 }));
   const ids = new Set(jobs.map(({ id }) => id));
   const requests = await ResumableRequests.open(ctx, connection, id => ids.has(askerOf(id)), options);
   if (options.resume) await resumeJudging(ctx, ids, options);
@@ -61,8 +61,8 @@ export async function runEntries(
   });
   // Concurrent writes share one flush.
   await Promise.all(
-    results.map(async ({ status: verdict }, at) => {
-      const prepared = entries[at];
+    results.map(async ({ status: verdict }, index) => {
+      const prepared = entries[index];
       if (!prepared || verdict === 'unchecked') return;
       await journal.append({ kind: 'verdict', id: repetitionId(prepared), verdict });
     }),
@@ -105,7 +105,7 @@ function repetitionId({ key, firstRepetition }: PreparedEntry, at = 0): string {
 }
 
 function repetitionIds(prepared: PreparedEntry): string[] {
-  return Array.from({ length: prepared.entry.testCase.repeat }, (_, at) => repetitionId(prepared, at));
+  return Array.from({ length: prepared.entry.testCase.repeat }, (_, index) => repetitionId(prepared, index));
 }
 
 function repetitionJobs(
@@ -113,11 +113,11 @@ function repetitionJobs(
   isOpen: (prepared: PreparedEntry) => boolean,
 ): Omit<RepetitionJob, 'row'>[] {
   const { entry, firstRepetition, request, estimatedCredits } = prepared;
-  return repetitionIds(prepared).map((id, at) => ({
+  return repetitionIds(prepared).map((id, index) => ({
     id,
     prepared,
     estimatedCredits,
-    request: async () => ({ ...request, repetition: firstRepetition + at }),
+    request: async () => ({ ...request, repetition: firstRepetition + index }),
     ...(entry.testCase.untilDecided && { isWanted: () => isOpen(prepared) }),
   }));
 }

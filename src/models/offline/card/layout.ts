@@ -21,7 +21,7 @@ export interface Box {
 }
 
 const SIZES = [38, 34, 31, 28, 25, 22, 20, 18, 16];
-const SMALLEST = 16;
+const MIN_SIZE = 16;
 const HEADING = 1.5;
 const LEADING = 1.4;
 /** The height of a blank line, as a share of a line's. */
@@ -46,7 +46,7 @@ export function layOut(text: string, box: Box): CardText {
     const laid = layOutAt(paragraphs, size, box.width);
     if (laid.height <= box.height && isWhole) return laid;
   }
-  return cutToBox(layOutAt(paragraphs, SMALLEST, box.width), box);
+  return cutToBox(layOutAt(paragraphs, MIN_SIZE, box.width), box);
 }
 
 function layOutAt(paragraphs: readonly string[], body: number, width: number): CardText {

@@ -32,8 +32,8 @@ export const GEMINI: AnswerFormat = {
       );
       answer.ended = true;
     }
-    for (const [at, candidate] of listAt(object, 'candidates').entries()) {
-      readCandidate(candidate, countAt(candidate, 'index') ?? at, answer);
+    for (const [index, candidate] of listAt(object, 'candidates').entries()) {
+      readCandidate(candidate, countAt(candidate, 'index') ?? index, answer);
     }
   },
   usage(counts) {

@@ -63,7 +63,9 @@ export function convertEvaluation(
       findings.note(root, `${what}: --items <file> names them`);
       return { prompt, test: undefined };
     }
-    const cases = items.map((item, at) => caseOfRow(item, at + 1, { names, criteria, source, findings }));
+    const cases = items.map((item, index) =>
+      caseOfRow(item, index + 1, { names, criteria, source, findings }),
+    );
     return { prompt, test: testFileText({ cases }) };
   });
 }

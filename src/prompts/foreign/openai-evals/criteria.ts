@@ -1,7 +1,7 @@
 import { isJsonList, type JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { Findings } from '../../findings.ts';
-import { JUDGED } from '../converted.ts';
+import { JUDGED_NOTE } from '../converted.ts';
 import { PYTHON } from '../python.ts';
 import { qualifiedModel, readMessages, type TextMessage } from './chat-request.ts';
 import {
@@ -147,7 +147,7 @@ function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Crit
   const [metric, threshold] = ['evaluation_metric', 'pass_threshold'].map(
     key => entries.get(key)?.scalar ?? '',
   );
-  note(`measures \`${metric} >= ${threshold}\`, which becomes a rubric, ${JUDGED}`);
+  note(`measures \`${metric} >= ${threshold}\`, which becomes a rubric, ${JUDGED_NOTE}`);
   return {
     placeholders: NO_PLACEHOLDERS,
     expect: item => ({

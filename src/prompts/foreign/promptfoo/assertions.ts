@@ -2,7 +2,7 @@ import { FileFault } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, textOrNothing } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
-import { JUDGED } from '../converted.ts';
+import { JUDGED_NOTE } from '../converted.ts';
 import { PYTHON } from '../python.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
@@ -200,7 +200,7 @@ export function expectationsOf(
   }
   const expectation = convertAssertion(assertion, positive, vars, conversion);
   if (!expectation) return undefined;
-  if (positive === 'llm-rubric' && judge === undefined) conversion.tell(at, JUDGED);
+  if (positive === 'llm-rubric' && judge === undefined) conversion.tell(at, JUDGED_NOTE);
   const all = isJsonList(expectation['all']) ? (expectation['all'] as JsonObject[]) : [expectation];
   const shared = {
     ...(transform !== undefined && { transform }),

@@ -5,8 +5,8 @@ import { FileFault, type FilePosition, faultAt } from '../../../files/file-fault
 import {
   inspectNamedFile,
   isBelow,
-  MOST_NAMED_BYTES,
-  MOST_NAMED_FILES,
+  MAX_NAMED_BYTES,
+  MAX_NAMED_FILES,
   NamedFiles,
   namesOtherComputer,
 } from '../../../files/named-file.ts';
@@ -178,7 +178,7 @@ export class Conversion {
     try {
       const folder = allowOutside ? undefined : directory;
       const file = path.resolve(directory, relative);
-      const { real, fault } = inspectNamedFile(file, folder, MOST_BYTES, this.#counted);
+      const { real, fault } = inspectNamedFile(file, folder, MAX_BYTES, this.#counted);
       if (fault) throw refuse(FAULTS[fault]());
       let text = this.#texts.get(real);
       if (text === undefined) {
@@ -213,7 +213,7 @@ export class Conversion {
 export function valuesByKey(node: YamlValue, name: string, depth = 0): Map<string, YamlValue> {
   const values = node.valuesByKey(name);
   const merged = values.get('<<');
-  if (!merged || depth > MOST_MERGES) return values;
+  if (!merged || depth > MAX_MERGES) return values;
   values.delete('<<');
   const others = (merged.isList ? merged.items(name) : [merged]).map(one =>
     valuesByKey(one, name, depth + 1),
@@ -222,7 +222,7 @@ export function valuesByKey(node: YamlValue, name: string, depth = 0): Map<strin
 }
 
 /** Maximum depth of merged maps. */
-const MOST_MERGES = 10;
+const MAX_MERGES = 10;
 
 /** Returns the entries of a folder, and with `**` those of its folders too. */
 function entriesBelow(folder: string, pattern: string, at: Located): Dirent[] {
@@ -257,13 +257,13 @@ const GLOB_PARTS: Readonly<Record<string, string>> = {
   '?': '[^/]',
 };
 
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 const FAULTS = {
   outside: () => 'lies outside the folder: --allow-outside takes it all the same',
   irregular: () => 'is not a file',
-  large: () => `is larger than ${MOST_BYTES / 1024 / 1024} MiB`,
+  large: () => `is larger than ${MAX_BYTES / 1024 / 1024} MiB`,
   many: () =>
-    `is one file too many: a configuration may name ${MOST_NAMED_FILES.toLocaleString('en')} different ones`,
+    `is one file too many: a configuration may name ${MAX_NAMED_FILES.toLocaleString('en')} different ones`,
   much: () =>
-    `is one file too many: those that a configuration names may have ${MOST_NAMED_BYTES / 1024 / 1024} MiB in all`,
+    `is one file too many: those that a configuration names may have ${MAX_NAMED_BYTES / 1024 / 1024} MiB in all`,
 };

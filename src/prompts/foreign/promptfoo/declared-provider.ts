@@ -389,8 +389,8 @@ const VARIABLE_OF_ENVIRONMENT = /\{\{\s*env\.(?<name>[A-Za-z_]\w*)\s*\}\}/gu;
 
 function convertText(text: string): string | undefined {
   const parts = escapePlaceholders(text).split(VARIABLE_OF_ENVIRONMENT);
-  const texts = parts.map((part, at) => {
-    if (at % 2 === 1) return `\${env.${part}}`;
+  const texts = parts.map((part, index) => {
+    if (index % 2 === 1) return `\${env.${part}}`;
     const { pieces, isPlain } = splitNunjucks(part);
     const joined = pieces.map(piece => {
       if ('text' in piece) return piece.text;

@@ -29,7 +29,7 @@ export function fillVars(text: string, vars: Vars): string {
  */
 export function resolveVars(vars: Vars, nulls: readonly string[] = []): Vars {
   const result: Record<string, string> = { ...vars };
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     let isDone = true;
     for (const [key, text] of Object.entries(result)) {
       const [placeholder, name = ''] = text.length < MAX_LENGTH ? (FIRST.exec(text) ?? []) : [];
@@ -99,6 +99,6 @@ const KNOWN_BLOCKS = new Set(
     ' ',
   ),
 );
-const MOST_ROUNDS = 5;
+const MAX_ROUNDS = 5;
 /** Maximum length: a variable that contains itself would grow forever. */
 const MAX_LENGTH = 100_000;

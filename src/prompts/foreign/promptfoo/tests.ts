@@ -63,7 +63,7 @@ const NOTHING: Test = {
   isLeftOut: false,
 };
 /** Maximum number of characters in all inputs of all cases. */
-const MOST_TEXT = 64 * 1024 * 1024;
+const MAX_INPUT_CHARACTERS = 64 * 1024 * 1024;
 
 /** A case with its position in the configuration. */
 interface LocatedCase extends ConvertedCase {
@@ -96,7 +96,7 @@ export async function readTests(
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
-  if (count > BOUNDS.cases) throw faultAt(at, `its lists produce more than ${mostCases()} cases`);
+  if (count > BOUNDS.cases) throw faultAt(at, `its lists produce more than ${maxCases()} cases`);
   const names = [...new Set(all.flatMap(({ vars }) => [...vars.keys()]))];
   return { all, at, repeat: repeatIn(entries.get('evaluateOptions')), names };
 }
@@ -158,7 +158,7 @@ export function casesForPrompt(
         continue;
       }
       characters += Object.values(one.text.inputs).reduce((sum, text) => sum + text.length, 0);
-      if (characters > MOST_TEXT) {
+      if (characters > MAX_INPUT_CHARACTERS) {
         throw faultAt(at, 'the inputs of its cases are larger than 64 MiB in total');
       }
       const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
@@ -345,7 +345,7 @@ async function readScenarios(node: YamlValue | undefined, conversion: Conversion
     const tests = await readTestList(entries.get('tests'), conversion);
     const each = tests.length > 0 ? tests : [NOTHING];
     if (combined.length + configs.length * each.length > BOUNDS.cases) {
-      throw faultAt(node, `its scenarios produce more than ${mostCases()} cases`);
+      throw faultAt(node, `its scenarios produce more than ${maxCases()} cases`);
     }
     combined.push(...configs.flatMap(config => each.map(test => mergeTests(config, test))));
   }
@@ -409,7 +409,7 @@ async function readTestsFile(
   const source = conversion.read(name, at);
   if (/\.csv$/iu.test(name)) return await readTestTable(source, conversion);
   if (!/\.jsonl$/iu.test(name)) return await readTestList(conversion.yaml(name, at), conversion);
-  const lines = source.text.split('\n').map((text, at) => ({ text, line: at + 1 }));
+  const lines = source.text.split('\n').map((text, index) => ({ text, line: index + 1 }));
   return lines
     .filter(({ text }) => text.trim() !== '')
     .map(({ text, line }) => readTest(parseYaml(text, line, source.file), conversion));
@@ -571,6 +571,6 @@ async function readTestTable({ text, file }: SourceText, conversion: Conversion)
   });
 }
 
-function mostCases(): string {
+function maxCases(): string {
   return BOUNDS.cases.toLocaleString('en-US');
 }

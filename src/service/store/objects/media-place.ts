@@ -9,15 +9,15 @@ import type { ObjectPlace } from './media-url.ts';
 import { ObjectStore } from './object-store.ts';
 
 /** The settings with the media place of all instances: its name, and its address once it has answered. */
-const PLACE = 'mediaObjects';
-const ADDRESS = 'mediaObjectsAt';
+const PLACE_SETTING = 'mediaObjects';
+const ADDRESS_SETTING = 'mediaObjectsAt';
 /** The setting with the prefix of all keys, so that two stores in one bucket never share objects. */
-const SPACE = 'mediaObjectsSpace';
+const PREFIX_SETTING = 'mediaObjectsSpace';
 
 /** Returns a store that keeps media and input pictures in an object store, and still finds earlier ones. */
 export async function keepInObjects(store: Store, place: ObjectPlace, clock: Clock): Promise<Store> {
-  const { value: space } = await store.settings.once(SPACE, () => randomBytes(16).toString('hex'));
-  const objects = new ObjectStore({ place, space, clock });
+  const { value: prefix } = await store.settings.once(PREFIX_SETTING, () => randomBytes(16).toString('hex'));
+  const objects = new ObjectStore({ place, space: prefix, clock });
   const { media, inputs } = store.blobs;
   return {
     ...store,
@@ -45,7 +45,7 @@ export async function checkObjectPlace(
   { settings, objects }: Store,
   onNotice: (line: string) => void,
 ): Promise<void> {
-  const stored = await settings.get(PLACE);
+  const stored = await settings.get(PLACE_SETTING);
   if (!objects) {
     if (stored === undefined) return;
     throw new DataDirectoryError(
@@ -59,11 +59,11 @@ export async function checkObjectPlace(
   }
   const { name, bucketUrl } = objects.place;
   if (stored !== undefined && stored !== name) throw otherPlace(name, stored);
-  const address = await settings.get(ADDRESS);
+  const address = await settings.get(ADDRESS_SETTING);
   if (address !== undefined && address !== bucketUrl) throw otherPlace(name, `${name} at another address`);
   const isThere = await isStoreReachable(objects, onNotice);
-  await settings.once(PLACE, () => name);
-  if (isThere) await settings.once(ADDRESS, () => bucketUrl);
+  await settings.once(PLACE_SETTING, () => name);
+  if (isThere) await settings.once(ADDRESS_SETTING, () => bucketUrl);
 }
 
 async function isStoreReachable(objects: ObjectStore, onNotice: (line: string) => void): Promise<boolean> {

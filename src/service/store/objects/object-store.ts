@@ -30,7 +30,7 @@ export class ObjectStore {
   }
 
   /** True from the first fault until the store answers again. */
-  get isAway(): boolean {
+  get isUnavailable(): boolean {
     return this.#fault !== undefined;
   }
 
@@ -195,7 +195,7 @@ interface ListedObject {
 
 function listedObjects(xml: string): ListedObject[] {
   const times = elementTexts(xml, 'LastModified');
-  return elementTexts(xml, 'Key').map((key, at) => ({ key, writtenAt: Date.parse(times[at] ?? '') }));
+  return elementTexts(xml, 'Key').map((key, index) => ({ key, writtenAt: Date.parse(times[index] ?? '') }));
 }
 
 async function checksum(bytes: Uint8Array): Promise<string> {

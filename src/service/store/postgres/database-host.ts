@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { isAway, READ_ONLY } from './away.ts';
 import type { HostAddress } from './database-url.ts';
+import { isUnavailable, READ_ONLY } from './unavailable.ts';
 
 /** Maximum number of connections of one process. */
 const MAX_CONNECTIONS = 10;
@@ -137,7 +137,7 @@ export class DatabaseHost {
       await client.query('select 1');
       return true;
     } catch (error) {
-      return !isAway(error) || codeIn(error) === TOO_MANY_CONNECTIONS;
+      return !isUnavailable(error) || codeIn(error) === TOO_MANY_CONNECTIONS;
     } finally {
       client.end().catch(() => {});
     }

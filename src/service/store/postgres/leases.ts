@@ -18,12 +18,12 @@ export function leases(db: Db): Workers {
   let registered: Promise<void> | undefined;
 
   const keepRenewing = async (): Promise<void> => {
-    let wasAway = false;
+    let wasUnavailable = false;
     while (!stop.signal.aborted) {
       await sleep(RENEW_EVERY_MS, undefined, { signal: stop.signal, ref: false }).catch(() => {});
       if (stop.signal.aborted) return;
       // Other workers may reach the database again later than this one, and are not dead.
-      wasAway = await renew(db, name, wasAway).then(
+      wasUnavailable = await renew(db, name, wasUnavailable).then(
         () => false,
         () => true,
       );

@@ -6,7 +6,6 @@ import { type Blobs, blobsAfter, type Collection } from '../blobs.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
 import { MIGRATED, type Store, type StoreOptions, storeOn } from '../store.ts';
 import type { Tables } from '../tables.ts';
-import { databaseFaultReason } from './away.ts';
 import { blobRows } from './blob-rows.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { leases } from './leases.ts';
@@ -14,6 +13,7 @@ import { migrate } from './migrate.ts';
 import { connectionPool } from './pool.ts';
 import { requestRates } from './request-rates.ts';
 import { runWrites } from './run-writes.ts';
+import { databaseFaultReason } from './unavailable.ts';
 
 /**
  * Opens the store in a PostgreSQL database, and creates or migrates its tables.

@@ -5,9 +5,9 @@ import type pg from 'pg';
 import { codeOf } from '../../../files/error-utils.ts';
 import { resultWithin, systemClock } from '../../core/clock.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../errors.ts';
-import { databaseFaultReason, isAway } from './away.ts';
 import { DatabaseHost } from './database-host.ts';
 import type { DatabaseAddress, HostAddress } from './database-url.ts';
+import { databaseFaultReason, isUnavailable } from './unavailable.ts';
 
 /** The connections of a process to its database. */
 export interface ConnectionPool extends PostgresPool {
@@ -156,7 +156,7 @@ class StatementNames {
 }
 
 /** Number of connections to test, and of rounds, because a pooler under load may keep the servers of some for a while. */
-const TESTED = 2;
+const TESTED_CONNECTIONS = 2;
 const ROUNDS = 10;
 /** PostgreSQL's codes for a prepared statement that already exists, and for one that doesn't. */
 const STATEMENT_FAULTS: readonly (string | undefined)[] = ['42P05', '26000'];
@@ -164,7 +164,7 @@ const STATEMENT_FAULTS: readonly (string | undefined)[] = ['42P05', '26000'];
 /** Returns true if connections share or lose prepared statements, because a pooler changes their server. */
 async function losesStatements(primary: Primary): Promise<boolean> {
   const clients = await Promise.all(
-    Array.from({ length: TESTED }, async () => (await primary.connect()).client),
+    Array.from({ length: TESTED_CONNECTIONS }, async () => (await primary.connect()).client),
   );
   const statement = { name: `promptrun_${randomUUID()}`, text: 'select $1::int', values: [1] };
   try {
@@ -199,7 +199,7 @@ function guarded(host: DatabaseHost, client: pg.PoolClient, names: StatementName
 }
 
 function rethrow(error: unknown): never {
-  if (!isAway(error)) throw error;
+  if (!isUnavailable(error)) throw error;
   throw new DatabaseUnavailableError(`the database is unavailable: ${databaseFaultReason(error)}`, {
     cause: error,
   });

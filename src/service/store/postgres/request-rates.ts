@@ -19,12 +19,12 @@ export function requestRates(db: Db, perSecond: number): RateLimiter {
         set "nextAt" = greatest("requestRates"."nextAt", clock_timestamp()) + ${each}
         where greatest("requestRates"."nextAt", clock_timestamp()) + ${each} <= clock_timestamp() + ${ahead}
         returning true as "granted"`.execute(db);
-      return rows.length > 0 ? 0 : await waitOf(db, keyId, sql`${each} - ${ahead}`);
+      return rows.length > 0 ? 0 : await readWait(db, keyId, sql`${each} - ${ahead}`);
     },
   };
 }
 
-async function waitOf(db: Db, keyId: string, beyond: ReturnType<typeof sql>): Promise<number> {
+async function readWait(db: Db, keyId: string, beyond: ReturnType<typeof sql>): Promise<number> {
   const { rows } = await sql<{ ms: number }>`
     select (extract(epoch from "nextAt" + ${beyond} - clock_timestamp()) * 1000)::float8 as "ms"
     from "requestRates" where "keyId" = ${keyId}`.execute(db);

@@ -66,7 +66,7 @@ async function createAll(
 ): Promise<readonly (string | CreationRefused)[]> {
   const ids = await createTogether(db, items).catch(fallBackIfRefused);
   if (ids) {
-    for (const [at, { run }] of items.entries()) if (ids[at] === run.id) uses.add(run.promptId);
+    for (const [index, { run }] of items.entries()) if (ids[index] === run.id) uses.add(run.promptId);
     return ids;
   }
   const results: (string | CreationRefused)[] = [];

@@ -7,7 +7,7 @@ export function programRecords(dataDir: string): string {
 }
 
 /** Ends programs that killed processes left running, and removes their folders. Loads no code if there are none. */
-export async function endLeftPrograms(
+export async function endOrphanedPrograms(
   dataDir: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
