@@ -98,8 +98,13 @@ export class TimeIsUp extends CliError {
   /** The cause that stopped runs on this machine. */
   readonly by = '--timeout';
 
-  constructor() {
-    super('gave up: the time of --timeout was over', {
+  /** @param waitMs the wait that would last longer than the time left */
+  constructor(waitMs?: number) {
+    const why =
+      waitMs === undefined
+        ? 'the time of --timeout was over'
+        : `the next attempt is due in ${Math.ceil(waitMs / 1000)} s, after the time of --timeout`;
+    super(`gave up: ${why}`, {
       status: 'WAIT_TIMEOUT',
       exitCode: EXIT.waitTimeout,
       hints: ['Allow more time with --timeout.'],

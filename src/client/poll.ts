@@ -58,7 +58,7 @@ export interface WaitOptions {
  * Polls until a run has succeeded or failed, at intervals that grow from 1 s to 10 s. Network faults, 429 and 5xx don't
  * end the wait.
  *
- * @throws {WaitTimeoutError} if `timeoutMs` passes; the run continues
+ * @throws {WaitTimeoutError} if `timeoutMs` passes, or the service asks for a longer wait; the run continues
  * @throws {NotFoundError | UnauthorizedError} and any other fault that polling again can't mend
  */
 export async function waitForRun(
@@ -69,10 +69,11 @@ export async function waitForRun(
   const { signal, now = client.now, random = client.random, sleep = client.sleep } = options;
   const startedAt = now();
   const timeLeft = (): number => (options.timeoutMs ?? Number.POSITIVE_INFINITY) - (now() - startedAt);
+  const notEnded = (): WaitTimeoutError => new WaitTimeoutError(`run ${runId} has not ended yet`, runId);
   const pause = async (ms: number): Promise<void> => {
     const left = timeLeft();
     await sleep(Math.max(0, Math.min(ms, left)), signal);
-    if (ms >= left) throw new WaitTimeoutError(`run ${runId} has not ended yet`, runId);
+    if (ms >= left) throw notEnded();
   };
   const waitAfter = (polls: number): number => options.intervalMs ?? interval(polls, random);
   if (options.delayFirst) await pause(waitAfter(0));
@@ -89,7 +90,9 @@ export async function waitForRun(
     const result = run ? { run } : { ...(error && { error }) };
     options.onPoll?.({ ...result, failingMs, polls, elapsedMs: now() - startedAt });
     if (run && isOver(run)) return run;
-    await pause(Math.max(waitAfter(polls - 1), retryAfterOf(error)));
+    const asked = retryAfterOf(error);
+    if (asked > timeLeft()) throw notEnded();
+    await pause(Math.max(waitAfter(polls - 1), asked));
   }
 }
 

@@ -90,6 +90,12 @@ describe('waitForRun', () => {
     expect(client.slept).toEqual([30_000, 60_000]);
   });
 
+  it('ends at once if a 429 asks to wait longer than the time left', async () => {
+    await scripted({ answer: { ...limited, headers: { 'retry-after': '30' } } });
+    await errorOf(waitForRun(client, 'r', { timeoutMs: 20_000 }), WaitTimeoutError);
+    expect(client.slept).toEqual([]);
+  });
+
   it.each<[ScriptedAnswer, abstract new (...args: never[]) => Error]>([
     [failure(404, 'NOT_FOUND_ERROR', 'x'), NotFoundError],
     [failure(401, 'UNAUTHORIZED_ERROR', 'x'), UnauthorizedError],

@@ -36,18 +36,20 @@ describe('--timeout', () => {
     if (code === 6) expect(stderr).toMatch(/^error: .*gave up.* \(WAIT_TIMEOUT\)$/m);
   });
 
-  it('ends at once if the service asks to wait longer than that', async () => {
-    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '50' });
+  it.each([50, 90])('ends at once if the service asks to wait longer than that: %i s', async asked => {
+    const wait = { 'retry-after': String(asked) };
+    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, wait);
     const service = await scriptedServiceForTest({ answer: busy });
     const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
       new Promise((_, reject) => {
         expect(ms).toBe(40_000);
         signal?.addEventListener('abort', () => reject(signal.reason as Error));
       });
-    const { exitCode } = await runInProcess(['api', 'GET', '/me', '--timeout', '40s'], {
+    const { exitCode, stderr } = await runInProcess(['api', 'GET', '/me', '--timeout', '40s'], {
       clock: { sleep },
       env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'the-key' },
     });
     expect(exitCode).toBe(6);
+    expect(stderr()).toContain(`the next attempt is due in ${asked} s, after the time of --timeout`);
   });
 });

@@ -204,7 +204,7 @@ async function clientFor(
     ...options,
     baseUrl: place.baseUrl,
     sleep: async (ms, signal) => {
-      if (ms > timeLeftMs()) throw new TimeIsUp();
+      if (ms > timeLeftMs()) throw new TimeIsUp(ms);
       await clock.sleep(ms, signal);
     },
     now: () => clock.now(),
