@@ -156,7 +156,10 @@ describe('with --no-wait the run', () => {
       stderr: expect.stringContaining('cancelled') as string,
     });
     await gone;
-    expect(await command('runs', 'cancel', runId, '--json')).toMatchObject({ code: 0 });
+    expect(await command('runs', 'cancel', runId)).toMatchObject({
+      code: 0,
+      stderr: `Run ${runId} has ended already: failed.\n`,
+    });
     expect(await get(runId)).toMatchObject({
       runStatus: 'failed',
       outputs: [{ type: 'error', data: 'cancelled' }],

@@ -1,5 +1,5 @@
 import { NotFoundError } from '../../../client/errors.ts';
-import type { Run } from '../../../wire/index.ts';
+import { isOver, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
@@ -21,11 +21,23 @@ export async function runsCancel(
   const connection = await ctx.connection();
   const runs: Run[] = [];
   for (const name of names.length === 0 ? [undefined] : names) {
-    const run = await cancel(ctx, connection, await namedRun(ctx, connection, name));
+    const runId = await namedRun(ctx, connection, name);
+    const hadEnded = await hasEnded(ctx, connection, runId);
+    const run = await cancel(ctx, connection, runId);
     runs.push(run);
-    if (!wantsJson(ctx)) ctx.io.note(cancelText(run));
+    if (!wantsJson(ctx)) ctx.io.note(cancelText(run, hadEnded));
   }
   if (wantsJson(ctx)) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
+}
+
+/** Returns true if a run had ended before it is cancelled. A run that can't be read is left to the cancellation. */
+async function hasEnded({ signal }: Context, { client }: Connection, runId: string): Promise<boolean> {
+  try {
+    return isOver(await client.runs.get(runId, { signal }));
+  } catch (error) {
+    if (error instanceof NotFoundError) return false;
+    throw error;
+  }
 }
 
 async function cancel(ctx: Context, connection: Connection, runId: string): Promise<Run> {
@@ -42,8 +54,10 @@ async function cancel(ctx: Context, connection: Connection, runId: string): Prom
   }
 }
 
-function cancelText({ runId, runStatus, outputs }: Run): string {
+function cancelText({ runId, runStatus, outputs }: Run, hadEnded: boolean): string {
   const isCancelled = outputs.some(({ type, data }) => type === 'error' && data === 'cancelled');
   const id = oneLine(runId);
-  return isCancelled ? `Run ${id} is cancelled.` : `Run ${id} has ended already: ${oneLine(runStatus)}.`;
+  return isCancelled && !hadEnded
+    ? `Run ${id} is cancelled.`
+    : `Run ${id} has ended already: ${oneLine(runStatus)}.`;
 }
