@@ -50,12 +50,18 @@ export async function finishRow(running: RunningBatch, row: SourceRow, outcome: 
     case 'in doubt':
       await journal.candidates(row, finished.candidates);
       tally.now['in doubt'] += 1;
+      tally.noteDoubt(finished.entry);
       break;
     case 'running':
       tally.now.running += 1;
       break;
     case 'dropped':
-      if (finished.inDoubt) tally.now['in doubt'] += 1;
+      if (finished.inDoubt) {
+        const { sentAt = finished.facts.endedAt } = finished.facts;
+        const { offsetMs: clockOffsetMs = 0 } = running.batch.connection.client.clock;
+        tally.now['in doubt'] += 1;
+        tally.noteDoubt({ time: new Date(sentAt).toISOString(), clockOffsetMs });
+      }
       break;
     case 'postponed':
       tally.postponed += 1;

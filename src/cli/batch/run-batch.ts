@@ -11,6 +11,7 @@ import { isFaulty, isInShard, type SourceRow } from '../inputs/rows/row.ts';
 import { openSource, type RowSource, readRows, repeatableSource } from '../inputs/rows/source.ts';
 import { failedOutcome, type Job, type JobOutcome } from '../jobs/job.ts';
 import { type PlannedJob, runJobs } from '../jobs/job-engine.ts';
+import { recordedError } from '../jobs/job-errors.ts';
 import { concurrencyFor } from '../jobs/paced-connection.ts';
 import { batchProviderOf } from '../jobs/provider-batch/batch-session.ts';
 import { handedRows } from '../jobs/provider-batch/handover.ts';
@@ -175,7 +176,7 @@ async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGener
       }
     } else if (plan.kind === 'write line') {
       const { error: text, mayHaveRun } = plan;
-      await finishRow(running, row, { ...failedOutcome(ctx, new Error(text)), text, mayHaveRun });
+      await finishRow(running, row, { ...failedOutcome(ctx, recordedError(text)), text, mayHaveRun });
     } else if (plan.kind === 'create' && isFaulty(row)) {
       await finishRow(running, row, failedOutcome(ctx, usageError(row.fault)));
     } else {
@@ -211,12 +212,13 @@ function plannedRow(
 
 /** Names the candidate runs of a row whose creation an earlier invocation got no answer to. */
 function reportDoubt(
-  { ctx, source, batch: { connection } }: RunningBatch,
+  { ctx, source, tally, batch: { connection } }: RunningBatch,
   row: SourceRow,
   { states, settlements }: KnownJobs,
 ): void {
   const settlement = settlements.get(row.id);
   const entry = states.get(row.id)?.entry;
+  if (entry !== undefined) tally.noteDoubt(entry);
   const candidates = settlement?.kind === 'in doubt' ? settlement.candidates : undefined;
   const error = new CliError('the creation was never answered', {
     status: 'NETWORK_ERROR',

@@ -98,7 +98,9 @@ class RowCheck {
     const [first, ...more] = this.changed.values();
     if (first === undefined || changed !== undefined) return undefined;
     return usageError(
-      `${named(first)}${more.length > 0 ? ` and ${more.length} more have` : ' has'} changed since it was sent: its inputs, version or options differ`,
+      more.length === 0
+        ? `${named(first)} has changed since it was sent: its inputs, version or options differ`
+        : `${named(first)} and ${more.length} more have changed since they were sent: their inputs, version or options differ`,
       'Add --changed run to run such rows again, or --changed skip to keep their results.',
     );
   }

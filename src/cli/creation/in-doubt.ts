@@ -67,10 +67,19 @@ export function doubtHints(
 }
 
 /** Returns a hint to find the run later: by its key if the service keeps keys, else among the runs since its creation. */
-function findLaterHint({ advise, client }: Advising, { time, clockOffsetMs = 0 }: JournalEntry): string {
-  if (client.keepsIdempotencyKeys === true) return `Look for it with: ${advise('runs', 'wait', '--last')}`;
+function findLaterHint(connection: Advising, entry: JournalEntry): string {
+  const { advise, client } = connection;
+  const isKept = client.keepsIdempotencyKeys === true;
+  return `Look for it with: ${isKept ? advise('runs', 'wait', '--last') : listSince(connection, entry)}`;
+}
+
+/** Returns the command that lists the runs since a creation, by the service's clock. */
+export function listSince(
+  { advise }: Pick<Advising, 'advise'>,
+  { time, clockOffsetMs = 0 }: Pick<JournalEntry, 'time' | 'clockOffsetMs'>,
+): string {
   const since = new Date(Math.floor((Date.parse(time) + clockOffsetMs) / 1000) * 1000).toISOString();
-  return `Look for it with: ${advise('runs', 'list', '--since', since.replace('.000', ''))}`;
+  return advise('runs', 'list', '--since', since.replace('.000', ''));
 }
 
 /** Returns a line for each run that may be the one, with the command that waits for it. */

@@ -60,6 +60,17 @@ export function errorText(error: unknown, place?: { readonly line: number }): st
   return `${where}${message} (${status})`;
 }
 
+/** Returns the error that `errorText` wrote to a journal. */
+export function recordedError(text: string): CliError {
+  const at = text.lastIndexOf(' (');
+  const status = text.slice(at + 2, -1);
+  if (at === -1 || !/^[A-Z_]+$/.test(status)) {
+    return new CliError(text, { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
+  }
+  const exitCode = status === 'USAGE_ERROR' ? EXIT.usage : EXIT.fault;
+  return new CliError(text.slice(0, at), { status, exitCode });
+}
+
 /** Returns the error of a job whose creation was never answered and made no run. */
 export function noRunFault(): CliError {
   return notFoundError('the creation was never answered, and the service has no matching run');

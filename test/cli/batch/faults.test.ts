@@ -195,6 +195,7 @@ describe('a creation without an answer', () => {
     expect(lastLines(home)).toMatchObject([{ row: 2, runStatus: 'succeeded' }]);
     expect(journalSteps(home)).toContainEqual({ row: 1, id: '1', candidates: [] });
     expect(stderr).toContain('1 in doubt');
+    expect(stderr).toContain('Look for it with: promptrun runs list --since 2026-');
     expect(stderr).toContain('--retry-unknown');
   });
 

@@ -125,6 +125,17 @@ test('a creation in doubt is sent once more under its key, which returns the sam
   expect(existsSync(path.join(home, 'results.jsonl.journal'))).toBe(false);
 });
 
+test('a creation in doubt whose key has expired and that made no run has failed', async () => {
+  const step = await creating(2, 'Bo');
+  const time = new Date(TEST_NOW - 30 * 3_600_000).toISOString();
+  const { exitCode, stderr } = await resume(DONE(1) + DONE(3), [], { steps: [{ ...step, time }] });
+  expect(exitCode).toBe(5);
+  expect(await created()).toBe(0);
+  expect(stderr).toContain(
+    'error: names.csv line 3 (row 2): the creation was never answered, and the service has no matching run (NOT_FOUND_ERROR)\nnote: ',
+  );
+});
+
 test('a row whose creation was refused before a crash is not in doubt', async () => {
   const steps = [await creating(2, 'Bo'), { row: 2, id: '2', state: 'waiting' }];
   expect((await resume(DONE(1) + DONE(3), [], { steps })).exitCode).toBe(0);
@@ -191,7 +202,7 @@ describe('rows that have changed since they were sent', () => {
     ];
     const { exitCode, stderr } = await resume(DONE(1) + DONE(2), flags, { rows, steps });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('since it was sent: its inputs, version or options differ');
+    expect(stderr).toMatch(/since (it was|they were) sent: (its|their) inputs, version or options differ/);
     expect(stderr).toContain('--changed run');
     expect(await created()).toBe(0);
   });

@@ -1,3 +1,8 @@
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
+
+/** The time of a creation, by this machine's clock and its offset from the service's. */
+type Sent = Pick<JournalEntry, 'time' | 'clockOffsetMs'>;
+
 /** The outcome of a row. */
 export type RowEnd = 'succeeded' | 'failed' | 'in doubt' | 'running';
 
@@ -19,6 +24,8 @@ export class Tally {
   postponed = 0;
   /** A link that kept an output from being saved. */
   link: string | undefined;
+  /** The earliest creation in doubt, now or before. */
+  earliestDoubt: Sent | undefined;
   #openRows = 0;
 
   constructor(total: number | undefined) {
@@ -36,6 +43,12 @@ export class Tally {
     return () => {
       this.#openRows -= 1;
     };
+  }
+
+  /** Notes when a creation was sent that is in doubt. */
+  noteDoubt(sent: Sent): void {
+    const { time } = this.earliestDoubt ?? sent;
+    if (Date.parse(sent.time) <= Date.parse(time)) this.earliestDoubt = sent;
   }
 
   get ended(): number {

@@ -2,6 +2,7 @@ import { LinkFault } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { failureOf } from '../../core/failure.ts';
+import { listSince } from '../../creation/in-doubt.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { nobodyAnswered } from '../../jobs/run-requests.ts';
@@ -151,7 +152,10 @@ function reportCounts({ ctx, options, batch, tally, stop, budget }: RunningBatch
     io.note(retryHint(first));
   }
   if (inDoubt > 0) {
-    const look = batch.connection.advise('runs', 'list');
+    const { connection } = batch;
+    const { earliestDoubt } = tally;
+    const look =
+      earliestDoubt === undefined ? connection.advise('runs', 'list') : listSince(connection, earliestDoubt);
     io.note(
       `A row in doubt may have a run. Look for it with: ${look}. To run such rows again, add --resume --retry-unknown.`,
     );
