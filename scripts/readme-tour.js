@@ -19,7 +19,14 @@ const check = (what, good, detail = '') => {
   report.push(`${good ? 'passed' : 'FAILED'} ${what}${good ? '' : `\n${detail}`}`);
 };
 
-const printed = tourLines().map(line => {
+// The paths are absolute: with backslashes and a drive on Windows.
+const absolute = name => path.join(directory, name);
+const more = [
+  `promptrun run "${absolute('note.prompt')}" -i "topic=@${absolute('names.csv')}"`,
+  `promptrun batch hello --from "${absolute('names.csv')}" --out "${absolute('named.jsonl')}"`,
+];
+
+const printed = [...tourLines(), ...more].map(line => {
   const { status, error, stdout, stderr } = runLine(line);
   check(line, status === 0, `exit ${status} ${error ?? ''}\n${stdout}${stderr}`);
   return stdout;
@@ -33,6 +40,7 @@ check('the first command greets Ada', printed[0]?.includes('Ada'), printed[0]);
 check('the filter prints the status', printed.includes('succeeded\n'), printed.join('\n'));
 const picture = readdirSync(directory).find(name => name.endsWith('.png'));
 check('the image is a PNG', picture !== undefined && fileText(picture).subarray(1, 4).toString() === 'PNG');
+check('an input from a file by its path', printed.at(-2)?.includes('Ada\nGrace'), printed.at(-2));
 const rows = fileText('results.jsonl').toString().trim().split('\n');
 check('the batch has two rows', rows.length === 2, rows.join('\n'));
 

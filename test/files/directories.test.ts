@@ -1,4 +1,4 @@
-import fs, { mkdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, readlinkSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -31,7 +31,7 @@ describe('making a directory', () => {
   });
 
   it.runIf(process.platform === 'linux')('has each on disk, and leaves those that are there alone', () => {
-    const home = temporaryDirectory();
+    const home = realpathSync(temporaryDirectory());
     const synced = recordSyncs();
     makeDirectory(path.join(home, 'a/b/c'));
     makeDirectory(path.join(home, 'a/b/c'));

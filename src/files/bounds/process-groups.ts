@@ -10,7 +10,9 @@ interface Member {
 
 /** Ends the group of a process that has ended, if a member is from its lifetime. Never rejects. */
 export async function endGroupOf(leader: Lifetime): Promise<void> {
-  const listing = promisify(execFile)('/bin/ps', ['-A', '-o', 'pgid=,etime='], { env: { LC_ALL: 'C' } });
+  const listing = promisify(execFile)('/bin/ps', ['-A', '-o', 'pgid=', '-o', 'etime='], {
+    env: { LC_ALL: 'C' },
+  });
   const members = parseMembers((await listing.catch(() => ({ stdout: '' }))).stdout, Date.now());
   if (!isGroupOf(leader, members)) return;
   try {

@@ -49,7 +49,7 @@ describe('what `run` sends', () => {
     const textInputs = { a: 'Dear Ada,\n\nyours\n', b: windowsText };
     const service = await serviceOf(creation(runOf(), sent({ textInputs })));
     writeFileSync(path.join(home, 'letter.txt'), windowsText);
-    const argv = ['run', VERSION, '-i', 'a=@letter.txt', '-i', 'b=@-'];
+    const argv = ['run', VERSION, '-i', `a=@${path.join(home, 'letter.txt')}`, '-i', 'b=@-'];
     expect((await command(service, argv, { home, stdin: windowsText })).exitCode).toBe(0);
   });
 

@@ -104,7 +104,7 @@ describe('compare --expect', () => {
   ])('is wrong use, and runs nothing: $flags', async ({ flags, message }) => {
     const here = project({
       'other.test.yaml': 'target: a.prompt\ncases:\n  - {name: x, inputs: {text: x}}\n',
-      'command.test.yaml': 'target: a.prompt\ncases:\n  - {name: row1, expect: {command: "true"}}\n',
+      'command.test.yaml': 'target: a.prompt\ncases:\n  - {name: row1, expect: {command: [node]}}\n',
     });
     const { exitCode, stderr, stdout } = await here.run([
       'compare',

@@ -191,7 +191,7 @@ describe('what is wrong in a test file', () => {
     ['cases:\n  - expect: [{ any: [] }]\n', 'echo.test.yaml:2: any needs a list of expectations'],
     ['cases:\n  - repeat: 1001\n', 'echo.test.yaml:2: repeat (1001) is more than 1000'],
     ['cases:\n  - expect: [{ llm: { prompt: a } }]\n', 'echo.test.yaml:2: llm needs prompt and choices'],
-    ['cases:\n  - expect:\n      - command: "true"\n', 'echo.test.yaml:3: it runs a command of its own'],
+    ['cases:\n  - expect:\n      - command: [node]\n', 'echo.test.yaml:3: it runs a command of its own'],
     ['cases: [\n', 'echo.test.yaml:'],
   ])('%j is refused with file and line', async (source, message) => {
     const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': source });

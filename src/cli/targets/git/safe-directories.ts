@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { readIfReadable } from '../../../files/read-text.ts';
 import type { Env } from '../../core/types.ts';
@@ -5,6 +6,8 @@ import type { Env } from '../../core/types.ts';
 /**
  * Returns true if the user's own git configuration lists a folder under `safe.directory`: the global files and the
  * GIT_CONFIG_* variables. As in git itself, the repository's configuration doesn't count.
+ *
+ * @param folder the real path
  */
 export function isSafeDirectory(folder: string, env: Env): boolean {
   let isSafe = false;
@@ -19,8 +22,18 @@ export function isSafeDirectory(folder: string, env: Env): boolean {
 function matchesFolder(value: string, folder: string, env: Env): boolean {
   if (value === '*') return true;
   const named = value.startsWith('~/') ? path.join(env['HOME'] ?? '', value.slice(2)) : value;
-  if (named.endsWith('/*')) return folder.startsWith(path.normalize(named.slice(0, -1)));
-  return path.isAbsolute(named) && path.resolve(named) === folder;
+  if (!path.isAbsolute(named)) return false;
+  if (named.endsWith('/*')) return folder.startsWith(path.join(realPathOf(named.slice(0, -1)), path.sep));
+  return realPathOf(named) === folder;
+}
+
+/** Returns the real path, as git does: on macOS, folders such as /tmp are links. */
+function realPathOf(named: string): string {
+  try {
+    return realpathSync.native(named);
+  } catch {
+    return path.resolve(named);
+  }
 }
 
 function globalFiles(env: Env): string[] {

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -170,6 +171,8 @@ it.runIf(isPosix)('refuses a folder that looks like a bare repository, and names
   const { exitCode, stderr } = await run('run', 'clone/vendor/x.prompt@git:HEAD');
   expect([exitCode, stderr()]).toEqual([
     2,
-    expect.stringContaining(`${path.join(home, 'clone/vendor')} looks like a bare git repository`),
+    expect.stringContaining(
+      `${realpathSync.native(path.join(home, 'clone/vendor'))} looks like a bare git repository`,
+    ),
   ]);
 });

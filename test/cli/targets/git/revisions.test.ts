@@ -4,6 +4,7 @@ import {
   lchownSync,
   mkdirSync,
   readFileSync,
+  realpathSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -144,7 +145,8 @@ describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () =>
     ]);
     git(clone, '-c', 'safe.directory=*', 'config', 'safe.directory', '*');
     expect((await run(['run', 'clone/x.prompt@git:HEAD'])).exitCode).toBe(2);
-    writeFileSync(path.join(home, '.gitconfig'), `[Safe]\n\tdirectory = "${clone}" ; mine\n`);
+    const safe = realpathSync.native(clone);
+    writeFileSync(path.join(home, '.gitconfig'), `[Safe]\n\tdirectory = "${safe}" ; mine\n`);
     expect(await rendered('clone/x.prompt@git:HEAD~1')).toContain('first');
   });
 
