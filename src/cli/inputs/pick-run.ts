@@ -6,10 +6,11 @@ import { ageText } from '../core/time.ts';
 import { matchingChoices } from '../questions/choices.ts';
 import type { Choice } from '../questions/types.ts';
 import { pickOptions } from './pick-options.ts';
+import { promptFilesBelow } from './prompt-files-below.ts';
 
 /** The target and options that a person chose. */
 interface Picked {
-  /** An alias or a prompt version. */
+  /** An alias, a prompt file or a prompt version. */
   readonly target: string;
   /** The name that a person would type for it. */
   readonly shownAs: string;
@@ -25,7 +26,8 @@ export async function pickRun(
 ): Promise<Picked> {
   const prompt = await pickPrompt(ctx, connection);
   const named = await pickTarget(ctx, connection, prompt, ask);
-  const options = ask && option.length === 0 ? await pickOptions(ctx, connection, prompt) : option;
+  const isAsked = ask && option.length === 0 && prompt.file === undefined;
+  const options = isAsked ? await pickOptions(ctx, connection, prompt) : option;
   return { ...named, options };
 }
 
@@ -35,8 +37,9 @@ async function pickTarget(
   prompt: PickedPrompt,
   ask: boolean,
 ): Promise<Pick<Picked, 'target' | 'shownAs'>> {
-  const { alias, slug } = prompt;
-  if (alias !== undefined) return { target: alias, shownAs: alias };
+  const { alias, file, slug } = prompt;
+  const name = alias ?? file;
+  if (name !== undefined) return { target: name, shownAs: name };
   const { chosen, latest } = await latestAndChosen(ctx, connection, prompt, ask);
   // On the embedded service a slug is unique and means the latest version.
   const isSlug = connection.embedded && slug !== undefined && chosen === latest;
@@ -82,9 +85,11 @@ function versionName(ctx: Context, version: PromptVersionEntry, isLatest: boolea
   return isLatest ? `the latest, published ${age}` : `published ${age}`;
 }
 
-/** A found prompt or an alias. */
+/** A found prompt, a prompt file or an alias. */
 interface PickedPrompt {
   readonly alias?: string;
+  /** The path of a prompt file from the working directory. */
+  readonly file?: string;
   readonly promptId: string;
   /** Its latest known version. */
   readonly promptVersionId: string;
@@ -99,7 +104,7 @@ interface PickedPrompt {
 const PAUSE_MS = 250;
 const MAX_RECENT = 20;
 
-/** Searches while the user types. Without words, offers aliases and the local prompts or those used before. */
+/** Searches while the user types. Without words, offers aliases, the local prompts or those used before, and prompt files. */
 async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
   const prompts = await offeredPrompts(ctx, connection);
   const refused = new AbortController();
@@ -110,7 +115,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
     try {
       const { rows } = await connection.client.prompts.search(query, { signal });
       return [
-        ...matchingChoices(prompts, query).filter(({ value }) => value.alias),
+        ...matchingChoices(prompts, query).filter(({ value }) => value.alias ?? value.file),
         ...rows.map(promptChoice),
       ];
     } catch (error) {
@@ -127,7 +132,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
   );
 }
 
-/** Returns the aliases and every prompt of the local service, or the prompts used before on another service. */
+/** Returns the aliases, every prompt of the local service or the prompts used before on another one, and prompt files. */
 async function offeredPrompts(
   ctx: Context,
   connection: Connection,
@@ -138,7 +143,12 @@ async function offeredPrompts(
     description: `alias of ${target}`,
   }));
   const prompts = connection.embedded ? await localPrompts(ctx, connection) : usedBefore(connection);
-  return [...aliases, ...prompts];
+  const files = (await promptFilesBelow(ctx.cwd)).map(file => ({
+    value: { file, promptId: '', promptVersionId: '' },
+    name: file,
+    description: 'a prompt file',
+  }));
+  return [...aliases, ...prompts, ...files];
 }
 
 async function localPrompts(ctx: Context, { client }: Connection): Promise<Choice<PickedPrompt>[]> {

@@ -1,6 +1,10 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunFlags } from '../../../src/cli/commands/run/run-argv.ts';
 import { runTarget } from '../../../src/cli/commands/run/run-target.ts';
+import { promptFilesBelow } from '../../../src/cli/inputs/prompt-files-below.ts';
+import { localService } from '../../../src/main.ts';
 import { KEY } from '../../support/client.ts';
 import { temporaryDirectory, testContext } from '../../support/context.ts';
 import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';
@@ -181,4 +185,32 @@ describe('previews', () => {
     const { stdout } = await command(service, argv, options);
     expect(stdout()).toBe(`${service.origin}/media/1\n`);
   });
+});
+
+it('run alone also offers the prompt files below the working directory, and runs the chosen one here', async () => {
+  const home = temporaryDirectory();
+  for (const folder of ['tea', 'node_modules', '.hidden']) {
+    mkdirSync(path.join(home, folder));
+    writeFileSync(path.join(home, folder, 'green.prompt'), '---\nmodel: echo\n---\nGreen tea.\n');
+  }
+  writeFileSync(path.join(home, 'tea', '_partial.prompt'), 'x');
+  symlinkSync(path.join(home, 'tea', 'green.prompt'), path.join(home, 'linked.prompt'));
+  const service = await serviceOf({
+    expect: { path: '/prompts/publish', query: { q: 'GREEN' } },
+    answer: success({ rows: [] }),
+  });
+  const file = path.join('tea', 'green.prompt');
+  const prompter = scriptedPrompter(['prompt', 'GREEN', file]);
+  const { ctx, stdout, stderr } = await testContext({
+    ...PERSON,
+    home,
+    local: localService,
+    env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY },
+    prompter,
+  });
+  expect(await runTarget(ctx, undefined, FLAGS)).toBe(0);
+  expect(stdout()).toBe('Green tea.\n');
+  expect(await promptFilesBelow(home)).toEqual([file]);
+  expect(stderr()).toContain(`To repeat it: promptrun run ${file}\n`);
+  prompter.verify();
 });

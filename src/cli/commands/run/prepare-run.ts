@@ -49,11 +49,11 @@ export async function prepareRun(
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
   const images = supplied.images.length === 0 ? [] : await openImages(imagesHere(ctx), supplied.images);
-  const connection = target === undefined ? await ctx.connection() : await connectionFor(ctx, target);
   const { name, shownAs, option } =
     target === undefined
-      ? await pickTarget(ctx, connection, flags)
+      ? await pickTarget(ctx, flags)
       : { name: target, shownAs: target, option: flags.option };
+  const connection = await connectionFor(ctx, name);
   const options = parseOptions(option);
   const source = target === undefined ? 'elsewhere' : 'command line';
   const named = await resolveTarget(ctx, connection, name, { source, model: flags.model });
@@ -175,10 +175,9 @@ function mayAsk(ctx: Context): boolean {
 
 async function pickTarget(
   ctx: Context,
-  connection: Connection,
   flags: RunFlags,
 ): Promise<{ name: string; shownAs: string; option: readonly string[] }> {
   const { pickRun } = await import('../../inputs/pick-run.ts');
-  const { target, shownAs, options } = await pickRun(ctx, connection, flags);
+  const { target, shownAs, options } = await pickRun(ctx, await ctx.connection(), flags);
   return { name: target, shownAs, option: options };
 }
