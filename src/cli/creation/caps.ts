@@ -80,7 +80,7 @@ export function capReached(
   const what =
     spent === undefined
       ? 'the cost of an earlier run could not be read'
-      : `${inWords(spent)} of ${inWords(cap)} spent${hasOpen ? ' or reserved' : ''}, and the next run is ${next}`;
+      : `${unit === 'cost' ? formatDollars(spent) : inCredits(spent)} of ${inWords(cap)} spent${hasOpen ? ' or reserved' : ''}, and the next run is ${next}`;
   const enough =
     spent === undefined || estimate === undefined ? '<more>' : plainNumber(unit, spent + estimate);
   return new CliError(`stopped at ${flag}: ${what}`, {

@@ -83,11 +83,16 @@ function inputMeant(code: string, command: Command): string[] {
   const extra = command.args.slice(command.registeredArguments.length);
   if (!command.options.some(({ long }) => long === '--input') || command.name() === 'api') return [];
   const [first = ''] = extra;
+  if (first.startsWith('-')) return [];
+  const start = `promptrun ${command.name()} ${shellWord(command.args[0] ?? '')}`;
+  if (!first.includes('=') && command.options.some(({ long }) => long === '--from')) {
+    return [`The rows are given with --from: ${start} --from ${shellWord(first)}`];
+  }
   const inputs = extra.map(word => ` -i ${shellWord(word.includes('=') ? word : `<input>=${word}`)}`);
   return [
     first.includes('=')
-      ? `An input is given with -i: promptrun ${command.name()} ${shellWord(command.args[0] ?? '')}${inputs.join('')}`
-      : `An input is given with its name: promptrun ${command.name()} ${shellWord(command.args[0] ?? '')} -i <input>=${shellWord(first)}`,
+      ? `An input is given with -i: ${start}${inputs.join('')}`
+      : `An input is given with its name: ${start} -i <input>=${shellWord(first)}`,
   ];
 }
 

@@ -88,7 +88,7 @@ function writtenType(property: JsonValue): JsonValue {
 const IMAGE_TYPE = /^(?:image|picture|photo|media|file)$/i;
 
 function imageAdvice(type: string): string {
-  return `\`${type}\` is not a type: leave the field out of the schema or make it a string, and use it in the template as {{media url=<field>}}, which makes it an image input`;
+  return `\`${type}\` is not a type: make the field a string, and use it in the template as {{media url=<field>}}, which makes it an image input`;
 }
 
 /** Reads a type: `type, description`, or a map of fields. */

@@ -45,7 +45,9 @@ describe('login', () => {
     const { exitCode, stderr, home } = await runInProcess(['login', '--base-url', origin], {
       stdin: 'wrong',
     });
-    expect(stderr()).toMatch(/^error: no such key \(UNAUTHORIZED_ERROR\)\n/);
+    expect(stderr()).toBe(
+      'error: no such key (UNAUTHORIZED_ERROR)\nNothing was stored. Repeat the command with another key.\n',
+    );
     expect([exitCode, existsSync(path.join(home, 'config', 'credentials.json'))]).toEqual([3, false]);
   });
 

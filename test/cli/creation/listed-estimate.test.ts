@@ -25,12 +25,24 @@ it.each(COMMANDS)('%s of a slug creates nothing if the listed estimate is above 
   const { exitCode, stderr } = await run('--max-credits', '0.5');
   expect(exitCode).toBe(8);
   expect(stderr()).toContain(
-    'stopped at --max-credits: 0 credits of 0.5 credits spent, and the next run is estimated at 1 credit',
+    'stopped at --max-credits: 0 of 0.5 credits spent, and the next run is estimated at 1 credit',
   );
   expect(stderr()).toMatch(
     /^(?:To continue, raise the cap: --max-credits 1|To continue, add --resume and --max-credits <more> to the same command\.)$/mu,
   );
   expect(await runs()).toEqual([]);
+});
+
+it('a case that a cap puts off does not advise to raise the cap alone, which would pay for the others again', async () => {
+  const { env } = await localService();
+  const home = homeWith(FILES);
+  const { exitCode, stdout, stderr } = await runInProcess(
+    ['test', 'hello.test.yaml', '--max-credits', '0.5'],
+    { env, home, clock: hastyClock() },
+  );
+  expect([exitCode, stdout()]).toEqual([8, expect.stringContaining('0 of 0.5 credits spent')]);
+  expect(stdout()).not.toContain('To continue');
+  expect(stderr()).toContain('To continue, add --resume and --max-credits <more> to the same command.');
 });
 
 it('a dry run of tests counts their judges', async () => {

@@ -197,6 +197,11 @@ describe('wrong use', () => {
       ['run', 'hello', 'name=Ada', 'b=c d'],
       "An input is given with -i: promptrun run hello -i name=Ada -i 'b=c d'",
     ],
+    [
+      ['batch', 'hello', 'my names.csv'],
+      "The rows are given with --from: promptrun batch hello --from 'my names.csv'",
+    ],
+    [['run', '--', '-hello', '-i', 'name=Ada'], 'Usage: promptrun run [options] [target]'],
   ])('%j is told how an input is given', async (argv, hint) => {
     const { exitCode, stderr } = await runInProcess(argv);
     expect(stderr().split('\n')[1]).toBe(hint);

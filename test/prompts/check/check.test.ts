@@ -212,7 +212,11 @@ describe('checking a prompt', () => {
 
   it('says how an image input is declared', async () => {
     const faults = await found('---', 'input: {schema: {photo: image}}', '---', '{{photo}}');
-    expect(faults[0]).toMatch(/^fault 2:25 `image` is not a type: .*\{\{media url=<field>\}\}/u);
+    expect(faults[0]).toMatch(
+      /^fault 2:25 `image` is not a type: make the field a string, and .*\{\{media url=<field>\}\}/u,
+    );
+    const declared = ['---', 'model: echo', 'input: {schema: {photo: string}}', '---', '{{media url=photo}}'];
+    expect(await found(...declared)).toEqual([]);
   });
 
   it("says that a prompt without a template can't be published", async () => {

@@ -2,7 +2,8 @@ import { UnauthorizedError } from '../../../client/errors.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { usageError } from '../../errors.ts';
+import { failureOf } from '../../core/failure.ts';
+import { CliError, usageError } from '../../errors.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
 import { confirm } from '../../outputs/present.ts';
 import { checkedBaseUrl, checkedKey, chosenProfile, explicitBaseUrl } from '../../settings/config/address.ts';
@@ -42,10 +43,18 @@ async function acceptedKey(ctx: Context, target: LoginTarget): Promise<string> {
       await resources.refresh({ signal: ctx.signal });
       return apiKey;
     } catch (error) {
-      if (!(error instanceof UnauthorizedError && isTyped(ctx))) throw error;
+      if (!(error instanceof UnauthorizedError)) throw error;
+      if (!isTyped(ctx)) throw refusedKey(error);
       ctx.io.error(`The service refused this key: ${oneLine(error.message)}`);
     }
   }
+}
+
+/** Returns the error for a key that was not typed. The profile may not exist yet, so the hint names none. */
+function refusedKey(error: UnauthorizedError): CliError {
+  const { message, ...failure } = failureOf(error);
+  const hints = ['Nothing was stored. Repeat the command with another key.'];
+  return new CliError(message, { ...failure, hints, cause: error });
 }
 
 function isTyped({ io, interactive }: Context): boolean {

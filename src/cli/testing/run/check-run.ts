@@ -3,9 +3,10 @@ import { type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
 import type { Run } from '../../../wire/index.ts';
 import { dollars } from '../../../wire/money.ts';
 import type { Context } from '../../context.ts';
-import { failureOf } from '../../core/failure.ts';
+import { type Failure, failureOf } from '../../core/failure.ts';
 import { fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job-errors.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 import type { JavaScriptInput } from '../../outputs/checks/javascript.ts';
@@ -75,13 +76,19 @@ export async function checkRun(
     return { ...shown, mismatches };
   } catch (error) {
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
-    return { ...shown, mismatches, fault: failureOf(error), ...(isLeft && { isLeft }) };
+    return { ...shown, mismatches, fault: faultOfCase(failureOf(error)), ...(isLeft && { isLeft }) };
   }
+}
+
+/** Removes the hint of a cap: a higher cap without `--resume` would pay for the other cases again. The summary has the whole hint. */
+function faultOfCase(fault: Failure): Failure {
+  return fault.exitCode === EXIT.capReached ? { ...fault, hints: [] } : fault;
 }
 
 /** Adds the hint that creates a case in doubt again, which never happens unasked. */
 function withRetryHint({ isInDoubt = false, fault }: RequestResult): Pick<RequestResult, 'fault'> {
-  if (!isInDoubt || fault === undefined) return { fault };
+  if (fault === undefined) return { fault };
+  if (!isInDoubt) return { fault: faultOfCase(fault) };
   const hint = 'To run it again, at its price: the same command with --resume --retry-unknown.';
   return { fault: { ...fault, hints: [...fault.hints, hint] } };
 }
