@@ -166,6 +166,9 @@ export class Spending {
         this.#uncounted.delete(run);
         this.#settle(run, 'credits', creditsIn(run.counted.credits));
         this.#settle(run, 'cost', run.counted.cost ?? undefined);
+        const { tokens } = run.counted;
+        // The journal of judges keeps run ids alone.
+        if (tokens !== null) run.tokens ??= tokens.input + tokens.output;
       }
     }
   }

@@ -124,6 +124,24 @@ describe('a program as a model', () => {
     expect(asked().slice(8)).toEqual(['say bad', 'say bad']);
   });
 
+  it('counts the tokens of a judge that an earlier start of the test paid for', async () => {
+    const tokens = { input: 'in', output: 'out' };
+    const program = [process.execPath, '-e', "console.log(JSON.stringify({ text: 'Yes.', in: 7, out: 2 }))"];
+    const { home, promptrun, asked } = machine({ model: 'bot', tokens }, { model: 'mild', program, tokens });
+    const cases = [{ inputs: { q: 'it' }, expect: [{ rubric: 'is loud' }] }];
+    writeFileSync(path.join(home, 'say.test.yaml'), JSON.stringify({ judge: 'mild', cases }));
+    const test = ['test', 'say.test.yaml', ...MODELS];
+    expect(await promptrun(...test)).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('2 runs took 119 tokens') as string,
+    });
+    expect(await promptrun(...test, '--resume')).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('note: in all: 2 runs took 119 tokens, ') as string,
+    });
+    expect(asked()).toHaveLength(1);
+  });
+
   it('judges a comparison; a resumed one asks another judge, and again one that failed', async () => {
     const judge = (model: string, script: string): object => ({
       model,
