@@ -148,10 +148,14 @@ describe('the exit code of tests', () => {
 
 describe('what is wrong in a test file', () => {
   it.each([
-    ['cases:\n  - expct: []\n', 'echo.test.yaml:2: a case has no key "expct"'],
+    ['cases:\n  - expct: []\n', 'echo.test.yaml:2: a case has no key "expct"; did you mean expect?'],
     ['casess: []\n', 'echo.test.yaml:1: a test file has no key "casess"'],
     ['cases: []\n', 'cases is empty'],
-    ['cases:\n  - expect: [{ contain: a }]\n', 'echo.test.yaml:2: an expectation has no key "contain"'],
+    [
+      'cases:\n  - expect: [{ contain: a }]\n',
+      'echo.test.yaml:2: an expectation has no key "contain"; did you mean contains?',
+    ],
+    ['cases:\n  - expect: [{ judge: echo }]\n', '\njudge names a model; rubric says what it judges.\n'],
     ['cases:\n  - expect: [{ matches: "(" }]\n', 'echo.test.yaml:2: matches: '],
     ['cases:\n  - expect: [{ jmespath: "a[" }]\n', 'echo.test.yaml:2: jmespath: '],
     ['cases:\n  - expect: [{ schema: none.json }]\n', 'echo.test.yaml:2: schema: there is no file none.json'],
@@ -384,7 +388,9 @@ cases:
   it('takes a judge for rubrics, whose answer must begin with yes or no', async () => {
     const project = projectOf('  - inputs: { text: a }\n    expect: [{ rubric: is polite }]\n');
     const { exitCode, stdout } = await project.run(['test', '--judge', 'echo']);
-    expect(stdout()).toContain('the judge answered neither yes nor no');
+    expect(stdout()).toMatch(
+      /the judge answered neither yes nor no .*\n\s*It answered "You judge whether .*…"\./u,
+    );
     expect(exitCode).toBe(1);
     expect((await project.run(['test', '--judge', 'nobody'])).exitCode).toBe(2);
   });

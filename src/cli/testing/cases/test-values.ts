@@ -1,5 +1,6 @@
 import { PastBound } from '../../../files/bounds/past-bound.ts';
 import type { FilePosition } from '../../../files/file-fault.ts';
+import { didYouMean } from '../../../files/nearest.ts';
 import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
 import { CaseFault, CliError, usageError } from '../../errors.ts';
 
@@ -26,7 +27,8 @@ export function fieldsOf(value: YamlValue, what: string, known?: readonly string
   const strange = entries.find(({ key }) => known?.includes(key) === false);
   if (strange === undefined) return new Map(entries.map(entry => [entry.key, entry]));
   const key = JSON.stringify(strange.key);
-  throw faultIn(strange, `${what} has no key ${key}; it takes ${known?.join(', ')}`);
+  const meant = didYouMean(strange.key, known ?? []);
+  throw faultIn(strange, `${what} has no key ${key}${meant}; it takes ${known?.join(', ')}`);
 }
 
 export function textIn(value: YamlValue, what: string): string {

@@ -104,6 +104,7 @@ export function rubricVerdict(reply: string): { readonly passes: boolean; readon
     throw new CliError('the judge answered neither yes nor no', {
       status: 'PROTOCOL_ERROR',
       exitCode: EXIT.fault,
+      hints: [`It answered ${quotedExcerpt(reply)}.`],
     });
   }
   const reason = rest.replace(/^[\s.,:;*_-]+/u, '').trim() || 'no reason given';

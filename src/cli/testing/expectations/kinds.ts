@@ -79,8 +79,8 @@ export const KINDS = {
   ),
   cost: amountKind('the most the run may cost, in US dollars', async (most, answer) => {
     const dollars = await answer.dollars();
-    if (dollars === undefined) return `the cost is unknown, so it may be more than $${most}`;
-    return dollars <= most ? undefined : `cost $${dollars}, more than $${most}`;
+    if (dollars === undefined) return `the cost is unknown, so it may be more than $${plainly(most)}`;
+    return dollars <= most ? undefined : `cost $${plainly(dollars)}, more than $${plainly(most)}`;
   }),
   ...JUDGED_KINDS,
   javascript,
@@ -151,13 +151,21 @@ export async function readExpectations(value: YamlValue, ctx: ExpectationsContex
   throw faultIn(value, 'expect is empty: leave it out if the run must only succeed');
 }
 
+/** Formats an amount without an exponent. */
+function plainly(dollars: number): string {
+  return dollars.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 });
+}
+
 async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
   const names = Object.keys(KINDS);
   const { isAsPromptfoo } = ctx;
   const modifiers = [...MODIFIERS, ...(isAsPromptfoo ? [CONFIG] : [])];
   const all = fieldsOf(value, 'an expectation', [...names, ...modifiers]);
   const fields = [...all].filter(([key]) => !modifiers.includes(key));
-  if (fields.length === 0) throw faultIn(value, `an expectation needs one of ${names.join(', ')}`);
+  if (fields.length === 0) {
+    const hints = all.has('judge') ? ['judge names a model; rubric says what it judges.'] : [];
+    throw faultIn(value, `an expectation needs one of ${names.join(', ')}`, ...hints);
+  }
   const [least, transform, named] = MODIFIERS.map(key => all.get(key));
   if (least && !all.has('javascript') && !all.has('rubric'))
     throw faultIn(least, 'threshold needs an expectation with a score: javascript or rubric');
