@@ -152,11 +152,14 @@ export async function versionOfFile(
         await noteUsableProvider(ctx);
       }
       if (definition && lacksOpeningFence(definition.source)) {
-        ctx.io.note(
-          `note: ${file.name} lacks the line --- before its front matter, which goes to the model as text`,
-        );
+        ctx.io.note(missingFenceNote(file.name));
       }
       return { promptId, promptVersionId, config: definition && promptConfig(definition) };
     }),
   );
+}
+
+/** Returns the note on a prompt file without the line before its front matter. */
+export function missingFenceNote(file: string): string {
+  return `note: ${oneLine(file)} lacks the line --- before its front matter, which goes to the model as text`;
 }

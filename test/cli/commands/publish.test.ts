@@ -45,6 +45,15 @@ it('names file and line of bad front matter, and still shows what was published 
   expect([exitCode, stdout()]).toEqual([2, expect.stringMatching(/^good\t.*published\n$/)]);
 });
 
+it('says that a file lacks the line before its front matter', async () => {
+  const within = withFiles({ 'bare.prompt': HAIKU.replace('---\n', '').replaceAll('\n', '\r\n') });
+  const { exitCode, stderr } = await runInProcess(['prompts', 'publish', 'bare.prompt'], within);
+  expect([exitCode, stderr()]).toEqual([
+    0,
+    expect.stringContaining('note: bare.prompt lacks the line --- before its front matter'),
+  ]);
+});
+
 it('gives a file without a model the setting model, else says that echo answers', async () => {
   const within = withFiles({ 'bare.prompt': 'On tea.\n' });
   const bare = await runInProcess(['prompts', 'publish', 'bare.prompt'], within);

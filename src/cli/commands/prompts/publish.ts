@@ -15,7 +15,7 @@ import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';
 import { readDefinitionFile } from '../../targets/prompt-definition.ts';
-import { asTyped, shownPath } from '../../targets/prompt-file.ts';
+import { asTyped, missingFenceNote, shownPath } from '../../targets/prompt-file.ts';
 import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { PROMPTS_PUBLISH } from './spec.ts';
@@ -41,7 +41,10 @@ export async function promptsPublish(
   const paths = expandWildcards(files, ctx.cwd).map(file => promptFile(ctx, file));
   const rows: PublishRow[] = [];
   const publishAll = async (publisher: Publisher): Promise<void> => {
-    for (const file of paths) rows.push(await publisher.publish(file));
+    for (const file of paths) {
+      rows.push(await publisher.publish(file));
+      await noteMissingFence(ctx, file);
+    }
     for (const slug of unpublish) rows.push(await publisher.unpublish(slug));
   };
   try {
@@ -50,6 +53,15 @@ export async function promptsPublish(
   } finally {
     if (rows.length > 0) await presentRows(ctx, rows);
   }
+}
+
+async function noteMissingFence(ctx: Context, file: string): Promise<void> {
+  const [{ readPromptText }, { lacksOpeningFence, wholeSource }] = await Promise.all([
+    import('../../../prompts/parse/files.ts'),
+    import('../../../prompts/parse/source.ts'),
+  ]);
+  const { source } = wholeSource(await readPromptText(file));
+  if (lacksOpeningFence(source)) ctx.io.note(missingFenceNote(shownPath(ctx, file)));
 }
 
 async function storePublisher(
