@@ -16,6 +16,11 @@ describe('help of a guide', () => {
     expect(exitCode).toBe(0);
   });
 
+  it('is found by the name of its file, to which the links of other guides lead', async () => {
+    const { stdout, exitCode } = await runInProcess(['help', 'tests-and-recordings']);
+    expect([stdout(), exitCode]).toEqual([guide('tests-and-recordings.md'), 0]);
+  });
+
   it('begins with the help of the command where there is one of that name', async () => {
     const help = (await runInProcess(['batch', '--help'])).stdout();
     expect((await runInProcess(['help', 'batch'])).stdout()).toBe(`${help}\n${guide('batch.md')}`);

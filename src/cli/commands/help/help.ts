@@ -38,6 +38,7 @@ export const GUIDES: Readonly<Record<string, string>> = {
   serve: 'serve.md',
   agents: 'agents.md',
   moving: 'moving.md',
+  scale: 'scale.md',
 };
 
 /** Reads a topic or a guide; undefined if none has this name. @throws {Error} if its file is missing */
@@ -46,7 +47,9 @@ async function readTopic(
   command: Command,
   terminal: HelpTerminal,
 ): Promise<string | undefined> {
-  const file = new Map(Object.entries({ ...TOPICS, ...GUIDES })).get(name);
+  const files = new Map(Object.entries({ ...TOPICS, ...GUIDES }));
+  // Links in the guides lead to `tests-and-recordings`, whose short name is `tests`.
+  const file = files.get(name) ?? [...files.values()].find(one => one === `${name}.md`);
   if (file === undefined) return undefined;
   const text = installedText(`docs/${file}`);
   return file.endsWith('.md') ? forTerminal(text, command, terminal) : linesFor(text, terminal.stream);

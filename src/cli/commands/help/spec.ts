@@ -7,5 +7,5 @@ export const HELP = {
   examples: ['help runs list', 'help environment', 'help prompt-files'],
   notes: `Topics: flags, environment, exit-codes
 Guides: prompt-files, tests, how-sure, batch, services, models, serve, agents, \
-moving. If a command has the same name, the guide follows its help.`,
+moving, scale. If a command has the same name, the guide follows its help.`,
 } as const satisfies CommandSpec;
