@@ -13,8 +13,8 @@ const MAX_DIRECTORIES = 500;
 export async function promptFilesBelow(top: string): Promise<string[]> {
   const files: string[] = [];
   const directories = [''];
-  for (let at = 0; at < directories.length && files.length < MAX_FILES; at += 1) {
-    const directory = directories[at] ?? '';
+  for (let index = 0; index < directories.length && files.length < MAX_FILES; index += 1) {
+    const directory = directories[index] ?? '';
     for (const entry of await entriesOf(path.join(top, directory))) {
       const name = path.join(directory, entry.name);
       if (entry.isFile() && isPromptFile(entry.name)) files.push(name);

@@ -250,7 +250,9 @@ function refuseFailures({ advise }: Connection, run: Run, failures: readonly Sav
   const isLost = failures.every(({ isGone }) => isGone === true);
   const again = `Try again with: ${advise('runs', 'save', run.runId)}`;
   throw new CliError(first, {
-    status: failures.every(({ output }) => output === 0) ? 'FILE_ERROR' : 'NETWORK_ERROR',
+    status: failures.every(({ output, isOnDisk }) => output === 0 || isOnDisk)
+      ? 'FILE_ERROR'
+      : 'NETWORK_ERROR',
     exitCode: EXIT.fault,
     hints: isLost ? others : [...others, again],
     data: { runId: run.runId, notSaved: failures },

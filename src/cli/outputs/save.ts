@@ -19,6 +19,8 @@ export interface SaveFailure {
   readonly link?: string;
   /** True if the output's URL has expired, so that another try can't succeed. */
   readonly isGone?: true;
+  /** True if the fault is the disk's, not the service's. */
+  readonly isOnDisk?: true;
 }
 
 export interface SavedOutputs {
@@ -56,10 +58,16 @@ export async function saveOutputs(
     }
   }
   await writeManifest(ctx, connection.baseUrl, run, files, options).catch((error: unknown) => {
-    failures.push(failureFor(0, error));
+    const failure = failureFor(0, error);
+    failures.push({
+      ...failure,
+      message: `${safeFileName(run.runId)}.json was not saved: ${failure.message}`,
+    });
   });
   return { paths, failures };
 }
+
+const DISK_FAULTS = new Set(['EACCES', 'EDQUOT', 'EFBIG', 'EIO', 'ENOSPC', 'EPERM', 'EROFS']);
 
 function failureFor(output: number, error: unknown): SaveFailure {
   return {
@@ -67,6 +75,7 @@ function failureFor(output: number, error: unknown): SaveFailure {
     message: messageOf(error),
     ...(error instanceof LinkFault && { link: error.link }),
     ...(error instanceof NotFoundError && { isGone: true }),
+    ...(DISK_FAULTS.has(codeOf(error) ?? '') && { isOnDisk: true }),
   };
 }
 

@@ -75,7 +75,7 @@ describe('CSV', () => {
     const rows = await rowsOf('csv', 'a,b\n1,2,3\n"x\ny"\n4,5\n');
     expect(rows).toMatchObject([
       { row: 1, line: 2, fault: '3 columns, but the header has 2' },
-      { row: 2, line: 3, fault: '1 columns, but the header has 2' },
+      { row: 2, line: 3, fault: '1 column, but the header has 2' },
       { row: 3, line: 5, id: '3' },
     ]);
   });

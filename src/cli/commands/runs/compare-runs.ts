@@ -1,5 +1,6 @@
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
 import { fieldText } from '../../core/json-value.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { differences } from '../../outputs/differences.ts';
@@ -25,7 +26,7 @@ export async function compareWithFormer(
   const cells = [former, run].map(
     ({ runStatus, tokens }, at): GridCell => ({
       state,
-      facts: [runStatus, `${tokens} tokens`],
+      facts: [runStatus, counted(tokens, 'token')],
       parts: [
         at === 0 || same ? { kind: 'text', text: at === 0 ? before : after } : { kind: 'difference', parts },
       ],

@@ -1,6 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { type CsvError, type Options, parse } from 'csv-parse';
 import { MAX_BODY_BYTES } from '../../../wire/limits.ts';
+import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
 import {
   type FaultyRow,
@@ -130,7 +131,7 @@ function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: RowPos
   );
   if (torn !== -1) return faultyRow(place, `the quotes in column ${torn + 1} don't enclose all of it`);
   if (record.length !== header.columns) {
-    return faultyRow(place, `${record.length} columns, but the header has ${header.columns}`);
+    return faultyRow(place, `${counted(record.length, 'column')}, but the header has ${header.columns}`);
   }
   const value = (column: number): string => record[column] ?? '';
   const stray = header.unnamed.find(column => value(column) !== '');

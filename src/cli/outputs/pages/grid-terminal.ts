@@ -1,5 +1,6 @@
 import type { ChalkInstance } from 'chalk';
 import { wrapAnsi } from 'fast-wrap-ansi';
+import { counted } from '../../core/counted.ts';
 import type { Io } from '../../terminal/io.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { layOutTable } from '../../terminal/table.ts';
@@ -53,7 +54,7 @@ export async function gridTable(
   ]);
   const totals = columns.map(column => {
     const texts = column.totals.map((total, index) =>
-      /^\d+$/u.test(total) ? `${total} ${measures[index] ?? ''}` : total,
+      /^\d+$/u.test(total) ? measured(total, measures[index] ?? '') : total,
     );
     return wrapped(paint.dim(visible(texts.filter(text => text !== '–').join(', '))));
   });
@@ -63,6 +64,11 @@ export async function gridTable(
     chars: SEPARATORS,
     colWidths: [name, STATE_WIDTH, ...head.slice(2).map(() => width)],
   });
+}
+
+/** Returns a total with its measure, such as `1 token`, `2 tokens` or `1 passed`. */
+function measured(total: string, measure: string): string {
+  return measure.endsWith('s') ? counted(total, measure.slice(0, -1)) : `${total} ${measure}`;
 }
 
 /** Wraps a line and keeps its indentation; drops the blank at which it breaks. */
