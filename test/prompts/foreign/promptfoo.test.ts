@@ -81,6 +81,17 @@ describe('prompts of promptfoo', () => {
     expect(shown(await convert(`${prompts}\n${PROVIDERS}`, options), { a: 'A', b: 'B' })).toEqual(messages);
   });
 
+  it('are sent with the blanks at their ends', async () => {
+    const blanks = async (prompt: string): Promise<string> => {
+      const text = JSON.stringify({ prompts: [prompt], providers: ['echo'], tests: [{ vars: { q: '' } }] });
+      return (await convert(text, { isForTest: true })).prompt.split('---\n')[2] ?? '';
+    };
+    expect(await blanks('a {{q}}\n\n')).toBe('a {{q}}\n\n{{log ""}}\n');
+    expect(await blanks(' b')).toBe('{{log ""}} b\n');
+    expect(await blanks(' ')).toBe('{{log ""}} {{log ""}}\n');
+    expect(await blanks('c')).toBe('c\n');
+  });
+
   it('are named if there are others', async () => {
     expect(notesOf(await convert(`prompts: [a, b]\n${PROVIDERS}`))).toEqual([
       'in/promptfooconfig.yaml:1: there are 2 prompts, and this is the first: --prompt <n> converts another',

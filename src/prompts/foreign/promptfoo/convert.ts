@@ -10,8 +10,9 @@ import {
   promptFileText,
   type TestFileText,
   testFileText,
+  withEndMark,
 } from '../converted.ts';
-import { inputsIn, type Piece } from '../template-pieces.ts';
+import { END_MARK, inputsIn, type Piece } from '../template-pieces.ts';
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './provider.ts';
@@ -117,7 +118,7 @@ async function convertConfiguration(
   const { cases, leftOut } = casesForPrompt(tests, needs, conversion);
   const optional = inputs.filter(name => !inputsIn(body).includes(name));
   return {
-    prompt: promptFileText(head, body, { optional }),
+    prompt: promptFileText(head, conversion.isForTest ? withBlanks(body) : body, { optional }),
     test:
       cases.length === 0
         ? undefined
@@ -134,6 +135,13 @@ async function convertConfiguration(
       program: { argv: prompt.program, head, optional: inputs, line: conversion.ownLine(prompt.at) ?? 1 },
     }),
   };
+}
+
+/** Returns a body that keeps the blanks at its ends, as promptfoo does. */
+function withBlanks(body: readonly Piece[]): readonly Piece[] {
+  const [first] = body;
+  const marked = first && 'text' in first && /^\s/u.test(first.text) ? [END_MARK, ...body] : body;
+  return withEndMark(marked);
 }
 
 /** Returns true if promptfoo reads a prompt as JSON: it puts variables into that as they are. */
