@@ -44,14 +44,11 @@ export async function* pagesOf<Q extends PagedQuery, P extends Page<unknown>>(
   for (let count = 1; wanted > 0; count += 1) {
     checkPageCount(list.noun, count);
     if (cursor !== undefined) cursors.add(cursor);
-    const at = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
-    const page = await list.fetch({ ...query, ...at, limit: Math.min(wanted, MAX_LIST_LIMIT) });
-    const times = page.rows.map(row => list.timeOf?.(row) ?? 'within');
-    const rows = page.rows.filter((_, index) => times[index] === 'within');
-    const hasMore = page.hasMore && !times.includes(backwards ? 'after' : 'before');
+    const from = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
+    const page = await list.fetch({ ...query, ...from, limit: Math.min(wanted, MAX_LIST_LIMIT) });
+    const { rows, hasMore } = withinPeriod(list, page, backwards);
     // A service may send more than requested; the rows next to the cursor are the wanted ones.
-    const cut = backwards ? rows.slice(-wanted) : rows.slice(0, wanted);
-    yield { ...page, rows: cut, hasMore };
+    yield { ...page, rows: backwards ? rows.slice(-wanted) : rows.slice(0, wanted), hasMore };
     wanted -= rows.length;
     const next = backwards ? page.rows[0] : page.rows.at(-1);
     if (!hasMore || next === undefined) return;
@@ -60,6 +57,19 @@ export async function* pagesOf<Q extends PagedQuery, P extends Page<unknown>>(
       throw new ProtocolError(`the service returns the same page of ${list.noun} again and again`);
     }
   }
+}
+
+/** Returns the rows of a page within the requested period. No page follows one that leaves the period. */
+function withinPeriod<Q extends PagedQuery, P extends Page<unknown>>(
+  { timeOf }: PagedList<Q, P>,
+  page: P,
+  backwards: boolean,
+): Page<unknown> {
+  const times = page.rows.map(row => timeOf?.(row) ?? 'within');
+  return {
+    rows: page.rows.filter((_, index) => times[index] === 'within'),
+    hasMore: page.hasMore && !times.includes(backwards ? 'after' : 'before'),
+  };
 }
 
 /** Maximum number of pages of one list: a service could send them without end. */

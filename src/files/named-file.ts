@@ -1,13 +1,14 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { groupedDigits } from '../wire/numbers.ts';
 import { isLink } from './write-below.ts';
 
 /** The reason not to open a named file. `many` and `much` mean that it exceeds the maximum count or total size. */
 export type NamedFileFault = 'outside' | 'irregular' | 'large' | 'many' | 'much';
 
 /** Maximum number and total size of the files that one file names. */
-export const MAX_NAMED_FILES = 1000;
-export const MAX_NAMED_BYTES = 64 * 1024 * 1024;
+const MAX_NAMED_FILES = 1000;
+const MAX_NAMED_BYTES = 64 * 1024 * 1024;
 
 /** Counts the distinct files that one file names. */
 export class NamedFiles {
@@ -23,6 +24,15 @@ export class NamedFiles {
     this.#bytes += bytes;
     return undefined;
   }
+}
+
+/** Returns why a file is one too many. @param namer the file that names it, such as `a configuration` */
+export function excessText(fault: 'many' | 'much', namer: string): string {
+  const limit =
+    fault === 'many'
+      ? `${namer} may name ${groupedDigits(MAX_NAMED_FILES)} different ones`
+      : `those that ${namer} names may have ${MAX_NAMED_BYTES / 1024 / 1024} MiB in all`;
+  return `is one file too many: ${limit}`;
 }
 
 /** The real path of a file that another file names, with the reason not to open it. */

@@ -1,3 +1,5 @@
+import { groupedDigits } from './numbers.ts';
+
 /** Limits on foreign JSON, three characters of which can take sixty bytes of memory and a microsecond. */
 export interface JsonBounds {
   /** Maximum number of values, nested ones included. */
@@ -60,10 +62,6 @@ function countWithin(json: string, { values, levels }: Required<JsonBounds>): vo
 const EMPTY: ReadonlySet<string> = new Set(['[]', '{}']);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-
-function groupedDigits(count: number): string {
-  return count.toLocaleString('en');
-}
 
 /** Returns the index of the quote that ends the string starting at `start`; the first quote usually does. */
 function endOfString(json: string, start: number): number {

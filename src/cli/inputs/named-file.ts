@@ -1,8 +1,7 @@
 import path from 'node:path';
 import {
+  excessText,
   inspectNamedFile,
-  MAX_NAMED_BYTES,
-  MAX_NAMED_FILES,
   type NamedFile,
   type NamedFiles,
   namesOtherComputer,
@@ -47,13 +46,7 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
   }
   if (fault === 'irregular') throw new CaseFault(`${file} is not a regular file`);
   if (fault === 'large') throw new CaseFault(`${file} is larger than 20 MiB`);
-  if (fault !== undefined) throw new CaseFault(`${file} is one file too many: ${tooManyText(fault)}`);
-}
-
-function tooManyText(fault: 'many' | 'much'): string {
-  return fault === 'many'
-    ? `a file may name ${MAX_NAMED_FILES.toLocaleString('en')} different ones`
-    : `those that a file names may have ${MAX_NAMED_BYTES / 1024 / 1024} MiB in all`;
+  if (fault !== undefined) throw new CaseFault(`${file} ${excessText(fault, 'a file')}`);
 }
 
 function namedFileFault(file: string, folder: string | undefined, counted?: NamedFiles): NamedFile['fault'] {

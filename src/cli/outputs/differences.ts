@@ -1,4 +1,5 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
+import { groupedDigits } from '../../wire/numbers.ts';
 import type { Context } from '../context.ts';
 import type { DiffPart } from './checks/tasks.ts';
 
@@ -30,7 +31,7 @@ function countedDifferences(one: string, other: string): DiffPart[] {
     { length: Math.max(removed.length, added.length) },
     (_, index) => index,
   ).filter(at => removed[at] !== added[at]);
-  const note = `${differing.length.toLocaleString('en')} lines differ; the first ${FIRST_LINES}:\n`;
+  const note = `${groupedDigits(differing.length)} lines differ; the first ${FIRST_LINES}:\n`;
   const shown = differing
     .slice(0, FIRST_LINES)
     .flatMap((at): DiffPart[] => [

@@ -1,6 +1,5 @@
 import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { expandHome, homeDirectory } from '../core/paths.ts';
 import type { OutputFlags } from '../core/shared-flags.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -27,7 +26,7 @@ export async function outputPlan(
 ): Promise<(facts: RunFacts) => PresentOptions> {
   const bytes = flags.save === '-';
   if (bytes) checkBytesWanted(ctx, flag);
-  const chosen = flags.save === true ? defaultDirectory(ctx) : flags.save;
+  const chosen = flags.save === true ? await defaultDirectory(ctx) : flags.save;
   const directory = bytes ? undefined : chosen;
   if (directory !== undefined) {
     const { checkDirectory } = await import('./writable.ts');
@@ -46,7 +45,8 @@ export async function outputPlan(
 }
 
 /** Returns the directory of the setting `saveDir`, in which `~` works although no shell has read it. */
-function defaultDirectory({ settings, env }: Context): string {
+async function defaultDirectory({ settings, env }: Context): Promise<string> {
+  const { expandHome, homeDirectory } = await import('../core/paths.ts');
   return expandHome(settings.get('saveDir') ?? '.', homeDirectory(env));
 }
 

@@ -7,7 +7,7 @@ import type { CaseName } from './baseline/read-baseline.ts';
 import { type FoundTests, isPromptfooFile } from './cases/find-test-files.ts';
 import { readTestFile } from './cases/read-test-file.ts';
 import { repeatCases } from './cases/repetitions.ts';
-import { checkOfTargets } from './cases/target-folders.ts';
+import { checkOfTargets, type TargetCheck } from './cases/target-folders.ts';
 import type { TestFile } from './cases/test-case.ts';
 import { allExpectations, type Expectation } from './expectations/expectation.ts';
 import type { FaultyTestFile } from './result.ts';
@@ -22,41 +22,63 @@ export async function readFiles(
   options: TestOptions,
 ): Promise<{ files: TestFile[]; faults: FaultyTestFile[] }> {
   const files: TestFile[] = [];
-  const faults: FaultyTestFile[] = [];
-  const { allowOutside, allowCommands, skipUnsupported, watch } = options;
-  const mayTarget = allowOutside ? () => true : checkOfTargets(ctx.cwd, found);
+  const faulty = new FaultyFiles(ctx);
+  const mayTarget = options.allowOutside ? () => true : checkOfTargets(ctx.cwd, found);
   for (const file of found.files) {
-    try {
-      if (options.update && isPromptfooFile(file)) throw notUpdated(sharedPath(ctx.cwd, file));
-      const hasModels = options.models.length > 0;
-      const flags = { allowOutside, allowCommands, skipUnsupported, judge: options.judge, watch };
-      for (const one of await readTestFile(ctx, file, { ...flags, mayTarget, hasModels })) {
-        const read = withoutCommands(repeatCases(one, options.repeating), options);
-        const models = hasModels ? options.models.map(model => ({ model })) : read.models;
-        files.push(filtered({ ...read, models }, options.filter));
-      }
-    } catch (error) {
-      refuse(file, error);
-    }
+    const read = await faulty.collect(file, () => readSelected(ctx, file, mayTarget, options));
+    files.push(...(read ?? []));
   }
   // The models that any of the files declares are known now.
-  const checked: TestFile[] = [];
   for (const file of files) {
+    await faulty.collect(file.file, () => refuseUncheckable(file, judge, options));
+  }
+  return { files: files.filter(({ file }) => !faulty.has(file)), faults: faulty.faults };
+}
+
+/** Collects the first fault of each test file. */
+class FaultyFiles {
+  readonly faults: FaultyTestFile[] = [];
+  readonly #ctx: Context;
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
+  }
+
+  has(file: string): boolean {
+    return this.faults.some(fault => fault.file === file);
+  }
+
+  /** Returns the result of `work`; undefined if it fails, which becomes the file's fault. */
+  async collect<T>(file: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
-      await refuseUncheckable(file, judge, options);
-      checked.push(file);
+      return await work();
     } catch (error) {
-      refuse(file.file, error);
+      this.#ctx.signal.throwIfAborted();
+      if (!this.has(file)) {
+        this.faults.push({ file, name: sharedPath(this.#ctx.cwd, file), fault: failureOf(error) });
+      }
+      return undefined;
     }
   }
-  const isRefused = ({ file }: TestFile): boolean => faults.some(fault => fault.file === file);
-  return { files: checked.filter(file => !isRefused(file)), faults };
+}
 
-  function refuse(file: string, error: unknown): void {
-    ctx.signal.throwIfAborted();
-    if (faults.some(fault => fault.file === file)) return;
-    faults.push({ file, name: sharedPath(ctx.cwd, file), fault: failureOf(error) });
-  }
+/** Reads the cases of a test file that the flags select, with their repetitions and models; of promptfoo's, one file for each prompt. */
+async function readSelected(
+  ctx: Context,
+  file: string,
+  mayTarget: TargetCheck,
+  options: TestOptions,
+): Promise<TestFile[]> {
+  if (options.update && isPromptfooFile(file)) throw notUpdated(sharedPath(ctx.cwd, file));
+  const hasModels = options.models.length > 0;
+  const { allowOutside, allowCommands, skipUnsupported, judge, watch } = options;
+  const flags = { allowOutside, allowCommands, skipUnsupported, judge, watch };
+  const read = await readTestFile(ctx, file, { ...flags, mayTarget, hasModels });
+  return read.map(one => {
+    const repeated = withoutCommands(repeatCases(one, options.repeating), options);
+    const models = hasModels ? options.models.map(model => ({ model })) : repeated.models;
+    return filtered({ ...repeated, models }, options.filter);
+  });
 }
 
 /** Leaves out checks that run programs if programs may not run and `--skip-unsupported` is set. */

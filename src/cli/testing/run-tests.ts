@@ -15,7 +15,11 @@ import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
 import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
 import { percentText } from '../statistics/interval.ts';
 import { oneLine } from '../terminal/sanitise.ts';
-import { compareWithBaseline, requirePair } from './baseline/compare-with-baseline.ts';
+import {
+  type BaselineComparison,
+  compareWithBaseline,
+  requirePair,
+} from './baseline/compare-with-baseline.ts';
 import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
@@ -88,8 +92,35 @@ export async function runRound(
   if (results.length + faults.length === 0 && !options.watch) throw nothingToRun(options);
   const updated = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
   const ordered = inOrder([...updated.results, ...faults.map(faultyFileResult)], paths);
-  await budget.totals(true);
   const comparison = baseline && compareWithBaseline(baseline, ordered);
+  await reportRound(ctx, options, { budget, round, files, media, results, ordered, comparison });
+  if (updated.faults.length > 0) throw updated.faults[0];
+  const newRepetitions = ordered.flatMap(({ repetitions }) =>
+    repetitions.filter(({ isEarlier }) => !isEarlier),
+  );
+  if (areUnanswered(newRepetitions)) throw nobodyAnswered();
+  return { files, code: testsExitCode(ordered, options.gate, comparison) };
+}
+
+interface FinishedRound {
+  readonly budget: Budget;
+  readonly round: Round | undefined;
+  readonly files: readonly TestFile[];
+  readonly media: Map<string, MediaContent>;
+  /** The results of the cases. */
+  readonly results: readonly EntryResult[];
+  /** The results with those of faulty files, in the order of the files. */
+  readonly ordered: readonly EntryResult[];
+  readonly comparison: BaselineComparison | undefined;
+}
+
+/** Reports the results of a round, its spending, and what it left undone. */
+async function reportRound(
+  ctx: Context,
+  options: TestOptions,
+  { budget, round, files, media, results, ordered, comparison }: FinishedRound,
+): Promise<void> {
+  await budget.totals(true);
   // The faults of the files are already reported; without results there is nothing else to show.
   if (results.length > 0 || options.outputs.length > 0 || wantsJson(ctx) || isOnGithub(ctx)) {
     const summary = summarize(ordered, options.repeating, comparison);
@@ -102,12 +133,6 @@ export async function runRound(
   if (budget.reached !== undefined) reportCap(ctx, budget.reached, results);
   reportPostponed(ctx, results);
   reportLeftOut(ctx, files, results);
-  if (updated.faults.length > 0) throw updated.faults[0];
-  const newRepetitions = ordered.flatMap(({ repetitions }) =>
-    repetitions.filter(({ isEarlier }) => !isEarlier),
-  );
-  if (areUnanswered(newRepetitions)) throw nobodyAnswered();
-  return { files, code: testsExitCode(ordered, options.gate, comparison) };
 }
 
 /** Reads the test files, and reports and checks what can be known before anything is sent. */

@@ -1,5 +1,6 @@
 import { type FilePosition, faultAt } from '../../files/file-fault.ts';
 import type { YamlEntries, YamlEntry, YamlValue } from '../../files/yaml.ts';
+import { groupedDigits } from '../../wire/numbers.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { caseName, type ForeignCase, type ForeignExpectation, type ForeignTests } from './foreign-tests.ts';
@@ -68,9 +69,9 @@ export function readGithubTests(
 
 /** Returns a fault if there are too many pairs of rows and evaluators. */
 function excessFault(rows: number, evaluators: number): string | undefined {
-  if (rows > BOUNDS.cases) return `there are more than ${BOUNDS.cases.toLocaleString('en-US')} rows`;
+  if (rows > BOUNDS.cases) return `there are more than ${groupedDigits(BOUNDS.cases)} rows`;
   if (rows * evaluators <= BOUNDS.checks) return undefined;
-  return `its rows and evaluators make more than ${BOUNDS.checks.toLocaleString('en-US')} checks`;
+  return `its rows and evaluators make more than ${groupedDigits(BOUNDS.checks)} checks`;
 }
 
 function readRow(

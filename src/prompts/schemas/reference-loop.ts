@@ -56,16 +56,14 @@ export function referenceLoop(schema: JsonValue): string | undefined {
   const target = targetsIn(roots);
   const states = new Map<JsonObject, 'open' | 'done'>();
   const waiting = [...roots];
+  const partsOfSameValue = (part: SchemaPart, keyword: string, value: JsonValue): SchemaPart[] => {
+    if (REFERENCES.has(keyword) && typeof value === 'string') return target(value, part);
+    return SAME_VALUE.has(keyword) ? partsUnder(part, keyword) : [];
+  };
   const visit = (part: SchemaPart): string | undefined => {
     states.set(part.schema, 'open');
     for (const [keyword, value] of Object.entries(part.schema)) {
-      const isReference = REFERENCES.has(keyword) && typeof value === 'string';
-      const same = isReference
-        ? target(value, part)
-        : SAME_VALUE.has(keyword)
-          ? partsUnder(part, keyword)
-          : [];
-      for (const next of same) {
+      for (const next of partsOfSameValue(part, keyword, value)) {
         const state = states.get(next.schema);
         const loop = state === undefined ? visit(next) : undefined;
         if (state === 'open') return part.pointer + pointerStep(keyword);

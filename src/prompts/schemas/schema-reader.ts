@@ -1,5 +1,6 @@
 import { type FilePosition, faultAt } from '../../files/file-fault.ts';
 import type { JsonObject } from '../../files/json.ts';
+import { groupedDigits } from '../../wire/numbers.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 
@@ -21,7 +22,7 @@ export function schemaContext(
   const countField = (place: FilePosition): void => {
     fields += 1;
     if (fields <= BOUNDS.schemaFields) return;
-    throw faultAt(place, `a schema has at most ${BOUNDS.schemaFields.toLocaleString('en-US')} fields`);
+    throw faultAt(place, `a schema has at most ${groupedDigits(BOUNDS.schemaFields)} fields`);
   };
   return { findings, named, countField, isFull: () => fields > BOUNDS.schemaFields };
 }

@@ -1,4 +1,5 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
+import { groupedDigits } from '../../wire/numbers.ts';
 import { BOUNDS } from '../bounds.ts';
 
 /** Limits of one render. */
@@ -43,7 +44,7 @@ export class RenderBudget {
     const { steps, ms, now } = this.#limits;
     this.#steps += count;
     if (this.#steps > steps) {
-      throw new PastBound(`rendering the prompt takes more than ${steps.toLocaleString('en-US')} steps`);
+      throw new PastBound(`rendering the prompt takes more than ${groupedDigits(steps)} steps`);
     }
     if (this.#steps - this.#stepsAtLook < STEPS_PER_LOOK) return;
     this.#stepsAtLook = this.#steps;

@@ -37,7 +37,7 @@ export interface RunCost {
 /** Costs of runs of the embedded service. */
 export type Costs = ReturnType<typeof createCosts>;
 /** The estimated cost of a run. */
-export type CostEstimate = Awaited<ReturnType<Costs['estimate']>>;
+export type CostEstimate = Awaited<ReturnType<typeof estimateCost>>;
 
 export interface CostsOptions {
   readonly store: Store;
@@ -52,7 +52,8 @@ const PAGE = 500;
 const EXPECTED_OUTPUT = 1000;
 const CHARACTERS_A_TOKEN = 4;
 
-export function createCosts({ store, userId, definitions, models, tasks }: CostsOptions) {
+export function createCosts(sources: CostsOptions) {
+  const { store, userId, definitions, models } = sources;
   return {
     /** The date of the bundled price table, such as 2026-11-30. */
     tableDate: PRICE_TABLE_DATE,
@@ -78,42 +79,50 @@ export function createCosts({ store, userId, definitions, models, tasks }: Costs
      *
      * @throws {Refusal} as the creation would
      */
-    async estimate({ providerBatch, ...body }: CreateRunRequest & Pick<PricingOptions, 'providerBatch'>) {
-      const lookup = { store, definitions, models, tasks };
-      const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
-      const checked = await checkInputs(lookup, body, { definition, model, userId });
-      const { textInputs, images: loaded, runOptions } = checked;
-      const pictures = loaded.map(() => 'a picture');
-      const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
-      const options = { ...definition.config, ...runOptions };
-      const pricing = await pricingOf(model, { providerBatch, runOptions: options });
-      const input = Math.ceil(charactersIn(messages) / CHARACTERS_A_TOKEN);
-      const answers = answerCount(options);
-      const output = (wholeNumber(options['maxOutputTokens']) ?? EXPECTED_OUTPUT) * answers;
-      const images = model.modality === 'image' ? answers : 0;
-      const expected = { input, output, cached: 0 };
-      return {
-        model: model.model,
-        modality: model.modality,
-        /** null if the price of the model is unknown. */
-        cost: pricing?.cost(expected, images) ?? null,
-        /** True if only answers show what a run costs. */
-        ...(pricing === undefined && model.declared?.cost !== undefined && { learns: true }),
-        /** The requested price class, if the model has a price but none for that class. */
-        ...(pricing === undefined && (await pricingOf(model)) && { unpricedTier: options['serviceTier'] }),
-        /** The cost of the prompt's own tokens, which the run costs at least. */
-        promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
-        /** The number of requested answers; costs are compared per answer. */
-        answers,
-        /** An option that multiplies the cost by an unknown number. */
-        multiplier: unknownMultiplier(options),
-        tokens: { input, output },
-        images,
-        /** True if the price comes from the bundled price table. */
-        estimated: pricing?.estimated ?? false,
-        ...(pricing?.estimated && { tableDate: PRICE_TABLE_DATE }),
-      };
-    },
+    estimate: (creation: EstimatedCreation): Promise<CostEstimate> => estimateCost(sources, creation),
+  };
+}
+
+/** A creation, which may be a request of a provider's batch. */
+type EstimatedCreation = CreateRunRequest & Pick<PricingOptions, 'providerBatch'>;
+
+async function estimateCost(
+  { store, userId, definitions, models, tasks }: CostsOptions,
+  { providerBatch, ...body }: EstimatedCreation,
+) {
+  const lookup = { store, definitions, models, tasks };
+  const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
+  const checked = await checkInputs(lookup, body, { definition, model, userId });
+  const { textInputs, images: loaded, runOptions } = checked;
+  const pictures = loaded.map(() => 'a picture');
+  const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
+  const options = { ...definition.config, ...runOptions };
+  const pricing = await pricingOf(model, { providerBatch, runOptions: options });
+  const input = Math.ceil(charactersIn(messages) / CHARACTERS_A_TOKEN);
+  const answers = answerCount(options);
+  const output = (wholeNumber(options['maxOutputTokens']) ?? EXPECTED_OUTPUT) * answers;
+  const images = model.modality === 'image' ? answers : 0;
+  const expected = { input, output, cached: 0 };
+  return {
+    model: model.model,
+    modality: model.modality,
+    /** null if the price of the model is unknown. */
+    cost: pricing?.cost(expected, images) ?? null,
+    /** True if only answers show what a run costs. */
+    ...(pricing === undefined && model.declared?.cost !== undefined && { learns: true }),
+    /** The requested price class, if the model has a price but none for that class. */
+    ...(pricing === undefined && (await pricingOf(model)) && { unpricedTier: options['serviceTier'] }),
+    /** The cost of the prompt's own tokens, which the run costs at least. */
+    promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
+    /** The number of requested answers; costs are compared per answer. */
+    answers,
+    /** An option that multiplies the cost by an unknown number. */
+    multiplier: unknownMultiplier(options),
+    tokens: { input, output },
+    images,
+    /** True if the price comes from the bundled price table. */
+    estimated: pricing?.estimated ?? false,
+    ...(pricing?.estimated && { tableDate: PRICE_TABLE_DATE }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { type CreateRunRequest, IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
+import { groupedDigits } from '../../wire/numbers.ts';
 import { type Caller, SESSION_KEY_ID } from '../core/caller.ts';
 import { type Clock, resultWithin } from '../core/clock.ts';
 import { invalidRequest, notFound, Refusal, tooMany } from '../core/refusal.ts';
@@ -149,7 +150,7 @@ function creationRefusal(
   }
   if (reason === 'queue') {
     return tooMany(
-      `too many of your runs are queued (at most ${queued.toLocaleString('en')}); wait until some have ended`,
+      `too many of your runs are queued (at most ${groupedDigits(queued)}); wait until some have ended`,
       FULL_QUEUE_RETRY_S,
     );
   }

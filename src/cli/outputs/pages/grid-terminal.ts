@@ -5,7 +5,7 @@ import type { Io } from '../../terminal/io.ts';
 import { visible } from '../../terminal/sanitise.ts';
 import { layOutTable } from '../../terminal/table.ts';
 import type { DiffPart } from '../checks/tasks.ts';
-import { type Grid, type GridCell, type GridPart, type GridState, isBad } from './grid.ts';
+import { type Grid, type GridCell, type GridColumn, type GridPart, type GridState, isBad } from './grid.ts';
 
 const MAX_NAME_WIDTH = 24;
 const STATE_WIDTH = 7;
@@ -28,47 +28,64 @@ export async function gridTable(
   grid: Grid,
   isWhole = false,
 ): Promise<string> {
-  const { columns, measures } = grid;
-  const name = Math.min(MAX_NAME_WIDTH, Math.max(3, ...grid.rows.map(row => row.name.length)));
-  const rest = stdout.columns - name - STATE_WIDTH - 4;
-  const share = Math.floor((rest + 2) / columns.length) - 2;
-  const isWide = share >= MIN_WIDTH;
-  const width = Math.max(MIN_WIDTH, isWide ? share : rest);
-  const wrapped = (text: string, most = width): string =>
-    text
-      .split('\n')
-      .map(line => wrap(line, most))
-      .join('\n');
-  const titled = columns.map(column => paint.bold(wrapped(visible(column.name))));
-  const sideBySide = (cells: readonly string[]): string[] =>
-    isWide ? [...cells] : [cells.map((cell, index) => `${titled[index]}\n${cell}`).join('\n')];
-  const rows = grid.rows.map(({ name: rowName, state, cells }) => [
-    wrapped(visible(rowName), name),
-    stateColour(state, paint)(state),
-    ...sideBySide(
-      cells.map(cell => {
-        const text = wrapped(gridCellText(cell, paint, isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH));
-        return isWhole ? text : cutLines(text, state, paint);
-      }),
-    ),
+  const { name, cell: width, isWide } = gridWidths(grid, stdout.columns);
+  const titles = grid.columns.map(column => paint.bold(wrapText(visible(column.name), width)));
+  const arrange = (cells: readonly string[]): readonly string[] =>
+    isWide ? cells : [cells.map((cell, index) => `${titles[index]}\n${cell}`).join('\n')];
+  const cellText = (cell: GridCell | undefined, state: GridState): string => {
+    const text = gridCellText(cell, paint, isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH);
+    return isWhole ? wrapText(text, width) : cutLines(wrapText(text, width), state, paint);
+  };
+  const rows = grid.rows.map(row => [
+    wrapText(visible(row.name), name),
+    stateColour(row.state, paint)(row.state),
+    ...arrange(row.cells.map(cell => cellText(cell, row.state))),
   ]);
-  const totals = columns.map(column => {
-    const texts = column.totals.map((total, index) =>
-      /^\d+$/u.test(total) ? measured(total, measures[index] ?? '') : total,
-    );
-    return wrapped(paint.dim(visible(texts.filter(text => text !== '–').join(', '))));
-  });
-  const head = [paint.bold('Row'), paint.bold('Result'), ...(isWide ? titled : [''])];
-  const all = measures.length === 0 ? [] : [['all', '', ...sideBySide(totals)]];
+  const totals = grid.columns.map(column =>
+    wrapText(paint.dim(visible(totalsText(column, grid.measures))), width),
+  );
+  const head = [paint.bold('Row'), paint.bold('Result'), ...(isWide ? titles : [''])];
+  const all = grid.measures.length === 0 ? [] : [['all', '', ...arrange(totals)]];
   return layOutTable([head, ...rows, ...all], {
     chars: SEPARATORS,
     colWidths: [name, STATE_WIDTH, ...head.slice(2).map(() => width)],
   });
 }
 
+/** The widths of a grid's columns. */
+interface GridWidths {
+  readonly name: number;
+  readonly cell: number;
+  /** True if the cells of a row fit side by side; otherwise they are stacked. */
+  readonly isWide: boolean;
+}
+
+function gridWidths({ rows, columns }: Grid, terminalWidth: number): GridWidths {
+  const name = Math.min(MAX_NAME_WIDTH, Math.max(3, ...rows.map(row => row.name.length)));
+  const rest = terminalWidth - name - STATE_WIDTH - 4;
+  const share = Math.floor((rest + 2) / columns.length) - 2;
+  const isWide = share >= MIN_WIDTH;
+  return { name, cell: Math.max(MIN_WIDTH, isWide ? share : rest), isWide };
+}
+
+/** Returns the totals of a column, with what is counted after each bare number. */
+function totalsText({ totals }: GridColumn, measures: Grid['measures']): string {
+  return totals
+    .map((total, index) => (/^\d+$/u.test(total) ? measured(total, measures[index] ?? '') : total))
+    .filter(text => text !== '–')
+    .join(', ');
+}
+
 /** Returns a total with its measure, such as `1 token`, `2 tokens` or `1 passed`. */
 function measured(total: string, measure: string): string {
   return measure.endsWith('s') ? counted(total, measure.slice(0, -1)) : `${total} ${measure}`;
+}
+
+function wrapText(text: string, width: number): string {
+  return text
+    .split('\n')
+    .map(line => wrap(line, width))
+    .join('\n');
 }
 
 /** Wraps a line and keeps its indentation; drops the blank at which it breaks. */

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { FileFault } from '../../../files/file-fault.ts';
 import { NamedFiles } from '../../../files/named-file.ts';
 import { type YamlEntries, type YamlEntry, type YamlValue, yamlOf } from '../../../files/yaml.ts';
+import { groupedDigits } from '../../../wire/numbers.ts';
 import type { Context } from '../../context.ts';
 import type { ExpectationsContext } from '../expectations/kinds.ts';
 import { ALL } from './pass-rule.ts';
@@ -79,7 +80,7 @@ function caseItems(listed: YamlEntry): YamlValue[] {
   const items = listed.value.items('cases');
   if (items.length === 0) throw faultIn(listed, 'cases is empty');
   if (items.length <= MAX_CASES) return items;
-  throw faultIn(listed, `there are more than ${MAX_CASES.toLocaleString('en')} cases`);
+  throw faultIn(listed, `there are more than ${groupedDigits(MAX_CASES)} cases`);
 }
 
 /** Returns a function that writes a case with all keys that it shares with the others, to find the cases that change. */

@@ -1,3 +1,4 @@
+import { groupedDigits } from '../../../wire/numbers.ts';
 import type { Context } from '../../context.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { GridPart } from '../../outputs/pages/grid.ts';
@@ -62,7 +63,7 @@ function undecidedText({ status, counted, entry }: EntryResult): string[] {
   const { pass } = entry.testCase;
   if (status !== 'undecided' || counted === undefined || pass.kind !== 'rate') return [];
   const more = furtherRunsNeeded(pass.rate, counted.passed, counted.runs);
-  const runs = more === undefined ? 'more than 10,000 more' : `about ${more.toLocaleString('en')} more`;
+  const runs = more === undefined ? 'more than 10,000 more' : `about ${groupedDigits(more)} more`;
   return [`not enough runs to say: ${runs} would probably decide`];
 }
 

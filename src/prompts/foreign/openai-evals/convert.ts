@@ -2,6 +2,7 @@ import { faultAt } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { groupedDigits } from '../../../wire/numbers.ts';
 import { BOUNDS } from '../../bounds.ts';
 import type { Findings } from '../../findings.ts';
 import {
@@ -41,10 +42,7 @@ export function convertEvaluation(
     const listed = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
     const criteria = listed.flatMap(one => readCriterion(one, findings) ?? []);
     if (items.length * Math.max(1, criteria.length) > BOUNDS.checks) {
-      throw faultAt(
-        root,
-        `its rows and criteria make more than ${BOUNDS.checks.toLocaleString('en-US')} checks`,
-      );
+      throw faultAt(root, `its rows and criteria make more than ${groupedDigits(BOUNDS.checks)} checks`);
     }
     const run = readEvaluationRun(root.json());
     const body =

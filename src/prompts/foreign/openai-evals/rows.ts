@@ -1,5 +1,6 @@
 import { type JsonObject, type JsonValue, ownValue, readJson, textOrNothing } from '../../../files/json.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { groupedDigits } from '../../../wire/numbers.ts';
 import { BOUNDS } from '../../bounds.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 
@@ -33,7 +34,7 @@ export function readEvaluationRows({
   });
   if (items.length === 0) throw new InvalidPromptFile(file, 1, 'it has no rows');
   if (items.length > BOUNDS.cases) {
-    throw new InvalidPromptFile(file, 1, `it has more than ${BOUNDS.cases.toLocaleString('en-US')} rows`);
+    throw new InvalidPromptFile(file, 1, `it has more than ${groupedDigits(BOUNDS.cases)} rows`);
   }
   return items;
 }

@@ -1,8 +1,6 @@
 import { isJsonList, type JsonObject, type JsonValue, textOrNothing } from '../../../files/json.ts';
-import { parseYaml } from '../../../files/yaml.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
 
-/** Converts the value and the threshold of an assertion; undefined if it checks nothing. */
+/** Converts the value (of JSON, its schema) and the threshold of an assertion; undefined if it checks nothing. */
 type Convert = (value: JsonValue | undefined, threshold: JsonValue | undefined) => JsonObject | undefined;
 
 /** The types of assertions with an equivalent, without `not-`. */
@@ -19,11 +17,8 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
   'icontains-all': value => listExpectation('all', 'icontains', value),
   'starts-with': value => ({ startsWith: textOrNothing(value) }),
   regex: value => ({ matches: withoutFlag(textOrNothing(value)) }),
-  'is-json': value => bareJson(readJsonSchema(value)),
-  'contains-json': value => {
-    const schema = readJsonSchema(value);
-    return { containsJson: schema === true ? { type: ['object', 'array'] } : schema };
-  },
+  'is-json': (schema = true) => bareJson(schema),
+  'contains-json': schema => ({ containsJson: schema ?? { type: ['object', 'array'] } }),
   latency: (_, threshold) => (typeof threshold === 'number' ? { seconds: threshold / 1000 } : undefined),
   cost: (_, threshold) => (typeof threshold === 'number' ? { cost: threshold } : undefined),
   'llm-rubric': (value, threshold) =>
@@ -93,10 +88,4 @@ function listExpectation(
 /** Returns what expects JSON outside a code fence, in which promptfoo takes no JSON. */
 function bareJson(schema: JsonValue): JsonObject {
   return { all: [{ schema }, { not: { matches: '^\\s*```' } }] };
-}
-
-/** Returns the schema from a map or its text; without one, any JSON matches. */
-function readJsonSchema(value: JsonValue | undefined): JsonValue {
-  const schema = typeof value === 'string' ? parseYaml(value).json() : value;
-  return isJsonObject(schema) ? schema : true;
 }

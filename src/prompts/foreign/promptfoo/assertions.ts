@@ -211,11 +211,13 @@ export function expectationsOf(
 
 const JSON_TYPE = /^(?:is|contains)-json$/u;
 
-/** Returns true if a text is a schema in YAML or JSON, or empty. */
-function isSchema(text: string): boolean {
+/** Returns the schema from a map, or from its text in YAML or JSON; undefined without one, false for another text. */
+function readJsonSchema(value: JsonValue | undefined): JsonObject | undefined | false {
+  if (typeof value !== 'string') return isJsonObject(value) ? value : undefined;
   try {
-    const schema = parseYaml(text).json();
-    return schema === null || isJsonObject(schema);
+    const schema = parseYaml(value).json();
+    if (schema === null) return undefined;
+    return isJsonObject(schema) && schema;
   } catch (error) {
     if (error instanceof FileFault) return false;
     throw error;
@@ -240,11 +242,13 @@ function convertAssertion(
   }
   const before = conversion.leftOut;
   const written = valueWithVars(assertion, vars, conversion);
-  if (JSON_TYPE.test(positive) && typeof written === 'string' && !isSchema(written)) {
+  const isJson = JSON_TYPE.test(positive);
+  const value = isJson ? readJsonSchema(written) : written;
+  if (isJson && value === false) {
     conversion.note(at, `the assertion \`${type}\` has a value that is not a JSON Schema`);
     return undefined;
   }
-  const expectation = convert(written, threshold);
+  const expectation = convert(value, threshold);
   if (!expectation) {
     conversion.note(at, `the assertion \`${type}\` has nothing to check`);
     return undefined;

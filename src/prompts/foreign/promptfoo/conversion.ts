@@ -3,10 +3,9 @@ import path from 'node:path';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { FileFault, type FilePosition, faultAt } from '../../../files/file-fault.ts';
 import {
+  excessText,
   inspectNamedFile,
   isBelow,
-  MAX_NAMED_BYTES,
-  MAX_NAMED_FILES,
   NamedFiles,
   namesOtherComputer,
 } from '../../../files/named-file.ts';
@@ -262,8 +261,6 @@ const FAULTS = {
   outside: () => 'lies outside the folder: --allow-outside takes it all the same',
   irregular: () => 'is not a file',
   large: () => `is larger than ${MAX_BYTES / 1024 / 1024} MiB`,
-  many: () =>
-    `is one file too many: a configuration may name ${MAX_NAMED_FILES.toLocaleString('en')} different ones`,
-  much: () =>
-    `is one file too many: those that a configuration names may have ${MAX_NAMED_BYTES / 1024 / 1024} MiB in all`,
+  many: () => excessText('many', 'a configuration'),
+  much: () => excessText('much', 'a configuration'),
 };

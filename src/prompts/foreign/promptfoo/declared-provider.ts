@@ -259,26 +259,51 @@ const KNOWN = [
   'maxRetries',
 ];
 
-function addressFields(
-  { id, config, at, isJudge = false }: WrittenProvider,
-  conversion: Conversion,
-): EntryFields | undefined {
-  // Code keeps the kinds of values.
-  const usesCode = conversion.runsPrograms && !isJudge;
+function addressFields(provider: WrittenProvider, conversion: Conversion): EntryFields | undefined {
+  const { id, config, at } = provider;
   const entries = config ? valuesByKey(config, 'config') : new Map<string, YamlValue>();
-  const place = entries.get('url') ?? at;
-  const refuse = (where: YamlValue, what: string): undefined => {
-    conversion.note(where, `the provider \`${id}\` has no equivalent: ${what}`);
+  try {
+    for (const [key, value] of entries) {
+      if (!KNOWN.includes(key)) throw new NoEquivalent(value, `it has \`${key}\``);
+    }
+    const address = addressIn(provider, entries, conversion);
+    const request = requestFields(at, entries);
+    const { output, transform } = answerFields(provider, entries, conversion);
+    const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
+    const fields = {
+      address,
+      ...request,
+      ...(output !== undefined && output !== '' && { output }),
+      ...(typeof timeout === 'number' && timeout >= 1000 && { timeout: `${Math.floor(timeout / 1000)}s` }),
+    };
+    return { fields, ...(transform !== undefined && { transform }) };
+  } catch (error) {
+    if (!(error instanceof NoEquivalent)) throw error;
+    conversion.note(error.at, `the provider \`${id}\` has no equivalent: ${error.message}`);
     return undefined;
-  };
-  for (const [key, value] of entries) {
-    if (!KNOWN.includes(key)) return refuse(value, `it has \`${key}\``);
   }
+}
+
+/** A part of an address that no entry of a models file can express. */
+class NoEquivalent extends Error {
+  constructor(
+    readonly at: YamlValue,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+type ConfigEntries = ReadonlyMap<string, YamlValue>;
+
+/** Returns the address with its query. @throws {NoEquivalent} */
+function addressIn({ id, at }: WrittenProvider, entries: ConfigEntries, conversion: Conversion): string {
+  const place = entries.get('url') ?? at;
   const bare = convertText(withVariable(entries.get('url')?.scalar ?? id, conversion));
   const query = queryText(entries.get('queryParams')?.json() ?? {});
   if (bare === undefined || query === undefined || !/^https?:\/\//u.test(bare)) {
     const [, name] = /^\$\{env\.(\w+)\}/u.exec(bare ?? '') ?? [];
-    return refuse(
+    throw new NoEquivalent(
       place,
       name === undefined ? 'its address has more than variables' : `its address needs ${name}`,
     );
@@ -286,35 +311,43 @@ function addressFields(
   const address = query === '' ? bare : `${bare}${bare.includes('?') ? '&' : '?'}${query}`;
   const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
   if (origin.includes('$') || !isAllowedOrigin(origin)) {
-    return refuse(place, 'its host is not literal, or is asked by http and is not this machine');
+    throw new NoEquivalent(place, 'its host is not literal, or is asked by http and is not this machine');
   }
+  return address;
+}
+
+/** Returns the method, the headers and the body, without defaults. @throws {NoEquivalent} */
+function requestFields(at: YamlValue, entries: ConfigEntries): JsonObject {
   const headers = convertPlaceholders(entries.get('headers')?.json() ?? {});
-  const body = entries.get('body');
-  const written = body && convertBody(body.json());
-  if (headers === undefined || (body && written === undefined)) {
-    return refuse(body ?? at, 'its headers or its body have more than variables');
+  const written = entries.get('body');
+  const body = written && convertBody(written.json());
+  if (headers === undefined || (written && body === undefined)) {
+    throw new NoEquivalent(written ?? at, 'its headers or its body have more than variables');
   }
+  const method = entries.get('method')?.scalar?.toUpperCase() ?? (written ? 'POST' : 'GET');
+  return {
+    ...(method !== 'POST' && { method }),
+    ...(Object.keys(headers as JsonObject).length > 0 && { headers }),
+    ...(body !== undefined && { body }),
+  };
+}
+
+/** Returns how the answer is read: by an expression, else by code, which keeps the kinds of values. @throws {NoEquivalent} */
+function answerFields(
+  { at, isJudge = false }: WrittenProvider,
+  entries: ConfigEntries,
+  { runsPrograms }: Conversion,
+): { readonly output?: string | undefined; readonly transform?: string } {
+  const usesCode = runsPrograms && !isJudge;
   const response = entries.get('transformResponse') ?? entries.get('responseParser');
   const parser = response?.scalar ?? '';
-  if (parser.startsWith('file://')) return refuse(response ?? at, 'its transform is a file');
+  if (parser.startsWith('file://')) throw new NoEquivalent(response ?? at, 'its transform is a file');
   const output = response && !usesCode ? jmespathOf(parser) : undefined;
   if (isJudge && response && output === undefined) {
-    return refuse(response, 'it judges, and code reads its answer');
+    throw new NoEquivalent(response, 'it judges, and code reads its answer');
   }
-  const method = entries.get('method')?.scalar?.toUpperCase() ?? (body ? 'POST' : 'GET');
-  const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
-  return {
-    fields: {
-      address,
-      ...(method !== 'POST' && { method }),
-      ...(Object.keys(headers as JsonObject).length > 0 && { headers }),
-      ...(written !== undefined && { body: written }),
-      ...(output !== undefined && output !== '' && { output }),
-      ...(typeof timeout === 'number' && timeout >= 1000 && { timeout: `${Math.floor(timeout / 1000)}s` }),
-    },
-    ...((response || usesCode) &&
-      output === undefined && { transform: responseTransform(response ? parser : 'json || text') }),
-  };
+  if (output !== undefined || !(response || usesCode)) return { output };
+  return { transform: responseTransform(response ? parser : 'json || text') };
 }
 
 /**

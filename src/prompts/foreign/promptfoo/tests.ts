@@ -3,6 +3,7 @@ import { faultAt } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { groupedDigits } from '../../../wire/numbers.ts';
 import { BOUNDS } from '../../bounds.ts';
 import type { ConvertedCase, TestCaseText } from '../converted.ts';
 import {
@@ -96,7 +97,8 @@ export async function readTests(
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
-  if (count > BOUNDS.cases) throw faultAt(at, `its lists produce more than ${maxCases()} cases`);
+  if (count > BOUNDS.cases)
+    throw faultAt(at, `its lists produce more than ${groupedDigits(BOUNDS.cases)} cases`);
   const names = [...new Set(all.flatMap(({ vars }) => [...vars.keys()]))];
   return { all, at, repeat: repeatIn(entries.get('evaluateOptions')), names };
 }
@@ -345,7 +347,7 @@ async function readScenarios(node: YamlValue | undefined, conversion: Conversion
     const tests = await readTestList(entries.get('tests'), conversion);
     const each = tests.length > 0 ? tests : [NOTHING];
     if (combined.length + configs.length * each.length > BOUNDS.cases) {
-      throw faultAt(node, `its scenarios produce more than ${maxCases()} cases`);
+      throw faultAt(node, `its scenarios produce more than ${groupedDigits(BOUNDS.cases)} cases`);
     }
     combined.push(...configs.flatMap(config => each.map(test => mergeTests(config, test))));
   }
@@ -569,8 +571,4 @@ async function readTestTable({ text, file }: SourceText, conversion: Conversion)
       isLeftOut: false,
     };
   });
-}
-
-function maxCases(): string {
-  return BOUNDS.cases.toLocaleString('en-US');
 }
