@@ -204,5 +204,8 @@ function ownOptions(command: Command): Option[] {
 function withoutEmptyDefault(this: Help, option: Option): string {
   const { defaultValue } = option as { defaultValue?: unknown };
   const isEmptyList = Array.isArray(defaultValue) && defaultValue.length === 0;
-  return isEmptyList ? option.description : Help.prototype.optionDescription.call(this, option);
+  if (!isEmptyList) return Help.prototype.optionDescription.call(this, option);
+  const { description, argChoices = [] } = option;
+  const choices = argChoices.map(choice => JSON.stringify(choice)).join(', ');
+  return choices === '' ? description : `${description} (choices: ${choices})`;
 }

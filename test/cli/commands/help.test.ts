@@ -31,3 +31,10 @@ it.each([['environment'], ['exit-codes'], ['flags']])('help %s fits 80 columns',
   const { stdout } = await runInProcess(['help', topic]);
   for (const line of stdout().split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
+
+it('the choices of a flag are listed, of a repeatable one too', async () => {
+  const { stdout } = await runInProcess(['test', '--help']);
+  const text = stdout().replace(/\s+/gu, ' ');
+  expect(text).toContain('repeatable (choices: "junit", "json", "github", "html", "markdown")');
+  expect(text).toContain('(choices: "failed", "worse", "unsure")');
+});
