@@ -102,7 +102,7 @@ const FILES = { 'hello.prompt': '---\nmodel: echo\n---\nHi {{name}}' };
 const ECHO = '---\nmodel: echo\n---\n{{text}}';
 
 describe.runIf(isPosix)('the action', () => {
-  it('declares what its step reads and gives', () => {
+  it('declares the inputs and outputs of its step', () => {
     const used = Object.values(ACTION.runs.steps[0]?.env ?? {}).join();
     for (const name of Object.keys(ACTION.inputs)) expect(used).toContain(`inputs.${name} `);
     expect(Object.keys(ACTION.outputs)).toEqual(['response', 'response-file', 'json', 'run-id']);
@@ -110,7 +110,7 @@ describe.runIf(isPosix)('the action', () => {
     expect(ACTION.runs.steps[0]?.run).not.toContain('${{');
   });
 
-  it('runs a prompt and gives its answer, its JSON and its id', async () => {
+  it('runs a prompt and returns its answer, its JSON and its id', async () => {
     const step = await runStep(HELLO, FILES);
     expect([step.code, step.log.includes('::error')]).toEqual([0, false]);
     expect(responseOf(step)).toContain('Ada');
@@ -280,7 +280,7 @@ describe.runIf(isPosix)('the action', () => {
     { pwd; printf "%s\\n" "$@"; env; } > "$RUNNER_TEMP/npm.log"
     echo 'for (const arg of process.argv.slice(2)) console.log(arg)' > "$folder/node_modules/promptrun/bin/promptrun.js"`;
 
-  it('installs the package of its own version, or of the one asked for, where nothing is built', async () => {
+  it('installs the package of its own version, or of the requested one, if nothing is built', async () => {
     const runner = notBuilt(NPM);
     const files = { '.npmrc': 'registry=http://evil.example.com\n', 'package.json': '{}' };
     const keys = {
@@ -319,7 +319,7 @@ describe.runIf(isPosix)('the action', () => {
     ]);
   });
 
-  it('records runs, and gives them again without the service', async () => {
+  it('records runs, and replays them without the service', async () => {
     const first = await runStep({ ...HELLO, record: 'recordings' }, FILES);
     const recordings = path.join(first.home, 'recordings');
     const again = await runStep({ ...HELLO, replay: recordings }, FILES);

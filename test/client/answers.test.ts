@@ -104,7 +104,7 @@ describe('an error envelope', () => {
   });
 });
 
-describe('an answer that is no envelope', () => {
+describe('an answer that is not an envelope', () => {
   it.each<[string, PlainAnswer, RegExp]>([
     [
       'an error page',

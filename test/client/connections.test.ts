@@ -68,7 +68,7 @@ describe('the connections of requests', () => {
     expect(client.slept).toEqual([]);
   });
 
-  it('may be any for a POST with a key where the service keeps such keys', async () => {
+  it('may be any for a POST with a key if the service keeps keys', async () => {
     const steps = [GET, 1100, POST_WITH_KEY, 1100, POST_WITH_KEY, POST];
     expect(await connectionsOf(steps, { idempotency: 'supported' })).toEqual([0, 0, 0, 1]);
   });

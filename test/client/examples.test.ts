@@ -26,7 +26,7 @@ afterAll(async () => {
   await local.close();
 });
 
-it('finds a prompt, runs it, and waits where that takes longer', async () => {
+it('finds a prompt, runs it, and waits if that takes longer', async () => {
   const { rows } = await service.prompts.search('hello');
   const prompt = rows.find(({ slug }) => slug === 'hello');
   if (prompt === undefined) throw new Error('there is no such prompt');
@@ -61,7 +61,7 @@ it('goes through all runs, a page at a time, for as long as it likes', async () 
   expect(newest.map(row => row.promptVersionId)).toEqual([promptVersionId, promptVersionId]);
 });
 
-it('tells errors apart by their class, their status and what they carry', async () => {
+it('distinguishes errors by their class, status and data', async () => {
   const runId = '00000000-0000-4000-8000-000000000000';
   const error = await service.runs.get(runId).catch((thrown: unknown) => thrown as PromptServiceError);
   expect(error).toBeInstanceOf(NotFoundError);
@@ -86,7 +86,7 @@ it('reports progress while it waits', async () => {
   expect(seen.at(-1)).toBe('succeeded');
 });
 
-it('sends the same creation again without paying twice, where the service keeps its key', async () => {
+it('sends the same creation again without paying twice if the service keeps its key', async () => {
   const promptVersionId = await local.versionOf('hello');
   const request = { promptVersionId, inputs: { textInputs: { name: 'Grace' } } };
   const create = async (): Promise<string> => {

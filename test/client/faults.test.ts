@@ -154,7 +154,7 @@ describe('Retry-After', () => {
     expect(client.slept).toEqual([9000, 9000]);
   });
 
-  it.each(['GET', 'POST'])('of more than a minute makes a %s give up at once', async method => {
+  it.each(['GET', 'POST'])('of more than a minute ends a %s at once', async method => {
     await scripted({ answer: { ...limited, headers: { 'retry-after': '61' } } });
     const error = await errorOf(client.request(method, '/runs'), RateLimitError);
     expect(error.retryAfterMs).toBe(61_000);
@@ -231,7 +231,7 @@ describe('an aborted signal', () => {
 });
 
 describe('events', () => {
-  it('tell of each try, with its time, and of each wait', async () => {
+  it('report each attempt with its duration, and each wait', async () => {
     await scripted({ answer: 'reset-after-body' }, { answer: serverError }, { answer: success(run) });
     await client.runs.get('r');
     const url = `${service.baseUrl}/runs/r`;

@@ -24,7 +24,7 @@ describe('the key of a creation', () => {
     await expect(client.runs.create(request, { idempotencyKey: 'journal-1' })).resolves.toEqual(run);
   });
 
-  it('is sent only where one is given', async () => {
+  it('is sent only if the caller has one', async () => {
     await scripted({ expect: { headers: { 'idempotency-key': null } }, answer: success(run) });
     await client.runs.create(request);
   });
@@ -39,7 +39,7 @@ describe('the key of a creation', () => {
   });
 });
 
-describe('whether the service keeps such keys', () => {
+describe('a service that announces that it keeps keys', () => {
   it('is not known before it has answered', async () => {
     await scripted({ answer: 'reset-after-body' });
     expect(client.keepsIdempotencyKeys).toBeUndefined();

@@ -56,7 +56,7 @@ describe('the library', () => {
     expect(make).toThrow(/^(?!.*schlüssel)/);
   });
 
-  it('speaks https with the authorities Node was given, reads no other environment, prints nothing and ends', async () => {
+  it("speaks https with Node's extra authorities, reads no other environment, prints nothing and ends", async () => {
     const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (request, response) => {
       response.end(
         JSON.stringify({

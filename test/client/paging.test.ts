@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { pagesOf } from '../../src/client/paging.ts';
 
-it('gives up a list that never ends, and holds one page at a time', async () => {
+it('stops at a list that never ends, and holds one page at a time', async () => {
   let sent = 0;
   const list = {
     noun: 'runs',

@@ -135,7 +135,7 @@ describe('waitForRun', () => {
     await expect(waitForRun(client, 'r', { idFromService: true })).resolves.toEqual(done);
   });
 
-  it('gives a run up that is missing for more than a minute', async () => {
+  it('gives up on a run that is missing for more than a minute', async () => {
     await scripted({ answer: failure(404, 'NOT_FOUND_ERROR', 'no such run'), times: 'any' });
     await errorOf(waitForRun(client, 'r', { idFromService: true }), NotFoundError);
     const waited = client.slept.reduce((sum, ms) => sum + ms);

@@ -70,7 +70,7 @@ describe('findLostRun', () => {
     await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
   });
 
-  it('learns the time from the search itself, where the service is behind', async () => {
+  it('learns the time from the search itself if the service is behind', async () => {
     const mine = row('mine', SERVICE + 1000);
     await scripted(
       { expect: { query: { since: seconds(LOCAL - MARGIN) } }, answer: page([]) },
@@ -79,7 +79,7 @@ describe('findLostRun', () => {
     await expect(find()).resolves.toMatchObject({ candidates: [mine] });
   });
 
-  it('learns the time where the service is ahead as well, and leaves out what is older', async () => {
+  it('learns the time if the service is ahead too, and leaves out older runs', async () => {
     const at = LOCAL + HOUR;
     const mine = row('mine', at);
     const older = row('older', at - 60_000);
@@ -116,12 +116,12 @@ describe('findLostRun', () => {
     await expect(find()).resolves.toEqual({ candidates: rows, complete: true });
   });
 
-  it('finds nothing where nothing fits', async () => {
+  it('finds nothing if nothing matches', async () => {
     await scripted({ answer: page([row('x', LOCAL, 'w'), row('y', LOCAL - 5000)], { at: LOCAL }) });
     await expect(find()).resolves.toEqual({ candidates: [], complete: true });
   });
 
-  it('asks for the minutes around the creation alone, where many runs came since', async () => {
+  it('requests only the minutes around the creation if many runs came since', async () => {
     const mine = row('mine', LOCAL);
     const window = { since: seconds(LOCAL), until: seconds(LOCAL + WINDOW) };
     await scripted(
@@ -188,7 +188,7 @@ describe('findLostRuns', () => {
     expect(found.map(({ candidates }) => candidates)).toEqual([[second], [], [first]]);
   });
 
-  it('leaves out the time in between, where creations lie far apart', async () => {
+  it('leaves out the time in between if creations lie far apart', async () => {
     const old = LOCAL - 50 * HOUR;
     await scripted(
       { answer: page([], { at: LOCAL }) },
@@ -211,7 +211,7 @@ describe('findLostRuns', () => {
     ]);
   });
 
-  it('says for all that they are not complete where the pages did not suffice for one', async () => {
+  it('marks all as incomplete if the pages did not suffice for one', async () => {
     await scripted({ answer: page([], { at: LOCAL }) }, { answer: page([row('new', LOCAL)], { at: LOCAL }) });
     await client.runs.list();
     const creations = [LOCAL, LOCAL - 50 * HOUR].map(sentAt => ({ promptVersionId: 'v', sentAt }));

@@ -107,7 +107,7 @@ describe('a key', () => {
     expect(new Redaction(key).text(text)).toBe(text);
   });
 
-  it('of few letters is masked where it stands alone', () => {
+  it('of few letters is masked if it stands alone', () => {
     expect(new Redaction('hunter').text('Bearer hunter, hunters, "hunter"')).toBe(
       'Bearer [key], hunters, "[key]"',
     );

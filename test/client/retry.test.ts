@@ -61,7 +61,7 @@ describe('retryDelay', () => {
     );
   });
 
-  it('waits as long as it is asked to, and gives up beyond a minute', () => {
+  it('waits as long as requested, and gives up beyond a minute', () => {
     expect(delay('GET', limited, { retryAfterMs: 60_000 })).toBe(60_000);
     expect(delay('POST', limited, { retryAfterMs: 7000 })).toBe(7000);
     expect(delay('GET', limited, { retryAfterMs: 60_001 })).toBeUndefined();

@@ -69,7 +69,7 @@ describe('the list of runs', () => {
     expect(await ids(client.runs.all({ limit: 60, startingAfter: 'x' }))).toEqual(named(60));
   });
 
-  it('gives no more rows than are wanted, whatever the service sends', async () => {
+  it('yields no more rows than requested, whatever the service sends', async () => {
     await scripted({ answer: page(1, 50, true) });
     expect(await ids(client.runs.all({ limit: 2 }))).toEqual(named(2));
   });
@@ -131,7 +131,7 @@ describe('the list of prompts', () => {
     expect(slugs).toEqual(['s1', 's2', 's3']);
   });
 
-  it('is not found where the service is not the local one', async () => {
+  it('is not found if the service is not the local one', async () => {
     await scripted({ answer: failure(404, 'NOT_FOUND_ERROR', 'no such route') });
     await errorOf(client.prompts.list({ limit: 1 }), NotFoundError);
   });
@@ -140,7 +140,7 @@ describe('the list of prompts', () => {
 describe('requests', () => {
   const prompt = { promptVersionId: 'v', promptId: 'p' };
 
-  it('go where the interface says, with the key and nothing that is not needed', async () => {
+  it("go to the interface's paths, with the key and nothing unnecessary", async () => {
     const headers = {
       authorization: `Bearer ${KEY}`,
       'cli-agent': null,
@@ -245,7 +245,7 @@ describe('running a prompt', () => {
   const inputs = { textInputs: { name: 'Ada' } };
   const row = { promptId: 'p', promptVersionId: version, slug: 'hello' };
 
-  it('creates it, waits for it and tells how far it is', async () => {
+  it('creates it, waits for it and reports progress', async () => {
     await scripted(
       { expect: { path: '/prompts/publish' }, answer: success({ rows: [row] }) },
       {

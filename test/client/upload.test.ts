@@ -143,7 +143,7 @@ describe('a streamed creation', () => {
     },
   );
 
-  it('is aborted half-way, its source told', async () => {
+  it('is aborted half-way, and its source is closed', async () => {
     await serving(() => {});
     const controller = new AbortController();
     const reason = new Error('enough');
@@ -163,7 +163,7 @@ describe('a streamed creation', () => {
     await expect.poll(() => left).toBe(true);
   });
 
-  it('tells when it is about to be sent', async () => {
+  it('reports that it is about to be sent', async () => {
     await serving((request, response) => {
       request.resume();
       request.on('end', () => answer(response, 200, { status: 'SUCCESS', data: run }));

@@ -72,7 +72,7 @@ describe('checkedMediaUrl', () => {
     expect(() => checkedMediaUrl(url, { baseUrl })).toThrow(ProtocolError);
   });
 
-  it('takes a redirect as relative to where it came from', () => {
+  it('resolves a redirect against the URL that it came from', () => {
     const from = new URL('https://cdn.example/a/b.png');
     expect(checkedMediaUrl('../c.png', { baseUrl: PUBLIC, from }).href).toBe('https://cdn.example/c.png');
   });

@@ -153,7 +153,7 @@ describe('GET /runs', () => {
     expect((await page('colour=blue&limit=1')).rows).toEqual(all.slice(0, 1));
   });
 
-  test("gives the caller's own runs only", async () => {
+  test("returns only the caller's runs", async () => {
     expect(await service.data<RunPage>('/runs', { key: otherKey })).toEqual({ rows: [], hasMore: false });
   });
 });

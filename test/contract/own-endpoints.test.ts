@@ -78,7 +78,7 @@ describe('POST /runs/:runId/cancel', () => {
 });
 
 describe('GET /runs/:runId/request', () => {
-  test("gives the body that created a run, of one's own runs only", async () => {
+  test("returns the body that created a run, only to the run's owner", async () => {
     const bodies = [
       { promptVersionId: await service.versionOf('hello'), inputs: { textInputs: { name: 'Ada' } } },
       {
@@ -138,7 +138,7 @@ describe('GET /runs/:runId/request', () => {
     }
   });
 
-  test('tells the creator of a run that its model lacks a key, and makes no run', async () => {
+  test('refuses a run whose model lacks a key, and makes none', async () => {
     await service.publish('keyless', '---\nmodel: openai/gpt-6-luna\n---\nHello\n');
     const body = { promptVersionId: await service.versionOf('keyless'), inputs: {} };
     const refused = await service.post('/runs', body);

@@ -77,7 +77,7 @@ describe('GET /prompts/:promptId', () => {
     }
   });
 
-  test('422 for what is no UUID', async () => {
+  test('422 for an id that is not a UUID', async () => {
     const { promptId } = await service.find('hello');
     for (const target of ['x', `${promptId}?versionId=x`, `${promptId}?versionId=`]) {
       expect(await service.get(`/prompts/${target}`)).toMatchObject({
@@ -106,7 +106,7 @@ describe('GET /prompts/:promptId/versions', () => {
     ]);
   });
 
-  test('404 for an unknown prompt, 422 for what is no UUID', async () => {
+  test('404 for an unknown prompt, 422 for an id that is not a UUID', async () => {
     expect((await service.get(`/prompts/${NOWHERE}/versions`)).http).toBe(404);
     expect((await service.get('/prompts/x/versions')).http).toBe(422);
   });
@@ -119,7 +119,7 @@ describe('GET /prompt-versions/:promptVersionId', () => {
     expect(version).toEqual(await service.data(`/prompts/${promptId}`));
   });
 
-  test('404 for an unknown version, 422 for what is no UUID', async () => {
+  test('404 for an unknown version, 422 for an id that is not a UUID', async () => {
     expect((await service.get(`/prompt-versions/${NOWHERE}`)).http).toBe(404);
     expect((await service.get('/prompt-versions/x')).http).toBe(422);
   });

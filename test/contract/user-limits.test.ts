@@ -90,7 +90,7 @@ test('a user whose media takes up the space gets 507 until it expires, and text 
   await expect.poll(async () => (await draw()).http).toBe(200);
 });
 
-test('the pictures of unfinished runs count, and are given back when the runs end', async () => {
+test('the pictures of unfinished runs count until the runs end', async () => {
   await start({ maxMediaBytes: 200, syncWindowMs: 120_000 });
   const describePicture = await service.versionOf('describe');
   const image = (bytes: Buffer) => ({
@@ -101,7 +101,7 @@ test('the pictures of unfinished runs count, and are given back when the runs en
   expect((await service.post('/runs', image(Buffer.concat([png(3, 2), Buffer.alloc(200)])))).http).toBe(507);
 });
 
-test('the texts of unfinished runs count, in the queue too, and are given back when the runs end', async () => {
+test('the texts of unfinished runs count until the runs end, in the queue too', async () => {
   await start({ maxMediaBytes: 200, parallel: 1 });
   const note = (length: number, key?: string) =>
     service.post<RunReference>(

@@ -21,7 +21,7 @@ describe('help of a guide', () => {
     expect([stdout(), exitCode]).toEqual([guide('tests-and-recordings.md'), 0]);
   });
 
-  it('begins with the help of the command where there is one of that name', async () => {
+  it('begins with the help of the command if one has that name', async () => {
     const help = (await runInProcess(['batch', '--help'])).stdout();
     expect((await runInProcess(['help', 'batch'])).stdout()).toBe(`${help}\n${guide('batch.md')}`);
   });

@@ -22,7 +22,7 @@ test('every metric that docs/scale.md names is there', () => {
   for (const name of named) expect(source).toContain(`'${name}'`);
 });
 
-test('the simulation gives the same figures each time, and what is faster where one thing is', () => {
+test('the simulation returns the same figures each time, and faster ones if one part is faster', () => {
   const here = { instances: 1, open: 24, users: 1, processors: 2, isOneMachine: true };
   const usual = predict(REFERENCE, here);
   expect(predict(REFERENCE, here)).toEqual(usual);

@@ -133,7 +133,7 @@ describe.skipIf(!canTest())('the single executable', () => {
     expect(existsSync(path.join(root, 'node_modules/.bin/node'))).toBe(false);
   });
 
-  it('gives version, help, guides and completion as the package does, and writes nothing', async () => {
+  it('prints version, help, guides and completion like the package, and writes nothing', async () => {
     const before = stateOf(home);
     for (const args of [
       ['--version'],

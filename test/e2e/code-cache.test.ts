@@ -72,7 +72,7 @@ describe('the cache of compiled code', () => {
     expect(keep()).toBe(before);
   });
 
-  it('is made anew where another V8 made it', () => {
+  it('is compiled anew if another V8 made it', () => {
     keep();
     const [main = ''] = kept().filter(file => path.basename(file) === 'main.cjs.v8');
     const source = readFileSync(path.join(copy, 'dist/main.cjs'));

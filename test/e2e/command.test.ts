@@ -31,7 +31,7 @@ describe('the command', () => {
     expect([code, readdirSync(home)]).toEqual([0, []]);
   });
 
-  it('works at once, with a note on where', async () => {
+  it('works at once, with a note on which service it uses', async () => {
     const { stdout, stderr, code, home } = await runCommand(['run', 'hello', '-i', 'name=Ada']);
     expect([stdout, code]).toEqual([expect.stringMatching(/^.*Ada.*\n$/), 0]);
     expect(stderr).toMatch(/^.*\bprofile local\b.*\n$/);

@@ -103,7 +103,7 @@ async function scripted(
 }
 
 describe('an agent of a service elsewhere', () => {
-  it('waits for a run whose creation took too long, and is told of it while it does', async () => {
+  it('waits for a run whose creation took too long, with progress meanwhile', async () => {
     const { env } = await scripted(
       ofVersion,
       {
@@ -125,7 +125,7 @@ describe('an agent of a service elsewhere', () => {
     expect(messages.join('\n')).toContain(RUN);
   });
 
-  it('is told of an unknown input or option before anything is created, cached or not', async () => {
+  it('learns of an unknown input or option before anything is created, cached or not', async () => {
     const { service, env } = await scripted(ofVersion, {
       expect: { path: '/resources' },
       answer: success({ hash: 'h', resources: { models: [] } }),

@@ -47,7 +47,7 @@ describe('an agent on a fresh machine', () => {
     expect(content.at(-1)?.text).toMatch(/, 4 credits, \$0\.00$/);
   });
 
-  it('is told by the tool what is wrong with a call', async () => {
+  it('learns from the tool what is wrong with a call', async () => {
     const { call } = await startAgent();
     const faults: [Record<string, unknown>, string][] = [
       [{ prompt: 'hello', inputs: { nam: 'Ada' } }, 'nam'],

@@ -136,7 +136,7 @@ describe('the package', () => {
     ]);
   });
 
-  it('gives the licence of what it has bundled', () => {
+  it('contains the licences of bundled packages', () => {
     const notices = readFileSync(path.join(root, 'dist/THIRD-PARTY-NOTICES'), 'utf8');
     for (const name of ['commander', 'undici', 'kysely', 'dejavu-fonts-ttf']) {
       expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+\\nLicence: `, 'm'));

@@ -137,7 +137,7 @@ describe('a file of another tool', () => {
     expect([made.stdout, made.code]).toEqual(['sum.prompt\n', 0]);
   });
 
-  it('gives the code block that its template extracts, and streams nothing else', async () => {
+  it('prints the code block that its template extracts, and streams nothing else', async () => {
     const text = 'prompt: "Say:\\n```\\n$input\\n```\\nDone."\nextract: true\n';
     const { stdout, code } = await promptrun(['run', 'e.yaml', '-m', 'echo', '-i', 'input=x', '--quiet'], {
       'e.yaml': text,

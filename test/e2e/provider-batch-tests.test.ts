@@ -174,7 +174,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
     ]);
   });
 
-  it('is given up with exit code 6 after --timeout', async () => {
+  it('ends with exit code 6 after --timeout', async () => {
     const looked = ledger.stopAt(/^GET .*\/batches\/\w+$/, 'before');
     const clock = fastClock(50);
     const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>

@@ -150,7 +150,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     expect(again.stdout).toContain('Name: Ada');
   });
 
-  it('fails rows that have no answer, and sends them again only if it is told to', async () => {
+  it('fails rows that have no answer, and sends them again only with a flag', async () => {
     const name = ({ parameters }: { parameters: object }): string =>
       /Name: (\w+)/.exec(JSON.stringify(parameters))?.[1] ?? '';
     ledger.verdict = entry => {
@@ -226,7 +226,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     expect(ledger.batches).toHaveLength(1);
   });
 
-  it('whose results are gone stays in doubt, and is sent again only if it is told to', async () => {
+  it('whose results are gone stays in doubt, and is sent again only with a flag', async () => {
     ledger.resultsAreGone = true;
     for (const flags of [[], ['--resume', '--retry-failed']]) {
       const { code, stderr } = await batch(model, ...flags);

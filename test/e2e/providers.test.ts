@@ -216,7 +216,7 @@ it('shows text on a terminal while it is made, made harmless, and once', async (
   expect(later.stdout).toBe('Once \u001b[31mupon a time.\n');
 });
 
-it('asks for whole text with --no-stream, and where output is piped', async () => {
+it('requests the whole text with --no-stream, and if output is piped', async () => {
   const { home, env } = homeWith(tinyAt(provider.baseUrl));
   provider.reset(said('Whole'));
   const terminal = onTerminal(['run', 'ask.prompt', '--no-stream'], { home, env });

@@ -169,7 +169,7 @@ describe('the guides', () => {
     await runAll([comparison], { home });
   });
 
-  it('the services of docs/services.md are told apart by profiles as it says', async () => {
+  it('the services of docs/services.md are chosen by profiles as it says', async () => {
     const { baseUrl, key } = await serveHere();
     const commands = commandsIn(documentText('docs/services.md'));
     expect(commands).toHaveLength(5);

@@ -24,7 +24,7 @@ describe('a run on the embedded service', () => {
     expect(third.stderr).toMatch(/^error: \S*say\.prompt:\d+: /m);
   });
 
-  it('gives a picture as a file that outlives the command, and which can be saved later', async () => {
+  it('prints a picture as a file that outlives the command, and which can be saved later', async () => {
     const home = temporaryDirectory();
     const { stdout } = await runCommand(['run', 'postcard', '-i', 'place=Oslo'], { home });
     expect(stdout).toMatch(/^file:\/\/\/\S+\/media\/\S+\.png\n$/);

@@ -63,7 +63,7 @@ async function untilClosed(url: string): Promise<void> {
     .toMatch(LISTENS);
 }
 
-describe.each(['SQLite', 'PostgreSQL'])('serve on %s, told to stop', store => {
+describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
   const isShared = store === 'PostgreSQL';
   const database = async (): Promise<string | undefined> => {
     if (!isShared) return undefined;

@@ -103,7 +103,7 @@ describe('colours', () => {
     return terminal.raw();
   };
 
-  it('are there on a terminal, and forced even where it says it has none', async () => {
+  it('appear on a terminal, and if forced even on one without colours', async () => {
     expect(await list([], {})).toMatch(COLOUR);
     expect(await list([], { TERM: 'dumb', FORCE_COLOR: '1' })).toMatch(COLOUR);
   });
@@ -166,7 +166,7 @@ describe('links and pictures', () => {
     return terminal;
   };
 
-  it('link URLs where the terminal has links, and look the same everywhere', async () => {
+  it('link URLs if the terminal has links, and look the same everywhere', async () => {
     const linked = await show([], { TERM_PROGRAM: 'WezTerm' });
     const plain = await show([], {});
     expect(linked.raw()).toContain(link);
@@ -184,7 +184,7 @@ describe('links and pictures', () => {
     expect(shown.raw()).toContain(start);
   });
 
-  it('show no picture where that is turned off', async () => {
+  it('show no picture if that is turned off', async () => {
     const env = { TERM: 'xterm-kitty', KITTY_WINDOW_ID: '1' };
     const args = ['run', 'postcard', '-i', 'place=Rome', '-i', 'mood=rainy', '--save', '--no-preview'];
     const terminal = onTerminal(args, { env });

@@ -133,7 +133,7 @@ describe('run without a target on a terminal', () => {
     expect(terminal.screen()).toBe('Cancelled.');
   });
 
-  it('ends with the error where the key is refused', async () => {
+  it('ends with the error if the key is refused', async () => {
     const { env } = await serviceWithPrompt(
       {},
       {

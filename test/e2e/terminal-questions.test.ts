@@ -92,7 +92,7 @@ describe('questions on a terminal', () => {
     expect(sentInputs()).toEqual({ textInputs: { tone: 'cold' } });
   });
 
-  it('take key=value freely where the config tells nothing', async () => {
+  it('take any key=value if the config describes nothing', async () => {
     const { env, sentInputs } = await serviceWithPrompt({});
     const terminal = onTerminal(['run', VERSION_ID], { env });
     await terminal.waitFor('enter them as key=value');
@@ -109,7 +109,7 @@ describe('questions on a terminal', () => {
     expect(sentInputs()).toEqual({ textInputs: { name: 'Ada = B', a: '1', b: '2' } });
   });
 
-  it('ask for images: Tab completes, what is not an image is told at once', async () => {
+  it('ask for images: Tab completes, and other files are refused at once', async () => {
     const home = temporaryDirectory();
     await mkdir(path.join(home, 'photos'));
     await writeFile(path.join(home, 'photos/cat one.png'), PNG);
@@ -212,7 +212,7 @@ describe('questions on a terminal', () => {
     expect(sentInputs()).toBeUndefined();
   });
 
-  it('go on where the editor does not', async () => {
+  it('continue if the editor fails', async () => {
     const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {} } });
     const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, EDITOR: 'false' } });
     await terminal.waitFor('? story');

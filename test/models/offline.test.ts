@@ -22,7 +22,7 @@ describe('echo', () => {
 });
 
 describe('sandbox', () => {
-  it('waits as long as it is told', async () => {
+  it('waits for the requested time', async () => {
     const slept: number[] = [];
     const sleep = async (ms: number): Promise<void> => void slept.push(ms);
     const delays = BUILT_IN_MODELS.find(({ model }) => model === 'sandbox')?.runOptions[0]?.options ?? [];

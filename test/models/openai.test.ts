@@ -184,7 +184,7 @@ describe('a text model', () => {
     expect(provider.asked).toEqual([]);
   });
 
-  it("that can't be reached says where it was looked for", async () => {
+  it("that can't be reached names its address", async () => {
     const { outputs } = await ask({ provider: providerAt('http://127.0.0.1:9/v1', { name: 'gone' }) });
     expect(outputs[0]).toMatchObject({
       type: 'error',
@@ -305,7 +305,7 @@ describe('an image model', () => {
     });
   });
 
-  it('changes the pictures it is given', async () => {
+  it('edits the pictures of a prompt', async () => {
     provider.reset({ body: { data: [{ b64_json: picture.toString('base64') }] } });
     const template = 'Brighter: {{media url=a}}{{media url=b}}';
     await ask(model, { template, images: [png(1, 1), png(2, 2)] });

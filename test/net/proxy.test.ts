@@ -9,7 +9,7 @@ describe('the proxies of an environment', () => {
     });
   });
 
-  it('do not include HTTP_PROXY in a CGI script, where a header sets it', () => {
+  it('do not include HTTP_PROXY in a CGI script, because a header sets it', () => {
     expect(proxiesOf({ HTTP_PROXY: 'p:1', REQUEST_METHOD: 'GET' })).toEqual({});
     expect(proxiesOf({ http_proxy: 'p:1', REQUEST_METHOD: 'GET' })).toEqual({ httpProxy: 'p:1' });
   });

@@ -132,13 +132,13 @@ describe('a render past a bound ends', () => {
     );
   });
 
-  it('of time, by the clock it is given', () => {
+  it('of time, by the injected clock', () => {
     let time = 0;
     const limits = { ...RENDER_LIMITS, now: () => (time += 700) };
     expect(() => render(nested(4), ten, limits)).toThrow('rendering the prompt takes longer than 2 s');
   });
 
-  it('of its own time, of which waiting for others is no part', () => {
+  it('of its own time, without waits for others', () => {
     let [time, own] = [0, 0];
     const ownTime = (step: number) => ({
       ...RENDER_LIMITS,

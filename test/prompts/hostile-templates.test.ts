@@ -88,7 +88,7 @@ describe('a value is text', () => {
     expect(text('{{lookup l a}}', own('{"l": [1], "a": {"toString": 1}}'))).toBe('');
   });
 
-  it('of blanks as well, where layout alone would be none', () => {
+  it('of blanks too, if layout alone would be empty', () => {
     expect(messages('{{role "system"}} {{a}} {{role "user"}} \n ', { a: '\n' })).toEqual([
       { role: 'system', content: [{ text: ' \n ' }] },
     ]);

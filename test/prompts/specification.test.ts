@@ -129,7 +129,7 @@ describe('messages', () => {
     ]);
   });
 
-  it("hold earlier ones where history stands, else before the user's last", () => {
+  it("hold earlier ones in the place of history, else before the user's last", () => {
     const history = [
       { role: 'user', content: [{ text: 'Hello' }] },
       { role: 'model', content: [{ text: 'Hi!' }] },
@@ -152,7 +152,7 @@ describe('messages', () => {
     expect(preview('{{role "system"}}S{{history}}\n{{role "user"}}U').messages).toHaveLength(2);
   });
 
-  it('hold pictures, by any URL and with their type where one is given', () => {
+  it('hold pictures, by any URL and with their type if it has one', () => {
     const inputs = { photo: 'http://a/b c', kind: 'video/mp4' };
     expect(
       preview('See {{media url=photo contentType=kind}}{{media url=photo}}.', { inputs }).messages,
@@ -245,7 +245,7 @@ describe('a schema', () => {
     });
   });
 
-  it('has fields of every type, which may be null where they may be left out', () => {
+  it('has fields of every type, which may be null if they are optional', () => {
     expect(
       schemaOf('a: string, the a', 'b?: boolean', 'c: any', 'd?: any, whatever', 'e: integer', 'f: null'),
     ).toEqual(
@@ -346,7 +346,7 @@ describe('front matter', () => {
     expect(parsePromptFile(source, 'x.prompt').frontMatter).toMatchObject({ mine: 'kept', 'a.b': 1 });
   });
 
-  it('gives defaults, which inputs replace', () => {
+  it('has defaults, which inputs replace', () => {
     const source = '---\ninput:\n  default: {name: you, tags: [a]}\n---\n{{name}} {{tags.[0]}}';
     expect(text(source)).toBe('you a');
     expect(text(source, { name: 'Ada' })).toBe('Ada a');

@@ -75,7 +75,7 @@ describe('the files for containers', () => {
     expect(read(path.basename(builds[0]?.dockerfile ?? ''))).toContain('ENTRYPOINT ["promptrun"]');
   });
 
-  test('give serve only flags that it has', async () => {
+  test('pass only flags that serve has', async () => {
     const { stdout } = await runCommand(['serve', '--help']);
     const command = /^CMD (\["serve".*\])$/m.exec(read('Dockerfile'))?.[1] ?? '[]';
     const words = [

@@ -91,7 +91,7 @@ describe('refuses in the envelope, as over HTTP,', () => {
   });
 });
 
-test('ends the request of a caller that gives up, and the run continues', async () => {
+test('ends the request of a caller that leaves, and the run continues', async () => {
   const enough = new AbortController();
   const body = await creation('sandbox', {}, { delaySeconds: '130' });
   const answer = call<RunReference>('POST', '/runs', { body, signal: enough.signal });
@@ -136,7 +136,7 @@ describe('the media of a run', () => {
     expect((await media(url)).http).toBe(410);
   });
 
-  test('has a signed URL where the same store is served', async () => {
+  test('has a signed URL if the same store is served', async () => {
     await picture();
     const served = await TestService.start({ dataDir, clock });
     const { rows } = await served.data<{ rows: Run[] }>('/runs');

@@ -16,7 +16,7 @@ import { isPosix } from '../support/system.ts';
 describe("a data directory that can't be used is named, with what to do", () => {
   const refused = (dataDir: string) => startService({ dataDir, env: {} });
 
-  test("where it can't be made", async () => {
+  test("that can't be created", async () => {
     const file = temporaryDataDir();
     writeFileSync(file, '');
     const dataDir = path.join(file, 'below');
@@ -28,7 +28,7 @@ describe("a data directory that can't be used is named, with what to do", () => 
     await expect(refused('/proc/promptrun')).rejects.toThrow("/proc/promptrun can't be used: ");
   });
 
-  test('where the database is of a later time', async () => {
+  test('with a database of a later version', async () => {
     const dataDir = temporaryDataDir();
     await (await TestService.start({ dataDir })).close();
     const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
@@ -60,7 +60,7 @@ test('a store of an older version is upgraded, and a notice says so', async () =
   await again.close();
 });
 
-test('a start that a full disk ends is no service that goes on listening', async () => {
+test('a start that a full disk ends leaves no service listening', async () => {
   const dataDir = temporaryDataDir();
   await (await TestService.start({ dataDir })).close();
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));

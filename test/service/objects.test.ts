@@ -71,7 +71,7 @@ describe('media in an object store', () => {
     expect(objects.asked).toHaveLength(asked);
   });
 
-  test('are found where they were before, and removed where they have expired', async () => {
+  test('are found in their former place, and removed once they have expired', async () => {
     const dataDir = temporaryDataDir();
     const clock = new HandClock(Date.now());
     const before = await TestService.start({ dataDir, env: {} });

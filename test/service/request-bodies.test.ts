@@ -88,7 +88,7 @@ describe('the bodies of requests, over all connections', () => {
       await once(socket, 'readable');
     };
 
-    it('are counted, and refused or put off where there is no room, with nothing made twice', async () => {
+    it('are counted, and refused or postponed without room, with nothing made twice', async () => {
       const promptsDir = temporaryDirectory();
       writeFileSync(path.join(promptsDir, 'repeat.prompt'), '{{text}}'.repeat(8));
       service = await TestService.start({ maxRequestBytes: 40_000_000, promptsDir });
@@ -138,14 +138,14 @@ describe('the bodies of requests, over all connections', () => {
       expect(await create(1900)).toBe(200);
     });
 
-    it('are refused for good where they alone are more than there is room for', async () => {
+    it('are refused for good if one alone exceeds the room', async () => {
       service = await serving(2500);
       expect(await describePicture()).toMatchObject({ http: 413, status: 'PAYLOAD_TOO_LARGE_ERROR' });
       expect(await service.data('/runs')).toMatchObject({ rows: [] });
       expect(await create(1900)).toBe(200);
     });
 
-    it('are tried again later where two of them are too many at once', async () => {
+    it('are retried later if two at once are too many', async () => {
       const rest = new AbortController();
       service = await serving(1200, once(rest.signal, 'abort'));
       const first = describePicture();

@@ -58,7 +58,7 @@ describe('a directory of prompts', () => {
 });
 
 describe('models that change', () => {
-  test('change the hash, and clients with the old one are told', async () => {
+  test('change the hash, and clients with the old one are asked to refresh', async () => {
     service = await TestService.start();
     const { hash } = await service.data<Resources>('/resources');
     const headers = { 'cli-agent': hash };

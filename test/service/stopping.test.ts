@@ -41,7 +41,7 @@ test('many runs at a time cause no warning', async () => {
   expect(warnings).toEqual([]);
 });
 
-describe('a service that is told to stop', () => {
+describe('a service that is asked to stop', () => {
   test('answers a creation in flight whose run ends within the grace', async () => {
     const clock = new HandClock();
     const service = await TestService.start({ clock, graceMs: GRACE });
@@ -134,7 +134,7 @@ async function connected(service: TestService): Promise<Socket> {
   return socket;
 }
 
-describe('a request whose headers are still arriving when the service is told to stop', () => {
+describe('a request whose headers are still arriving when the service is asked to stop', () => {
   const arriving = async (service: TestService): Promise<{ socket: Socket; answer: Promise<string> }> => {
     const socket = await connected(service);
     const answer = socket.toArray().then(pieces => Buffer.concat(pieces as Buffer[]).toString());
@@ -166,7 +166,7 @@ describe('a request whose headers are still arriving when the service is told to
   });
 });
 
-describe('a service that is told to stop does not wait for', () => {
+describe('a service that is asked to stop does not wait for', () => {
   test('a connection without any request', async () => {
     const service = await TestService.start({ clock: new HandClock(), graceMs: GRACE });
     const socket = await connected(service);

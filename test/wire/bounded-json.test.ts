@@ -25,7 +25,7 @@ describe('JSON from elsewhere', () => {
     expect(() => parseBoundedJson(json, bounds)).toThrow(new JsonPastBound(message));
   });
 
-  it('is refused where it is not JSON', () => {
+  it('is refused if it is not JSON', () => {
     expect(() => parseBoundedJson('{"a": "no end', bounds)).toThrow(SyntaxError);
   });
 });
@@ -40,7 +40,7 @@ describe('what lies at a path', () => {
     expect(valueAt(json, 'constructor')).toBeUndefined();
   });
 
-  it('is nothing where the path leads nowhere, or to a value of another kind', () => {
+  it('is undefined if the path leads nowhere, or to a value of another kind', () => {
     for (const path of [
       ['a', 1, 'b'],
       ['n', 'b'],

@@ -30,12 +30,12 @@ async function requestOf(
 }
 
 describe('the request of a row', () => {
-  test("an input given for every row wins over the row's own", async () => {
+  test("an input on the command line wins over the row's own", async () => {
     const { text } = await requestOf({ text: { name: 'Ada', mood: 'sunny' } }, { text: { mood: 'rainy' } });
     expect(Object.fromEntries(text)).toEqual({ name: 'Ada', mood: 'rainy' });
   });
 
-  test('images given for every row stand before its own', async () => {
+  test("images on the command line come before the row's own", async () => {
     const shared: ImageSource = { kind: 'url', url: picture('shared'), name: 'shared' };
     const { images } = await requestOf({ images: [picture('own')] }, { images: [shared] });
     expect(images.map(image => image.kind === 'url' && image.url)).toEqual([

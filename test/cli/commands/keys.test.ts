@@ -17,7 +17,7 @@ it('creates a key, printed once, and lists it without its text', async () => {
   expect(list.stdout()).not.toContain(created.stdout().trim());
 });
 
-it('gives all of it as JSON', async () => {
+it('prints all of it as JSON', async () => {
   const within = options();
   const created = await runInProcess(['keys', 'create', '--json'], within);
   const { key, ...shown } = JSON.parse(created.stdout()) as Record<string, unknown>;

@@ -118,7 +118,7 @@ describe('prompts list', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('is an empty success if there is no prompt', async () => {
+  it('succeeds with no output if there are no prompts', async () => {
     const script = [{ expect: { path: '/prompts' }, answer: success({ rows: [], hasMore: false }) }];
     expect(await against(script, ['prompts', 'list', '--json'])).toMatchObject({
       stdout: '[]\n',
@@ -345,7 +345,7 @@ describe('run --model', () => {
     expect((await promptrun(['run', 'hello', '-i', 'name=Ada'])).stdout).toContain('Hello, Ada!');
   });
 
-  it('lists the models if there is no such model', async () => {
+  it("lists the models if the model doesn't exist", async () => {
     const { stderr, exitCode } = await machine().promptrun(['run', 'hello', '-i', 'name=Ada', '-m', 'nope']);
     expect([stderr, exitCode]).toEqual([expect.stringMatching(/^error: .*nope/m), 2]);
   });

@@ -69,7 +69,7 @@ describe('login', () => {
     expect(asked).toEqual([`API key for ${new URL(origin).host}`]);
   });
 
-  it('asks for the address where none is known, and lets a refused key be typed again', async () => {
+  it('asks for an unknown address, and lets a refused key be typed again', async () => {
     const refused: Exchange = { answer: failure(401, 'UNAUTHORIZED_ERROR', 'no such key') };
     const { origin, baseUrl } = await scriptedServiceForTest(refused, ASKED);
     const keys = ['wrong', 'the-key'];
@@ -86,7 +86,7 @@ describe('login', () => {
     expect(stderr()).toContain(`Logged in to ${baseUrl}`);
   });
 
-  it('does not ask where nothing may be asked', async () => {
+  it('does not ask if nothing may be asked', async () => {
     const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://a.test', '--no-input'], {
       terminal: { stdin: true, stderr: true },
     });

@@ -161,7 +161,7 @@ it('a run of a service that does not keep what it was created from is run again 
   expect((await against([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
 });
 
-it('a typo in an input of a rerun, and a manifest whose version is no UUID, create nothing', async () => {
+it('a typo in an input of a rerun, and a manifest whose version is not a UUID, create nothing', async () => {
   const home = temporaryDirectory();
   const request = { promptVersionId: VERSION, inputs: { textInputs: { name: 'Ada' }, imageInputs: [] } };
   const config = { textInputs: { name: {} }, imageInputs: [] };

@@ -54,7 +54,7 @@ describe('prompts get', () => {
     await against(script, ['prompt', 'get', PROMPT, '--version-id', VERSION]);
   });
 
-  it('gives programs a line for each fact and each input', async () => {
+  it('prints a line for each fact and each input for programs', async () => {
     const { stdout } = await against([answering(`/prompts/${PROMPT}`, POSTCARD)], ['prompts', 'get', PROMPT]);
     expect(stdout.split('\n')).toEqual([
       `promptId\t${PROMPT}`,
@@ -92,7 +92,7 @@ describe('prompts get', () => {
     expect(stdout).toContain(`Run it: promptrun run ${VERSION}\n`);
   });
 
-  it('gives an example that is safe to paste, and drives no terminal', async () => {
+  it("prints an example that is safe to paste and can't drive a terminal", async () => {
     const textInputs = {
       "a'; touch x; '": { required: true, enum: ['$(y)'] },
       '\u001b[2J': { required: true },
@@ -107,7 +107,7 @@ describe('prompts get', () => {
     expect(stdout).toContain(String.raw`-i 'a'\''; touch x; '\''=$(y)' -i $'\033[2J=…'`);
   });
 
-  it('says that there is no such prompt', async () => {
+  it("says that the prompt doesn't exist", async () => {
     const script = [
       { answer: failure(404, 'NOT_FOUND_ERROR', 'no such prompt') },
       { answer: failure(404, 'NOT_FOUND_ERROR', 'no such version') },

@@ -54,7 +54,7 @@ it('says that a file lacks the line before its front matter', async () => {
   ]);
 });
 
-it('gives a file without a model the setting model, else says that echo answers', async () => {
+it('uses the setting model for a file without a model, else says that echo answers', async () => {
   const within = withFiles({ 'bare.prompt': 'On tea.\n' });
   const bare = await runInProcess(['prompts', 'publish', 'bare.prompt'], within);
   expect([bare.exitCode, bare.stderr()]).toEqual([

@@ -92,7 +92,7 @@ describe('resources list', () => {
 });
 
 describe('resources refresh and status', () => {
-  it('renew, then tell hash, age and place', async () => {
+  it('refresh, then show hash, age and file', async () => {
     const service = [resources('h1')];
     const { home, stdout, service: scripted } = await against(service, ['resources', 'refresh']);
     expect(stdout).toBe('h1\t2\n');
@@ -126,7 +126,7 @@ describe('resources refresh and status', () => {
     expect(other.stdout()).toBe('null\n');
   });
 
-  it('give the whole answer as JSON', async () => {
+  it('print the whole answer as JSON', async () => {
     const { stdout } = await against([resources('h1')], ['resources', 'refresh', '--json']);
     expect(JSON.parse(stdout)).toEqual({ hash: 'h1', resources: { models: MODELS } });
   });

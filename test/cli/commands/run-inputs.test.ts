@@ -12,7 +12,7 @@ import { command, creation, PROMPT, runOf, serviceOf, start, VERSION } from './r
 const sent = (inputs: object, more: object = {}): object => ({ promptVersionId: VERSION, inputs, ...more });
 
 describe('what `run` sends', () => {
-  it('is one request for a version given by its id', async () => {
+  it('sends one request for a version id', async () => {
     const service = await serviceOf(creation(runOf(), sent({ textInputs: { name: 'Ada' } })));
     const { exitCode, stdout, stderr } = await command(service, ['run', VERSION, '-i', 'name=Ada']);
     expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
@@ -251,7 +251,7 @@ describe('inputs against the config', () => {
     answer: success({ rows: [{ ...version, slug: 'greet', configs: version.config }] }),
   };
 
-  it('are not checked for a version off a terminal, whether its config was read before or not', async () => {
+  it('are not checked for a version off a terminal, even if its config is cached', async () => {
     const home = temporaryDirectory();
     const read = { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) };
     const service = await serviceOf(creation(), read, creation());
@@ -290,7 +290,7 @@ describe('on the embedded service', () => {
   const run = (home: string, ...argv: string[]): ReturnType<typeof runInProcess> =>
     runInProcess(['run', ...argv], { home, local: localService });
 
-  it('an image that has a name may be given by it', async () => {
+  it('a named image may be passed by name', async () => {
     const home = files();
     const given = await run(home, 'two.prompt', '-i', 'photo=cat.png', '--image', 'frame=cat.png');
     expect([given.exitCode, given.stderr()]).toEqual([0, expect.any(String)]);

@@ -88,7 +88,7 @@ describe('outputs on standard output', () => {
     expect(stdout()).toBe('https://a/ b\n');
   });
 
-  it('of a failed run are given all the same', async () => {
+  it('of a failed run are printed too', async () => {
     const service = await outputsOf([text('half'), { type: 'error', data: 'broke' }], {
       runStatus: 'failed',
     });
@@ -174,7 +174,7 @@ describe('--save -', () => {
     expect([json.exitCode, terminal.exitCode]).toEqual([2, 2]);
   });
 
-  it('tells what went wrong in a failed run, and exits 5', async () => {
+  it('reports the faults of a failed run, and exits 5', async () => {
     const outputs = [{ type: 'error', data: 'broke' }];
     const { stdout, stderr, exitCode } = await command(await outputsOf(outputs, { runStatus: 'failed' }), [
       ...RUN_IT,
@@ -325,7 +325,7 @@ describe('--save', () => {
     expect(readFileSync(out)).toEqual(PICTURE);
   });
 
-  it('tells the path of each saved output in JSON', async () => {
+  it('has the path of each saved output in JSON', async () => {
     const service = await serviceWith([{ type: 'image', data: '/media/a' }], media(picture()));
     const { stdout } = await command(service, [...RUN_IT, '--save', 'x', '--query', 'outputs[0].savedTo']);
     expect(stdout()).toBe(`x/${RUN}-1.png\n`);
@@ -360,7 +360,7 @@ describe('--save', () => {
     },
   );
 
-  it('names the run where the query does not fit it', async () => {
+  it("names the run if the query doesn't fit it", async () => {
     const service = await serviceWith([text('good')]);
     const { exitCode, stdout, stderr } = await command(service, [...RUN_IT, '--query', 'length(tokens)']);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 2, stdout: '' });
@@ -389,7 +389,7 @@ describe('--save', () => {
     expect(readdirSync(home)).toEqual(['out']);
   });
 
-  it('ends in 1, with the results printed, where the directory can no longer be made', async () => {
+  it('exits 1 after printing the results if the directory can no longer be created', async () => {
     const home = temporaryDirectory();
     const service = await serviceOf({
       expect: { method: 'POST', path: '/runs' },
@@ -428,7 +428,7 @@ describe('--save', () => {
     expect(readdirSync(home).toSorted()).toEqual(['out', 'state']);
   });
 
-  it('takes the type from the bytes where the server does not say', async () => {
+  it('takes the type from the bytes if the server sends none', async () => {
     const service = await serviceWith(
       [{ type: 'image', data: '/media/a' }],
       media(picture(PICTURE, 'application/octet-stream')),

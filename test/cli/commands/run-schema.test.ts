@@ -50,7 +50,7 @@ describe('--schema', () => {
     expect(stderr()).toContain('does not match the schema at "": it is not JSON');
   });
 
-  it('tells the mismatch in one JSON line with --json', async () => {
+  it('reports the mismatch in one JSON line with --json', async () => {
     const { exitCode, stdout, stderr } = await checked('{}', SCHEMA, '--json');
     expect(exitCode).toBe(5);
     expect(JSON.parse(stdout())).toMatchObject({ runId: RUN });

@@ -58,7 +58,7 @@ async function atTerminal(
 }
 
 describe('run on a terminal', () => {
-  it('asks for what was not given, and says how to repeat it', async () => {
+  it('asks for missing inputs, and says how to repeat the run', async () => {
     const body = { promptVersionId: VERSION, inputs: { textInputs: { place: "Land's End", mood: 'rainy' } } };
     const service = await serviceOf(version(CONFIG), creation(runOf(), body));
     const { exitCode, stderr } = await atTerminal(
@@ -74,14 +74,14 @@ describe('run on a terminal', () => {
     );
   });
 
-  it('asks nothing if every input is given', async () => {
+  it('asks nothing if no input is missing', async () => {
     const service = await serviceOf(version(CONFIG), creation());
     const { stderr, asked } = await atTerminal(service, VERSION, { input: ['place=Here', 'mood=sunny'] });
     expect(asked).toEqual([]);
     expect(stderr).not.toContain('To repeat it');
   });
 
-  it('asks nothing where only optional inputs are not given', async () => {
+  it('asks nothing if only optional inputs are missing', async () => {
     const service = await serviceOf(version(CONFIG), creation());
     const { asked } = await atTerminal(service, VERSION, { input: ['place=Here'] });
     expect(asked).toEqual([]);
@@ -94,7 +94,7 @@ describe('run on a terminal', () => {
     expect(asked).toEqual(['mood']);
   });
 
-  it('refuses --ask where nobody can be asked', async () => {
+  it('refuses --ask if nobody can be asked', async () => {
     expect((await command(await serviceOf(), ['run', VERSION, '--ask'])).exitCode).toBe(2);
     expect((await command(await serviceOf(), ['run', VERSION, '--ask', '--no-input'], PERSON)).exitCode).toBe(
       2,

@@ -107,7 +107,7 @@ describe('a run that takes long', () => {
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
 
-  it('is asked for again for a minute where the service does not know the id it gave', async () => {
+  it("is requested for a minute if the service doesn't know the id that it returned", async () => {
     const gone = { ...goesNowhere };
     const service = await serviceOf(
       goesOn,
@@ -172,7 +172,7 @@ describe('a run that takes long', () => {
     expect((await command(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
   });
 
-  it('is given up after --timeout and named', async () => {
+  it('is abandoned after --timeout and named', async () => {
     const { clock, runOut } = hourglass();
     const service = await serviceOf(goesOn, running, outlasting(runOut));
     const given = await command(service, [...RUN_IT, ...HOUR], { clock });
@@ -270,7 +270,7 @@ describe('a creation that is not answered', () => {
     expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'failed' });
   });
 
-  it("is not given the run of an earlier one that the service's own fault ended", async () => {
+  it("never gets the run of an earlier creation that ended in the service's own fault", async () => {
     const home = temporaryDirectory();
     const service = await serviceOf(
       unanswered(failure(500, 'SERVER_ERROR', 'oops')),
@@ -315,7 +315,7 @@ describe('a creation that is not answered', () => {
     expect(new Set(keys)).toEqual(new Set([(journalOf(home)[0] as { id: string }).id]));
   });
 
-  it('is sent again once the look at the list tells that the service keeps keys', async () => {
+  it('is sent again once the list shows that the service keeps keys', async () => {
     const service = await serviceOf(
       unanswered('reset-after-body'),
       { ...list(), answer: supported(success({ rows: [row(RUN)], hasMore: false })) },
@@ -327,7 +327,7 @@ describe('a creation that is not answered', () => {
     expect(stderr()).not.toContain('It may be');
   });
 
-  it('names the candidates where several fit', async () => {
+  it('names the candidates if several match', async () => {
     const service = await serviceOf(unanswered('reset-after-body'), list(row(RUN), row(OTHER_RUN)));
     const { exitCode, stdout, stderr } = await command(service, RUN_IT);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
@@ -335,7 +335,7 @@ describe('a creation that is not answered', () => {
     expect(stderr()).toContain(OTHER_RUN);
   });
 
-  it('says so where none fits', async () => {
+  it('says so if none matches', async () => {
     const home = temporaryDirectory();
     const old = row(RUN, { createdAt: new Date(TEST_NOW - 60_000).toISOString() });
     const service = await serviceOf(unanswered('reset-after-body'), list(old));
@@ -554,7 +554,7 @@ describe('an id that is not a version', () => {
     expect(stderr()).toContain('error: missing inputs: name, place (USAGE_ERROR)\n');
   });
 
-  it('is an error with one line and a remedy where it is not a prompt either', async () => {
+  it('is an error of one line with a remedy if it is not a prompt either', async () => {
     const nowhere = { expect: { path: `/prompts/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') };
     const service = await serviceOf(noVersion, nowhere);
     const { exitCode, stderr } = await command(service, ['run', PROMPT]);
@@ -564,7 +564,7 @@ describe('an id that is not a version', () => {
     );
   });
 
-  it('is not asked for as a prompt where the run itself is gone', async () => {
+  it('is not requested as a prompt if the run itself is gone', async () => {
     const service = await serviceOf(goesOn, { ...goesNowhere, times: 'any' });
     expect((await command(service, RUN_IT)).exitCode).toBe(4);
   });

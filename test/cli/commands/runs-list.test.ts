@@ -46,7 +46,7 @@ function list(
 }
 
 describe('what is asked for', () => {
-  it('is 10 runs, unless told otherwise', async () => {
+  it('has 10 runs by default', async () => {
     const { stdout, exitCode } = await list([], [page({ limit: '10' }, rows(0, 2), false)]);
     expect(stdout.split('\n')).toHaveLength(3);
     expect(exitCode).toBe(0);
@@ -229,7 +229,7 @@ describe('JSON', () => {
     expect(JSON.parse(stdout)).toEqual([odd]);
   });
 
-  it('is an empty array where there is nothing', async () => {
+  it('is an empty array if there are no runs', async () => {
     expect((await list(['--json'], [page({}, [], false)])).stdout).toBe('[]\n');
   });
 

@@ -87,7 +87,7 @@ describe('runs wait', () => {
 });
 
 describe('runs save', () => {
-  it('writes the outputs and gives them', async () => {
+  it('writes the outputs and prints them', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'save', RUN, '--to', 'out'];
     const { exitCode, stdout } = await command(await serviceOf(found), args, { home });
@@ -164,7 +164,7 @@ describe('runs show', () => {
     answer: success({ rows: [row], hasMore: false }),
   };
 
-  it('gives the run with the fields of its list row', async () => {
+  it('prints the run with the fields of its list row', async () => {
     const { stdout } = await command(await serviceOf(found, list), ['runs', 'show', RUN, '--json']);
     expect(JSON.parse(stdout())).toEqual({ ...row, ...runOf() });
   });
@@ -240,7 +240,7 @@ describe('runs journal', () => {
     expect(readFileSync(path.join(home, 'state', 'journal.jsonl'), 'utf8')).not.toContain('hush');
   });
 
-  it('is an empty success where nothing was started', async () => {
+  it('succeeds with no output if nothing was started', async () => {
     const { exitCode, stdout } = await command(await serviceOf(), ['runs', 'journal', '--json']);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: '[]\n' });
   });

@@ -98,7 +98,7 @@ describe('compare', () => {
     ]);
   });
 
-  it('gives a row each as JSON, with what every run took', async () => {
+  it('prints each row as JSON, with the time and cost of every run', async () => {
     const { stdout } = await project().run([...COMPARE, '--json']);
     const rows = JSON.parse(stdout()) as { id: string; results: { target: string; credits: number }[] }[];
     expect(rows.map(({ id }) => id)).toEqual(['one', 'two']);

@@ -81,7 +81,7 @@ describe('commands and flags', () => {
     expect(flags).toEqual(expect.arrayContaining(['--modality', '--cached', '--json', '--help']));
   });
 
-  it('leaves out a flag that was given, unless it may come again', async () => {
+  it('leaves out a flag that is on the line, unless it is repeatable', async () => {
     expect(await complete(['resources', 'list', '--cached', '--ca'])).toEqual([]);
     expect(await complete(['run', 'x', '--input', 'a=b', '--inpu'])).toEqual(['--input', '--inputs']);
   });

@@ -42,7 +42,7 @@ async function ask(
 }
 
 describe('asking for texts', () => {
-  it('asks for what was not given, with description and default', async () => {
+  it('asks for each missing input, with description and default', async () => {
     const text = [
       { key: 'name', description: 'Who', required: true },
       { key: 'tone', required: false, default: 'warm' },
@@ -160,7 +160,7 @@ describe('asking for images', () => {
     ]);
   });
 
-  it('asks for one that has a name under it, also before one that was given', async () => {
+  it('asks for a named image by its name, even before one from a flag', async () => {
     const images = [{ name: 'photo' }, { name: 'frame' }];
     const frame = await openImage({ cwd } as Context, 'cat.png');
     const result = await ask({ images }, { images: [undefined, frame] }, ['photo', 'cat.png']);
@@ -174,8 +174,8 @@ describe('asking for images', () => {
   });
 });
 
-describe('a prompt that does not tell what it takes', () => {
-  it('is given pairs until an empty line, as with --input', async () => {
+describe("a prompt that doesn't describe its inputs", () => {
+  it('takes pairs until an empty line, like --input', async () => {
     await writeFile(path.join(cwd, 'story.txt'), 'Once');
     const result = await ask(
       { known: false },
@@ -189,7 +189,7 @@ describe('a prompt that does not tell what it takes', () => {
     expect(result.asked[0]).toContain('an empty line');
   });
 
-  it('is not asked for if something was given', async () => {
+  it('asks nothing if there are inputs already', async () => {
     const given = { text: new Map([['a', 'b']]) };
     expect(await ask({ known: false }, given)).toMatchObject({ text: { a: 'b' }, asked: [] });
   });

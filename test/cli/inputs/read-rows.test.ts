@@ -59,7 +59,7 @@ describe('CSV', () => {
     expect(rows.map(({ line }) => line)).toEqual([2, 4, 6]);
   });
 
-  test('image columns give images in their order, the id column the name of the row', async () => {
+  test('image columns contain images in order, the id column names the row', async () => {
     const [row] = await rowsOf('csv', 'image10,id,image,caption,image2\nten.png,first,zero.png,Hi,two.png\n');
     expect(row).toMatchObject({ id: 'first', named: true });
     expect(inputs(row)).toEqual({ caption: 'Hi', images: ['zero.png', 'two.png', 'ten.png'] });

@@ -43,7 +43,7 @@ describe('the body of a run', () => {
     expect(await parsed(EMPTY)).toEqual({ promptVersionId, inputs: {} });
   });
 
-  it('is the JSON of what was given, of the length it promises, whatever the images hold', async () => {
+  it('is the JSON of the inputs, as long as announced, whatever the images contain', async () => {
     await fc.assert(
       fc.asyncProperty(map, map, fc.array(bytes, { maxLength: 3 }), async (text, options, images) => {
         const request = { ...EMPTY, text, options, images: images.map(image) };

@@ -194,7 +194,7 @@ row 10: label fail, judge pass: no reason given
     expect(exitCode).toBe(1);
   });
 
-  it('asks again about a failed run if told to, and about no other', async () => {
+  it('repeats a failed run with --retry-failed, and no other', async () => {
     answer('yy', 'y');
     provider.reset(said('yes'), said('', { finish_reason: 'content_filter' }), said('yes'));
     const failed = await check();

@@ -27,7 +27,7 @@ async function* endless(): AsyncGenerator<Uint8Array> {
 }
 
 describe('recordings', () => {
-  it('give the same report again without a service: nothing is sent', async () => {
+  it('reproduce the report without a service: nothing is sent', async () => {
     const project = projectOf(CASES);
     const recorded = await project.run(['test', '--record', 'rec', '--json']);
     const replayed = await project.run(['test', '--replay', 'rec', '--json']);
@@ -200,7 +200,7 @@ describe('recordings', () => {
     expect(two?.equals(one ?? Buffer.alloc(0))).toBe(true);
   });
 
-  it('give fault answers and failed runs back with their exit codes', async () => {
+  it('reproduce error answers and failed runs with their exit codes', async () => {
     const failed = runOf({ runStatus: 'failed', outputs: [{ type: 'error', data: 'no' }] });
     const service = await serviceOf(creation(failed), {
       expect: { method: 'POST', path: '/runs' },
@@ -328,7 +328,7 @@ describe('recordings', () => {
     expect((await project.run([...run, '--replay', 'rec', '--query', 'tokens'])).stdout()).toBe('null\n');
   });
 
-  it.each([1.5, -1, 1e300])('hold null for tokens that are no count, such as %s', async tokens => {
+  it.each([1.5, -1, 1e300])('hold null for tokens that are not a count, such as %s', async tokens => {
     const service = await serviceOf(creation(runOf({ tokens, warnings: [1, 'a warning'] as string[] })));
     const project = new Project({});
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };

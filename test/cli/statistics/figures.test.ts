@@ -14,7 +14,7 @@ function expectInterval(interval: Interval | undefined, expected: readonly numbe
 
 const caseRuns = ([passed = 0, runs = 0]: readonly number[]): CaseRuns => ({ passed, runs });
 
-describe('figures that scipy and statsmodels give', () => {
+describe('figures of scipy and statsmodels', () => {
   it.each(figures.wilson)('Wilson: $passed of $runs', ({ passed, runs, interval }) => {
     expectInterval(wilsonInterval(passed / runs, runs), interval, 12);
   });

@@ -79,7 +79,7 @@ describe('two thousand trials of models with a known rate', () => {
     expect(1 - new Simulation(8).foundWorse(comparison)).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('give the table of gates in the guide', () => {
+  it('produce the table of gates in the guide', () => {
     const guide = readFileSync(path.join(import.meta.dirname, '../../../docs/how-sure.md'), 'utf8');
     const worse = (comparison: Comparison) =>
       `${Number((new Simulation(10).foundWorse(comparison) * 100).toFixed(1))} %`;

@@ -30,7 +30,7 @@ describe('a name that stands for nothing', () => {
     expect(stderr()).toContain(`\nDid you mean ${meant}?\n`);
   });
 
-  it('brings no hint if there is no such file', async () => {
+  it("has no hint if the file doesn't exist", async () => {
     const home = homeWithNote(NOTE);
     const { exitCode, stderr } = await runInProcess(['run', 'memo'], { home, local: localService });
     expect(exitCode).toBe(4);
@@ -38,7 +38,7 @@ describe('a name that stands for nothing', () => {
   });
 });
 
-describe('a target that is no regular file', () => {
+describe('a target that is not a regular file', () => {
   it('is called what it is if it is a directory', async () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'dir.prompt'));

@@ -85,7 +85,7 @@ describe('test of a configuration of promptfoo', () => {
     expect(readFileSync(path.join(project.home, 'promptfooconfig.yaml'), 'utf8')).toBe(CONFIG);
   });
 
-  it('gives `(?i)` the meaning that it has elsewhere', async () => {
+  it('takes `(?i)` as other languages do', async () => {
     const assertions = ['(?i)^SAY hel+o$', '(?i)[h-j]ELLO', '(?i)\\Dello\\d'].map(
       value => `{ type: regex, value: '${value}' }`,
     );
@@ -225,7 +225,7 @@ def call_api(prompt, options, context):
     expect(refused).toContain('its config names environment variables');
   });
 
-  it('are refused if the text of a variable in the prompt does not tell its kind', async () => {
+  it("are refused if a variable's text in the prompt doesn't show its kind", async () => {
     const config = KINDS['promptfooconfig.yaml'].replace('{{a}}', '{{b}}');
     const files = { ...KINDS, 'promptfooconfig.yaml': config };
     const { exitCode, stderr } = await tested(files, '--allow-commands');

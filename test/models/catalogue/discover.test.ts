@@ -193,7 +193,7 @@ describe('discovering models', () => {
     });
   });
 
-  it("gives no model the name of another provider's", async () => {
+  it("never names a model like another provider's", async () => {
     provider.reset(offering('openai/gpt-9', 'meta/llama-9'));
     const env = { OPENROUTER_API_KEY: KEY, OPENROUTER_BASE_URL: provider.baseUrl, OPENAI_API_KEY: KEY };
     const moved = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };

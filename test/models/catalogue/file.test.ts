@@ -79,7 +79,7 @@ describe('models.yaml', () => {
     expect(read(text.replaceAll('\n', '\r\n'))).toEqual(read(text));
   });
 
-  it('may leave to the name of a model whether it draws', () => {
+  it("judges by a model's name if it draws", () => {
     const text = lines(
       'models:',
       '  - {model: painter, provider: openai, id: gpt-image-1}',
@@ -151,7 +151,7 @@ describe('models.yaml', () => {
     });
   });
 
-  it('says which options are left out for good, and whether a model thinks', () => {
+  it('lists options that are always left out, and marks reasoning models', () => {
     const text = lines(
       'models:',
       '  - {model: a, modality: text, provider: openai, leaveOut: [temperature, topP], reasoning: true}',

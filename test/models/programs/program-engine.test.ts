@@ -134,7 +134,7 @@ describe('a program', () => {
     expect(message).toMatch(/^thing ended with exit code 3: x{2000}$/);
   });
 
-  it('fails with the reason in its output if standard error does not give it', async () => {
+  it('fails with the reason in its output if standard error has none', async () => {
     const fails = (printed: string, complaint = ''): string[] =>
       node(
         `process.stdout.write(${JSON.stringify(printed)}); process.stderr.write(${JSON.stringify(complaint)}); process.exitCode = 1`,

@@ -114,7 +114,7 @@ describe('OLLAMA_HOST', () => {
     },
   );
 
-  it('gives way to OLLAMA_BASE_URL', () => {
+  it('yields to OLLAMA_BASE_URL', () => {
     const env = { OLLAMA_HOST: ':1', OLLAMA_BASE_URL: 'http://127.0.0.1:2' };
     expect(providerIn(env, 'ollama').baseUrl).toBe('http://127.0.0.1:2/v1');
   });

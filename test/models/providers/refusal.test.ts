@@ -40,7 +40,7 @@ describe('a refusal', () => {
     expect(faultOf(error).more).toMatchObject({ isOverloaded: true, isRefused: true });
   });
 
-  it.each(meaning('gateway'))('of a gateway is no sign of an overloaded model: $provider', error => {
+  it.each(meaning('gateway'))("of a gateway doesn't mean that the model is overloaded: $provider", error => {
     expect(faultOf(error).more.isOverloaded).toBe(false);
   });
 

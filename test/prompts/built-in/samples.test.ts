@@ -84,7 +84,7 @@ describe("a prompt's model", () => {
     ]);
   });
 
-  it('may ignore options that are not its own, which is told unless every text model knows them', () => {
+  it('may ignore options that are not its own, with a note unless every text model knows them', () => {
     expect(found('config:', '  quality: high')).toEqual(['note 4: the model `echo` ignores `quality`']);
     expect(found('config: {temperature: 0.7, maxOutputTokens: 100, stopSequences: [END]}')).toEqual([]);
   });

@@ -164,7 +164,7 @@ describe('checking a prompt', () => {
     ]);
   });
 
-  it('tells what is merely unknown as a note', async () => {
+  it('reports what is merely unknown as a note', async () => {
     const notes = await found(
       '---',
       'modle: echo',
@@ -330,7 +330,7 @@ describe('prompts on this machine', () => {
     await expect(readPromptFile(file)).rejects.toThrow(/there is no partial/);
   });
 
-  it('tell faults of a partial in the partial', async () => {
+  it('report faults of a partial in the partial', async () => {
     const part = await write('_part.prompt', '', '{{#each}}{{/each}}');
     const file = await write('x.prompt', '{{> part}}');
     expect(await checkPromptFile(file, { models, tasks: tasksHere })).toMatchObject([

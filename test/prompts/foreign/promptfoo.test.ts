@@ -172,7 +172,7 @@ tests: [{ vars: {} }]
     expect(JSON.stringify(converted)).not.toContain('sk-secret');
   });
 
-  it('are asked where promptfoo asks them, and only keys that it sends count', async () => {
+  it('are asked at the addresses that promptfoo uses, and only keys that it sends count', async () => {
     const converted = await convert(
       `prompts: [a]
 providers:
@@ -383,7 +383,7 @@ scenarios:
     expect(casesOf(named)).toEqual([]);
   });
 
-  it('fail where promptfoo fails: variables that it renders although nothing uses them', async () => {
+  it('fail if promptfoo fails: variables that it renders although nothing uses them', async () => {
     const text = `prompts: ["{{a}}"]
 providers: [echo]
 extensions: [file://hooks.js:afterAll, file://hooks.js:beforeAll]

@@ -30,7 +30,7 @@ describe('a foreign text as a template', () => {
     ['{{!-- no comment --}}{{> none}}{{"a"}}', '{{!-- no comment --}}{{> none}}{{"a"}}'],
   ])('%j gives %j', (text, expected) => expect(rendered(text, 'V')).toBe(expected));
 
-  it('gives any text as it stands, with its placeholders filled', () => {
+  it('renders any text unchanged, with its placeholders filled in', () => {
     const unit = fc.constantFrom(
       '{',
       '{{',

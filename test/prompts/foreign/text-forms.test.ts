@@ -36,7 +36,7 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
     expect(readAs('x.md', '---\ndescription: "a"\nmodel: inherit\n---\nhi').namesModel).toBe(false);
   });
 
-  it('leaves an argument empty that is not given, and asks for the input', () => {
+  it('leaves a missing argument empty, and asks for the input', () => {
     expect(saidBy('a.md', 'One $1, two $2.', { arguments: 'x' })).toEqual(['user: One x, two .']);
     expect(() => saidBy('a.md', 'One $1.')).toThrow('arguments');
   });
@@ -151,7 +151,7 @@ describe('any other text', () => {
     expect(saidBy(file, text)).toEqual(['user: # Be brief\n\n{{#if}} \\{{x}} $x']);
   });
 
-  it('keeps a rule that is no front matter', () => {
+  it('keeps a rule that is not front matter', () => {
     expect(saidBy('a.md', 'One\n\n---\n\nTwo\n---\n')).toEqual(['user: One\n\n---\n\nTwo\n---']);
   });
 

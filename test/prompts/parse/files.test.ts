@@ -196,7 +196,7 @@ describe('a watched directory', () => {
     expect(await after(() => write('z.prompt', 'mark'))).toEqual(['z: mark']);
   });
 
-  it('offers a file that was refused again, and tells of one fault once', async () => {
+  it('offers a refused file again, and reports each fault once', async () => {
     await write('a.prompt', 'one');
     const refused = new Set(['a']);
     news = [];

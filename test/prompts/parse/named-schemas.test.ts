@@ -39,7 +39,7 @@ describe('a schema that is one word', () => {
     expect(new Set(sources).size).toBe(2);
   });
 
-  it('accepts anything if there is no such file, and says so', () => {
+  it("accepts anything if the file doesn't exist, and says so", () => {
     const { found, definition } = read({});
     expect(found).toEqual([
       '2: there is no schema `City` (City.schema.json and City.schema.yaml): anything is accepted',

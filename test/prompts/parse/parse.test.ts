@@ -85,7 +85,7 @@ describe('a prompt file', () => {
     });
   });
 
-  it('takes its inputs from the template where it has no schema', () => {
+  it('takes its inputs from the template if it has no schema', () => {
     const { textInputs, imageInputs } = parsePromptFile(
       '---\ninput:\n  default: {b: two}\n---\n{{media url=p}}{{#if a}}{{b}}{{/if}}{{@root.c}}',
       'x.prompt',

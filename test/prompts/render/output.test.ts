@@ -21,7 +21,7 @@ const person = parsePromptFile(
 const check = async (schema: JsonObject, text: string) => await checkOutput({ output: { schema } }, text);
 
 describe('an answer that is to match a schema', () => {
-  it('is given as it came where it does', async () => {
+  it('is returned unchanged if it matches', async () => {
     const text = '{"name": "Ada",  "age": null, "tags": []}\n';
     expect(await checkOutput(person, text)).toEqual({ text });
   });
@@ -52,7 +52,7 @@ describe('an answer that is to match a schema', () => {
     expect(await checkOutput(person, text)).toEqual({ text, fault: expect.stringMatching(fault) });
   });
 
-  it('may be any JSON where only the format says so, and anything where nothing does', async () => {
+  it('may be any JSON if only the format is set, and anything without a format', async () => {
     expect(await checkOutput({ output: { format: 'json' } }, '```\n1\n```')).toEqual({ text: '1' });
     expect(await checkOutput({ output: { format: 'json' } }, 'one')).toMatchObject({
       fault: expect.any(String),
@@ -94,7 +94,7 @@ describe('a schema that takes too long', () => {
     );
   });
 
-  it('is an error where it leads to itself, and fails the answer where it leads elsewhere', async () => {
+  it('is an error if it refers to itself, and fails the answer if it refers elsewhere', async () => {
     await expect(check({ allOf: [{ $ref: '#' }] }, '1')).rejects.toThrow(
       'the schema refers to itself without end',
     );

@@ -70,7 +70,7 @@ describe('a text that stands for a typed value', () => {
     );
   });
 
-  it('is its default where none is given, with its type', async () => {
+  it('is its default, with its type, if it is missing', async () => {
     const definition = prompt(
       { 'l(array)': 'integer', s: 'string', 'o?': 'integer' },
       '  default: {l: [1], s: ""}',
@@ -115,7 +115,7 @@ describe('a text that stands for a typed value', () => {
     expect(await readTextInputs(definition, { constructor: '2' })).toEqual({ constructor: 2 });
   });
 
-  it('is refused where it is nested without end, or takes its pattern too long', async () => {
+  it('is refused if it is nested without end, or takes its pattern too long', async () => {
     expect(await read('any', '['.repeat(100_000) + ']'.repeat(100_000))).toBe('any has more than 200 levels');
     const schema =
       '---\ninput:\n  schema:\n    type: object\n    required: [a]\n    properties:\n      a: {type: string, pattern: "^(a+)+$"}\n---\n{{a}}';

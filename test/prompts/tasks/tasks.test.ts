@@ -50,7 +50,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
 }
 
 describe('a task of a prompt in a process of its own', () => {
-  it('gives what it gives here, errors with their kind and their fields', async () => {
+  it('returns the same as in this process, and errors with their class and fields', async () => {
     const tasks = processes();
     const readTexts = (texts: Record<string, string>): Promise<unknown> =>
       tasks.perform({ name: 'readTexts', work: { definition: typed, texts } });
@@ -102,7 +102,7 @@ describe('a task of a prompt in a process of its own', () => {
     expect(ended.indexOf('user 2')).toBeLessThan(7);
   });
 
-  it('is given up when its run is, and when all are closed', async () => {
+  it('ends when its run is cancelled, and when all tasks are closed', async () => {
     const tasks = processes();
     const stop = new AbortController();
     const given = tasks.perform({ name: 'render', work: bomb }, { signal: stop.signal });

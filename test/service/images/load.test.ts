@@ -21,7 +21,7 @@ async function faultOf(inputs: ImageInput[], options: Partial<FetchImageOptions>
 }
 
 describe('input pictures', () => {
-  it('are decoded in order and told by their content', async () => {
+  it('are decoded in order and recognised by their content', async () => {
     const loaded = await loadImageInputs(
       [base64(png(2, 3)), base64('GIF89a\x07\0\x09\0'), base64(Buffer.from([0xff, 0xd8, 0xff, 0xe0]))],
       { signal },
@@ -63,7 +63,7 @@ describe('input pictures', () => {
     expect(await loadImageInputs([base64(large.subarray(0, 20 * 1024 * 1024))], { signal })).toHaveLength(1);
   });
 
-  it('at a URL that gives no picture are refused by its field', async () => {
+  it('at a URL without a picture are refused, naming its field', async () => {
     const open: NonNullable<FetchImageOptions['open']> = async () => ({
       status: 200,
       headers: {},
@@ -82,7 +82,7 @@ describe('input pictures', () => {
 describe('a picture in words', () => {
   const words = (bytes: Buffer, mediaType: string): string => describeImage({ bytes, mediaType });
 
-  it('tells its size', () => {
+  it('reports its size', () => {
     expect(words(png(640, 480), 'image/png')).toMatch(/^PNG image, 640 × 480 pixels, \d/);
     expect(words(Buffer.from('GIF89a\x07\0\x09\0', 'latin1'), 'image/gif')).toBe(
       'GIF image, 7 × 9 pixels, 10 bytes',

@@ -58,7 +58,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     await Promise.all([one.close(), two.close()]);
   });
 
-  test('a queued run is carried out by whichever is free, and the caller is told at once', async () => {
+  test('a queued run is carried out by whichever is free, and the caller gets the end at once', async () => {
     const database = await makeDatabase(cluster.url, 'queue');
     const busy = await start(database, { parallel: 1 });
     const { key } = busy;

@@ -45,29 +45,29 @@ describe('a damaged store is reported, with what to do, and stays unchanged', ()
     expect(existsSync(file) ? readFileSync(file) : undefined).toEqual(before);
   }
 
-  test('where the file is empty', async () => {
+  test('if the file is empty', async () => {
     truncateSync(file, 0);
     await expectRefusal('it is empty');
   });
 
-  test('where it is not a database', async () => {
+  test('if it is not a database', async () => {
     writeFileSync(file, 'not a database, '.repeat(100));
     await expectRefusal('file is not a database');
   });
 
-  test('where its end is missing', async () => {
+  test('if its end is missing', async () => {
     truncateSync(file, statSync(file).size - 3 * 4096);
     await expectRefusal('');
   });
 
-  test('where pages in its middle hold something else', async () => {
+  test('if pages in its middle hold something else', async () => {
     const bytes = readFileSync(file);
     bytes.fill(0x5a, 4096, 3 * 4096);
     writeFileSync(file, bytes);
     await expectRefusal('');
   });
 
-  test('where it is the database of another program', async () => {
+  test('if it is the database of another program', async () => {
     unlinkSync(file);
     const other = await openSqlite(file);
     other.exec('create table songs (title text); pragma user_version = 7');
@@ -75,7 +75,7 @@ describe('a damaged store is reported, with what to do, and stays unchanged', ()
     await expectRefusal('it is the database of another program');
   });
 
-  test('where only its log is left', async () => {
+  test('if only its log is left', async () => {
     unlinkSync(file);
     writeFileSync(`${file}-wal`, 'frames');
     await expectRefusal('it is missing');

@@ -37,7 +37,7 @@ describe('the URL of a database', () => {
     expect(attempt).not.toThrow(/sekret/);
   });
 
-  it('gives a host 5 s to answer, or as many as it says', () => {
+  it('waits 5 s for a host, or as long as the URL says', () => {
     expect(readDatabaseUrl('postgres://h/db').connectTimeoutMs).toBe(5000);
     expect(readDatabaseUrl('postgres://h/db?connect_timeout=2').connectTimeoutMs).toBe(2000);
   });
