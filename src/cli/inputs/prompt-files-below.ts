@@ -1,7 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { isPromptFile } from '../../prompts/parse/files.ts';
 
 const MAX_FILES = 100;
 const MAX_DIRECTORIES = 500;
@@ -11,6 +10,7 @@ const MAX_DIRECTORIES = 500;
  * enters no hidden directory. Stops at 100 files or 500 directories, because a person waits for the list.
  */
 export async function promptFilesBelow(top: string): Promise<string[]> {
+  const { isPromptFile } = await import('../../prompts/parse/files.ts');
   const files: string[] = [];
   const directories = [''];
   for (let index = 0; index < directories.length && files.length < MAX_FILES; index += 1) {
