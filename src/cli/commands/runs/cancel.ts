@@ -30,13 +30,13 @@ export async function runsCancel(
   if (wantsJson(ctx)) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
 }
 
-/** Returns true if a run had ended before it is cancelled. A run that can't be read is left to the cancellation. */
+/** Returns true if a run is known to have ended before it is cancelled: a fault of reading must not keep it running. */
 async function hasEnded({ signal }: Context, { client }: Connection, runId: string): Promise<boolean> {
   try {
     return isOver(await client.runs.get(runId, { signal }));
-  } catch (error) {
-    if (error instanceof NotFoundError) return false;
-    throw error;
+  } catch {
+    signal.throwIfAborted();
+    return false;
   }
 }
 
