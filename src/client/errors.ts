@@ -35,6 +35,8 @@ export class ServiceError extends PromptServiceError {
 interface ServiceErrorOptions {
   readonly httpStatus: number;
   readonly data?: unknown;
+  /** The fault of an answer without an envelope, which something between here and the service may have given. */
+  readonly cause?: unknown;
 }
 
 /** 400, 413, 422 or 431: the request is not valid. */

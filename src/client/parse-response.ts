@@ -180,7 +180,7 @@ function intermediaryRefusal(
     });
   }
   const status = REFUSALS[httpStatus];
-  return status === undefined ? error : errorFor(status, message, { httpStatus, retryAfterMs });
+  return status === undefined ? error : errorFor(status, message, { httpStatus, retryAfterMs, cause: error });
 }
 
 const REFUSALS: Readonly<Record<number, ErrorStatus>> = {

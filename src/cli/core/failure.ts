@@ -139,8 +139,15 @@ function hintsFor(error: PromptServiceError, situation: Situation): string[] {
 }
 
 /** Returns the hint that fits the source of the key. */
-function keyHint({ httpStatus }: UnauthorizedError, { advise, keySource, profile }: Situation): string {
-  if (httpStatus === 403) return 'The key is valid, but may not do this.';
+function keyHint(
+  { httpStatus, cause }: UnauthorizedError,
+  { advise, keySource, profile }: Situation,
+): string {
+  if (httpStatus === 403) {
+    return cause instanceof ProtocolError
+      ? 'The answer is not from the service itself: a proxy or a gateway on the way may have refused the request.'
+      : 'The key is valid, but may not do this.';
+  }
   if (keySource === 'PROMPTRUN_API_KEY') {
     return 'The key in PROMPTRUN_API_KEY was refused: set it to another one, or unset it to use a stored key.';
   }

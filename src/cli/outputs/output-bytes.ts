@@ -22,6 +22,8 @@ export async function writeOutputBytes(ctx: Context, connection: Connection, run
     }
   } catch (error) {
     ctx.signal.throwIfAborted();
+    // Standard output can't be written.
+    if (error instanceof CliError) throw error;
     throw notWritten(connection, run, error);
   }
 }

@@ -72,6 +72,13 @@ describe('what a service says', () => {
     expect((await account(refusal, '--debug')).stderr).toMatch(/^debug: ValidationError: no\n +at /m);
   });
 
+  it('is not taken for the service if a proxy on the way refuses', async () => {
+    const { exitCode, stderr } = await account({ status: 403, body: '<html>no</html>' });
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('a proxy or a gateway on the way')]);
+    expect(stderr).not.toContain('valid, but');
+    expect((await account(failure(403, 'FORBIDDEN_ERROR', 'no'))).stderr).toContain('valid, but');
+  });
+
   it('is never the key', async () => {
     const { stderr } = await account(
       failure(401, 'UNAUTHORIZED_ERROR', 'a-long-secret-key is unknown'),

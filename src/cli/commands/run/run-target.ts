@@ -1,5 +1,4 @@
 import { NotFoundError, PromptServiceError, ValidationError } from '../../../client/errors.ts';
-import { messageOf } from '../../../files/error-utils.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
@@ -10,6 +9,7 @@ import { checkInputs } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
+import { printResult } from '../../outputs/print-result.ts';
 import { outputPlan, presentRun } from '../../outputs/results.ts';
 import { latestOfPrompt } from '../../targets/target.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
@@ -88,45 +88,6 @@ async function printRunId(ctx: Context, connection: Connection, started: Started
     if (wantsJson(out)) await printValue(out, { runId, runStatus });
     else await out.io.out(`${out.io.stdout.isTerminal ? oneLine(runId) : runId}\n`);
     return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
-  });
-}
-
-/**
- * Prints the result of a run that this command created and paid for. A reader that stops early, such as `head`, is not an
- * error.
- *
- * @param print prints it to the given context
- * @throws {CliError} exit 1, naming the run, if standard output accepted nothing or is full
- */
-async function printResult(
-  ctx: Context,
-  connection: Connection,
-  runId: string,
-  print: (ctx: Context) => Promise<ExitCode>,
-): Promise<ExitCode> {
-  let wasAccepted: boolean | undefined;
-  const out: Context['io']['out'] = async data => {
-    try {
-      const taken = await ctx.io.out(data);
-      if (data.length > 0) wasAccepted ??= taken;
-      return taken;
-    } catch (error) {
-      throw notPrintedError(connection, runId, messageOf(error));
-    }
-  };
-  const exitCode = await print({ ...ctx, io: { ...ctx.io, out } });
-  if (wasAccepted === false) {
-    throw notPrintedError(connection, runId, 'standard output was closed before anything was written');
-  }
-  return exitCode;
-}
-
-function notPrintedError({ advise }: Connection, runId: string, reason: string): CliError {
-  return new CliError(`the result of run ${runId} was not printed: ${reason}`, {
-    status: 'FILE_ERROR',
-    exitCode: EXIT.fault,
-    hints: [`Get it with: ${advise('runs', 'get', runId)}`],
-    data: { runId },
   });
 }
 

@@ -13,6 +13,7 @@ import { type ImageSource, imagesHere, openImage } from '../../inputs/images/ima
 import { openImages, placeImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
+import { printResult } from '../../outputs/print-result.ts';
 import { outputPlan, presentRun } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { readVersion, resolveTarget } from '../../targets/target.ts';
@@ -51,11 +52,12 @@ export async function runsRerun(
   const request = await changedRequest(ctx, connection, former, flags);
   const startedAt = ctx.clock.now();
   const run = await createRerun(ctx, connection, request, budget);
-  if (flags.compare === true) {
+  const facts = { request, startedAt, endedAt: ctx.clock.now() };
+  return printResult(ctx, connection, run.runId, async out => {
+    if (flags.compare !== true) return presentRun(out, connection, run, planned(facts));
     const { compareWithFormer } = await import('./compare-runs.ts');
-    return await compareWithFormer(ctx, connection, former.runId, run);
-  }
-  return presentRun(ctx, connection, run, planned({ request, startedAt, endedAt: ctx.clock.now() }));
+    return compareWithFormer(out, connection, former.runId, run);
+  });
 }
 
 async function changedRequest(

@@ -13,3 +13,18 @@ it("says once why a run can't be repeated, and where its creation may still be k
       'If it was saved with --save: promptrun runs rerun ./<runId>.json\n',
   );
 });
+
+it.each([[[]], [['--json']], [['--compare']]])(
+  'names the new run if standard output does not take its result: %j',
+  async flags => {
+    const { home } = new Project({});
+    const options = { home, local: localService };
+    const first = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--json'], options);
+    const { runId } = JSON.parse(first.stdout()) as { runId: string };
+    const again = await runInProcess(['runs', 'rerun', runId, ...flags], { ...options, readerTakes: 3 });
+    expect(again.exitCode).toBe(1);
+    const [, named] = /the result of run ([\w-]+) was not printed/.exec(again.stderr()) ?? [];
+    expect(named).toMatch(/^[\da-f-]{36}$/);
+    expect(named).not.toBe(runId);
+  },
+);
