@@ -107,13 +107,20 @@ class WatchedModels {
       return `${missing}; the models are ${models.join(', ')}, and models.yaml can't be read`;
     }
     if (this.#described.brokenNames.has(name)) {
-      return `${missing}: its entry in models.yaml is invalid`;
+      const file = this.#named.brokenNames.has(name) ? 'the file of --models' : MODELS_FILE;
+      return `${missing}: its entry in ${file} is invalid`;
     }
     if (rest.length > 0) {
       if (this.#described.brokenProviders.has(providerName(prefix))) {
-        return `${missing}: the entry of the provider \`${prefix}\` in models.yaml is invalid`;
+        const file = this.#named.brokenProviders.has(providerName(prefix))
+          ? 'the file of --models'
+          : MODELS_FILE;
+        return `${missing}: the entry of the provider \`${prefix}\` in ${file} is invalid`;
       }
       const providers = this.#providers().map(({ name }) => name);
+      if (rest.every(part => part === '') && providers.includes(providerName(prefix))) {
+        return `${missing}: after ${prefix}/ comes the name of a model`;
+      }
       const meant = nearest(prefix, providers);
       const list = `providers are ${providers.join(', ')}; ${alias}`;
       const suggestion = meant === undefined ? '; the' : `; did you mean ${[meant, ...rest].join('/')}? The`;

@@ -104,6 +104,9 @@ describe('the models of the service', () => {
     expect(table?.explainMissing('opnai/gpt-9/mini')).toMatch(
       /^there is no model `opnai\/gpt-9\/mini`, and no provider `opnai`; did you mean openai\/gpt-9\/mini\? The providers are openai, /,
     );
+    expect(table?.explainMissing('gemini/')).toBe(
+      'there is no model `gemini/`: after gemini/ comes the name of a model',
+    );
   });
 
   it('are also found by their aliases', async () => {
@@ -124,6 +127,11 @@ describe('the models of the service', () => {
     expect(table?.get('short')).toBeUndefined();
     expect(table?.explainMissing('mine')).toMatch(/its entry in models\.yaml is invalid$/);
     expect(table?.get('other')).toMatchObject({ guessed: 'key' });
+
+    const modelsFile = path.join(dataDir, 'beside.yaml');
+    await writeFile(modelsFile, 'models: [{model: theirs, modality: smell, provider: openai}]');
+    table = await loadModels({ dataDir, env: {}, modelsFile, watch: false, onProblem: () => {} });
+    expect(table.explainMissing('theirs')).toMatch(/its entry in the file of --models is invalid$/);
   });
 
   it('of a provider that models.yaml describes badly are not asked elsewhere', async () => {
