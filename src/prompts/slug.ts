@@ -17,7 +17,7 @@ export function slugOf(file: string): string {
 export function slugFault(file: string): string | undefined {
   const slug = slugOf(file);
   if (!SLUG.test(slug)) {
-    return "the file's name is the slug of the prompt: use letters, digits, `-`, `_` and `.`, at most 100, a letter or digit first";
+    return "the file's name becomes the prompt's slug, so it may contain only letters, digits, `-`, `_` and `.`, at most 100, a letter or digit first: rename the file";
   }
   return isUuid(slug) ? "the file's name looks like an identifier: rename it" : undefined;
 }

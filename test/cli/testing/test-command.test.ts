@@ -385,6 +385,15 @@ cases:
     expect(JSON.parse(stdout())).toMatchObject({ properties: { cases: { type: 'array' } } });
   });
 
+  it('suggests the file whose ending was left out', async () => {
+    const project = projectOf('  - inputs: { text: a }\n');
+    const { exitCode, stderr } = await project.run(['test', 'echo']);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      'error: there is no file echo (USAGE_ERROR)\nDid you mean echo.prompt?\n',
+    ]);
+  });
+
   it('takes a judge for rubrics, whose answer must begin with yes or no', async () => {
     const project = projectOf('  - inputs: { text: a }\n    expect: [{ rubric: is polite }]\n');
     const { exitCode, stdout } = await project.run(['test', '--judge', 'echo']);

@@ -58,7 +58,11 @@ async function findNamed(
   const place = path.resolve(ctx.cwd, name);
   const stats = await stat(place).catch((error: unknown) => {
     const code = codeOf(error) ?? '';
-    throw usageError(code === 'ENOENT' ? `there is no file ${name}` : `${name} can't be read (${code})`);
+    if (code !== 'ENOENT') throw usageError(`${name} can't be read (${code})`);
+    const meant = ['.prompt', '.test.yaml']
+      .map(ending => name + ending)
+      .find(file => existsSync(path.resolve(ctx.cwd, file)));
+    throw usageError(`there is no file ${name}`, ...(meant === undefined ? [] : [`Did you mean ${meant}?`]));
   });
   if (stats.isDirectory()) return { place, isDirectory: true };
   const beside = testFileBeside(name);
