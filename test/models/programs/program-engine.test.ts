@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -103,7 +111,8 @@ describe('a program', () => {
   it('starts in the working directory, or in an empty folder that is removed afterwards', async () => {
     const script =
       'fs.writeFileSync("made", ""); console.log(JSON.stringify([process.cwd(), fs.readdirSync(".")]))';
-    expect(JSON.parse(await textOf({ program: node(script) }))).toEqual([directory, ['made']]);
+    const [own, made] = JSON.parse(await textOf({ program: node(script) })) as [string, string[]];
+    expect([realpathSync(own), made]).toEqual([realpathSync(directory), ['made']]);
     const [empty, files] = JSON.parse(await textOf({ program: node(script), folder: 'temporary' })) as [
       string,
       string[],
