@@ -4,13 +4,11 @@ import { CAP_FLAGS, MODELS_FLAG } from '../../core/shared-flags.ts';
 export const MODELS_DISCOVER = {
   path: 'models discover',
   summary: 'write the models of your endpoints to models.yaml',
-  examples: [
-    'OPENAI_API_KEY=… promptrun models discover',
-    'OPENAI_BASE_URL=http://localhost:8000/v1 promptrun models discover',
-  ],
+  examples: ['models discover', 'models discover --json'],
   notes: `Asks the providers whose keys are set (promptrun models providers lists \
 them), those that models.yaml describes, and Ollama on this machine (OLLAMA_HOST, \
-or port 11434). Existing entries of models.yaml stay unchanged.
+or port 11434). With OPENAI_BASE_URL, such as http://localhost:8000/v1, asks that address. \
+Existing entries of models.yaml stay unchanged.
 Columns when piped: provider, base URL, models added, models known before, error.`,
 } as const satisfies CommandSpec;
 
