@@ -4,7 +4,8 @@
 //   npm run verdicts <folder>
 //
 // A row that has no verdict yet gets one; promptfoo is not among our dependencies. A row has the `output` of a model, or the
-// whole `result` of a provider that is a program.
+// whole `result` of a provider that is a program. A row whose output has variables keeps its verdict, which is that of a whole
+// evaluation: an assertion alone does not fill them in.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,8 +22,12 @@ const { runAssertion } = loaded.default.assertions;
 
 const { rows } = JSON.parse(readFileSync(FILE, 'utf8'));
 const lines = [];
-for (const { pass: _, ...row } of rows) {
+for (const { pass: known, ...row } of rows) {
   const { assertion, output, result = { output }, vars, metadata = {} } = row;
+  if (known !== undefined && output?.includes('{{')) {
+    lines.push(`    ${JSON.stringify({ ...row, pass: known })}`);
+    continue;
+  }
   const prompt = output ?? '';
   const test = { vars: { output, ...vars }, metadata, options: {} };
   const { pass } = await runAssertion({ prompt, assertion, test, providerResponse: result });

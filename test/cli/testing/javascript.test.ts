@@ -60,7 +60,10 @@ describe('an expectation that is JavaScript', () => {
     ['{ javascript: "file://gone.js" }', 'echo.test.yaml:4: javascript: '],
     ['{ javascript: "file://../check.js" }', 'lies outside the folder'],
     ['{ javascript: "file://fs.js" }', 'it runs a command of its own'],
-    ['{ transform: "file://fs.js", contains: n }', 'fs.js imports something, which only a check may do'],
+    [
+      '{ transform: "file://fs.js", contains: n }',
+      'fs.js imports something or uses what only Node has, which only a check may do',
+    ],
     ['{ javascript: "file://check.py" }', 'is not a JavaScript file'],
     ['{ contains: n, threshold: 1 }', 'threshold needs an expectation with a score: javascript'],
   ])('is refused before anything is sent: %s', async (expectation, told) => {

@@ -592,6 +592,29 @@ describe('what promptfoo does to values', () => {
     expect(casesOf(converted)[0]?.expect).toEqual([expectation]);
   });
 
+  it.each([
+    'Intl.DateTimeFormat().format()',
+    'process.env.X',
+    'output.localeCompare("b")',
+    'new URL(output)',
+  ])('starts Node for javascript that only Node can run: %s', async value => {
+    const text = JSON.stringify({
+      prompts: ['a'],
+      providers: ['echo'],
+      tests: [{ assert: [{ type: 'javascript', value }] }],
+    });
+    const refused = await convert(text, { isForTest: true });
+    expect(notesOf(refused)).toEqual([
+      'in/promptfooconfig.yaml:1: the assertion `javascript` runs a program, which runs only with --allow-commands',
+    ]);
+    expect(casesOf(await convert(text, { isForTest: true, allowCommands: true }))).toEqual([
+      { name: 'case 1', expect: [{ javascript: value }] },
+    ]);
+    expect(notesOf(await convert(text))).toEqual([
+      expect.stringMatching(/`javascript` uses `\w+`, which its engine does not have$/u),
+    ]);
+  });
+
   it('leaves out an empty contains, and names it', async () => {
     const converted = await convert(`${PROMPT}  - assert: [{ type: contains, value: "" }]\n`);
     expect([casesOf(converted)[0]?.expect, notesOf(converted)]).toEqual([

@@ -15,7 +15,7 @@ export interface JavaScript {
   readonly isFile: boolean;
   /** The name of the exported function; default: the only export. */
   readonly exported?: string;
-  /** The file's place, absolute, if it imports something: it is run by Node then. */
+  /** The file's place, absolute, if only Node can run it. */
   readonly file?: string;
   /** The value that the code sees as `context.config`. */
   readonly config?: JsonValue;
@@ -73,7 +73,7 @@ function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): Ja
   vm.setProp(vm.global, 'given', given);
   given.dispose();
   const { output, context } = { output: 'given.output', context: 'given.context' };
-  const prepared = vm.evalCode('given = JSON.parse(given); undefined');
+  const prepared = vm.evalCode(`given = JSON.parse(given);${GLOBALS}`);
   if (prepared.error) return scriptFault(vm, prepared.error);
   prepared.value.dispose();
   const callable = script.isFile ? exportedBy(vm, script) : compileCode(vm, script.code);
@@ -84,6 +84,17 @@ function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): Ja
   if (result.error) return scriptFault(vm, result.error);
   return settled(vm, result.value);
 }
+
+/** Globals that code expects of every engine: a console that prints nothing, copies of data, and small tasks. */
+const GLOBALS = `
+console = Object.fromEntries(
+  ['log', 'info', 'warn', 'error', 'debug', 'trace', 'table', 'dir', 'group', 'groupEnd', 'time', 'timeEnd', 'assert'].map(
+    name => [name, () => undefined],
+  ),
+);
+structuredClone = value => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+queueMicrotask = task => void Promise.resolve().then(task);
+undefined`;
 
 type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
 

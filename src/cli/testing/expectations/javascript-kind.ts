@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isJsonList, type JsonValue, ownValue } from '../../../files/json.ts';
-import { NODE_LOAD } from '../../../files/node-load.ts';
+import { NODE_LOAD, needsNode, usedOfNode } from '../../../files/node-load.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
@@ -21,6 +21,8 @@ interface Scoring {
   readonly threshold: number | undefined;
   /** True to treat results as promptfoo does: they need all of {pass, score, reason}, and only `pass` counts. */
   readonly isAsPromptfoo: boolean;
+  /** True for code of a configuration of promptfoo that uses what only Node has. */
+  readonly isForNode: boolean;
 }
 
 /** Code that accepts an answer with true, a score, or `{pass, score, reason}`. */
@@ -34,21 +36,29 @@ export const javascript = expectationKind<Scoring>({
     written: textIn(value, key),
     threshold,
     isAsPromptfoo,
+    isForNode: isAsPromptfoo && !isFileName(value) && usedOfNode(textIn(value, key)) !== undefined,
   }),
   text: ({ written }) => quotedExcerpt(written.trim().replace(/\s+/gu, ' ')),
   unmet: async (scoring, answer) => {
-    if (scoring.script.file !== undefined) return await unmetByNode(scoring, scoring.script.file, answer);
+    if (startsNode(scoring)) return await unmetByNode(scoring, answer);
     const result = await answer.javascript(scoring.script, answer.value);
     const fault = resultFault(result, scoring);
     return fault === undefined ? undefined : { message: fault, actual: answer.text };
   },
-  held: ({ script }) => ({ ...(script.file !== undefined && { isProgram: true }) }),
+  held: scoring => ({ ...(startsNode(scoring) && { isProgram: true }) }),
 });
 
-/** Runs a file with imports in Node, which exits with 1 if the answer does not pass and with 2 if the check fails. */
+function startsNode({ script, isForNode }: Scoring): boolean {
+  return script.file !== undefined || isForNode;
+}
+
+function isFileName(value: YamlValue): boolean {
+  return value.scalar?.startsWith('file://') === true;
+}
+
+/** Runs code in Node, which exits with 1 if the answer does not pass and with 2 if the check fails. */
 async function unmetByNode(
   { script, written, threshold, isAsPromptfoo }: Scoring,
-  file: string,
   answer: CheckedAnswer,
 ): Promise<Unmet | undefined> {
   const context = {
@@ -56,7 +66,11 @@ async function unmetByNode(
     ...(script.config !== undefined && { config: script.config }),
   };
   const about = JSON.stringify({ output: answer.value, context, isAsPromptfoo, threshold });
-  const argv = ['node', '-e', NODE_CHECK, file, script.exported ?? '', about] as const;
+  const { file, exported = '', code } = script;
+  const argv =
+    file === undefined
+      ? (['node', '-e', NODE_CODE, code, about] as const)
+      : (['node', '-e', NODE_CHECK, file, exported, about] as const);
   const failure = await answer.command(argv, answer.text);
   if (failure === undefined) return undefined;
   const message = `${quotedExcerpt(written)}: ${failure.printed.trim() || failure.end}`;
@@ -64,9 +78,8 @@ async function unmetByNode(
   throw new BrokenCheck(message);
 }
 
-const NODE_CHECK = `
-const self = require('node:process');
-const [file, name, text] = self.argv.slice(1);${NODE_LOAD}
+/** Code for `node -e` that ends with the verdict of a function, called `verdictOf`. */
+const NODE_VERDICT = `
 const { output, context, threshold, isAsPromptfoo } = JSON.parse(text);
 const { writeSync } = require('node:fs');
 const end = (code, why) => {
@@ -74,11 +87,8 @@ const end = (code, why) => {
   self.exit(code);
 };
 globalThis.console = { ...console, log: (...all) => writeSync(2, all.join(' ') + '\\n') };
-(async () => {
-  const loaded = await load(file);
-  const all = loaded.default?.default ?? loaded.default ?? loaded;
-  const check = name === '' ? all : (loaded[name] ?? all[name]);
-  const result = await check(output, context);
+const verdictOf = async check => {
+  const result = await check(output, context, self);
   if (typeof result === 'boolean') return end(result ? 0 : 1, result ? '' : 'gives false');
   if (typeof result === 'number') {
     return end((threshold === undefined ? result > 0 : result >= threshold) ? 0 : 1, 'gives ' + result);
@@ -90,6 +100,28 @@ globalThis.console = { ...console, log: (...all) => writeSync(2, all.join(' ') +
     return end(pass && isEnough ? 0 : 1, String(reason ?? (pass ? 'gives ' + score : 'gives false')));
   }
   end(2, 'it must give true or false, a score, or {pass, score, reason}');
+};`;
+
+const NODE_CHECK = `
+const self = require('node:process');
+const [file, name, text] = self.argv.slice(1);${NODE_LOAD}${NODE_VERDICT}
+(async () => {
+  const loaded = await load(file);
+  const all = loaded.default?.default ?? loaded.default ?? loaded;
+  await verdictOf(name === '' ? all : (loaded[name] ?? all[name]));
+})().catch(error => end(2, String(error?.message ?? error)));`.trim();
+
+/** Runs an expression or the body of a function, which promptfoo gives `process.mainModule.require`. */
+const NODE_CODE = `
+const self = require('node:process');
+const [code, text] = self.argv.slice(1);${NODE_VERDICT}
+self.mainModule = { require, exports: {} };
+for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
+(async () => {
+  const line = code.trim();
+  const declares = !code.includes('\\n') && /^(?:const|let|var)\\s/.test(line);
+  const body = code.includes('\\n') ? code : declares ? 'return eval(' + JSON.stringify(line) + ')' : 'return ' + line;
+  await verdictOf(new Function('output', 'context', 'process', body));
 })().catch(error => end(2, String(error?.message ?? error)));`.trim();
 
 function resultFault(
@@ -140,18 +172,16 @@ export async function readScript(
     checkNamedFile(ctx, name);
     const code = await readTextFile(path.resolve(ctx.cwd, name), ctx.cwd, key);
     const named = exported !== undefined && { exported };
-    if (!IMPORTS.test(code) && !/ts$/iu.test(name)) return { code, isFile: true, ...named };
+    if (!needsNode(code) && !/ts$/iu.test(name)) return { code, isFile: true, ...named };
     if (key !== 'transform') return { code, isFile: true, ...named, file: path.resolve(ctx.cwd, name) };
     const what = /ts$/iu.test(name)
       ? 'is TypeScript, which only a check may be'
-      : 'imports something, which only a check may do';
+      : 'imports something or uses what only Node has, which only a check may do';
     throw faultIn(value, `${key}: ${name} ${what}`);
   } catch (error) {
     throw atValue(value, error, text => `${key}: ${text}`);
   }
 }
-
-const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
 
 /** Returns the transformed answer, or the reason that the transform failed. */
 export async function transformed(

@@ -1,5 +1,6 @@
 import { FileFault } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue, textOrNothing } from '../../../files/json.ts';
+import { needsNode, usedOfNode } from '../../../files/node-load.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED_NOTE } from '../converted.ts';
@@ -151,9 +152,6 @@ export function assertionInCell(cell: string, at: Located): Assertion {
   };
 }
 
-/** Matches imports, which a JavaScript file run by Node has. */
-const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
-
 const PROGRAMS = ['python', 'ruby'];
 const WITHOUT_EQUIVALENT = [
   'similar',
@@ -179,8 +177,9 @@ export function expectationsOf(
 ): JsonObject[] | undefined {
   const { at, type, transform, judge } = assertion;
   const positive = positiveType(type);
-  if (positive === 'javascript' && PROCESS.test(textOrNothing(assertion.value))) {
-    conversion.note(at, `the assertion \`${type}\` uses \`process\`, which its engine does not have`);
+  const used = positive === 'javascript' ? usedOfNode(textOrNothing(assertion.value)) : undefined;
+  if (used !== undefined && !conversion.isForTest) {
+    conversion.note(at, `the assertion \`${type}\` uses \`${used}\`, which its engine does not have`);
     return undefined;
   }
   const [, typed] = /^file:\/\/(.*\.[cm]?ts)(?::\w+)?$/u.exec(textOrNothing(assertion.value)) ?? [];
@@ -223,9 +222,6 @@ function readJsonSchema(value: JsonValue | undefined): JsonObject | undefined | 
     throw error;
   }
 }
-
-/** Matches the use of Node's process, which code in a configuration has in promptfoo. */
-const PROCESS = /\bprocess\.(?:env|mainModule|cwd|argv|platform|version)/u;
 
 /** Converts an assertion as if its type had no `not-`; undefined with a note if it has no equivalent. */
 function convertAssertion(
@@ -280,12 +276,13 @@ function noteType(at: Located, type: string, conversion: Conversion): void {
   conversion.note(at, `the assertion \`${type}\` has no equivalent${way}`);
 }
 
-/** Returns true if an assertion starts a program: `python`, or a JavaScript file with imports. */
+/** Returns true if an assertion starts a program: `python`, or JavaScript that needs Node. */
 function startsProgram({ at, value }: Assertion, type: string, conversion: Conversion): boolean {
   if (type === 'python') return true;
   const [, file] = /^file:\/\/(.*?\.[cm]?[jt]s)(?::\w+)?$/u.exec(textOrNothing(value)) ?? [];
-  if (type !== 'javascript' || file === undefined) return false;
-  return file.endsWith('ts') || IMPORTS.test(conversion.read(file, at).text);
+  if (type !== 'javascript') return false;
+  if (file === undefined) return usedOfNode(textOrNothing(value)) !== undefined;
+  return file.endsWith('ts') || needsNode(conversion.read(file, at).text);
 }
 
 /** Returns the program that checks an answer like `python`. It negates the verdict itself, because errors never pass. */

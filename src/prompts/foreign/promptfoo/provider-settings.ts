@@ -165,7 +165,7 @@ const SENDS_DEFAULTS =
 const THINKS = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5)/u;
 /** Matches the deployments of Azure that promptfoo takes for reasoning models. */
 const AZURE_THINKS =
-  /^(?:o[134]|gpt-5)|-(?:o[134]|gpt-5)|deepseek[-_]r1|phi-4-(?:mini-)?reasoning|mai-(?:thinking|ds-r1|reasoning)|grok.*reasoning/iu;
+  /^(?:o[134]|gpt-5)|-(?:o[134]|gpt-5)|deepseek[-_]r1|phi-4-(?:mini-)?reasoning|mai-(?:thinking|ds-r1|reasoning)|^grok-.{0,99}reasoning/iu;
 /** Its defaults for them in Chat Completions. */
 const AZURE_REASONING: JsonObject = { reasoningEffort: 'medium', maxOutputTokens: 1024 };
 /** Messages refuses a temperature for these. */
@@ -190,7 +190,7 @@ function isUnsent(id: string, key: string): boolean {
   const azure = azureDeployment(id);
   const isReasoning = azure ? AZURE_THINKS.test(azure.deployment) : THINKS.test(id);
   if (azure && key === 'temperature') return isReasoning;
-  if (!/^openai:/u.test(id) || !TOKEN_KEYS.includes(key)) return false;
+  if (!id.startsWith('openai:') || !TOKEN_KEYS.includes(key)) return false;
   if (id.startsWith('openai:responses:')) return key !== 'max_output_tokens';
   return key !== (isReasoning ? 'max_completion_tokens' : 'max_tokens');
 }
