@@ -198,8 +198,8 @@ function serviceErrorOf(
   const text = message ?? `the service answered with HTTP ${httpStatus}`;
   const options = { httpStatus, data, retryAfterMs };
   const runId = runIdIn(data);
-  const goesOn = method === 'POST' && runId !== undefined && effectiveStatus(status, httpStatus) === 504;
-  return goesOn
+  const isRunning = method === 'POST' && runId !== undefined && effectiveStatus(status, httpStatus) === 504;
+  return isRunning
     ? new GatewayTimeoutError(status, text, { ...options, runId })
     : errorFor(status, text, options);
 }

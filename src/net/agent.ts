@@ -35,7 +35,7 @@ export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
     import('undici/lib/core/connect.js'),
   ]);
   const connect = connector({ ...tls, ...(lookup && { lookup }) });
-  return new Agent({ ...keepAlive, connect: endedBy(signal, connect) });
+  return new Agent({ ...keepAlive, connect: abortableConnector(signal, connect) });
 }
 
 async function tunnelAgent(
@@ -49,7 +49,7 @@ async function tunnelAgent(
     import('undici/lib/api/api-connect.js'),
   ]);
   const clientFactory = (_: URL, { connect }: { readonly connect?: Connector }): Dispatcher => {
-    const pool = new Pool(proxy.origin, connect && { connect: endedBy(signal, connect) });
+    const pool = new Pool(proxy.origin, connect && { connect: abortableConnector(signal, connect) });
     // undici itself would retry forever if the proxy closes the connection, and hides the proxy's answer.
     const open = (target: TunnelOptions): Promise<Dispatcher.ConnectData> =>
       opened(proxy, openTunnel.call(pool, { ...target, headersTimeout: tls.timeout }));
@@ -80,7 +80,7 @@ async function opened(proxy: URL, tunnel: Promise<Dispatcher.ConnectData>): Prom
 }
 
 /** Wraps a connector so that `signal` also ends connections that are being made, which undici doesn't do. */
-function endedBy(signal: AbortSignal | undefined, connect: Connector): Connector {
+function abortableConnector(signal: AbortSignal | undefined, connect: Connector): Connector {
   if (!signal) return connect;
   return (target, callback) => {
     const socket = connect(target, callback);

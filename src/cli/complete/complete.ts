@@ -61,7 +61,7 @@ function decodeWords(text: string): string[] {
  */
 export function forBash(candidates: readonly Candidate[], line: BashLine): string[] {
   const [only, another] = candidates;
-  if (only !== undefined && another === undefined && !only.goesOn && line.quote === '') {
+  if (only !== undefined && another === undefined && !only.isPartial && line.quote === '') {
     return [`${bashText(only, line)} `];
   }
   return candidates.map(candidate => bashText(candidate, line));
@@ -75,7 +75,7 @@ export function forFish(candidates: readonly Candidate[]): string[] {
 /** Returns lines as for fish, with a first field that says if a space may follow. */
 export function forZsh(candidates: readonly Candidate[]): string[] {
   return candidates.map(
-    candidate => `${candidate.goesOn ? 'open' : 'done'}\t${forFish([candidate])[0] ?? ''}`,
+    candidate => `${candidate.isPartial ? 'open' : 'done'}\t${forFish([candidate])[0] ?? ''}`,
   );
 }
 

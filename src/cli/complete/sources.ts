@@ -14,7 +14,7 @@ export interface Candidate {
   readonly value: string;
   readonly description?: string;
   /** True if the word continues, as after `key=` or a directory: no space is added. */
-  readonly goesOn?: boolean;
+  readonly isPartial?: boolean;
 }
 
 /** The input of a source. */
@@ -46,7 +46,7 @@ const filesNamed =
   ({ ctx: { cwd, env }, typed }) =>
     pathsFrom(typed, { cwd, home: homeDirectory(env) }, name => form.test(name)).map(value => ({
       value,
-      goesOn: value.endsWith('/'),
+      isPartial: value.endsWith('/'),
     }));
 
 const files = filesNamed(/./u);
@@ -212,5 +212,5 @@ function keysLeft(
   const taken = (call.flagValues.get(flag) ?? []).map(pair => splitPair(pair)[0]);
   return [...keys]
     .filter(([key]) => !key.includes('=') && !taken.includes(key))
-    .map(([key, description = '']) => ({ value: `${key}=`, description, goesOn: true }));
+    .map(([key, description = '']) => ({ value: `${key}=`, description, isPartial: true }));
 }

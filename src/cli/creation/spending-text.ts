@@ -21,7 +21,7 @@ export function spendingText(totals: Totals, withCredits = hasPaidCredits(totals
     const amounts = sumsText(own, { isHere: true, withCredits });
     return `  ${model}: ${[...(counts === null ? [] : [counts]), ...amounts].join(', ')}`;
   });
-  const taken = `${counted(tokens, 'token')}${unknown(tokensUnknown)}`;
+  const taken = `${counted(tokens, 'token')}${unknownText(tokensUnknown)}`;
   return [
     `${counted(sums.runs, 'run')} took ${[taken, ...sumsText(sums, { isHere: models.length > 0, withCredits })].join(', ')}`,
     ...lines,
@@ -36,14 +36,16 @@ function sumsText(
   { isHere, withCredits }: { readonly isHere: boolean; readonly withCredits: boolean },
 ): string[] {
   return [
-    ...(taken === null || !withCredits ? [] : [`${creditsText(credits(taken))}${unknown(creditsUnknown)}`]),
-    ...(cost === null ? [] : [`${dollarsText(cost, estimated)}${unknown(costUnknown)}`]),
+    ...(taken === null || !withCredits
+      ? []
+      : [`${creditsText(credits(taken))}${unknownText(creditsUnknown)}`]),
+    ...(cost === null ? [] : [`${dollarsText(cost, estimated)}${unknownText(costUnknown)}`]),
     ...(taken === null && creditsUnknown === runs && withCredits ? ['credits unknown'] : []),
     ...(cost === null && isHere ? ['cost unknown'] : []),
   ];
 }
 
-function unknown(runs: number): string {
+function unknownText(runs: number): string {
   return runs === 0 ? '' : ` (unknown for ${runs})`;
 }
 

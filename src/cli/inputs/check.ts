@@ -22,7 +22,7 @@ export function inputFault(
   unchecked: readonly string[] = UNCHECKED,
 ): CliError | undefined {
   return (
-    suppliedInputFault(fields, inputs, unchecked) ?? (fields.known ? missing(fields, inputs) : undefined)
+    suppliedInputFault(fields, inputs, unchecked) ?? (fields.known ? missingInput(fields, inputs) : undefined)
   );
 }
 
@@ -91,7 +91,7 @@ function wrongChoice(
   return undefined;
 }
 
-function missing(fields: InputFields, { text, images }: Inputs): CliError | undefined {
+function missingInput(fields: InputFields, { text, images }: Inputs): CliError | undefined {
   const texts = fields.text.filter(({ key, required }) => required && !text.has(key));
   const pictures = fields.images.flatMap((field, index) =>
     images[index] === undefined ? [{ field, at: index }] : [],
@@ -108,7 +108,7 @@ function missing(fields: InputFields, { text, images }: Inputs): CliError | unde
     ),
     ...byName,
     ...(pictures.length > byName.length
-      ? [`The prompt takes ${count(fields.images.length)}: --image <file>`]
+      ? [`The prompt takes ${countText(fields.images.length)}: --image <file>`]
       : []),
   );
 }
@@ -117,9 +117,9 @@ function tooManyImages(fields: InputFields, { images }: Inputs): CliError | unde
   const wanted = fields.images.length;
   // A config without images may only omit them, so the service decides.
   if (wanted === 0 || images.length <= wanted) return undefined;
-  return usageError(`the prompt takes ${count(wanted)}, not ${images.length}`);
+  return usageError(`the prompt takes ${countText(wanted)}, not ${images.length}`);
 }
 
-function count(images: number): string {
+function countText(images: number): string {
   return images === 1 ? 'one image' : `${images} images`;
 }

@@ -7,21 +7,21 @@ import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../errors.ts';
 
 /**
- * Reads the exact text of a file. Refuses a file that is missing, not valid UTF-8 or larger than `most` bytes, and names
+ * Reads the exact text of a file. Refuses a file that is missing, not valid UTF-8 or larger than `maxBytes` bytes, and names
  * the flag.
  */
 export async function readTextFile(
   file: string,
   cwd: string,
   flag: string,
-  most = Number.POSITIVE_INFINITY,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<string> {
   if (file === '')
     throw usageError(`${flag} names no file after the @`, 'Write @@ for a value that starts with @.');
   const place = path.resolve(cwd, file);
   try {
-    if (Number.isFinite(most) && (await stat(place)).size > most) {
-      throw usageError(`${flag}: ${file} is larger than ${most / 1024 / 1024} MiB`);
+    if (Number.isFinite(maxBytes) && (await stat(place)).size > maxBytes) {
+      throw usageError(`${flag}: ${file} is larger than ${maxBytes / 1024 / 1024} MiB`);
     }
     return decodeUtf8(await readFile(place), `${flag}: ${file}`);
   } catch (error) {

@@ -22,40 +22,44 @@ export async function mediaOf(
 ): Promise<Map<string, MediaContent>> {
   const media = new Map<string, MediaContent>();
   for (const { data: url } of runs.flatMap(({ outputs }) => outputs.filter(isMedia))) {
-    const content = await fetched(client, url, options).catch(() => undefined);
+    const content = await fetchMedia(client, url, options).catch(() => undefined);
     options.signal.throwIfAborted();
     if (content !== undefined) media.set(url, content);
   }
   return media;
 }
 
-async function fetched(
+async function fetchMedia(
   client: Connection['client'],
   url: string,
   { forPage, signal }: { readonly forPage: boolean; readonly signal: AbortSignal },
 ): Promise<MediaContent> {
   const hash = createHash('sha256');
-  const bytes = await readMedia(client, url, { most: forPage ? MAX_PAGE_MEDIA_BYTES : 0, signal, hash });
+  const bytes = await readMedia(client, url, { maxBytes: forPage ? MAX_PAGE_MEDIA_BYTES : 0, signal, hash });
   const dataUrl = forPage && bytes !== undefined ? await mediaDataUrl(bytes) : undefined;
   return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
 }
 
-/** Reads a medium into `hash` and returns its bytes; undefined if there are more than `most`. */
+/** Reads a medium into `hash` and returns its bytes; undefined if there are more than `maxBytes`. */
 export async function readMedia(
   client: Connection['client'],
   url: string,
-  { most, signal, hash }: { readonly most: number; readonly signal: AbortSignal; readonly hash?: Hash },
+  {
+    maxBytes,
+    signal,
+    hash,
+  }: { readonly maxBytes: number; readonly signal: AbortSignal; readonly hash?: Hash },
 ): Promise<Buffer | undefined> {
   const { body } = await client.download(url, { signal });
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size <= most) chunks.push(chunk);
+    if (size <= maxBytes) chunks.push(chunk);
     else if (hash === undefined) return undefined;
     hash?.update(chunk);
   }
-  return size <= most ? Buffer.concat(chunks) : undefined;
+  return size <= maxBytes ? Buffer.concat(chunks) : undefined;
 }
 
 /** Returns a saved file as a `data:` URL; undefined if it is not a picture or video, or too large for a page. */
@@ -70,10 +74,10 @@ export async function fileDataUrl(file: string): Promise<string | undefined> {
 async function mediaDataUrl(bytes: Buffer): Promise<string | undefined> {
   const { fileTypeFromBuffer } = await import('file-type');
   const { mime = '' } = (await fileTypeFromBuffer(bytes)) ?? {};
-  return SHOWN.has(mime) ? `data:${mime};base64,${bytes.toString('base64')}` : undefined;
+  return SHOWN_TYPES.has(mime) ? `data:${mime};base64,${bytes.toString('base64')}` : undefined;
 }
 
-const SHOWN = new Set([
+const SHOWN_TYPES = new Set([
   'image/png',
   'image/jpeg',
   'image/webp',

@@ -11,7 +11,7 @@ export type Pages<T, R = void> = AsyncGenerator<readonly T[], R>;
 
 interface PagesForm<T> extends ListForm<T> {
   /** The plural noun of the rows, for messages. */
-  readonly of: string;
+  readonly noun: string;
   /** True for one JSON row per line; default false. */
   readonly ndjson?: boolean | undefined;
 }
@@ -30,7 +30,7 @@ export async function presentPages<T, R>(
   const { ndjson = false, cells = plainCells(form.columns) } = form;
   if (ndjson) return await writeRows(ctx, pages, row => jsonLine(ctx, row));
   if (ctx.globals.query === undefined) {
-    if (wantsJson(ctx)) return await writeArray(ctx, pages, form.of);
+    if (wantsJson(ctx)) return await writeArray(ctx, pages, form.noun);
     if (!ctx.io.stdout.isTerminal) return await writeRows(ctx, pages, row => plainRow(cells(row)));
   }
   return await showWhole(ctx, pages, form);
@@ -51,9 +51,9 @@ async function writeRows<T, R>(
 }
 
 /** Writes one JSON array. It stays open if a page fails. */
-async function writeArray<T, R>(ctx: Context, pages: Pages<T, R>, of: string): Promise<R | undefined> {
+async function writeArray<T, R>(ctx: Context, pages: Pages<T, R>, noun: string): Promise<R | undefined> {
   const { isTerminal } = ctx.io.stdout;
-  let page = await withSpinner(ctx, `asking for the ${of}`, pages.next());
+  let page = await withSpinner(ctx, `asking for the ${noun}`, pages.next());
   let before = '[\n';
   for (; page.done !== true; page = await pages.next()) {
     for (const row of page.value) {
@@ -67,16 +67,16 @@ async function writeArray<T, R>(ctx: Context, pages: Pages<T, R>, of: string): P
 }
 
 async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm<T>): Promise<R> {
-  const { columns, of, nothing } = form;
-  const asking = `asking for the ${of}`;
+  const { columns, noun, nothing } = form;
+  const asking = `asking for the ${noun}`;
   if (wantsJson(ctx)) {
-    const buffer = rowBuffer<T>(of, '--query');
+    const buffer = rowBuffer<T>(noun, '--query');
     const value = await withSpinner(ctx, asking, collectRows(pages, buffer.add));
     await printValue(ctx, buffer.rows);
     return value;
   }
   // Keeps only the cells, because a row may hold far more.
-  const buffer = rowBuffer<Cell[]>(of);
+  const buffer = rowBuffer<Cell[]>(noun);
   const cellsOf = (row: T): Cell[] => columns.map(({ cell }) => cell(row));
   const value = await withSpinner(
     ctx,
@@ -111,27 +111,27 @@ export interface RowBuffer<T> {
 /**
  * Starts to collect the rows of a list.
  *
- * @param of the plural noun of the rows
+ * @param noun the plural noun of the rows
  * @param flag the flag that needs the whole list; default: a table on a terminal
  */
-export function rowBuffer<T>(of: string, flag?: string): RowBuffer<T> {
+export function rowBuffer<T>(noun: string, flag?: string): RowBuffer<T> {
   const rows: T[] = [];
   let size = 0;
   return {
     rows,
     add: more => {
       size += JSON.stringify(more).length;
-      if (size > MAX_BUFFERED_BYTES) throw listTooLarge(of, flag);
+      if (size > MAX_BUFFERED_BYTES) throw listTooLarge(noun, flag);
       for (const row of more) rows.push(row);
     },
   };
 }
 
-function listTooLarge(of: string, flag?: string): Error {
+function listTooLarge(noun: string, flag?: string): Error {
   const bound = `more than ${MAX_BUFFERED_BYTES / 1024 / 1024} MiB`;
-  if (flag === undefined) return new ProtocolError(`the service's list of ${of} has ${bound}`);
+  if (flag === undefined) return new ProtocolError(`the service's list of ${noun} has ${bound}`);
   return usageError(
-    `${flag}: the list of ${of} has ${bound}, which ${flag} would have to hold at once`,
+    `${flag}: the list of ${noun} has ${bound}, which ${flag} would have to hold at once`,
     'Narrow the list, or leave out the flag.',
   );
 }

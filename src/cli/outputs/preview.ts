@@ -23,7 +23,7 @@ export async function preview(
     const bytes =
       file === undefined
         ? await within(TIMEOUT_MS, ctx.signal, signal =>
-            readMedia(connection.client, url, { most: MAX_BYTES, signal }),
+            readMedia(connection.client, url, { maxBytes: MAX_BYTES, signal }),
           )
         : await readFile(path.resolve(ctx.cwd, file));
     if (bytes === undefined) return;

@@ -22,13 +22,13 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
   const { io, env, cwd } = options;
   const columns = (): number => io.stderr.columns;
   const ask = <T>(signal: AbortSignal, prompt: (place: QuestionStreams) => Promise<T>): Promise<T> =>
-    untilLeft(options, signal, prompt);
-  const shared = ({ message, description }: Question, ...moreKeys: KeyHints) => ({
+    askUntilLeft(options, signal, prompt);
+  const commonConfig = ({ message, description }: Question, ...moreKeys: KeyHints) => ({
     message: fitted(message, columns() - MESSAGE_MARGIN),
     pageSize: Math.max(MIN_LINES, Math.min(MAX_LINES, io.stderr.rows - OTHER_LINES)),
     theme: questionTheme(options, description, moreKeys),
   });
-  const listed = <T>({ value, name, description }: Choice<T>) => ({
+  const shownChoice = <T>({ value, name, description }: Choice<T>) => ({
     value,
     name: fitted(name, columns() - CHOICE_MARGIN),
     ...(description && { description: paragraph(description, columns()) }),
@@ -37,7 +37,7 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
   return {
     text: ({ default: standard = '', required = false, lines, check, ...question }, signal) => {
       const validate = async (answer: string) => (await check?.(answer)) ?? (true as const);
-      const config = { ...shared(question), default: standard, required, validate };
+      const config = { ...commonConfig(question), default: standard, required, validate };
       if (lines === 'refused') return ask(signal, place => input(config, place));
       const edit = (text: string, left: AbortSignal) =>
         lendTerminal(options, left, () => editText(text, { env, signal: left }));
@@ -50,7 +50,7 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
     path: async ({ proposes, check, ...question }, signal) => {
       const where = { cwd, home: homeDirectory(env), proposes };
       const config = {
-        ...shared(question),
+        ...commonConfig(question),
         required: true,
         validate: async (text: string) => (await check?.(resolveTypedPath(text, where))) ?? (true as const),
         complete: (text: string) => completePath(text, where),
@@ -63,39 +63,43 @@ export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> 
       const validate = (answer?: number) =>
         (answer === undefined ? undefined : numberProblem(answer, { integer })) ?? true;
       const limits = { step: 'any' as const, required, validate, default: standard };
-      return ask(signal, place => number({ ...shared(question), ...limits }, place));
+      return ask(signal, place => number({ ...commonConfig(question), ...limits }, place));
     },
 
     confirm: ({ default: standard = true, ...question }, signal) =>
-      ask(signal, place => confirm({ ...shared(question), default: standard }, place)),
+      ask(signal, place => confirm({ ...commonConfig(question), default: standard }, place)),
 
     secret: (question, signal) =>
-      ask(signal, place => password({ ...shared(question), mask: '*', toggleMask: false }, place)),
+      ask(signal, place => password({ ...commonConfig(question), mask: '*', toggleMask: false }, place)),
 
     choice: ({ choices, default: standard, ...question }, signal) => {
       const config = {
-        ...shared(question, ['type', 'to find']),
+        ...commonConfig(question, ['type', 'to find']),
         ...(standard !== undefined && { default: standard }),
       };
       if (choices.length <= MAX_LINES) {
-        return ask(signal, place => select({ ...config, choices: choices.map(listed), loop: false }, place));
+        return ask(signal, place =>
+          select({ ...config, choices: choices.map(shownChoice), loop: false }, place),
+        );
       }
-      const source = (words = '') => matchingChoices(choices, words).map(listed);
+      const source = (words = '') => matchingChoices(choices, words).map(shownChoice);
       return ask(signal, place => search({ ...config, source }, place));
     },
 
     search: ({ find, ...question }, signal) => {
       const source = async (words: string | undefined, changed: { signal: AbortSignal }) =>
-        (await find(words ?? '', AbortSignal.any([signal, changed.signal]))).map(listed);
-      return ask(signal, place => search({ ...shared(question, ['type', 'to search']), source }, place));
+        (await find(words ?? '', AbortSignal.any([signal, changed.signal]))).map(shownChoice);
+      return ask(signal, place =>
+        search({ ...commonConfig(question, ['type', 'to search']), source }, place),
+      );
     },
 
     several: ({ choices, defaults, min, max, ...question }, signal) => {
       const isTicked = ({ value }: (typeof choices)[number]) => defaults?.includes(value) ?? false;
-      const ticked = choices.map(choice => ({ ...listed(choice), checked: isTicked(choice) }));
+      const ticked = choices.map(choice => ({ ...shownChoice(choice), checked: isTicked(choice) }));
       const validate = (chosen: readonly unknown[]) =>
         chosenTooFewOrMany(chosen.length, { min, max }) ?? true;
-      return ask(signal, place => checkbox({ ...shared(question), choices: ticked, validate }, place));
+      return ask(signal, place => checkbox({ ...commonConfig(question), choices: ticked, validate }, place));
     },
   };
 }
@@ -114,7 +118,7 @@ interface QuestionStreams {
  *
  * @throws {QuestionLeft} on Ctrl-C, on Ctrl-D on an empty line, and if the terminal goes away
  */
-async function untilLeft<T>(
+async function askUntilLeft<T>(
   { io }: PrompterOptions,
   signal: AbortSignal,
   prompt: (place: QuestionStreams) => Promise<T>,

@@ -31,7 +31,7 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 
 
   const prompter: Omit<Prompter, 'list'> = {
     text: ({ default: standard = '', required = false, check, ...question }, signal) =>
-      ask({ ...question, hint: standardHint(standard) }, signal, line =>
+      ask({ ...question, hint: defaultHint(standard) }, signal, line =>
         validatedAnswer(line || standard, required, check),
       ),
 
@@ -56,7 +56,7 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 
     choice: ({ choices, default: standard, ...question }, signal) => {
       const name = choices.find(({ value }) => value === standard)?.name ?? '';
       io.err(numberedList(choices, io.stderr.columns));
-      return ask({ ...question, hint: standardHint(name) }, signal, line => oneChoice(choices, line || name));
+      return ask({ ...question, hint: defaultHint(name) }, signal, line => oneChoice(choices, line || name));
     },
 
     search: async ({ find, ...question }, signal) => {
@@ -74,7 +74,7 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 
 
     several: (question, signal) => {
       const ticked = question.choices.filter(({ value }) => question.defaults?.includes(value));
-      const standard = standardHint(ticked.map(({ name }) => name).join(', '));
+      const standard = defaultHint(ticked.map(({ name }) => name).join(', '));
       io.err(numberedList(question.choices, io.stderr.columns));
       return ask({ ...question, hint: ` with commas between${standard}` }, signal, line =>
         severalChoices(question, line),
@@ -89,7 +89,7 @@ export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 
   return prompter;
 }
 
-function standardHint(standard: string): string {
+function defaultHint(standard: string): string {
   return standard === '' ? '' : ` (default: ${oneLine(standard)})`;
 }
 

@@ -218,8 +218,8 @@ function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[
 function runThatGoesOn({ httpStatus, body }: RecordedAnswer): string | undefined {
   const [runId, runStatus] = ['runId', 'runStatus'].map(key => ownProperty(ownProperty(body, 'data'), key));
   const isOver = runStatus === 'succeeded' || runStatus === 'failed';
-  const goesOn = httpStatus === 504 || (httpStatus === 200 && !isOver);
-  return goesOn && typeof runId === 'string' ? runId : undefined;
+  const isRunning = httpStatus === 504 || (httpStatus === 200 && !isOver);
+  return isRunning && typeof runId === 'string' ? runId : undefined;
 }
 
 async function recordingOf(

@@ -171,15 +171,18 @@ export class RecordingDirectory {
     }
   }
 
-  /** Stores a medium under its SHA-256. @throws {TooBig} beyond `most` bytes */
-  async writeMedia(body: AsyncIterable<Uint8Array>, most: number): Promise<{ sha256: string; size: number }> {
+  /** Stores a medium under its SHA-256. @throws {TooBig} beyond `maxBytes` bytes */
+  async writeMedia(
+    body: AsyncIterable<Uint8Array>,
+    maxBytes: number,
+  ): Promise<{ sha256: string; size: number }> {
     const directory = { folder: this.directory, name: 'media' };
     const hash = createHash('sha256');
     let size = 0;
     const copy = async (target: { appendFile(data: Uint8Array): Promise<void> }): Promise<void> => {
       for await (const chunk of body) {
         size += chunk.length;
-        if (size > most) throw new TooBig(`it is larger than ${Math.floor(most / 1024 / 1024)} MiB`);
+        if (size > maxBytes) throw new TooBig(`it is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB`);
         hash.update(chunk);
         await target.appendFile(chunk);
       }

@@ -47,9 +47,9 @@ export function safeFileName(text: string): string {
 }
 
 /** Cuts a text to a maximum number of bytes of UTF-8, without splitting a character. */
-function withinBytes(text: string, most: number): string {
+function withinBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
-  let end = Math.min(most, bytes.length);
+  let end = Math.min(maxBytes, bytes.length);
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.toString('utf8', 0, end);
 }

@@ -15,8 +15,9 @@ export async function readPromptText(file: string): Promise<string> {
   const facts = await stat(file);
   if (!facts.isFile()) throw new InvalidPromptFile(file, 1, 'this is not a file');
   // Files of other tools also hold test data, so their limit is higher.
-  const most = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
-  if (facts.size > most) throw new InvalidPromptFile(file, 1, `the file is larger than ${most / 1024} KiB`);
+  const maxBytes = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
+  if (facts.size > maxBytes)
+    throw new InvalidPromptFile(file, 1, `the file is larger than ${maxBytes / 1024} KiB`);
   return decodePrompt(file, await readFile(file));
 }
 

@@ -73,7 +73,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       isAsked = true;
     };
     const kept = async (result: Charged): Promise<RunOutcome> => {
-      const outcome = await heldOutcome(options, run.id, result, signal);
+      const outcome = await storeOutcome(options, run.id, result, signal);
       const isUnasked = !isAsked || reachedNoModel(result);
       const forgetsRequest = options.forgetsUnasked && isUnasked && outcome.status === 'failed';
       return { ...outcome, ...(forgetsRequest && { forgetsRequest }) };
@@ -228,7 +228,7 @@ function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
 }
 
 /** Stores the outputs and returns the outcome, which is a failure if the database or object store is away for too long. */
-async function heldOutcome(
+async function storeOutcome(
   options: Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator' | 'results'>,
   runId: string,
   result: Charged,
@@ -238,11 +238,11 @@ async function heldOutcome(
     result.outputs.reduce((sum, output) => sum + ('bytes' in output ? output.bytes.byteLength : 0), 0),
   );
   try {
-    return await keepOutputs({ ...options, held }, runId, result, signal);
+    return await storeOutputs({ ...options, held }, runId, result, signal);
   } catch (error) {
     if (!(error instanceof ResultLost)) throw error;
     const failed = { ...failedWith(error.shown), tokens: result.tokens, charge: result.charge };
-    return await keepOutputs({ ...options, held }, runId, failed, signal);
+    return await storeOutputs({ ...options, held }, runId, failed, signal);
   } finally {
     held.release();
   }
@@ -252,13 +252,13 @@ interface Keeping extends Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator'
   readonly held: HeldResult;
 }
 
-async function keepOutputs(
+async function storeOutputs(
   keeping: Keeping,
   runId: string,
   result: Charged,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const kept = await Promise.all(result.outputs.map(output => keepOutput(keeping, runId, output, signal)));
+  const kept = await Promise.all(result.outputs.map(output => storeOutput(keeping, runId, output, signal)));
   return {
     status: result.failed ? 'failed' : 'succeeded',
     outputs: kept.map(({ output }) => output),
@@ -276,7 +276,7 @@ function withoutNul(text: string): string {
   return text.replaceAll('\0', '\uFFFD');
 }
 
-async function keepOutput(
+async function storeOutput(
   { media, clock, toOperator, held }: Keeping,
   runId: string,
   output: EngineOutput,

@@ -55,7 +55,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       requireAccess(services, model);
       const access = { provider, key: keyOf(provider, env), env };
       const batches = provider.engine === 'anthropic' ? anthropicBatches(access) : openAiBatches(access);
-      return patient(batches, access, { model, sleep });
+      return retryPatiently(batches, access, { model, sleep });
     },
     /** Returns the provider request for a creation, as JSON on one line. @throws {Refusal} as the creation would */
     async prepare(creation: CreateRunRequest): Promise<Uint8Array> {
@@ -86,7 +86,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
 }
 
 /** Retries while the provider is busy, and after any temporary fault if a retry can't create anything twice. */
-function patient(
+function retryPatiently(
   batches: BatchProvider,
   access: Access,
   { model, sleep }: Pick<EngineJob, 'model' | 'sleep'>,

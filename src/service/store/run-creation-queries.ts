@@ -60,7 +60,7 @@ interface ReservedValues {
   readonly userId: number;
   readonly credits: number;
   readonly inputBytes: number;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly nowMicros: number;
 }
 
@@ -75,7 +75,7 @@ export const RESERVATION = new PreparedQuery((db, value: ValueOf<ReservedValues>
     }))
     .where('id', '=', value('userId'))
     .where('credits', '>=', value('credits'))
-    .where('mediaBytes', '<=', value('mostBytes'))
+    .where('mediaBytes', '<=', value('maxBytes'))
     .returning('lastRunAt'),
 );
 

@@ -77,9 +77,9 @@ export const TEXT_SHARE = 1 / 64;
 /** Reserves credits and space of the user; returns the run's `createdAt`, which orders the user's list. */
 async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
   const { userId, credits, inputBytes } = run;
-  const mostBytes = await maxMediaBytes(db, run, limits);
+  const maxBytes = await maxMediaBytes(db, run, limits);
   const nowMicros = now * 1000;
-  const taken = await RESERVATION.first(db, { userId, credits, inputBytes, mostBytes, nowMicros });
+  const taken = await RESERVATION.first(db, { userId, credits, inputBytes, maxBytes, nowMicros });
   if (taken) return taken.lastRunAt;
   const user = await db.selectFrom('users').select('credits').where('id', '=', userId).executeTakeFirst();
   throw new CreationRefused(user && user.credits >= credits ? 'space' : 'credits');

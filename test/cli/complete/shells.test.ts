@@ -54,7 +54,7 @@ describe('bash', () => {
   it('adds a space after the only candidate, unless the word goes on', async () => {
     expect((await bash('promptrun r', 'run')).lines).toEqual(['run ']);
     expect((await bash('promptrun r', 'run', 'runs')).lines).toEqual(['run', 'runs']);
-    expect((await bash('promptrun -i p', { value: 'place=', goesOn: true })).lines).toEqual(['place=']);
+    expect((await bash('promptrun -i p', { value: 'place=', isPartial: true })).lines).toEqual(['place=']);
   });
 
   it('quotes whatever the shell would read anything into', async () => {
@@ -79,7 +79,7 @@ describe('bash', () => {
 });
 
 describe('the other shells', () => {
-  const place: Candidate = { value: 'place=', description: 'where\tto\n\u001b[2J', goesOn: true };
+  const place: Candidate = { value: 'place=', description: 'where\tto\n\u001b[2J', isPartial: true };
 
   it('prints values and descriptions for fish', async () => {
     const { words, current, lines } = await told('fish', ['run', "'a b"], place, 'x y');

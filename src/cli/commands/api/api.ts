@@ -23,7 +23,7 @@ export async function api(ctx: Context, method: string, path: string, flags: Api
     const answer: RawAnswer = creation
       ? await createRawRun(ctx, connection, creation)
       : await sendCall(ctx, connection, call);
-    const reading = await print(ctx, answer, flags.include === true);
+    const reading = await printEnvelope(ctx, answer, flags.include === true);
     if (answer.error instanceof GatewayTimeoutError) {
       ctx.io.note(`the run goes on: ${connection.advise('runs', 'wait', answer.error.runId)}`);
     }
@@ -32,8 +32,8 @@ export async function api(ctx: Context, method: string, path: string, flags: Api
   }
 }
 
-async function print(ctx: Context, answer: RawAnswer, include: boolean): Promise<boolean> {
-  if (include && !(await printBody(ctx, head(answer)))) return false;
+async function printEnvelope(ctx: Context, answer: RawAnswer, include: boolean): Promise<boolean> {
+  if (include && !(await printBody(ctx, responseHead(answer)))) return false;
   if (ctx.globals.query === undefined) return printBody(ctx, answer.text);
   await printValue(ctx, answer.envelope);
   return ctx.io.out('');
@@ -44,7 +44,7 @@ function printBody(ctx: Context, text: string): Promise<boolean> {
   return ctx.io.out(ctx.io.stdout.isTerminal ? visible(whole) : whole);
 }
 
-function head({ httpStatus, headers }: RawAnswer): string {
+function responseHead({ httpStatus, headers }: RawAnswer): string {
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map(one => `${name}: ${one}`),
   );

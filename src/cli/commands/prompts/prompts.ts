@@ -25,7 +25,7 @@ export async function prompts(ctx: Context, _flags: object, command: Command): P
 export async function promptsList(ctx: Context): Promise<void> {
   const connection = await ctx.connection();
   await presentPages(ctx, promptPages(connection, ctx.signal), {
-    of: 'prompts',
+    noun: 'prompts',
     ...promptForm(ctx, 'no prompts\n'),
   });
 }

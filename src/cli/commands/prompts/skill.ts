@@ -222,12 +222,12 @@ function yamlString(name: string): string {
   return /^(?:\d.*|true|false|null|yes|no|on|off|y|n)$/u.test(name) ? JSON.stringify(name) : name;
 }
 
-/** Cuts a text to at most `most` UTF-16 units, without splitting a character. */
-function cutText(text: string, most: number): string {
-  if (text.length <= most) return text;
+/** Cuts a text to at most `maxLength` UTF-16 units, without splitting a character. */
+function cutText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
   let end = 0;
   for (const { index, segment } of new Intl.Segmenter().segment(text)) {
-    if (index + segment.length > most) break;
+    if (index + segment.length > maxLength) break;
     end = index + segment.length;
   }
   return text.slice(0, end);

@@ -128,7 +128,7 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
   const wanted = { ...request, ...(promptVersions && { promptVersions }) };
   const pages = runPages(connection.client.runs, wanted, ctx.signal);
   const rest = await presentPages(ctx, pages, {
-    of: 'runs',
+    noun: 'runs',
     ndjson: flags.ndjson,
     columns: runColumns(ctx),
     cells: row => plainRunCells(ctx, row),

@@ -117,9 +117,9 @@ function partText(part: GridPart, paint: ChalkInstance, context: number): string
 
 function cutLines(text: string, state: GridState, paint: ChalkInstance): string {
   const lines = text.split('\n');
-  const most = isBad(state) || state === 'changed' ? MAX_LINES.other : MAX_LINES.same;
-  const more = lines.length - most;
-  return more <= 0 ? text : [...lines.slice(0, most), paint.dim(`… ${more} more lines`)].join('\n');
+  const maxLines = isBad(state) || state === 'changed' ? MAX_LINES.other : MAX_LINES.same;
+  const more = lines.length - maxLines;
+  return more <= 0 ? text : [...lines.slice(0, maxLines), paint.dim(`… ${more} more lines`)].join('\n');
 }
 
 function stateColour(state: GridState, paint: ChalkInstance): ChalkInstance {

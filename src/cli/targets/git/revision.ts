@@ -53,7 +53,7 @@ export async function isRevision(ctx: Context, file: string, revision: string): 
   }
 }
 
-type Git = (args: readonly string[], mostBytes?: number) => Promise<Buffer>;
+type Git = (args: readonly string[], maxBytes?: number) => Promise<Buffer>;
 
 async function checkOut(
   ctx: Context,
@@ -139,7 +139,7 @@ function gitIn(top: string, env: Record<string, string>, signal: AbortSignal): G
   const program = findProgram('git', env);
   if (program === undefined) throw new Error('git is not installed');
   if (isBatchFile(program)) throw new Error(`${program} is a batch file, not git itself`);
-  return async (args, mostBytes = MAX_BYTES) => {
+  return async (args, maxBytes = MAX_BYTES) => {
     const options = {
       cwd: top,
       env,
@@ -152,7 +152,7 @@ function gitIn(top: string, env: Record<string, string>, signal: AbortSignal): G
       const { stdout } = await promisify(execFile)(program, [...INERT_SETTINGS, ...args], {
         ...options,
         encoding: 'buffer',
-        maxBuffer: mostBytes,
+        maxBuffer: maxBytes,
       });
       return stdout;
     } catch (error) {

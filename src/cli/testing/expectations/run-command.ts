@@ -74,7 +74,7 @@ async function runProgram(
     const printed = new OutputBeginning(child);
     child.stdin.end(output);
     const closed = new Promise<void>(resolve => child.once('close', () => resolve()));
-    const end = await within(LIMIT_MS, signal, over => endOf(ended, over));
+    const end = await within(LIMIT_MS, signal, over => awaitEnd(ended, over));
     signal.throwIfAborted();
     if (end === 'ended with 0') return undefined;
     await tree.end();
@@ -89,7 +89,7 @@ async function runProgram(
 }
 
 /** Returns a text about the end of a program; undefined after a timeout. @throws the error of starting it */
-async function endOf(ended: Promise<ProgramEnd>, over: AbortSignal): Promise<string | undefined> {
+async function awaitEnd(ended: Promise<ProgramEnd>, over: AbortSignal): Promise<string | undefined> {
   const end = await Promise.race([
     ended,
     new Promise<undefined>(resolve => {

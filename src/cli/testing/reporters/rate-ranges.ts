@@ -62,11 +62,11 @@ function differenceRange({
     interval,
     min: -1,
     mark: 0,
-    tone: toneOf(interval),
+    tone: rangeTone(interval),
   };
 }
 
-function toneOf([low, high]: Interval): GridRange['tone'] {
+function rangeTone([low, high]: Interval): GridRange['tone'] {
   if (high < 0) return 'bad';
   return low > 0 ? 'good' : 'changed';
 }

@@ -25,7 +25,7 @@ const ANSWER_MS = 10_000;
 const BYTES_PER_MS = 512;
 /** Maximum size of an XML answer. */
 const MAX_XML_BYTES = 4 * 1024 * 1024;
-const AWAY = 'the object store of media is unavailable';
+const UNAVAILABLE = 'the object store of media is unavailable';
 const EMPTY = new Uint8Array();
 
 /** A client for one bucket of an S3-compatible object store. */
@@ -58,7 +58,7 @@ export class Bucket {
   /** Sends a request and returns its XML answer. @throws {MediaUnavailableError} also if the object doesn't exist */
   async read(request: BucketRequest): Promise<string> {
     const answer = await this.send(request);
-    if (answer === undefined) throw new MediaUnavailableError(`${AWAY}: it has no such object`);
+    if (answer === undefined) throw new MediaUnavailableError(`${UNAVAILABLE}: it has no such object`);
     const text = await this.#readXml(answer);
     // Completing a multipart upload answers 200 before it is known to succeed.
     if (/<Error>/.test(text)) throw this.#refusal(answer.status, text);
@@ -82,7 +82,7 @@ export class Bucket {
       if (error instanceof MediaUnavailableError) return error;
       const mayPassSoon = !late.signal.aborted;
       return new MediaUnavailableError(
-        `${AWAY}: ${mayPassSoon ? causeWithoutAddress(error) : 'no answer in time'}`,
+        `${UNAVAILABLE}: ${mayPassSoon ? causeWithoutAddress(error) : 'no answer in time'}`,
         {
           mayPassSoon,
           cause: error,
@@ -132,7 +132,7 @@ export class Bucket {
     try {
       return (await readBody(answer, MAX_XML_BYTES)).toString();
     } catch (error) {
-      throw new MediaUnavailableError(`${AWAY}: ${causeWithoutAddress(error)}`, {
+      throw new MediaUnavailableError(`${UNAVAILABLE}: ${causeWithoutAddress(error)}`, {
         mayPassSoon: true,
         cause: error,
       });
@@ -149,7 +149,7 @@ export class Bucket {
       reasons.length === 0 ? 'without a reason' : reasons.join(': '),
     );
     const mayPassSoon = TEMPORARY.has(status);
-    return new MediaUnavailableError(`${AWAY}: it answered ${status}, ${message}`, {
+    return new MediaUnavailableError(`${UNAVAILABLE}: it answered ${status}, ${message}`, {
       mayPassSoon,
       isRefusal: status < 500 && !mayPassSoon,
     });
