@@ -78,8 +78,9 @@ function parseValue(received: Received, redaction: Redaction): unknown {
   try {
     return parseBoundedJson(text, MAX_JSON);
   } catch (error) {
-    if (error instanceof JsonPastBound)
+    if (error instanceof JsonPastBound) {
       throw foreignAnswer(received, redaction, `JSON that ${error.message}`);
+    }
     const isJson = /^\s*[[{"]/.test(text);
     throw foreignAnswer(
       received,

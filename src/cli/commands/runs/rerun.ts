@@ -13,8 +13,7 @@ import { type ImageSource, imagesHere, openImage } from '../../inputs/images/ima
 import { openImages, placeImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { printResult } from '../../outputs/print-result.ts';
-import { outputPlan, presentRun } from '../../outputs/results.ts';
+import { outputPlan, presentRun, printResult } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { readVersion, resolveTarget } from '../../targets/target.ts';
 import { startProgress } from '../../terminal/spinner.ts';
