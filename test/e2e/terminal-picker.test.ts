@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '../support/context.ts';
+import { runInProcess, temporaryDirectory } from '../support/context.ts';
 import { failure, success } from '../support/scripted-service.ts';
 import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminal-command.ts';
 
@@ -102,8 +102,13 @@ describe('run without a target on a terminal', () => {
   });
 
   it('offers aliases and the prompts used before without a search', async () => {
-    const { env, service } = await serviceWithPrompt({ textInputs: {}, imageInputs: [] });
+    const poem = { ...row('Poem', 'Verses'), promptId: OLDER_ID };
+    const { env, service } = await serviceWithPrompt(
+      { textInputs: {}, imageInputs: [] },
+      search('poem', poem),
+    );
     const home = temporaryDirectory();
+    expect((await runInProcess(['run', 'poem'], { env, home })).exitCode).toBe(0);
     await onTerminal(['alias', 'set', 'daily', VERSION_ID], { env, home }).exit();
     const terminal = onTerminal(['run'], { env, home });
     await terminal.waitFor('❯ daily');
@@ -112,9 +117,11 @@ describe('run without a target on a terminal', () => {
     expect(terminal.text()).toContain('To repeat it: promptrun run daily\nThe end.');
     const again = onTerminal(['run'], { env, home });
     await again.waitFor('  A prompt');
+    await again.waitFor('  poem');
     again.press('ctrl+c');
     expect(await again.exit()).toBe(130);
-    expect(service.calls.map(call => call.path)).toEqual([`/prompt-versions/${VERSION_ID}`, '/runs']);
+    const paths = service.calls.slice(2).map(call => call.path);
+    expect(paths).toEqual([`/prompt-versions/${VERSION_ID}`, '/runs']);
   });
 
   it('says that nothing was found, and what went wrong', async () => {

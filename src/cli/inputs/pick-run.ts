@@ -91,7 +91,7 @@ interface PickedPrompt {
   /** The path of a prompt file from the working directory. */
   readonly file?: string;
   readonly promptId: string;
-  /** Its latest known version. */
+  /** Its latest known version; empty if none is known. */
   readonly promptVersionId: string;
   readonly slug?: string;
   /** The modality in the search result: 0 text, 1 image; undefined if unknown. */
@@ -157,12 +157,18 @@ async function localPrompts(ctx: Context, { client }: Connection): Promise<Choic
   return choices;
 }
 
+/** Returns the prompts whose config was read, then those that were only found by their slugs. */
 function usedBefore({ prompts }: Connection): Choice<PickedPrompt>[] {
-  const recent = prompts
+  const slugs = prompts.slugs();
+  const read = prompts
     .all()
-    .slice(0, MAX_RECENT)
     .map(version => [version.promptId, { value: version, name: fieldText(version.title) }] as const);
-  return [...new Map(recent).values()];
+  const found = [...slugs].map(([promptId, slug]) => {
+    return [promptId, { value: { promptId, promptVersionId: '', slug }, name: fieldText(slug) }] as const;
+  });
+  const choices = new Map<string, Choice<PickedPrompt>>(read);
+  for (const [promptId, choice] of found) if (!choices.has(promptId)) choices.set(promptId, choice);
+  return [...choices.values()].slice(0, MAX_RECENT);
 }
 
 function promptChoice(row: PromptSearchRow): Choice<PickedPrompt> {
