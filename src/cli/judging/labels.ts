@@ -24,7 +24,7 @@ export async function readLabels(
   flags: SourceFlags,
   rubric: string | undefined,
 ): Promise<LabelledRow[]> {
-  const source = await openSource(ctx, flags);
+  const source = await openSource(ctx, flags, 'labels');
   const rows: LabelledRow[] = [];
   for await (const row of readRows(source, ctx.signal)) {
     const where = `${source.name}:${row.line}`;

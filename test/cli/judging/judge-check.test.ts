@@ -185,6 +185,12 @@ row 10: label fail, judge pass: no reason given
     expect(exitCode).toBe(2);
   });
 
+  it('names the argument, not a flag, if there are no labels', async () => {
+    const { exitCode, stderr } = await run('judge', 'check', 'none.csv', '--judge', 'tiny');
+    expect(stderr()).toContain('error: labels: there is no file none.csv');
+    expect(exitCode).toBe(2);
+  });
+
   it('leaves rows out that were not judged, and ends with their code', async () => {
     answer('yyn', 'y');
     provider.reset(said('yes'), said('perhaps'), said('no'));

@@ -33,20 +33,25 @@ export interface SourceFlags {
   readonly delimiter: string | undefined;
 }
 
-/** @throws {CliError} if the file can't be read, or its format is unknown */
-export async function openSource(ctx: Context, flags: SourceFlags): Promise<RowSource> {
+/**
+ * Opens the source of rows.
+ *
+ * @param where the flag or argument that names it, for messages
+ * @throws {CliError} if the file can't be read, or its format is unknown
+ */
+export async function openSource(ctx: Context, flags: SourceFlags, where = '--from'): Promise<RowSource> {
   const { from, format } = flags;
   const delimiter = flags.delimiter === undefined ? undefined : parseDelimiter(flags.delimiter);
   if (from === '-') {
-    if (format === undefined) throw usageError('--from - needs --format csv or --format jsonl');
+    if (format === undefined) throw usageError(`${where} - needs --format csv or --format jsonl`);
     const open = (signal: AbortSignal): ReturnType<RowSource['open']> => standardInput(ctx, signal);
     return { name: 'standard input', format, delimiter, repeatable: false, open };
   }
   const file = path.resolve(ctx.cwd, from);
-  const { isFile } = await statFile(file, from);
+  const { isFile } = await statFile(file, from, where);
   return {
     name: from,
-    format: format ?? formatOf(from),
+    format: format ?? formatOf(from, where),
     delimiter,
     repeatable: isFile,
     open: signal => createReadStream(file, { signal }),
@@ -67,15 +72,15 @@ function parseDelimiter(text: string): string {
   );
 }
 
-async function statFile(file: string, name: string): Promise<{ isFile: boolean }> {
+async function statFile(file: string, name: string, where: string): Promise<{ isFile: boolean }> {
   const stats = await stat(file).catch((error: unknown) => {
-    throw fileFault(error, name, '--from');
+    throw fileFault(error, name, where);
   });
-  if (stats.isDirectory()) throw usageError(`--from: ${name} is a directory`);
+  if (stats.isDirectory()) throw usageError(`${where}: ${name} is a directory`);
   return { isFile: stats.isFile() };
 }
 
-function formatOf(file: string): Format {
+function formatOf(file: string, where: string): Format {
   switch (path.extname(file).toLowerCase()) {
     case '.csv':
       return 'csv';
@@ -84,7 +89,7 @@ function formatOf(file: string): Format {
       return 'jsonl';
     default:
       throw usageError(
-        `--from: the name of ${file} does not show its format`,
+        `${where}: the name of ${file} does not show its format`,
         'Add --format csv or --format jsonl.',
       );
   }
