@@ -243,10 +243,10 @@ export class HttpSession {
 }
 
 // Checked here because undici's own error would repeat the key.
-function usableKey(key: string): string {
-  if (HEADER_VALUE.test(key)) return key;
+function usableKey(key: unknown): string {
+  if (typeof key === 'string' && HEADER_VALUE.test(key)) return key;
   throw new InvalidRequestError(
-    'the API key is empty or has characters that no key can have; check for stray spaces',
+    'the API key is missing or has characters that no key can have; check for stray spaces',
   );
 }
 

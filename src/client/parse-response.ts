@@ -92,7 +92,7 @@ function parseValue(received: Received, redaction: Redaction): unknown {
 
 function contentKind({ headers }: Received, redaction: Redaction): string {
   const [type = ''] = (headerOf(headers, 'content-type') ?? '').split(';', 1);
-  return type.trim() === ''
+  return type.trim() === '' || /\bjson\b/i.test(type)
     ? 'something other than JSON'
     : `${excerpt(redaction.text(type))} instead of JSON`;
 }

@@ -112,6 +112,7 @@ describe('an answer that is not an envelope', () => {
       /HTTP 502 and text\/html instead of JSON$/,
     ],
     ['a page with 200', html(200), /HTTP 200 and text\/html/],
+    ['a page called JSON', { status: 502, body: '<p>' }, /HTTP 502 and something other than JSON$/],
     ['nothing', { status: 200 }, /an empty answer/],
     ['white space', { status: 503, body: ' \n' }, /HTTP 503 and an empty answer/],
     ['truncated JSON', { body: '{"status":"SUCCESS","data":{"run' }, /broken or truncated JSON/],

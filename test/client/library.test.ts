@@ -50,11 +50,15 @@ describe('the library', () => {
     expect(new library.PromptService({ baseUrl: given, apiKey: 'key' }).baseUrl).toBe(baseUrl);
   });
 
-  it.each(['', ' key', 'key\n', 'schlüssel'])('refuses the key %j without repeating it', apiKey => {
-    const make = (): unknown => new library.PromptService({ baseUrl: 'https://service.example', apiKey });
-    expect(make).toThrow(library.InvalidRequestError);
-    expect(make).toThrow(/^(?!.*schlüssel)/);
-  });
+  it.each(['', ' key', 'key\n', 'schlüssel', undefined])(
+    'refuses the key %j without repeating it',
+    apiKey => {
+      const options = { baseUrl: 'https://service.example', apiKey: apiKey as string };
+      const make = (): unknown => new library.PromptService(options);
+      expect(make).toThrow(library.InvalidRequestError);
+      expect(make).toThrow(/^(?!.*schlüssel)/);
+    },
+  );
 
   it("speaks https with Node's extra authorities, reads no other environment, prints nothing and ends", async () => {
     const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (request, response) => {
