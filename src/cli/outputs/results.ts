@@ -290,13 +290,17 @@ function refuseFailures({ advise }: Connection, run: Run, failures: readonly Sav
   const isLost = failures.every(({ isGone }) => isGone === true);
   const again = `Try again with: ${advise('runs', 'save', run.runId)}`;
   throw new CliError(first, {
-    status: failures.every(({ output, isOnDisk }) => output === 0 || isOnDisk)
-      ? 'FILE_ERROR'
-      : 'NETWORK_ERROR',
+    status: statusOfFailures(failures),
     exitCode: EXIT.fault,
     hints: isLost ? others : [...others, again],
     data: { runId: run.runId, notSaved: failures },
   });
+}
+
+/** Returns the status of an error: FILE_ERROR if only this machine is at fault. */
+export function statusOfFailures(failures: readonly SaveFailure[]): string {
+  const isHere = failures.every(({ output, isOnDisk = false }) => output === 0 || isOnDisk);
+  return isHere ? 'FILE_ERROR' : 'NETWORK_ERROR';
 }
 
 function messageFor({ output, message }: SaveFailure): string {

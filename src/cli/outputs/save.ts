@@ -69,7 +69,8 @@ export async function saveOutputs(
 
 const DISK_FAULTS = new Set(['EACCES', 'EDQUOT', 'EFBIG', 'EIO', 'ENOSPC', 'EPERM', 'EROFS']);
 
-function failureFor(output: number, error: unknown): SaveFailure {
+/** Returns the failure of an output, or of the manifest if `output` is 0. */
+export function failureFor(output: number, error: unknown): SaveFailure {
   return {
     output,
     message: messageOf(error),
