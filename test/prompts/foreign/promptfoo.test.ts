@@ -615,6 +615,22 @@ describe('what promptfoo does to values', () => {
     ]);
   });
 
+  it('names transforms that need Node', async () => {
+    const text = `prompts: [a]
+providers: [{ id: echo, transform: "new URL(output).host" }]
+tests:
+  - options: { transform: "output.toLocaleString()" }
+    assert: [{ type: contains, value: a, transform: "process.env.A" }]
+`;
+    const note = (line: number, used: string): string =>
+      `in/promptfooconfig.yaml:${line}: a transform uses \`${used}\`, which its engine does not have`;
+    expect(notesOf(await convert(text, { isForTest: true, allowCommands: true }))).toEqual([
+      note(4, 'toLocaleString'),
+      note(5, 'process'),
+      note(2, 'URL'),
+    ]);
+  });
+
   it('leaves out an empty contains, and names it', async () => {
     const converted = await convert(`${PROMPT}  - assert: [{ type: contains, value: "" }]\n`);
     expect([casesOf(converted)[0]?.expect, notesOf(converted)]).toEqual([

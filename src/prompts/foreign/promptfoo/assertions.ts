@@ -61,6 +61,7 @@ function readAssertion(item: YamlValue, conversion: Conversion): Assertion | und
     return undefined;
   }
   noteAssertionKeys(entries, type, conversion);
+  conversion.noteTransform(entries.get('transform')?.scalar, item);
   const judge = JUDGED_TYPE.test(type) ? judgeIn(entries.get('provider'), conversion) : undefined;
   // A written test file keeps what could be converted.
   if (conversion.isForTest && conversion.leftOut > before) return undefined;

@@ -9,6 +9,7 @@ import {
   NamedFiles,
   namesOtherComputer,
 } from '../../../files/named-file.ts';
+import { usedOfNode } from '../../../files/node-load.ts';
 import { encodingFault, isUtf16 } from '../../../files/read-text.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import type { Converted, ConvertOptions, TestProgram } from '../converted.ts';
@@ -72,6 +73,12 @@ export class Conversion {
     this.leftOut += 1;
     this.#note(at, `${what}, which runs only with --allow-commands`, { needsCommands: true });
     return true;
+  }
+
+  /** Notes a transform that its engine can't run. */
+  noteTransform(code: string | undefined, at: Located): void {
+    const used = code === undefined ? undefined : usedOfNode(code);
+    if (used !== undefined) this.note(at, `a transform uses \`${used}\`, which its engine does not have`);
   }
 
   /** Returns what a program printed; undefined, and remembered, if it has not been run yet. */

@@ -95,6 +95,7 @@ interface NamedProvider {
 function convertProvider(written: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
   const { id, at, config, transform, promptConfig } = written;
   const before = conversion.leftOut;
+  conversion.noteTransform(transform, at);
   const declared = declareProvider(written, conversion);
   const [setting] = promptConfig?.values() ?? [];
   if (setting && (declared || !TAKES_PROMPT_CONFIG.test(id))) {

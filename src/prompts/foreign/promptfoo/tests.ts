@@ -452,6 +452,7 @@ function readTest(node: YamlValue, conversion: Conversion, isDefault = false): T
   const unsupported = [...OPTION_KEYS.unsupported, ...settings];
   conversion.noteKeys(options, { known, unsupported }, " of a test's options");
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
+  conversion.noteTransform(transform, optionsNode ?? node);
   const metadata = entries.get('metadata')?.json();
   const vars = entries.get('vars');
   const isWhole = options.get('disableVarExpansion')?.json() === true;
