@@ -100,7 +100,8 @@ function replace(file: string, content: Uint8Array): void {
   } catch (error) {
     rmSync(part, { force: true });
     // Windows does not replace a file that another process has loaded. It serves if its content is right.
-    if (!['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(error) ?? '') || !hasContent(file, content))
+    if (!['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(error) ?? '') || !hasContent(file, content)) {
       throw error;
+    }
   }
 }

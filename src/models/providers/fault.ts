@@ -139,8 +139,9 @@ function wasNotSent(error: unknown, code: string | undefined): boolean {
 
 /** Returns the innermost cause, which says most; if several addresses failed, that of the last. */
 function innermostCause(thrown: unknown): unknown {
-  if (thrown instanceof AggregateError && thrown.errors.length > 0)
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) {
     return innermostCause(thrown.errors.at(-1));
+  }
   return thrown instanceof Error && thrown.cause !== undefined ? innermostCause(thrown.cause) : thrown;
 }
 

@@ -16,8 +16,9 @@ export async function readPromptText(file: string): Promise<string> {
   if (!facts.isFile()) throw new InvalidPromptFile(file, 1, 'this is not a file');
   // Files of other tools also hold test data, so their limit is higher.
   const maxBytes = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
-  if (facts.size > maxBytes)
+  if (facts.size > maxBytes) {
     throw new InvalidPromptFile(file, 1, `the file is larger than ${maxBytes / 1024} KiB`);
+  }
   return decodePrompt(file, await readFile(file));
 }
 

@@ -97,8 +97,9 @@ export async function readTests(
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
-  if (count > BOUNDS.cases)
+  if (count > BOUNDS.cases) {
     throw faultAt(at, `its lists produce more than ${groupedDigits(BOUNDS.cases)} cases`);
+  }
   const names = [...new Set(all.flatMap(({ vars }) => [...vars.keys()]))];
   return { all, at, repeat: repeatIn(entries.get('evaluateOptions')), names };
 }
