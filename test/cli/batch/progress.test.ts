@@ -28,6 +28,8 @@ describe('the progress of a batch', () => {
 
   test('shows no rate before the first row has ended', () => {
     expect(progressText(tallyOf(100, {}), 0)).toBe('0 of 100 done, 0 failed');
+    const doubt = tallyOf(4, { succeeded: 1, failed: 1, 'in doubt': 1, running: 1 });
+    expect(progressText(doubt, 1000)).toContain('4 of 4 done, 1 failed');
   });
 
   test('does without the number of rows if it is not known', () => {

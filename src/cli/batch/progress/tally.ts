@@ -59,9 +59,9 @@ export class Tally {
     return sum(this.before) + sum(this.now);
   }
 
-  /** Number of rows that did not succeed, now or earlier. */
-  get unsuccessful(): number {
-    return this.done - this.before.succeeded - this.now.succeeded;
+  /** Number of rows that failed, now or earlier; rows in doubt or still running have not failed. */
+  get failed(): number {
+    return this.before.failed + this.now.failed;
   }
 
   /** Number of rows that did not succeed in this invocation. */
