@@ -46,7 +46,7 @@ export interface MadeRun extends Omit<EarlierRun, 'promptVersionId'> {
 
 interface SpentRun extends Pick<MadeRun, 'runId' | 'connection'> {
   readonly kind: string;
-  readonly estimate: Estimate;
+  estimate: Estimate;
   readonly isListed: boolean;
   tokens: number | undefined;
   credits: Credits | undefined;
@@ -165,8 +165,9 @@ export class Spending {
         if (run.counted === undefined) continue;
         this.#uncounted.delete(run);
         this.#settle(run, 'credits', creditsIn(run.counted.credits));
-        this.#settle(run, 'cost', run.counted.cost ?? undefined);
-        const { tokens } = run.counted;
+        const { cost, standardCost, tokens } = run.counted;
+        this.#settle(run, 'cost', cost ?? undefined);
+        if (cost === null && standardCost !== undefined) this.#expectAtLeast(run, standardCost);
         // The journal of judges keeps run ids alone.
         if (tokens !== null) run.tokens ??= tokens.input + tokens.output;
       }
@@ -194,22 +195,30 @@ export class Spending {
     }
   }
 
+  /** Raises the estimate of a run whose cost stays unknown, and of those that follow it. */
+  #expectAtLeast(run: SpentRun, cost: Money): void {
+    run.estimate = { ...run.estimate, cost: Math.max(cost, run.estimate.cost ?? 0) };
+    this.#noteDearest(run, 'cost', cost);
+  }
+
   #settle(run: SpentRun, unit: Unit, amount: number | undefined): void {
     if (amount === undefined) return;
-    const dearest = this.#dearest[unit];
-    const { kind, counted } = run;
-    // The cost per answer is known once the embedded service has counted the run.
-    const each = unit === 'credits' ? amount : counted && amount / counted.answers;
-    if (each !== undefined) {
-      for (const name of counted === undefined ? [kind] : [kind, counted.model]) {
-        dearest.set(name, Math.max(dearest.get(name) ?? 0, each));
-      }
-    }
+    this.#noteDearest(run, unit, amount);
     // Concurrent reads may settle the same run.
     if (run[unit] !== undefined) return;
     run[unit] = amount;
     this.#unknown[unit].delete(run);
     this.#sums[unit] += amount;
+  }
+
+  #noteDearest({ kind, counted }: SpentRun, unit: Unit, amount: number): void {
+    // The cost per answer is known once the embedded service has counted the run.
+    const each = unit === 'credits' ? amount : counted && amount / counted.answers;
+    if (each === undefined) return;
+    const dearest = this.#dearest[unit];
+    for (const name of counted === undefined ? [kind] : [kind, counted.model]) {
+      dearest.set(name, Math.max(dearest.get(name) ?? 0, each));
+    }
   }
 
   /** Returns the totals as far as known. @param runIds defaults to all runs */

@@ -28,6 +28,8 @@ export interface RunCost {
   readonly tokens: Tokens | null;
   /** null if unknown. */
   readonly cost: Money | null;
+  /** The standard price of the tokens, if the provider's answer names a price class whose price is unknown. */
+  readonly standardCost?: Money;
   /** True if the cost comes from the bundled price table. */
   readonly estimated: boolean;
   /** The number of answers that the run asked for. */
@@ -69,7 +71,7 @@ export function createCosts(sources: CostsOptions) {
       for (let start = 0; start < runIds.length; start += PAGE) {
         for (const run of await store.runs.usage(userId, runIds.slice(start, start + PAGE))) {
           const cost = runCost(run);
-          if (cost) ended.set(run.id, cost);
+          if (cost) ended.set(run.id, { ...cost, ...(await standardCostOf(cost, models)) });
         }
       }
       return ended;
@@ -150,6 +152,17 @@ function runCost({ usage, promptModel, status, credits }: UsedRun): RunCost | un
   const { model, input, output, cached, cost, estimated, answers } = usage;
   const tokens = input === null || output === null ? null : { input, output, cached: cached ?? 0 };
   return { model, credits, tokens, cost, estimated: estimated === 1, answers };
+}
+
+/** Returns the standard price of the tokens of a run whose cost is unknown; empty if there is none. */
+async function standardCostOf(
+  { model, tokens, cost }: RunCost,
+  models: ModelTable,
+): Promise<Pick<RunCost, 'standardCost'>> {
+  if (cost !== null || tokens === null) return {};
+  const entry = models.get(model);
+  const pricing = entry && (await pricingOf(entry));
+  return pricing === undefined ? {} : { standardCost: pricing.cost(tokens, 0) };
 }
 
 function charactersIn(messages: readonly TemplateMessage[]): number {

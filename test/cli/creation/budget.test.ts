@@ -231,6 +231,24 @@ describe('a budget', () => {
     await expect(refused).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('price') });
   });
 
+  it('counts a run of unknown cost with at least the standard price of its tokens, and expects that of the next', async () => {
+    const standardCost = 40;
+    const costs = {
+      of: (runIds: readonly string[]) =>
+        Promise.resolve(
+          new Map(runIds.map(id => [id, { model: 'm', tokens: null, cost: null, standardCost, answers: 1 }])),
+        ),
+      estimate: () => Promise.resolve({ model: 'm', cost: 5, promptCost: 0, answers: 1 }),
+    };
+    const connection = { service: 'local', embedded: true, client: {}, costs } as unknown as Connection;
+    const budget = new Budget(contextOf(), { cost: 100, credits: undefined });
+    for (const runId of ['a', 'b']) {
+      await (await budget.reserve(connection, request)).made({ runId, tokens: 1 });
+    }
+    await expect(budget.reserve(connection, request)).rejects.toMatchObject({ status: 'CAP_REACHED' });
+    expect(await budget.totals(false)).toMatchObject({ cost: null, costUnknown: 2 });
+  });
+
   it('holds through any number of kills, whatever is charged: what was open counts as estimated', async () => {
     const starts = fc.array(fc.record({ made: fc.nat(20), open: fc.nat(8) }), { maxLength: 4 });
     const charges = fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 200, maxLength: 200 });

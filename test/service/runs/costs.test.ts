@@ -90,6 +90,12 @@ it.each<[string, string, ProviderAnswer | ProviderHandler, object]>([
     counted(USAGE),
     { tokens: { input: 1000, output: 100, cached: 0 }, cost: 21_000, estimated: true },
   ],
+  [
+    'nobody knows what, but the standard price of its tokens, by a price class that has no price',
+    'priced',
+    { body: { ...(said('Hi').body as object), usage: USAGE, service_tier: 'priority' } },
+    { cost: null, standardCost: 280_000 },
+  ],
   ['nobody knows what', 'priceless', counted(USAGE), { tokens: { input: 1000 }, cost: null }],
   [
     'nobody knows what without a count',
