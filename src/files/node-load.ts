@@ -1,8 +1,18 @@
+import { createRequire } from 'node:module';
+import { isSingleFile } from './single-file.ts';
+
+/** Returns the file of the jiti that is installed with promptrun; empty in the single executable. */
+function installedJiti(): string[] {
+  return isSingleFile() ? [] : [createRequire(import.meta.url).resolve('jiti')];
+}
+
 /**
- * Code for `node -e` that loads a module of the user's. TypeScript is run by what the module's project has for it, or else
- * by Node itself, which takes no enums and no imports without an extension.
+ * Returns code for `node -e` that loads a module of the user's. TypeScript is run by what the module's project has for it,
+ * or else by the jiti that came with promptrun; the single executable leaves it to Node, which takes no enums and no
+ * imports without an extension.
  */
-export const NODE_LOAD = `
+export function nodeLoad(): string {
+  return `
 const load = async file => {
   const whole = require('node:path').resolve(file);
   const url = require('node:url').pathToFileURL(whole).href;
@@ -16,8 +26,16 @@ const load = async file => {
     }
   };
   if (has('tsx/cjs/api')) return near('tsx/cjs/api').require(whole, url);
-  return has('jiti') ? await near('jiti').createJiti(url).import(whole) : await import(url);
+  const jiti = ${JSON.stringify(['jiti', ...installedJiti()])}.find(has);
+  return jiti === undefined ? await import(url) : await near(jiti).createJiti(url, { fsCache: false }).import(whole);
 };`;
+}
+
+/** Returns true if every TypeScript file can be loaded, whatever its project has. */
+export function loadsTypes(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  return !isSingleFile() || major > 22 || (major === 22 && minor >= 18);
+}
 
 /** Matches the imports of a JavaScript file. */
 const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;

@@ -90,12 +90,12 @@ describe('what the built command loads', () => {
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun run hel'],
-      { files: 6, kilobytes: 204, builtins: READ_SETTINGS },
+      { files: 6, kilobytes: 206, builtins: READ_SETTINGS },
     ],
     [
       'reading a setting',
       ['config', 'get', 'concurrency'],
-      { files: 6, kilobytes: 192, builtins: READ_SETTINGS },
+      { files: 6, kilobytes: 194, builtins: READ_SETTINGS },
     ],
   ] as const)('for %s', async (_, args, budget) => {
     expectWithin(await loadedBy({ args }), budget);
@@ -107,7 +107,7 @@ describe('what the built command loads', () => {
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
     const builtins = [...READ_SETTINGS, 'v8', 'assert', 'http', 'http2', 'tls'];
-    expectWithin(loaded, { files: 8, kilobytes: 563, builtins });
+    expectWithin(loaded, { files: 8, kilobytes: 567, builtins });
   });
 
   it.skipIf(process.env['PROMPTRUN_COMMAND'])('and enters for one run on a service', async () => {
@@ -125,6 +125,6 @@ describe('what the built command loads', () => {
   it('for one run on the embedded service', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
     const builtins = COSTLY.filter(name => name !== 'http2' && name !== 'worker_threads');
-    expectWithin(loaded, { files: 11, kilobytes: 927, builtins });
+    expectWithin(loaded, { files: 11, kilobytes: 903, builtins });
   });
 });

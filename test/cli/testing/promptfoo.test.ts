@@ -151,7 +151,7 @@ describe('programs of a configuration', () => {
     expect(stderr).toContain('promptfooconfig.yaml:5: the tests in file://made.mjs:more come from a program');
   });
 
-  it('may be TypeScript if its project can run it', async () => {
+  it('may be TypeScript, which the jiti of its project runs first', async () => {
     const files = {
       'promptfooconfig.yaml': 'prompts: ["{{q}}"]\nproviders: [file://bot.ts]\ntests: file://made.ts\n',
       'bot.ts':
@@ -271,17 +271,13 @@ def call_api(prompt, options, context):
     ]);
   });
 
-  it('may be a prompt in TypeScript, also by a pattern', async () => {
+  it('may be a prompt in TypeScript with enums and imports, also by a pattern, in any project', async () => {
     const files = {
       'promptfooconfig.yaml':
         'prompts: [file://p*.ts]\nproviders: [echo]\ntests: [{ vars: { a: x }, assert: [{ type: equals, value: x! }] }]\n',
-      'p1.ts': 'export default ({ vars }: { vars: { a: string } }) => vars.a + "!";\n',
-      'node_modules/jiti/index.js': `exports.createJiti = () => ({
-  import: async file => {
-    const text = require('node:fs').readFileSync(file, 'utf8').replace(': { vars: { a: string } }', '');
-    return await import('data:text/javascript,' + encodeURIComponent(text));
-  },
-});`,
+      'p1.ts':
+        'import { Mark } from "./marks";\nexport default ({ vars }: { vars: { a: string } }) => vars.a + Mark.End;\n',
+      'marks.ts': 'export enum Mark { End = "!" }\n',
     };
     const { stderr, stdout } = await tested(files, '--allow-commands');
     expect(stdout, stderr).toContain('1 passed, 0 failed');

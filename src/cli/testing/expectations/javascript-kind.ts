@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isJsonList, type JsonValue, ownValue } from '../../../files/json.ts';
-import { NODE_LOAD, needsNode, usedOfNode } from '../../../files/node-load.ts';
+import { needsNode, nodeLoad, usedOfNode } from '../../../files/node-load.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
@@ -70,7 +70,7 @@ async function unmetByNode(
   const argv =
     file === undefined
       ? (['node', '-e', NODE_CODE, code, about] as const)
-      : (['node', '-e', NODE_CHECK, file, exported, about] as const);
+      : (['node', '-e', nodeCheck(), file, exported, about] as const);
   const failure = await answer.command(argv, answer.text);
   if (failure === undefined) return undefined;
   const message = `${quotedExcerpt(written)}: ${failure.printed.trim() || failure.end}`;
@@ -102,9 +102,10 @@ const verdictOf = async check => {
   end(2, 'it must give true or false, a score, or {pass, score, reason}');
 };`;
 
-const NODE_CHECK = `
+const nodeCheck = (): string =>
+  `
 const self = require('node:process');
-const [file, name, text] = self.argv.slice(1);${NODE_LOAD}${NODE_VERDICT}
+const [file, name, text] = self.argv.slice(1);${nodeLoad()}${NODE_VERDICT}
 (async () => {
   const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;

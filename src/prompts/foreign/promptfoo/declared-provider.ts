@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import { isJsonList, parseJson } from '../../../files/json.ts';
+import { loadsTypes } from '../../../files/node-load.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isLoopbackHost } from '../../../wire/addresses.ts';
 import { PYTHON } from '../python.ts';
@@ -213,13 +214,12 @@ function resultFields(words: readonly string[], givesResults: boolean): EntryFie
 }
 
 /** The condition for TypeScript, in messages. */
-export const NEEDS_TYPES = 'needs Node 22.18 or newer, or tsx or jiti in its project';
+export const NEEDS_TYPES = 'this executable can only run with tsx or jiti in the project';
 
 /** Returns true if a file is TypeScript and neither Node nor the file's project can run it. */
 export function isUnreadable(file: string, conversion: Conversion): boolean {
   if (!/\.[cm]?ts$/u.test(file) || !conversion.has(file)) return false;
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major > 22 || (major === 22 && minor >= 18)) return false;
+  if (loadsTypes()) return false;
   const near = createRequire(path.resolve(conversion.directory, file));
   return !['tsx/cjs/api', 'jiti'].some(name => canResolve(near, name));
 }

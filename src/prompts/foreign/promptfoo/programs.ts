@@ -1,4 +1,4 @@
-import { NODE_LOAD } from '../../../files/node-load.ts';
+import { nodeLoad } from '../../../files/node-load.ts';
 import { PYTHON } from '../python.ts';
 
 /**
@@ -29,7 +29,7 @@ const withEnv = json => JSON.parse(json.replace(/\\{\\{\\s*env\\.(\\w+)\\s*\\}\\
 export const NODE_PROVIDER = `
 const self = require('node:process');
 const [folder, file, name, options, names, messages] = self.argv.slice(1);
-self.chdir(folder);${NODE_LOAD}${NODE_PROMPT}
+self.chdir(folder);${nodeLoad()}${NODE_PROMPT}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {
@@ -184,7 +184,7 @@ else:
 export const NODE_PROMPT_FUNCTION = `
 const self = require('node:process');
 const [folder, file, name] = self.argv.slice(1);
-self.chdir(folder);${NODE_LOAD}
+self.chdir(folder);${nodeLoad()}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {
@@ -213,7 +213,7 @@ export function testsProgram(
 const NODE_TESTS = `
 const self = require('node:process');
 const [folder, file, name, config] = self.argv.slice(1);
-self.chdir(folder);${NODE_LOAD}
+self.chdir(folder);${nodeLoad()}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {
