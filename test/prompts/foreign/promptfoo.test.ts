@@ -250,7 +250,15 @@ providers:
   - { id: 'openai:responses:gpt-4o', config: { max_tokens: 9, temperature: 1 } }
   - { id: 'azure:chat:my-gpt-5', config: { temperature: 0, isReasoningModel: true } }
   - { id: 'azure:responses:o3', config: { max_output_tokens: 9 } }
-  - { id: 'google:gemini-2.5-flash', config: { thinkingConfig: { thinkingBudget: 0 } } }
+  - { id: 'google:gemini-2.5-flash', config: { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } } }
+  - { id: 'google:gemini-3-flash', config: { top_p: 1, topK: 2, thinkingConfig: { thinkingBudget: 0 } } }
+  - { id: 'google:gemini-2.5-flash-lite', config: { generationConfig: { thinkingConfig: { thinkingBudget: -1 } } } }
+  - { id: 'anthropic:messages:claude-sonnet-4-5', config: { top_p: 0.4, stop: [x], maxOutputTokens: 5 } }
+  - { id: 'openai:o3', config: { temperature: 1, reasoning: { effort: low } } }
+  - { id: 'openai:gpt-5-chat-latest', config: { temperature: 1, reasoning: { effort: low } } }
+  - { id: 'openai:gpt-4.1', config: { maxTokens: 9, reasoning_effort: low } }
+  - { id: 'openai:responses:codex-mini-latest', config: { stop: [x] } }
+  - { id: 'azure:responses:gpt-4o', config: { max_tokens: 9 } }
   - { id: 'vertex:gemini-3-pro', config: { generationConfig: { thinkingConfig: { thinkingLevel: LOW } } } }
   - { id: 'azure:chat:prod', config: { isReasoningModel: true } }
 tests: [{ vars: {} }]
@@ -264,10 +272,19 @@ tests: [{ vars: {} }]
       { model: 'azure/my-gpt-5', config: { reasoningEffort: 'medium', maxOutputTokens: 1024 } },
       { model: 'azure/o3', config: { maxOutputTokens: 9 } },
       { model: 'googleai/gemini-2.5-flash', config: { reasoningEffort: 'none' } },
+      { model: 'googleai/gemini-3-flash', config: { topK: 2 } },
+      { model: 'googleai/gemini-2.5-flash-lite', config: {} },
+      { model: 'anthropic/claude-sonnet-4-5', config: { maxOutputTokens: 1024, topP: 0.4 } },
+      { model: 'openai/o3', config: { reasoningEffort: 'low' } },
+      { model: 'openai/gpt-5-chat-latest', config: {} },
+      { model: 'openai/gpt-4.1', config: { temperature: 0, maxOutputTokens: 1024 } },
+      { model: 'openai/codex-mini-latest', config: {} },
+      { model: 'azure/gpt-4o', config: { temperature: 0, maxOutputTokens: 1024 } },
       { model: 'vertexai/gemini-3-pro', config: { reasoningEffort: 'low' } },
       { model: 'azure/prod', config: { temperature: 0, maxOutputTokens: 1024 } },
     ]);
     expect(converted.notes.filter(({ isHarmless }) => !isHarmless).map(({ message }) => message)).toEqual([
+      "`thinkingConfig` of a provider's config has no equivalent",
       "`isReasoningModel` of a provider's config has no equivalent",
     ]);
   });

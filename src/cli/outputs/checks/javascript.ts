@@ -87,12 +87,29 @@ function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): Ja
 
 /** Globals that code expects of every engine: a console that prints nothing, copies of data, and small tasks. */
 const GLOBALS = `
-console = Object.fromEntries(
-  ['log', 'info', 'warn', 'error', 'debug', 'trace', 'table', 'dir', 'group', 'groupEnd', 'time', 'timeEnd', 'assert'].map(
-    name => [name, () => undefined],
-  ),
-);
-structuredClone = value => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+console = new Proxy({}, { get: () => () => undefined });
+structuredClone = value => {
+  const copies = new Map();
+  const copy = value => {
+    if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError('a function could not be cloned');
+    if (typeof value !== 'object' || value === null) return value;
+    if (copies.has(value)) return copies.get(value);
+    const made = value instanceof Date ? new Date(value)
+      : value instanceof RegExp ? new RegExp(value)
+      : value instanceof Map ? new Map()
+      : value instanceof Set ? new Set()
+      : Array.isArray(value) ? new Array(value.length)
+      : {};
+    copies.set(value, made);
+    if (value instanceof Map) for (const [key, one] of value) made.set(copy(key), copy(one));
+    else if (value instanceof Set) for (const one of value) made.add(copy(one));
+    else if (!(value instanceof Date || value instanceof RegExp)) {
+      for (const [key, one] of Object.entries(value)) made[key] = copy(one);
+    }
+    return made;
+  };
+  return copy(value);
+};
 queueMicrotask = task => void Promise.resolve().then(task);
 undefined`;
 

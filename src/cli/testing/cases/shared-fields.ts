@@ -1,6 +1,4 @@
 import type { YamlEntries } from '../../../files/yaml.ts';
-import type { Context } from '../../context.ts';
-import type { NamingFolder } from '../../inputs/named-file.ts';
 import { readScript } from '../expectations/javascript-kind.ts';
 import type { ExpectationsContext } from '../expectations/kinds.ts';
 import { passRuleIn } from './pass-rule.ts';
@@ -9,11 +7,11 @@ import { textIn } from './test-values.ts';
 
 /** Reads the `transform` of a file, a model or a case. */
 export async function readTransform(
-  ctx: Context & NamingFolder,
+  ctx: ExpectationsContext,
   fields: YamlEntries,
 ): Promise<Pick<TestCase, 'transform'>> {
   const value = fields.get('transform')?.value;
-  return value ? { transform: await readScript(value, 'transform', ctx) } : {};
+  return value ? { transform: await readScript(value, 'transform', ctx, ctx.isAsPromptfoo) } : {};
 }
 
 /** Returns the judge that a file or case names, or else the inherited one. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isJsonList, type JsonValue, ownValue } from '../../../files/json.ts';
-import { needsNode, nodeLoad, usedOfNode } from '../../../files/node-load.ts';
+import { importsSomething, needsNode, nodeLoad, usedOfNode } from '../../../files/node-load.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
@@ -32,7 +32,10 @@ export const javascript = expectationKind<Scoring>({
     description: 'JavaScript that gives true, a score, or {pass, score, reason}; it sees output and context',
   },
   read: async (value, { ctx, key, threshold, config, isAsPromptfoo = false }) => ({
-    script: { ...(await readScript(value, key, ctx)), ...(config !== undefined && { config }) },
+    script: {
+      ...(await readScript(value, key, ctx, isAsPromptfoo)),
+      ...(config !== undefined && { config }),
+    },
     written: textIn(value, key),
     threshold,
     isAsPromptfoo,
@@ -163,6 +166,7 @@ export async function readScript(
   value: YamlValue,
   key: string,
   ctx: Context & NamingFolder,
+  isAsPromptfoo = false,
 ): Promise<JavaScript> {
   const written = textIn(value, key);
   if (!written.startsWith('file://')) return { code: written, isFile: false };
@@ -173,11 +177,13 @@ export async function readScript(
     checkNamedFile(ctx, name);
     const code = await readTextFile(path.resolve(ctx.cwd, name), ctx.cwd, key);
     const named = exported !== undefined && { exported };
-    if (!needsNode(code) && !/ts$/iu.test(name)) return { code, isFile: true, ...named };
+    const isForNode = isAsPromptfoo ? needsNode(code) : importsSomething(code);
+    if (!isForNode && !/ts$/iu.test(name)) return { code, isFile: true, ...named };
     if (key !== 'transform') return { code, isFile: true, ...named, file: path.resolve(ctx.cwd, name) };
+    const used = importsSomething(code) ? 'imports something' : `uses ${usedOfNode(code)} of Node`;
     const what = /ts$/iu.test(name)
       ? 'is TypeScript, which only a check may be'
-      : 'imports something or uses what only Node has, which only a check may do';
+      : `${used}, which only a check may do`;
     throw faultIn(value, `${key}: ${name} ${what}`);
   } catch (error) {
     throw atValue(value, error, text => `${key}: ${text}`);

@@ -172,7 +172,7 @@ async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Exp
   const config = all.get(CONFIG)?.value.json();
   const judge = named ? { model: textIn(named.value, 'judge'), rank: ctx.judgeRank } : ctx.judge;
   const threshold = least && numberIn(least.value, 'threshold', 'a number of 0 or more');
-  const script = transform && (await readScript(transform.value, 'transform', ctx));
+  const script = transform && (await readScript(transform.value, 'transform', ctx, isAsPromptfoo));
   const inner = (part: YamlValue): Promise<Expectation[]> => readItem(part, { ...ctx, judge });
   return mapInOrder(fields, async ([key, entry]) => {
     const name = key as keyof typeof KINDS;

@@ -187,7 +187,7 @@ function noteEnvironment(env: YamlValue | undefined, conversion: Conversion): vo
 function noteExtensions(extensions: YamlValue | undefined, conversion: Conversion): void {
   if (!extensions || extensions.isEmpty) return;
   for (const extension of extensions.isList ? extensions.items('extensions') : [extensions]) {
-    if (conversion.isForTest && /:after(?:All|Each)$/u.test(extension.scalar ?? '')) {
+    if (conversion.isForTest && /^file:\/\/.+:after(?:All|Each)$/u.test(extension.scalar ?? '')) {
       conversion.tell(extension, 'an extension that promptfoo calls after a verdict is left out');
     } else {
       conversion.note(extension, '`extensions` has no equivalent');

@@ -3,7 +3,7 @@ import { LIKE_OPENAI } from './provider-address.ts';
 /** promptfoo's prefixes of models, with ours. */
 const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
   [
-    /^openai:(?:chat:|responses:)?(?!(?:completion|embeddings?|image|moderation|realtime|assistant|speech|transcription|tts|video|agents|codex|chatkit)\b)/u,
+    /^openai:(?!(?:completion|embeddings?|image|moderation|realtime|assistant|speech|transcription|tts|video|agents|codex|chatkit)\b)(?:chat:|responses:)?/u,
     'openai/',
   ],
   [/^anthropic:(?:messages:)?(?!completion\b|claude-agent|claude-code)/u, 'anthropic/'],

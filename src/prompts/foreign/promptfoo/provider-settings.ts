@@ -162,7 +162,7 @@ export function isAnswerSetting(key: string, conversion: Conversion): boolean {
 const DEFAULTS: JsonObject = { temperature: 0, maxOutputTokens: 1024 };
 const SENDS_DEFAULTS =
   /^(?:openai:|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:|perplexity:|(?:huggingface|hf):chat:)/u;
-const THINKS = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5)/u;
+const THINKS = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5|codex-mini)/u;
 /** Matches the deployments of Azure that promptfoo takes for reasoning models. */
 const AZURE_THINKS =
   /^(?:o[134]|gpt-5)|-(?:o[134]|gpt-5)|deepseek[-_]r1|phi-4-(?:mini-)?reasoning|mai-(?:thinking|ds-r1|reasoning)|^grok-.{0,99}reasoning/iu;
@@ -171,8 +171,14 @@ const AZURE_REASONING: JsonObject = { reasoningEffort: 'medium', maxOutputTokens
 /** Messages refuses a temperature for these. */
 const TAKES_NO_TEMPERATURE = /^claude-(?:opus-4-[7-9]|opus-[5-9]|sonnet-[5-9]|fable|mythos)/u;
 
-/** Returns the settings that promptfoo sends if a configuration has none. */
-export function defaultSettings(id: string, model: string): JsonObject {
+/** Returns settings with the defaults of promptfoo, which sends Messages no temperature beside `top_p`. */
+export function withDefaults(id: string, model: string, settings: JsonObject): JsonObject {
+  const { temperature, ...others } = { ...defaultSettings(id, model), ...settings };
+  const hasTemperature = temperature !== undefined && !(id.startsWith('anthropic:') && 'topP' in others);
+  return { ...(hasTemperature && { temperature }), ...others };
+}
+
+function defaultSettings(id: string, model: string): JsonObject {
   const { deployment, isResponses = false } = azureDeployment(id) ?? {};
   if (deployment !== undefined && AZURE_THINKS.test(deployment)) return isResponses ? {} : AZURE_REASONING;
   if (!SENDS_DEFAULTS.test(id) || THINKS.test(model)) return {};
@@ -185,18 +191,33 @@ function azureDeployment(id: string): { deployment: string; isResponses: boolean
   return groups && { deployment: groups['deployment'] ?? '', isResponses: groups['kind'] === 'responses' };
 }
 
-/** Returns true if promptfoo doesn't send a setting to a model, although it has one. */
-function isUnsent(id: string, key: string): boolean {
+const CHAT = ['temperature', 'max_tokens', 'top_p', 'stop', 'seed', 'frequency_penalty', 'presence_penalty'];
+const REASONING = ['max_completion_tokens', 'reasoning_effort'];
+const RESPONSES = ['temperature', 'max_output_tokens', 'top_p', 'reasoning_effort'];
+const MESSAGES = ['temperature', 'max_tokens', 'top_p', 'top_k', 'stop_sequences'];
+const GEMINI = ['temperature', 'maxOutputTokens', 'topP', 'topK', 'stopSequences'];
+
+/** Returns the settings that promptfoo sends to a model of the large providers; undefined for others, which get all. */
+function sentSettings(id: string): readonly string[] | undefined {
+  if (id.startsWith('anthropic:')) return MESSAGES;
+  if (id.startsWith('google:')) return GEMINI;
   const azure = azureDeployment(id);
+  if (!azure && !id.startsWith('openai:')) return undefined;
   const isReasoning = azure ? AZURE_THINKS.test(azure.deployment) : THINKS.test(id);
-  if (azure && key === 'temperature') return isReasoning;
-  if (!id.startsWith('openai:') || !TOKEN_KEYS.includes(key)) return false;
-  if (id.startsWith('openai:responses:')) return key !== 'max_output_tokens';
-  return key !== (isReasoning ? 'max_completion_tokens' : 'max_tokens');
+  const unsentByOthers = /gpt-oss/u.test(id) ? ['max_completion_tokens'] : REASONING;
+  const unsent = isReasoning ? ['temperature', ...(azure ? [] : ['max_tokens'])] : unsentByOthers;
+  const isResponses = azure?.isResponses ?? id.startsWith('openai:responses:');
+  return (isResponses ? RESPONSES : [...CHAT, ...REASONING]).filter(key => !unsent.includes(key));
 }
 
-/** Names of a bound on tokens, of which each interface of OpenAI takes one. */
-const TOKEN_KEYS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
+/** Returns true if promptfoo doesn't send a setting of a `config` to a model. */
+function isUnsent({ id, isSentWhole = false }: ConfigSource, key: string): boolean {
+  if (isSentWhole || key === 'service_tier') return false;
+  if (key === 'thinkingConfig') return true;
+  // Chat Completions gets it for the o series only.
+  if (key === 'reasoning') return /^openai:(?!responses:)(?!(?:.*[/:])?o[134])/u.test(id);
+  return sentSettings(id)?.includes(key) === false;
+}
 
 /** Returns the effort in Google's `thinkingConfig`; undefined if it can't be expressed. */
 function thinkingEffort(id: string, thinking: JsonValue): JsonObject | undefined {
@@ -204,8 +225,8 @@ function thinkingEffort(id: string, thinking: JsonValue): JsonObject | undefined
   const { thinkingBudget: budget, thinkingLevel: level, ...others } = thinking;
   if (Object.keys(others).length > 0) return undefined;
   if (typeof level === 'string' && budget === undefined) return { reasoningEffort: level.toLowerCase() };
-  // -1 lets the model decide, as it does anyway.
-  if (budget === -1 && level === undefined) return {};
+  // -1 lets the model decide, as all but the smallest do anyway.
+  if (budget === -1 && level === undefined && !/flash-lite/u.test(id)) return {};
   const canStop = /gemini-2\.5-flash/u.test(id);
   return budget === 0 && level === undefined && canStop ? { reasoningEffort: 'none' } : undefined;
 }
@@ -249,7 +270,8 @@ function convertSetting(
 ): Partial<ConvertedSettings> {
   const value = entry.json();
   const ours = Object.hasOwn(SETTINGS, key) ? (SETTINGS[key] ?? key) : key;
-  if (conversion.isForTest && isUnsent(source.id, key)) {
+  const isSetting = conversion.isSetting(ours) || ['thinkingConfig', 'reasoning'].includes(key);
+  if (conversion.isForTest && isSetting && isUnsent(source, key)) {
     conversion.tell(entry, `\`${key}\` of a provider's config is not sent to this model by promptfoo either`);
     return {};
   }

@@ -6,7 +6,7 @@ import { declareProvider } from './declared-provider.ts';
 import { modelName } from './model-names.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { ownAddress } from './provider-address.ts';
-import { convertSettings, defaultSettings } from './provider-settings.ts';
+import { convertSettings, withDefaults } from './provider-settings.ts';
 
 /** Providers whose requests take the `config` of a prompt. */
 const TAKES_PROMPT_CONFIG =
@@ -118,7 +118,7 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
   const settings = { ...own.settings, ...ofPrompt.settings };
   const output = ofPrompt.output ?? own.output;
   const place = ownAddress(id, config);
-  const provider = { config: { ...defaultSettings(id, model), ...settings }, output, transform, at };
+  const provider = { config: withDefaults(id, model, settings), output, transform, at };
   if (!place) return { model, ...provider };
   const isLeftOut = conversion.noteProgram(
     at,
