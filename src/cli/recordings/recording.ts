@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { readJson } from '../../files/json.ts';
-import { checkBelow } from '../../files/write-below.ts';
+import { checkBelow, LinkFault } from '../../files/write-below.ts';
 import { replaceFile, writeUnderFreeName } from '../../files/write-file.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { MAX_JSON } from '../../wire/bounded-json.ts';
@@ -231,7 +232,11 @@ export class RecordingDirectory {
     if (fault !== undefined) throw new Error(`the answer does not follow the interface: ${fault}`);
     const text = `${JSON.stringify(content, undefined, 2)}\n`;
     if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new TooBig(TOO_LARGE);
-    await replaceFile({ folder: this.directory, name: file }, text);
+    await replaceFile({ folder: this.directory, name: file }, text).catch((error: unknown) => {
+      if (error instanceof LinkFault || codeOf(error) === undefined) throw error;
+      const place = path.join(this.directory, file);
+      throw new Error(`${place} can't be written: ${messageOf(error)}`, { cause: error });
+    });
   }
 
   async #readJson(

@@ -199,7 +199,8 @@ function isVariableSet(variable: string | undefined): boolean {
 }
 
 /**
- * Reads `--record` and `--replay`, or `PROMPTRUN_RECORD` and `PROMPTRUN_REPLAY`; flags win.
+ * Reads `--record` and `--replay`, or `PROMPTRUN_RECORD` and `PROMPTRUN_REPLAY`; flags win, except that `--record` does not
+ * make a run paid that the environment asks to replay.
  *
  * @throws {CliError} USAGE_ERROR if both are set
  */
@@ -210,11 +211,16 @@ export function recordingsOf(
 ): Recordings {
   const isFlag = record !== undefined || replay !== undefined;
   const recorded = isFlag ? record : env['PROMPTRUN_RECORD'] || undefined;
-  const replayed = isFlag ? replay : env['PROMPTRUN_REPLAY'] || undefined;
+  const replayed = replay ?? (env['PROMPTRUN_REPLAY'] || undefined);
   if (recorded !== undefined && replayed !== undefined) {
+    const names = [
+      record === undefined ? 'PROMPTRUN_RECORD' : '--record',
+      replay === undefined ? 'PROMPTRUN_REPLAY' : '--replay',
+    ];
     throw usageError(
-      isFlag ? '--record and --replay are both given' : 'PROMPTRUN_RECORD and PROMPTRUN_REPLAY are both set',
+      `${names.join(' and ')} are both given`,
       'A replay sends nothing, so there is nothing to record: use one of them.',
+      ...(replay === undefined ? ['To record, set PROMPTRUN_REPLAY to nothing.'] : []),
     );
   }
   const directory = recorded ?? replayed;

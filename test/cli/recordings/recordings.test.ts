@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RecordingDirectory } from '../../../src/cli/recordings/recording.ts';
+import { localService } from '../../../src/main.ts';
 import { KEY } from '../../support/client.ts';
-import { testClock } from '../../support/context.ts';
+import { runInProcess, testClock } from '../../support/context.ts';
 import { failure, success } from '../../support/scripted-service.ts';
 import { command, creation, runOf, serviceOf, text, VERSION } from '../commands/run-support.ts';
 import { ECHO, Project, projectOf } from '../testing/support.ts';
@@ -387,9 +388,33 @@ describe('recordings', () => {
   it.each([
     [['--record', 'a', '--replay', 'b'], {}],
     [[], { PROMPTRUN_RECORD: 'a', PROMPTRUN_REPLAY: 'b' }],
-  ])('are made or replayed, not both: %j %j', async (flags, env) => {
-    const { exitCode } = await projectOf(CASES).run(['test', ...flags], { env });
-    expect(exitCode).toBe(2);
+    [['--record', 'a'], { PROMPTRUN_REPLAY: 'b' }],
+  ])('are made or replayed, not both, and nothing is run: %j %j', async (flags, env) => {
+    const project = projectOf(CASES);
+    const { exitCode, stderr } = await project.run(['test', ...flags], { env });
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('are both given')]);
+    expect(existsSync(path.join(project.home, 'a'))).toBe(false);
+  });
+
+  it('are replayed by the flag, whatever the environment records, and made if its replay is empty', async () => {
+    const project = projectOf(CASES);
+    const made = await project.run(['test', '--record', 'a'], { env: { PROMPTRUN_REPLAY: '' } });
+    const replayed = await project.run(['test', '--replay', 'a'], { env: { PROMPTRUN_RECORD: 'b' } });
+    expect(replayed.exitCode).toBe(made.exitCode);
+    expect(existsSync(path.join(project.home, 'a', 'runs'))).toBe(true);
+    expect(existsSync(path.join(project.home, 'b'))).toBe(false);
+  });
+
+  it('name the file that could not be written', async () => {
+    const project = new Project({});
+    const run = ['run', 'hello', '-i', 'name=Ada', '--record', 'rec'];
+    await project.run(run);
+    const [name = ''] = readdirSync(path.join(project.home, 'rec/runs'));
+    const file = path.join(project.home, 'rec/runs', name);
+    rmSync(file);
+    mkdirSync(file);
+    const { stderr } = await runInProcess(run, { home: project.home, local: localService });
+    expect(stderr()).toContain(`note: not recorded: ${file} can't be written: `);
   });
 
   it('are not begun if nothing can be written', async () => {
