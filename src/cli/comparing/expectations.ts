@@ -1,8 +1,10 @@
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import { usageError } from '../errors.ts';
+import { fileFault } from '../inputs/read-text.ts';
 import type { ResumableRequests } from '../jobs/resumable-requests.ts';
 import { compareRates, type RateComparison, verdictText } from '../statistics/comparison.ts';
 import type { CasePair } from '../statistics/paired.ts';
@@ -39,7 +41,12 @@ export async function readExpectedCases(
   const { allowOutside } = ctx.globals;
   const flags = { allowCommands, skipUnsupported: false };
   const options = { allowOutside, mayTarget: () => true, hasModels: true, ...flags };
-  const [file] = await readTestFile(ctx, path.resolve(ctx.cwd, name), options);
+  const place = path.resolve(ctx.cwd, name);
+  const stats = await stat(place).catch((error: unknown) => {
+    throw fileFault(error, name, '--expect');
+  });
+  if (stats.isDirectory()) throw usageError(`--expect: ${name} is a directory`);
+  const [file] = await readTestFile(ctx, place, options);
   if (file === undefined) throw usageError(`--expect: ${name} has no tests`);
   await refuseUncheckable(file, judge, flags);
   const [first] = variants;

@@ -13,6 +13,7 @@ import {
   type EarlierRun,
   type Estimate,
   type MadeRun,
+  type PaidRun,
   type RunSpend,
   Spending,
   type Totals,
@@ -78,6 +79,12 @@ export class Budget {
   /** The error that stops all further creations; undefined while there is room. */
   get reached(): CliError | undefined {
     return this.#reached;
+  }
+
+  /** The runs that this invocation made; none in a replay. */
+  get newRuns(): readonly PaidRun[] {
+    if (this.#ctx.isReplay) return [];
+    return this.#spending.runs.filter(({ runId }) => !this.#runsBefore.has(runId));
   }
 
   get #isCapped(): boolean {
@@ -263,7 +270,7 @@ export class Budget {
     if (this.#ctx.isReplay) return all.runs === 0 ? [] : [`the ${what} were answered from recordings`];
     const withCredits = this.mentionsCredits;
     if (this.#runsBefore.size === 0) return spendingText(all, withCredits);
-    const now = this.totalsOf(this.#spending.runIds.filter(runId => !this.#runsBefore.has(runId)));
+    const now = this.totalsOf(this.newRuns.map(({ runId }) => runId));
     const newLines = now.runs === 0 ? ['no run was made'] : spendingText(now, withCredits);
     return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(all, withCredits))];
   }

@@ -44,7 +44,10 @@ export interface MadeRun extends Omit<EarlierRun, 'promptVersionId'> {
   readonly isListed?: boolean;
 }
 
-interface SpentRun extends Pick<MadeRun, 'runId' | 'connection'> {
+/** A run and the service that made it. */
+export type PaidRun = Pick<MadeRun, 'runId' | 'connection'>;
+
+interface SpentRun extends PaidRun {
   readonly kind: string;
   estimate: Estimate;
   readonly isListed: boolean;
@@ -101,9 +104,9 @@ export class Spending {
     return this.#hasUnreadCredits;
   }
 
-  /** The ids of all counted runs. */
-  get runIds(): string[] {
-    return [...this.#runs.keys()];
+  /** All counted runs. */
+  get runs(): readonly PaidRun[] {
+    return [...this.#runs.values()];
   }
 
   /** Counts a run, made by this invocation or an earlier one. */

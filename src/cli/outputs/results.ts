@@ -2,6 +2,7 @@ import { messageOf } from '../../files/error-utils.ts';
 import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { OutputFlags } from '../core/shared-flags.ts';
+import type { PaidRun } from '../creation/spending.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { visible } from '../terminal/sanitise.ts';
@@ -154,18 +155,17 @@ async function openOutputs(
 }
 
 /**
- * Prints the result of a run that this command created and paid for. A reader that stops early, such as `head`, is not an
- * error.
+ * Prints the results of the runs that this command created and paid for. A reader that stops early, such as `head`, is not
+ * an error.
  *
- * @param print prints it to the given context
- * @throws {CliError} exit 1, naming the run, if standard output accepted nothing or is full
+ * @param print prints them to the given context
+ * @throws {CliError} exit 1, naming the runs, if standard output accepted nothing or is full
  */
-export async function printResult(
+export async function printPaid<T>(
   ctx: Context,
-  connection: Connection,
-  runId: string,
-  print: (ctx: Context) => Promise<ExitCode>,
-): Promise<ExitCode> {
+  runs: readonly PaidRun[],
+  print: (ctx: Context) => Promise<T>,
+): Promise<T> {
   let wasAccepted: boolean | undefined;
   const out: Context['io']['out'] = async data => {
     try {
@@ -173,22 +173,32 @@ export async function printResult(
       if (data.length > 0) wasAccepted ??= taken;
       return taken;
     } catch (error) {
-      throw notPrintedError(connection, runId, messageOf(error));
+      throw notPrintedError(runs, messageOf(error)) ?? error;
     }
   };
-  const exitCode = await print({ ...ctx, io: { ...ctx.io, out } });
-  if (wasAccepted === false) {
-    throw notPrintedError(connection, runId, 'standard output was closed before anything was written');
-  }
-  return exitCode;
+  const result = await print({ ...ctx, io: { ...ctx.io, out } });
+  const fault =
+    wasAccepted === false
+      ? notPrintedError(runs, 'standard output was closed before anything was written')
+      : undefined;
+  if (fault !== undefined) throw fault;
+  return result;
 }
 
-function notPrintedError({ advise }: Connection, runId: string, reason: string): CliError {
-  return new CliError(`the result of run ${runId} was not printed: ${reason}`, {
+/** Returns the error for results that were not printed; undefined if no run was made. */
+function notPrintedError(runs: readonly PaidRun[], reason: string): CliError | undefined {
+  const [first, ...others] = runs;
+  if (first === undefined) return undefined;
+  const { runId, connection } = first;
+  const get = connection?.advise('runs', 'get', runId) ?? `promptrun runs get ${runId}`;
+  const isOne = others.length === 0;
+  const what = isOne ? `the result of run ${runId} was` : `the results of ${runs.length} runs were`;
+  const more = `The other runs: ${others.map(one => one.runId).join(' ')}`;
+  return new CliError(`${what} not printed: ${reason}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
-    hints: [`Get it with: ${advise('runs', 'get', runId)}`],
-    data: { runId },
+    hints: isOne ? [`Get it with: ${get}`] : [`Get the first one with: ${get}`, more],
+    data: isOne ? { runId } : { runIds: runs.map(one => one.runId) },
   });
 }
 

@@ -12,6 +12,7 @@ import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { type MediaContent, mediaOf } from '../outputs/media-content.ts';
+import { printPaid } from '../outputs/results.ts';
 import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
 import { percentText } from '../statistics/interval.ts';
 import { oneLine } from '../terminal/sanitise.ts';
@@ -124,7 +125,9 @@ async function reportRound(
   // The faults of the files are already reported; without results there is nothing else to show.
   if (results.length > 0 || options.outputs.length > 0 || wantsJson(ctx) || isOnGithub(ctx)) {
     const summary = summarize(ordered, options.repeating, comparison);
-    await reportTests(ctx, ordered, options.outputs, { media, budget, summary });
+    await printPaid(ctx, budget.newRuns, out =>
+      reportTests(out, ordered, options.outputs, { media, budget, summary }),
+    );
   }
   const beginning = round === undefined || ctx.isReplay ? '' : 'so far ';
   for (const [index, line] of budget.spentLines('cases').entries()) {

@@ -108,13 +108,30 @@ row 10: label fail, judge pass: no reason given
   });
 
   it.each([
-    { flags: ['--min-kappa', '0.5'], code: 0 },
-    { flags: ['--min-kappa', '0.6'], code: 5 },
-    { flags: ['--min-kappa', '0.5', '--sure'], code: 5 },
-    { flags: ['--min-kappa', '0', '--sure'], code: 0 },
-  ])('gates on kappa: $flags', async ({ flags, code }) => {
+    { flags: ['--min-kappa', '0.5'], code: 0, reason: '' },
+    { flags: ['--min-kappa', '0.6'], code: 5, reason: "Cohen's kappa is 0.583, below --min-kappa 0.6\n" },
+    {
+      flags: ['--min-kappa', '0.5', '--sure'],
+      code: 5,
+      reason: /the low end of the interval of Cohen's kappa is 0\.\d{3}, below --min-kappa 0\.5\n/u,
+    },
+    { flags: ['--min-kappa', '0', '--sure'], code: 0, reason: '' },
+  ])('gates on kappa, and says why it fails: $flags', async ({ flags, code, reason }) => {
     answer('yyyyyynnnn', 'yyyyynnnny');
-    expect((await check(...flags)).exitCode).toBe(code);
+    const { exitCode, stderr } = await check(...flags);
+    expect(exitCode).toBe(code);
+    if (code === 0) expect(stderr()).not.toContain('below');
+    else expect(stderr()).toMatch(reason);
+  });
+
+  it('names its runs if standard output does not take the figures', async () => {
+    answer('yyn', 'yyn');
+    const argv = ['judge', 'check', 'labels.csv', '--judge', 'tiny'];
+    const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data') };
+    const options = { home, local: localService, env, readerTakes: 3 };
+    const { exitCode, stderr } = await runInProcess(argv, options);
+    expect(stderr()).toContain('the results of 3 runs were not printed');
+    expect(exitCode).toBe(1);
   });
 
   it.each([

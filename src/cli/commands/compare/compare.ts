@@ -35,6 +35,7 @@ import { printValue, wantsJson } from '../../outputs/json.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
 import { gridTable } from '../../outputs/pages/grid-terminal.ts';
 import { present } from '../../outputs/present.ts';
+import { printPaid } from '../../outputs/results.ts';
 import { writeNamedFile } from '../../outputs/special-file.ts';
 import { checkWritableFile } from '../../outputs/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
@@ -176,7 +177,7 @@ async function presentComparison(
   const otherLines = [...(expected ? unjudgedText(expected) : []), ...budget.spentLines('rows')];
   const grid = await comparisonGrid(ctx, compared, variants, budget, judgements);
   const data = compared.map(row => rowData(row, variants, budget, judgements));
-  await present(ctx, data, {
+  const forms = {
     terminal: async () =>
       (await gridTable(ctx.io, grid)) + verdictLines.map(line => `${visible(line)}\n`).join(''),
     plain: () =>
@@ -185,7 +186,8 @@ async function presentComparison(
         ...texts.map(one => ['verdict', ...one]),
       ]),
     paged: true,
-  });
+  };
+  await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
   const facts = grid.facts.join(', ');
   for (const line of [facts, ...(wantsJson(ctx) ? verdictLines : []), ...otherLines]) {
     ctx.io.note(`note: ${oneLine(line)}`);

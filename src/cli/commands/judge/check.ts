@@ -3,9 +3,10 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
-import { agreementData, agreementLines, agreementOf } from '../../judging/agreement.ts';
+import { type Agreement, agreementData, agreementLines, agreementOf } from '../../judging/agreement.ts';
 import { checkJudge, type JudgeCheckOptions, worstFault } from '../../judging/check-judge.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
+import { printPaid } from '../../outputs/results.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import type { Kappa } from '../../statistics/kappa.ts';
 import { visible } from '../../terminal/sanitise.ts';
@@ -20,13 +21,7 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
   const options = judgeCheckOptions(ctx, labels, flags);
   const check = await checkJudge(ctx, options);
   const agreement = agreementOf(check.judged);
-  if (wantsJson(ctx)) await printValue(ctx, agreementData(agreement));
-  else
-    await ctx.io.out(
-      agreementLines(agreement)
-        .map(line => `${visible(line)}\n`)
-        .join(''),
-    );
+  await printPaid(ctx, check.budget.newRuns, out => printAgreement(out, agreement));
   for (const line of check.budget.spentLines('rows')) ctx.io.note(`note: ${line}`);
   const fault = worstFault(check);
   if (fault !== undefined) throw fault;
@@ -35,7 +30,15 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
       "note: Cohen's kappa is not defined, because all labels and all verdicts of the judge are the same",
     );
   }
-  return gate !== undefined && missesGate(agreement.kappa, gate) ? EXIT.runFailed : EXIT.ok;
+  if (gate === undefined || !missesGate(agreement.kappa, gate)) return EXIT.ok;
+  ctx.io.error(`error: ${missText(agreement.kappa, gate)}`);
+  return EXIT.runFailed;
+}
+
+async function printAgreement(ctx: Context, agreement: Agreement): Promise<void> {
+  if (wantsJson(ctx)) return printValue(ctx, agreementData(agreement));
+  const lines = agreementLines(agreement).map(line => `${visible(line)}\n`);
+  await ctx.io.out(lines.join(''));
 }
 
 /** The required kappa. */
@@ -48,6 +51,15 @@ interface KappaGate {
 function missesGate(kappa: Kappa | undefined, { least, sure }: KappaGate): boolean {
   if (kappa === undefined) return true;
   return kappa.value < least || (sure && kappa.interval[0] < least);
+}
+
+/** Returns the reason why the gate isn't passed. */
+function missText(kappa: Kappa | undefined, { least }: KappaGate): string {
+  if (kappa === undefined) return `Cohen's kappa is not defined, and --min-kappa requires ${least}`;
+  const isValueBelow = kappa.value < least;
+  const what = isValueBelow ? "Cohen's kappa" : "the low end of the interval of Cohen's kappa";
+  const value = isValueBelow ? kappa.value : kappa.interval[0];
+  return `${what} is ${value.toFixed(3)}, below --min-kappa ${least}`;
 }
 
 function kappaGate({ minKappa, sure = false }: JudgeCheckFlags): KappaGate | undefined {

@@ -13,8 +13,9 @@ import { CliError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { presentList } from '../../outputs/present.ts';
+import { type ListForm, presentList } from '../../outputs/present.ts';
 import { errorsOf } from '../../outputs/provider-fault.ts';
+import { printPaid } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { resolveTarget } from '../../targets/target.ts';
 import type { MODELS_CHECK } from './spec.ts';
@@ -55,7 +56,7 @@ export async function modelsCheck(
   for (const { model, request } of requests) {
     checked.push(await runModelCheck(ctx, connection, { model, request, budget }));
   }
-  await presentList(ctx, checked, {
+  const table: ListForm<CheckedModel> = {
     columns: [
       { title: 'MODEL', cell: ({ model }) => model },
       { title: 'STATUS', cell: ({ status }) => status },
@@ -71,7 +72,8 @@ export async function modelsCheck(
       },
       { title: 'ANSWER', min: 20, cell: ({ answer }) => answer },
     ],
-  });
+  };
+  await printPaid(ctx, budget.newRuns, out => presentList(out, checked, table));
   if (checked.some(({ status }) => status === 'capped')) return EXIT.capReached;
   return checked.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
 }

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { ECHO, projectOf } from '../testing/support.ts';
+
+const CASES = '  - {name: a, inputs: {text: a}}\n  - {name: b, inputs: {text: b}}\n';
+const COMPARE = ['compare', 'echo.prompt', 'other.prompt', '-i', 'text=a'];
+
+it.each([
+  { argv: ['test'], runs: 2 },
+  { argv: ['test', '--json'], runs: 2 },
+  { argv: COMPARE, runs: 2 },
+  { argv: ['models', 'check', 'echo'], runs: 1 },
+])(
+  'names the runs that were made if standard output does not take the results: $argv',
+  async ({ argv, runs }) => {
+    const project = projectOf(CASES, { 'other.prompt': ECHO.replace('{{text}}', 'other {{text}}') });
+    const { exitCode, stderr } = await project.run(argv, { readerTakes: 3 });
+    expect(exitCode).toBe(1);
+    const list = await project.run(['runs', 'list', '--json']);
+    const ids = (JSON.parse(list.stdout()) as { runId: string }[]).map(({ runId }) => runId);
+    expect(ids).toHaveLength(runs);
+    for (const id of ids) expect(stderr()).toContain(id);
+  },
+);
+
+it('keeps the exit code of a replay whose reader is gone, because it made no run', async () => {
+  const project = projectOf(`${CASES}  - {name: c, inputs: {text: c}, expect: {equals: x}}\n`);
+  const whole = await project.run(['test', '--record', 'rec']);
+  expect(whole.exitCode).toBe(5);
+  const replayed = await project.run(['test', '--replay', 'rec'], { readerTakes: 0 });
+  expect([replayed.exitCode, replayed.stderr()]).toEqual([5, expect.not.stringContaining('not printed')]);
+});
