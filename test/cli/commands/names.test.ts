@@ -134,7 +134,8 @@ it("nothing of a prompt file is sent to a service that is not a promptrun's own"
 
 it("a run of a service that can't cancel runs is not cancelled", async () => {
   const run = { expect: { method: 'POST', path: `/runs/${RUN}/cancel` }, answer: missing };
-  const script = [run, { expect: { method: 'GET', path: '/prompts' }, answer: missing }];
+  const look = { expect: { method: 'GET', path: `/runs/${RUN}` }, answer: missing };
+  const script = [look, run, { expect: { method: 'GET', path: '/prompts' }, answer: missing }];
   const { stderr, exitCode } = await against(script, ['runs', 'cancel', RUN]);
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining("can't cancel runs")]);
 });

@@ -57,6 +57,19 @@ describe('runs get', () => {
   });
 });
 
+describe('runs cancel', () => {
+  it('cancels a run soon, even if the service asks to wait before it shows it', async () => {
+    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '30' });
+    const cancelled = runOf({ runStatus: 'failed', outputs: [{ type: 'error', data: 'cancelled' }] });
+    const service = await serviceOf(get(busy), {
+      expect: { method: 'POST', path: `/runs/${RUN}/cancel` },
+      answer: success(cancelled),
+    });
+    const { exitCode, stderr } = await command(service, ['runs', 'cancel', RUN]);
+    expect([exitCode, stderr()]).toEqual([0, `Run ${RUN} is cancelled.\n`]);
+  });
+});
+
 describe('runs wait', () => {
   it('waits for a run to end and prints it as `run` does', async () => {
     const { exitCode, stdout } = await command(await serviceOf(going, found), ['runs', 'wait', RUN]);

@@ -30,10 +30,13 @@ export async function runsCancel(
   if (wantsJson(ctx)) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
 }
 
+/** A run that costs money is cancelled soon, even if the service can't show it. */
+const LOOK_TIMEOUT_MS = 2000;
+
 /** Returns true if a run is known to have ended before it is cancelled: a fault of reading must not keep it running. */
 async function hasEnded({ signal }: Context, { client }: Connection, runId: string): Promise<boolean> {
   try {
-    return isOver(await client.runs.get(runId, { signal }));
+    return isOver(await client.runs.get(runId, { signal, retries: 0, timeoutMs: LOOK_TIMEOUT_MS }));
   } catch {
     signal.throwIfAborted();
     return false;
