@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
@@ -28,3 +30,17 @@ it.each([[[]], [['--json']], [['--compare']]])(
     expect(named).not.toBe(runId);
   },
 );
+
+it('pays for nothing if the run to compare with is gone', async () => {
+  const { home } = new Project({});
+  const options = { home, local: localService };
+  const first = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--save', 'out', '--json'], options);
+  const { runId } = JSON.parse(first.stdout()) as { runId: string };
+  const manifest = readFileSync(path.join(home, 'out', `${runId}.json`), 'utf8');
+  const gone = '01890000-0000-7000-8000-000000000000';
+  writeFileSync(path.join(home, `${gone}.json`), manifest.replaceAll(runId, gone));
+  const again = await runInProcess(['runs', 'rerun', `./${gone}.json`, '--compare'], options);
+  expect([again.exitCode, again.stderr()]).toEqual([4, expect.stringContaining('no such run')]);
+  const list = await runInProcess(['runs', 'list', '--query', '[].runId', '--json'], options);
+  expect(JSON.parse(list.stdout())).toEqual([runId]);
+});

@@ -14,10 +14,9 @@ import { oneLine } from '../../terminal/sanitise.ts';
 export async function compareWithFormer(
   ctx: Context,
   connection: Connection,
-  formerId: string,
+  former: Run,
   run: Run,
 ): Promise<ExitCode> {
-  const former = await connection.client.runs.get(formerId, { signal: ctx.signal });
   const [before, after] = [comparedText(former), comparedText(run)];
   const same = before === after;
   const parts = await differences(ctx, before, after, 'words');

@@ -17,7 +17,7 @@ import { outputPlan, presentRun, printPaid } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { readVersion, resolveTarget } from '../../targets/target.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { checkRunsNamed, namedRun } from './named-run.ts';
+import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
 import {
   type KeptImage,
   type RequestOfRun,
@@ -49,14 +49,21 @@ export async function runsRerun(
     ? await requestFromManifest(ctx, connection, name)
     : await requestFromService(ctx, connection, await namedRun(ctx, connection, name));
   const request = await changedRequest(ctx, connection, former, flags);
+  // Read before the new run is paid for, because there is nothing to compare with if the former one is gone.
+  const compared = flags.compare === true ? await formerRun(ctx, connection, former.runId) : undefined;
   const startedAt = ctx.clock.now();
   const run = await createRerun(ctx, connection, request, budget);
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
   return printPaid(ctx, [{ runId: run.runId, connection }], async out => {
-    if (flags.compare !== true) return presentRun(out, connection, run, planned(facts));
+    if (compared === undefined) return presentRun(out, connection, run, planned(facts));
     const { compareWithFormer } = await import('./compare-runs.ts');
-    return compareWithFormer(out, connection, former.runId, run);
+    return compareWithFormer(out, connection, compared, run);
   });
+}
+
+async function formerRun(ctx: Context, connection: Connection, runId: string): Promise<Run> {
+  const asking = connection.client.runs.get(runId, { signal: ctx.signal });
+  return await askOfRun(ctx, connection, { verb: 'rerun', runId }, asking);
 }
 
 async function changedRequest(
