@@ -1,3 +1,4 @@
+import { MAX_RETRY_AFTER_MS } from '../net/retry.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 /** An error of the command line, with its exit code and the next steps for the user. */
@@ -100,16 +101,29 @@ export class TimeIsUp extends CliError {
 
   /** @param waitMs the wait that would last longer than the time left */
   constructor(waitMs?: number) {
+    const seconds = Math.ceil((waitMs ?? 0) / 1000);
     const why =
       waitMs === undefined
         ? 'the time of --timeout was over'
-        : `the next attempt is due in ${Math.ceil(waitMs / 1000)} s, after the time of --timeout`;
+        : `the next attempt is due in ${seconds} s, after the time of --timeout`;
+    // A command waits for no longer one, whatever its time.
+    const isTooLong = waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS;
     super(`gave up: ${why}`, {
       status: 'WAIT_TIMEOUT',
       exitCode: EXIT.waitTimeout,
-      hints: ['Allow more time with --timeout.'],
+      hints: [isTooLong ? `Try again in ${seconds} seconds.` : 'Allow more time with --timeout.'],
     });
   }
+}
+
+/** Returns the end of a command whose error asks for a wait longer than the time that `--timeout` leaves; else undefined. */
+export function timeIsUpAt(error: unknown, timeLeftMs: number): TimeIsUp | undefined {
+  if (error instanceof TimeIsUp) return error;
+  if (typeof error !== 'object' || error === null || !('retryAfterMs' in error)) return undefined;
+  const { retryAfterMs } = error;
+  return typeof retryAfterMs === 'number' && retryAfterMs > timeLeftMs
+    ? new TimeIsUp(retryAfterMs)
+    : undefined;
 }
 
 /** Returns the error for a wait that reached its limit. Exit 6. */

@@ -36,7 +36,10 @@ describe('--timeout', () => {
     if (code === 6) expect(stderr).toMatch(/^error: .*gave up.* \(WAIT_TIMEOUT\)$/m);
   });
 
-  it.each([50, 90])('ends at once if the service asks to wait longer than that: %i s', async asked => {
+  it.each([
+    [50, 'Allow more time with --timeout.'],
+    [90, 'Try again in 90 seconds.'],
+  ])('ends at once if the service asks to wait longer than that: %i s', async (asked, hint) => {
     const wait = { 'retry-after': String(asked) };
     const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, wait);
     const service = await scriptedServiceForTest({ answer: busy });
@@ -51,5 +54,6 @@ describe('--timeout', () => {
     });
     expect(exitCode).toBe(6);
     expect(stderr()).toContain(`the next attempt is due in ${asked} s, after the time of --timeout`);
+    expect(stderr()).toContain(hint);
   });
 });

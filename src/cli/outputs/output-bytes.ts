@@ -6,6 +6,7 @@ import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+import { stopIfInterrupted } from './save.ts';
 
 /**
  * Writes the exact bytes of a run's only output to standard output: its text, or the media at its URL.
@@ -21,7 +22,7 @@ export async function writeOutputBytes(ctx: Context, connection: Connection, run
       if (!(await ctx.io.out(chunk))) return;
     }
   } catch (error) {
-    ctx.signal.throwIfAborted();
+    stopIfInterrupted(ctx, connection, run, { error, to: ['--to', '-'] });
     // Standard output can't be written.
     if (error instanceof CliError) throw error;
     throw notWritten(connection, run, error);

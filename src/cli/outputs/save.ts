@@ -5,7 +5,7 @@ import { LinkFault, makeDirectory } from '../../files/write-below.ts';
 import { isMedia, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { fieldText } from '../core/json-value.ts';
-import { Interrupted, TimeIsUp, waitTimeout } from '../errors.ts';
+import { Interrupted, TimeIsUp, timeIsUpAt, waitTimeout } from '../errors.ts';
 import { safeFileName } from '../terminal/sanitise.ts';
 import { type SavedFile, type SaveOptions, writeManifest } from './manifest.ts';
 import { saveMedia } from './save-media.ts';
@@ -52,7 +52,7 @@ export async function saveOutputs(
       paths.push(file && path.join(options.directory, file.name));
       if (file) files.push(file);
     } catch (error) {
-      stopIfInterrupted(ctx, connection, run);
+      stopIfInterrupted(ctx, connection, run, { error });
       paths.push(undefined);
       failures.push(failureFor(output, error));
     }
@@ -91,10 +91,20 @@ function whyNoDirectory(directory: string): string | undefined {
   }
 }
 
-/** Throws if the user interrupted the download of outputs of a run that has ended. */
-function stopIfInterrupted({ signal }: Context, { advise }: Connection, { runId, runStatus }: Run): void {
-  const reason: unknown = signal.reason;
-  const hints = [`Save them with: ${advise('runs', 'save', runId)}`];
+/**
+ * Throws if the download of outputs of a run that has ended was interrupted, or can't succeed within `--timeout`.
+ *
+ * @param error the fault of the download, if there was one
+ * @param to the arguments that name the place of the outputs
+ */
+export function stopIfInterrupted(
+  { signal, timeLeftMs }: Context,
+  { advise }: Connection,
+  { runId, runStatus }: Run,
+  { error, to = [] }: { readonly error?: unknown; readonly to?: readonly string[] } = {},
+): void {
+  const reason: unknown = signal.aborted ? signal.reason : timeIsUpAt(error, timeLeftMs());
+  const hints = [`Save them with: ${advise('runs', 'save', runId, ...to)}`];
   const message = `run ${runId} ${runStatus}, but not all of its outputs were saved`;
   const data = { runId };
   if (reason instanceof Interrupted) throw new Interrupted(reason.signal, hints, { message, data });

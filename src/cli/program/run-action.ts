@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { CliError, Interrupted, TimeIsUp } from '../errors.ts';
+import { CliError, Interrupted, timeIsUpAt } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { createContext, type Surroundings } from '../runtime/create-context.ts';
 import type { PlainIo } from '../terminal/io.ts';
@@ -48,14 +48,8 @@ async function runForExitCode(
     return await withGracePeriod(ctx.signal, run(ctx));
   } catch (error) {
     if (ctx.signal.aborted && !isAboutStop(error)) return await reportError(ctx.signal.reason);
-    return await reportError(outlastsTimeLeft(ctx, error) ? new TimeIsUp(error.retryAfterMs) : error);
+    return await reportError(timeIsUpAt(error, ctx.timeLeftMs()) ?? error);
   }
-}
-
-/** Returns true for a refusal whose `Retry-After` is longer than the time that `--timeout` leaves. */
-function outlastsTimeLeft(ctx: Context, error: unknown): error is { readonly retryAfterMs: number } {
-  if (typeof error !== 'object' || error === null || !('retryAfterMs' in error)) return false;
-  return typeof error.retryAfterMs === 'number' && error.retryAfterMs > ctx.timeLeftMs();
 }
 
 function isAboutStop(error: unknown): boolean {

@@ -8,6 +8,7 @@ import { temporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
 import {
   type Exchange,
+  failure,
   type PlainAnswer,
   type ScriptedService,
   success,
@@ -154,6 +155,30 @@ describe('--save -', () => {
     );
     const { stdoutBytes, exitCode } = await command(service, [...RUN_IT, '--save', '-']);
     expect([stdoutBytes().equals(PICTURE), exitCode]).toEqual([true, 0]);
+  });
+
+  it.each([
+    [50, '-'],
+    [90, '-'],
+    [50, 'out'],
+    [90, 'out'],
+  ])('names the run if the media is due after --timeout: %i s, --save %s', async (asked, place) => {
+    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': String(asked) });
+    const service = await serviceOf(
+      {
+        ...creation(),
+        answer: () => success(runOf({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
+      },
+      { expect: { path: '/media/1' }, answer: busy },
+    );
+    const args = [...RUN_IT, '--timeout', '40s', '--save', place];
+    const sleep = (_: number, signal?: AbortSignal): Promise<void> =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const { exitCode, stderr } = await command(service, args, { clock: { sleep } });
+    const again = `promptrun runs save ${RUN}${place === '-' ? ' --to -' : ''}\n`;
+    expect([exitCode, stderr()]).toEqual([6, expect.stringContaining(again)]);
   });
 
   it.each([
