@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CsvResults } from '../../../src/cli/batch/results/csv-results.ts';
@@ -46,6 +46,17 @@ function lineOf(id: string, row: number, outputs: readonly string[]): ResultsLin
 }
 
 describe('a table of results', () => {
+  test('recognises rows whatever line ends git or Windows gave their cells', async () => {
+    const cwd = temporaryDirectory();
+    const written = 'note,runId,runStatus,error,output1\r\n"one\r\ntwo",r1,succeeded,,"a\r\nb"\r\n';
+    writeFileSync(path.join(cwd, 'results.csv'), written);
+    const options = { out: 'results.csv', resume: true, excel: false };
+    const table = await CsvResults.open({ cwd } as Context, options, new Map());
+    table.recognise({ id: '1', row: 1, line: 2, cells: { note: 'one\ntwo' }, fault: 'is not looked at' });
+    expect(table.states.get('1')).toMatchObject({ runStatus: 'succeeded', runId: 'r1' });
+    await table.close();
+  });
+
   test('has as many cells in each line as in its header, whatever later results need', async () => {
     const table = await tableOf([
       { id: 'a', row: 1, cells: { name: 'Zoë, "Z"' }, outputs: ['one\nline'] },

@@ -39,6 +39,7 @@ export function isTableRow(value: unknown): value is TableRow {
 export async function readResultsTable(file: string, name: string, excel: boolean): Promise<TableRow[]> {
   const table = await readTable(createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>);
   const [header = [], ...records] = excel ? table.map(withoutApostrophes) : table;
+  const names = header.map(withLf);
   const at = header.findIndex((_, column) =>
     FIXED_COLUMNS.every((name, next) => header[column + next] === name),
   );
@@ -51,10 +52,15 @@ export async function readResultsTable(file: string, name: string, excel: boolea
   const end = header.at(-1) === EARLIER_COLUMN ? header.length - 1 : header.length;
   return records.map((record, row) => ({
     row: row + 1,
-    cells: Object.fromEntries(header.slice(0, at).map((name, column) => [name, record[column] ?? ''])),
+    cells: Object.fromEntries(names.slice(0, at).map((name, column) => [name, withLf(record[column] ?? '')])),
     values: withoutEmptyEnd(record.slice(at, end)),
     earlierRunIds: record[end]?.match(/\S+/gu) ?? undefined,
   }));
+}
+
+/** Changes line ends as the reader of rows does, so that a row's cells are recognised; those of outputs stay as they are. */
+function withLf(cell: string): string {
+  return cell.replaceAll('\r\n', '\n');
 }
 
 function withoutApostrophes(record: readonly string[]): string[] {
