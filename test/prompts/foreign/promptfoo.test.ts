@@ -92,6 +92,23 @@ describe('prompts of promptfoo', () => {
     expect(await blanks('c')).toBe('c\n');
   });
 
+  it('are read from a file as promptfoo reads it', async () => {
+    const read = async (file: string, content: string, prompt = 1): Promise<string | undefined> => {
+      const text = `{"prompts": ["file://${file}"], "providers": ["echo"], "tests": [{"vars": {"q": ""}}]}`;
+      const converted = await convert(text, { isForTest: true, files: { [file]: content }, prompt });
+      const [fault] = converted.notes.filter(({ isHarmless }) => !isHarmless);
+      return fault?.message ?? converted.prompt.split('---\n')[2];
+    };
+    expect(await read('p.md', ' a {{q}}\n\n')).toBe('{{log ""}} a {{q}}\n\n{{log ""}}\n');
+    expect(await read('p.txt', 'a\n  ---\nb\n', 2)).toBe('b\n');
+    expect(await read('p.jsonl', '"a"\n\n"b"\n', 2)).toBe('"b"\n');
+    expect(await read('p.yaml', 'text: [hi]')).toBe('{\n  "text": [\n    "hi"\n  ]\n}\n');
+    expect(await read('p.json', '{"text":"{{q}}"}')).toBe(
+      'a variable within JSON that is not a chat has no equivalent',
+    );
+    expect(await read('p.csv', 'prompt,label\na,b\n')).toBe('a table of prompts has no equivalent');
+  });
+
   it('are named if there are others', async () => {
     expect(notesOf(await convert(`prompts: [a, b]\n${PROVIDERS}`))).toEqual([
       'in/promptfooconfig.yaml:1: there are 2 prompts, and this is the first: --prompt <n> converts another',

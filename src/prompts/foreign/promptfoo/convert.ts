@@ -1,5 +1,5 @@
 import { FileFault, faultAt } from '../../../files/file-fault.ts';
-import { isJsonList, type JsonObject, parseJson } from '../../../files/json.ts';
+import { isJsonList, type JsonObject } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../converted.ts';
 import { END_MARK, inputsIn, type Piece } from '../template-pieces.ts';
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
-import { type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
+import { jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { readPromptfooProviders } from './providers.ts';
 import { casesForPrompt, jsonVariables, readTests, settingsOfAllTests } from './tests.ts';
@@ -112,7 +112,7 @@ async function convertConfiguration(
   const head = frontMatter(first, entries.get('description')?.scalar);
   noteOtherOutputs(providers, conversion);
   const hasCode = providers.some(({ transform }) => transform !== undefined);
-  const isEachRendered = prompt.program !== undefined || !isJsonPrompt(prompt, conversion);
+  const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
   const renderedInputs = prompt.program ? inputs : isEachRendered ? inputsIn(body) : [];
   const needs = { inputs, jsonInputs, renderedInputs, isEachRendered, hasCode };
   const { cases, leftOut } = casesForPrompt(tests, needs, conversion);
@@ -142,12 +142,6 @@ function withBlanks(body: readonly Piece[]): readonly Piece[] {
   const [first] = body;
   const marked = first && 'text' in first && /^\s/u.test(first.text) ? [END_MARK, ...body] : body;
   return withEndMark(marked);
-}
-
-/** Returns true if promptfoo reads a prompt as JSON: it puts variables into that as they are. */
-function isJsonPrompt({ at, text }: PromptText, conversion: Conversion): boolean {
-  const isYamlFile = conversion.ownLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
-  return isYamlFile || parseJson(text) !== undefined;
 }
 
 /** Returns true if an entry is a program with this word. */
@@ -206,7 +200,8 @@ function promptBody(
   const { at, program } = prompt;
   if (program) return { body: [], isLeftOut: conversion.noteProgram(at, 'the prompt is a program') };
   try {
-    return { body: promptMessages(prompt), isLeftOut: false };
+    const json = conversion.isForTest ? jsonOf(prompt, conversion) : undefined;
+    return { body: promptMessages(prompt, json), isLeftOut: false };
   } catch (error) {
     if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
     const { file, line, column, what } = error;

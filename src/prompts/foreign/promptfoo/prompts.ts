@@ -1,5 +1,5 @@
-import { faultAt } from '../../../files/file-fault.ts';
-import { isJsonList, type JsonValue, ownValue } from '../../../files/json.ts';
+import { FileFault, faultAt } from '../../../files/file-fault.ts';
+import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { PYTHON } from '../python.ts';
@@ -74,10 +74,17 @@ function promptsNamed(written: string, at: Located, conversion: Conversion): Pro
   }
   if (!isFile) return [{ at, text: written }];
   const { text, file } = conversion.read(written, at);
-  if (!/\.txt$/iu.test(file)) return [{ at: { file, line: 1, column: 1 }, text: text.trim() }];
+  const start = { file, line: 1, column: 1 };
+  if (/\.csv$/iu.test(file)) return [{ at: start, text: '', fault: 'a table of prompts has no equivalent' }];
+  if (/\.jsonl$/iu.test(file)) {
+    const lines = text.split('\n').map((line, index) => ({ at: { ...start, line: index + 1 }, text: line }));
+    return lines.filter(line => line.text.trim() !== '');
+  }
+  if (conversion.isForTest && /\.(?:md|j2)$/iu.test(file)) return [{ at: start, text }];
+  if (!/\.txt$/iu.test(file)) return [{ at: start, text: text.trim() }];
   const parts: PromptText[] = [];
   let line = 1;
-  for (const part of text.split(/^---[ \t]*$/mu)) {
+  for (const part of text.split(/^[ \t]*---[ \t]*$/mu)) {
     const first = line + linesIn(part.slice(0, part.search(/\S|$/u)));
     if (part.trim() !== '') parts.push({ at: { file, line: first, column: 1 }, text: part.trim() });
     line += linesIn(part);
@@ -119,11 +126,30 @@ function looksLikeFile(written: string): boolean {
   return !written.includes('\n') && FILE.test(written);
 }
 
-/** Returns a prompt as messages of a template. @throws {FileFault} if a prompt file can't express it */
-export function promptMessages({ at, text, fault }: PromptText): Piece[] {
+/** Returns the JSON that promptfoo reads a prompt as, and puts variables into as they are; undefined for any other text. */
+export function jsonOf({ at, text }: PromptText, conversion: Conversion): JsonValue | undefined {
+  const isYamlFile = conversion.ownLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
+  if (!isYamlFile) return parseJson(text);
+  try {
+    return parseYaml(text).json();
+  } catch (error) {
+    if (error instanceof FileFault) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Returns a prompt as messages of a template. @param json the JSON that promptfoo reads it as, which it writes over lines
+ * @throws {FileFault} if a prompt file can't express it
+ */
+export function promptMessages({ at, text, fault }: PromptText, json?: JsonValue): Piece[] {
   if (fault !== undefined) throw faultAt(at, fault);
   const chat = parseChat(text, at);
-  if (!chat) return splitText(text, at);
+  if (!chat) {
+    const pieces = splitText(json === undefined ? text : JSON.stringify(json, undefined, 2), at);
+    if (json === undefined || !pieces.some(piece => 'input' in piece)) return pieces;
+    throw faultAt(at, 'a variable within JSON that is not a chat has no equivalent');
+  }
   return chat.flatMap(message => {
     const [role, content] = [ownValue(message, 'role'), ownValue(message, 'content')];
     const name = typeof role === 'string' ? chatRole(role) : undefined;
