@@ -407,7 +407,7 @@ scenarios:
 
   it('name the environment in a variable, in a prompt of JSON too, which leaves other Nunjucks', async () => {
     const text = (value: string): string =>
-      `prompts: ['["{{a}}"]']\n${PROVIDERS}tests:\n  - vars: { a: "${value}", b: B }\n`;
+      `prompts: ['[{"role": "user", "content": "{{a}}"}]']\n${PROVIDERS}tests:\n  - vars: { a: "${value}", b: B }\n`;
     const left = await convert(text('{{ b | upper }}'), { isForTest: true });
     expect([notesOf(left), casesOf(left)[0]?.inputs]).toEqual([[], { a: '{{ b | upper }}' }]);
     const named = await convert(text("{{ env['X'] | upper }}"), { isForTest: true });
