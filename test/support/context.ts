@@ -31,6 +31,8 @@ export interface TestOptions {
   readonly home?: string;
   /** How many bytes the reader of standard output takes before it goes; it stays by default. */
   readonly readerTakes?: number;
+  /** True if standard output is a full disk after that, not a reader that goes. */
+  readonly isDiskFull?: boolean;
 }
 
 /** What came out of a command. */
@@ -147,7 +149,7 @@ export function removeDirectory(directory: string): void {
 function surround(options: TestOptions): { surroundings: Surroundings; captured: Captured } {
   const home = options.home ?? temporaryDirectory();
   const { terminal = {}, columns } = options;
-  const stdout = capturingSink(terminal.stdout, columns, options.readerTakes);
+  const stdout = capturingSink(terminal.stdout, columns, options);
   const stderr = capturingSink(terminal.stderr, columns);
   const signals = new EventEmitter();
   const killed: EndingSignal[] = [];
@@ -208,10 +210,11 @@ function standardInput(given: TestOptions['stdin']): NodeJS.ReadStream {
 function capturingSink(
   isTTY = false,
   columns = 80,
-  readerTakes = Number.POSITIVE_INFINITY,
+  { readerTakes = Number.POSITIVE_INFINITY, isDiskFull = false }: TestOptions = {},
 ): { sink: Sink; bytes: () => Buffer } {
   const pieces: Buffer[] = [];
   let taken = 0;
+  const code = isDiskFull ? 'ENOSPC' : 'EPIPE';
   const sink: Sink = {
     isTTY,
     columns,
@@ -221,7 +224,7 @@ function capturingSink(
       const piece = Buffer.from(data as string);
       pieces.push(piece.subarray(0, Math.max(0, readerTakes - taken)));
       taken += piece.length;
-      const error = taken > readerTakes ? Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }) : null;
+      const error = taken > readerTakes ? Object.assign(new Error(`write ${code}`), { code }) : null;
       queueMicrotask(() => done?.(error));
       return true;
     },

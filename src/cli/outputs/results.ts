@@ -155,34 +155,54 @@ async function openOutputs(
 }
 
 /**
- * Prints the results of the runs that this command created and paid for. A reader that stops early, such as `head`, is not
- * an error.
+ * Prints the result of a run that this command created and paid for. A reader that stops early, such as `head`, is not an
+ * error.
+ *
+ * @param print prints it to the given context
+ * @throws {CliError} exit 1, naming the run, if standard output accepted nothing or is full
+ */
+export async function printResult<T>(
+  ctx: Context,
+  run: PaidRun,
+  print: (ctx: Context) => Promise<T>,
+): Promise<T> {
+  let wasAccepted: boolean | undefined;
+  const result = await printPaid(ctx, [run], ({ io, ...inner }) => {
+    const out: Context['io']['out'] = async data => {
+      const taken = await io.out(data);
+      if (data.length > 0) wasAccepted ??= taken;
+      return taken;
+    };
+    return print({ ...inner, io: { ...io, out } });
+  });
+  const fault =
+    wasAccepted === false
+      ? notPrintedError([run], 'standard output was closed before anything was written')
+      : undefined;
+  if (fault !== undefined) throw fault;
+  return result;
+}
+
+/**
+ * Prints the results of the runs that this command created and paid for. A reader that has gone is no error: the exit code
+ * stays the verdict.
  *
  * @param print prints them to the given context
- * @throws {CliError} exit 1, naming the runs, if standard output accepted nothing or is full
+ * @throws {CliError} exit 1, naming the runs, if standard output is full
  */
 export async function printPaid<T>(
   ctx: Context,
   runs: readonly PaidRun[],
   print: (ctx: Context) => Promise<T>,
 ): Promise<T> {
-  let wasAccepted: boolean | undefined;
   const out: Context['io']['out'] = async data => {
     try {
-      const taken = await ctx.io.out(data);
-      if (data.length > 0) wasAccepted ??= taken;
-      return taken;
+      return await ctx.io.out(data);
     } catch (error) {
       throw notPrintedError(runs, messageOf(error)) ?? error;
     }
   };
-  const result = await print({ ...ctx, io: { ...ctx.io, out } });
-  const fault =
-    wasAccepted === false
-      ? notPrintedError(runs, 'standard output was closed before anything was written')
-      : undefined;
-  if (fault !== undefined) throw fault;
-  return result;
+  return print({ ...ctx, io: { ...ctx.io, out } });
 }
 
 /** Returns the error for results that were not printed; undefined if no run was made. */

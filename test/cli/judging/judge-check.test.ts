@@ -128,7 +128,7 @@ row 10: label fail, judge pass: no reason given
     answer('yyn', 'yyn');
     const argv = ['judge', 'check', 'labels.csv', '--judge', 'tiny'];
     const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data') };
-    const options = { home, local: localService, env, readerTakes: 3 };
+    const options = { home, local: localService, env, readerTakes: 3, isDiskFull: true };
     const { exitCode, stderr } = await runInProcess(argv, options);
     expect(stderr()).toContain('the results of 3 runs were not printed');
     expect(exitCode).toBe(1);

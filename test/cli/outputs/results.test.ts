@@ -13,7 +13,7 @@ it.each([
   'names the runs that were made if standard output does not take the results: $argv',
   async ({ argv, runs }) => {
     const project = projectOf(CASES, { 'other.prompt': ECHO.replace('{{text}}', 'other {{text}}') });
-    const { exitCode, stderr } = await project.run(argv, { readerTakes: 3 });
+    const { exitCode, stderr } = await project.run(argv, { readerTakes: 3, isDiskFull: true });
     expect(exitCode).toBe(1);
     const list = await project.run(['runs', 'list', '--json']);
     const ids = (JSON.parse(list.stdout()) as { runId: string }[]).map(({ runId }) => runId);
@@ -21,6 +21,13 @@ it.each([
     for (const id of ids) expect(stderr()).toContain(id);
   },
 );
+
+it('keeps the exit code of tests whose reader is gone', async () => {
+  const failing = '  - {name: c, inputs: {text: c}, expect: {equals: x}}\n';
+  const project = projectOf(failing);
+  const { exitCode, stderr } = await project.run(['test'], { readerTakes: 0 });
+  expect([exitCode, stderr()]).toEqual([5, expect.not.stringContaining('error')]);
+});
 
 it('keeps the exit code of a replay whose reader is gone, because it made no run', async () => {
   const project = projectOf(`${CASES}  - {name: c, inputs: {text: c}, expect: {equals: x}}\n`);

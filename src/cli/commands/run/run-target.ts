@@ -9,7 +9,7 @@ import { checkInputs } from '../../inputs/check.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
-import { outputPlan, presentRun, printPaid } from '../../outputs/results.ts';
+import { outputPlan, presentRun, printResult } from '../../outputs/results.ts';
 import { latestOfPrompt } from '../../targets/target.ts';
 import { oneLine, visible } from '../../terminal/sanitise.ts';
 import { startProgress } from '../../terminal/spinner.ts';
@@ -44,7 +44,7 @@ export async function runTarget(
   if (started.kind === 'running') throw new Error('a run that was waited for still goes on');
   const { run, request, printed } = started;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
-  return printPaid(ctx, [{ runId: run.runId, connection: prepared.connection }], out =>
+  return printResult(ctx, { runId: run.runId, connection: prepared.connection }, out =>
     presentRun(out, prepared.connection, run, { ...planned(facts), printed }),
   );
 }
@@ -83,7 +83,7 @@ function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): 
 /** Prints only the id of a run for `--no-wait`, even if it has ended. */
 async function printRunId(ctx: Context, connection: Connection, started: Started): Promise<ExitCode> {
   const { runId, runStatus } = started.kind === 'ended' ? started.run : started;
-  return printPaid(ctx, [{ runId, connection }], async out => {
+  return printResult(ctx, { runId, connection }, async out => {
     if (wantsJson(out)) await printValue(out, { runId, runStatus });
     else await out.io.out(`${out.io.stdout.isTerminal ? oneLine(runId) : runId}\n`);
     return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;

@@ -13,7 +13,7 @@ import { type ImageSource, imagesHere, openImage } from '../../inputs/images/ima
 import { openImages, placeImages } from '../../inputs/images/place-images.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { outputPlan, presentRun, printPaid } from '../../outputs/results.ts';
+import { outputPlan, presentRun, printResult } from '../../outputs/results.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { readVersion, resolveTarget } from '../../targets/target.ts';
 import { startProgress } from '../../terminal/spinner.ts';
@@ -54,7 +54,7 @@ export async function runsRerun(
   const startedAt = ctx.clock.now();
   const run = await createRerun(ctx, connection, request, budget);
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
-  return printPaid(ctx, [{ runId: run.runId, connection }], async out => {
+  return printResult(ctx, { runId: run.runId, connection }, async out => {
     if (compared === undefined) return presentRun(out, connection, run, planned(facts));
     const { compareWithFormer } = await import('./compare-runs.ts');
     return compareWithFormer(out, connection, compared, run);
