@@ -45,7 +45,7 @@ export async function knownCost(
   if (unpricedTier !== undefined) {
     throw configError(
       `the price of the model ${model} with serviceTier ${JSON.stringify(unpricedTier)} is not known, so --max-cost can't be kept`,
-      "Remove serviceTier from the prompt's config, or leave out --max-cost.",
+      'Leave out the option serviceTier, or --max-cost.',
     );
   }
   throw configError(
