@@ -1,9 +1,14 @@
 import { createRequire } from 'node:module';
 import { isSingleFile } from './single-file.ts';
 
-/** Returns the file of the jiti that is installed with promptrun; empty in the single executable. */
+/** Returns the file of the jiti that is installed with promptrun; empty if there is none, as in the single executable. */
 function installedJiti(): string[] {
-  return isSingleFile() ? [] : [createRequire(import.meta.url).resolve('jiti')];
+  if (isSingleFile()) return [];
+  try {
+    return [createRequire(import.meta.url).resolve('jiti')];
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -63,7 +63,7 @@ function checkRepository(top: string, env: Env): void {
   const directory = statSync(git).isDirectory() ? git : linkedDirectory(git);
   const common = commonDirectory(directory);
   if (!entryExists(path.join(directory, 'HEAD')) || !entryExists(path.join(common, 'objects'))) {
-    throw isDangling(git);
+    throw danglingError(git);
   }
   const foreign = [top, git, directory, common].find(one => !isOwn(one, env));
   if (foreign === undefined || isSafeDirectory(top, env)) return;
@@ -76,7 +76,7 @@ function checkRepository(top: string, env: Env): void {
 /** Returns the directory that the `.git` file of a linked worktree or a submodule names. */
 function linkedDirectory(file: string): string {
   const [, target] = /^gitdir: (.+?)[\r\n]*$/u.exec(readSmallFile(file)) ?? [];
-  if (target === undefined) throw isDangling(file);
+  if (target === undefined) throw danglingError(file);
   return path.resolve(path.dirname(file), target);
 }
 
@@ -89,7 +89,7 @@ function commonDirectory(directory: string): string {
 function readSmallFile(file: string): string {
   const stats = statSync(file);
   if (!stats.isFile() || stats.size > MAX_BYTES) {
-    throw isDangling(file);
+    throw danglingError(file);
   }
   return readFileSync(file, 'utf8');
 }
@@ -106,6 +106,6 @@ function entryExists(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 }
 
-function isDangling(file: string): Error {
+function danglingError(file: string): Error {
   return usageError(`${file} does not lead to a git repository`);
 }
