@@ -184,7 +184,7 @@ export async function printResult<T>(
 }
 
 /**
- * Prints the results of the runs that this command created and paid for. A reader that has gone is no error: the exit code
+ * Prints the results of the runs that this command created and paid for. A reader that has gone is not an error: the exit code
  * stays the verdict.
  *
  * @param print prints them to the given context
