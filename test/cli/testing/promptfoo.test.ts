@@ -36,6 +36,61 @@ describe('test of a configuration of promptfoo', () => {
     expect(readdirSync(path.join(project.home, 'sub'))).toEqual(['promptfooconfig.yaml']);
   });
 
+  it('asks each provider and runs each test with the prompts that it names', async () => {
+    const config = `prompts:
+  - { id: file://say.txt, label: say }
+  - { raw: 'Tell {{a}}', id: tell, label: telling }
+  - 'Ask: {{a}}'
+providers:
+  - { id: echo, label: one, prompts: [say, tell*] }
+  - { id: 'exec:node two.mjs', label: two, prompts: [Ask] }
+defaultTest:
+  prompts: [say, telling]
+  assert: [{ type: contains, value: a }]
+tests:
+  - vars: { a: first }
+  - { vars: { a: second }, prompts: [Ask] }
+  - { vars: { a: third }, prompts: [] }
+  - { vars: { a: fourth }, prompts: say }
+`;
+    const program = 'console.log(process.argv.at(-3));';
+    const files = { 'say.txt': 'Say {{a}}\n---\nShout {{a}}\n', 'two.mjs': program };
+    const { stdout } = await tested(
+      { ...files, 'promptfooconfig.yaml': config },
+      '.',
+      '--allow-commands',
+      '--json',
+    );
+    const { cases } = JSON.parse(stdout) as { cases: { name: string; model: string | null }[] };
+    expect(cases.map(({ name, model }) => `${name} ${model}`)).toEqual([
+      'case 1 (prompt 1) echo',
+      'case 4 (prompt 1) echo',
+      'case 1 (prompt 2) echo',
+      'case 4 (prompt 2) echo',
+      'case 1 (prompt 3) echo',
+      'case 4 (prompt 3) echo',
+      'case 2 (prompt 4) two-program',
+      'case 4 (prompt 4) two-program',
+    ]);
+  });
+
+  it('names references to no prompt, and those of a provider that promptfoo finds by another id', async () => {
+    const config = CONFIG.replace(
+      'providers: [echo]',
+      'providers: [{ id: echo, prompts: [none] }, { id: file://own.mjs, prompts: [Say] }]',
+    ).replace('  - vars', '  - prompts: [nothing]\n    vars');
+    const files = { 'own.mjs': 'export default class {}', 'promptfooconfig.yaml': config };
+    const { exitCode, stderr } = await tested(files, '.', '--allow-commands');
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('promptfooconfig.yaml:7: no prompt is called `nothing`');
+    expect(stderr).toContain(
+      'promptfooconfig.yaml:3: `prompts` of the provider `echo` names none of the prompts',
+    );
+    expect(stderr).toContain(
+      '`prompts` of the provider `file://own.mjs` has no equivalent: it has no `label`',
+    );
+  });
+
   it('knows only variables that are set, not what every object has', async () => {
     const config = CONFIG.replace("'Tell", "'{{env.constructor}} Tell");
     const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': config });

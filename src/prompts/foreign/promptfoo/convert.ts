@@ -46,6 +46,9 @@ const KEYS: KnownKeys = {
   unsupported: ['nunjucksFilters'],
 };
 
+/** The cases of a prompt that no provider is asked. */
+const NO_CASES: ReturnType<typeof casesForPrompt> = { cases: [], leftOut: 0 };
+
 /** The prompt of a configuration that has none. */
 const DEFAULT_PROMPT = '{{prompt}}';
 
@@ -79,7 +82,9 @@ async function convertConfiguration(
   noteExtensions(entries.get('extensions'), conversion);
   const listed = entries.get('prompts');
   const prompts =
-    listed && !listed.isEmpty ? readAllPrompts(listed, conversion) : [{ at: root, text: DEFAULT_PROMPT }];
+    listed && !listed.isEmpty
+      ? readAllPrompts(listed, conversion)
+      : [{ at: root, text: DEFAULT_PROMPT, label: DEFAULT_PROMPT }];
   const prompt = chosenPrompt(listed ?? root, prompts, options, conversion);
   const { body, isLeftOut: isPromptLeftOut } = promptBody(prompt, conversion);
   const targets = entries.get('providers') ?? entries.get('targets');
@@ -87,11 +92,17 @@ async function convertConfiguration(
     ...(prompt.config ? valuesByKey(prompt.config, 'config') : []),
     ...settingsOfAllTests(entries.get('defaultTest'), conversion),
   ]);
-  const tests = await readTests(entries, conversion);
+  const tests = await readTests(entries, prompts, conversion);
   const { names: json, mixed } = jsonVariables(tests);
   conversion.jsonVariables = json;
-  const listedProviders = readPromptfooProviders(targets, conversion, settings);
-  const providers = listedProviders.filter(({ isLeftOut }) => isLeftOut !== true);
+  const listedProviders = readPromptfooProviders(
+    targets,
+    { all: prompts, chosen: prompt },
+    conversion,
+    settings,
+  );
+  const usable = listedProviders.filter(({ isLeftOut }) => isLeftOut !== true);
+  const providers = usable.filter(({ isAsked }) => isAsked !== false);
   const known = [...listedProviders, ...conversion.judges];
   // Programs and addresses may use any variable.
   const isAnyUsed = known.some(({ entry }) => entry) || prompt.program !== undefined;
@@ -114,19 +125,20 @@ async function convertConfiguration(
   const hasCode = providers.some(({ transform }) => transform !== undefined);
   const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
   const renderedInputs = prompt.program ? inputs : isEachRendered ? inputsIn(body) : [];
-  const needs = { inputs, jsonInputs, renderedInputs, isEachRendered, hasCode };
-  const { cases, leftOut } = casesForPrompt(tests, needs, conversion);
+  const needs = { prompt, inputs, jsonInputs, renderedInputs, isEachRendered, hasCode };
+  const isAsked = providers.length > 0 || usable.length === 0;
+  const { cases, leftOut } = isAsked ? casesForPrompt(tests, needs, conversion) : NO_CASES;
   const optional = inputs.filter(name => !inputsIn(body).includes(name));
   return {
     prompt: promptFileText(head, conversion.isForTest ? withBlanks(body) : body, { optional }),
     test:
       cases.length === 0
         ? undefined
-        : testFileText({ ...testFileModels(providers), cases: cases.map(({ text }) => text) }),
+        : testFileText({ ...testFileModels(providers, usable), cases: cases.map(({ text }) => text) }),
     ...declaredModels(known),
     notes: conversion.notes,
     prompts: prompts.length,
-    isWithoutModel: first === undefined,
+    isWithoutModel: usable.length === 0,
     cases: cases.map(({ line, leftOut, vars }) => ({ line, leftOut, vars })),
     leftOut: isPromptLeftOut ? cases.length : leftOut,
     isPromptLeftOut,
@@ -222,12 +234,15 @@ export function promptOfProgram(text: string, { head, optional, line }: PromptPr
   }
 }
 
-/** Returns the models for a test file; none if the prompt file describes its only model completely. */
-function testFileModels(providers: readonly PromptfooProvider[]): Pick<TestFileText, 'models'> {
+/** Returns the models for a test file; none if the prompt file describes the configuration's only model completely. */
+function testFileModels(
+  providers: readonly PromptfooProvider[],
+  all: readonly PromptfooProvider[],
+): Pick<TestFileText, 'models'> {
   const [first, ...others] = providers;
   const isPlain = ({ transform, givesResults, config }: PromptfooProvider): boolean =>
     transform === undefined && !givesResults && JSON.stringify(config) === JSON.stringify(first?.config);
-  if (others.length === 0 && (!first || isPlain(first))) return {};
+  if (all.length === providers.length && others.length === 0 && (!first || isPlain(first))) return {};
   if (providers.every(isPlain)) return { models: providers.map(({ model }) => model) };
   return {
     models: providers.map(({ model, config, transform, givesResults = false }) => ({

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { FileFault, faultAt } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
@@ -7,10 +8,11 @@ import { chatRole, type Piece } from '../template-pieces.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
 import { commandWords, isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from './programs.ts';
+import type { PromptNames } from './prompt-references.ts';
 import { splitNunjucks } from './template.ts';
 
 /** A prompt of a configuration, read only if it is the chosen one. */
-export interface PromptText {
+export interface PromptText extends PromptNames {
   readonly at: Located;
   readonly text: string;
   /** Why it can't be expressed, regardless of its text. */
@@ -33,8 +35,13 @@ const PROMPT_KEYS: KnownKeys = {
 
 /** Returns all prompts in order. Splits text files at `---`. */
 export function readAllPrompts(node: YamlValue, conversion: Conversion): PromptText[] {
-  const items = isJsonList(node.json()) ? node.items('prompts') : [node];
-  return items.flatMap(item => readPrompts(item, conversion));
+  if (isJsonList(node.json())) return node.items('prompts').flatMap(item => readPrompts(item, conversion));
+  const labels = node.isMap ? valuesByKey(node, 'prompts') : undefined;
+  if (!labels || labels.has('raw') || labels.has('id')) return readPrompts(node, conversion);
+  // `{file.txt: label}`
+  return [...labels].flatMap(([name, label]) =>
+    promptsNamed(name, label, conversion, { label: label.scalar }),
+  );
 }
 
 function readPrompts(item: YamlValue, conversion: Conversion): PromptText[] {
@@ -44,22 +51,32 @@ function readPrompts(item: YamlValue, conversion: Conversion): PromptText[] {
   const [raw, id] = [entries.get('raw'), entries.get('id')];
   const [only] = entries;
   // Older configurations write `{file.txt: label}`.
-  if (entries.size === 1 && only && !raw && !id) return promptsNamed(only[0], item, conversion);
+  if (entries.size === 1 && only && !raw && !id) {
+    return promptsNamed(only[0], item, conversion, { label: only[1].scalar });
+  }
   const known = [...PROMPT_KEYS.known, ...(conversion.isForTest ? ['config'] : [])];
   conversion.noteKeys(entries, { ...PROMPT_KEYS, known }, ' of a prompt');
   const text = raw ?? id;
   if (!text) throw faultAt(item, 'a prompt needs `raw` or `id`');
   const config = conversion.isForTest ? entries.get('config') : undefined;
-  const prompts = promptsNamed(text.text(raw ? 'raw' : 'id'), text, conversion);
+  const names = { label: entries.get('label')?.scalar, id: id?.scalar };
+  const prompts = promptsNamed(text.text(raw ? 'raw' : 'id'), text, conversion, names);
   return config ? prompts.map(prompt => ({ ...prompt, config })) : prompts;
 }
 
-function promptsNamed(written: string, at: Located, conversion: Conversion): PromptText[] {
-  const refused = (fault: string): PromptText[] => [{ at, text: '', fault }];
+/** Returns the prompts in a text, or in the files that it names. Without a label, promptfoo makes one from them. */
+function promptsNamed(
+  written: string,
+  at: Located,
+  conversion: Conversion,
+  { label, id }: { readonly [Name in keyof PromptNames]?: string | undefined } = {},
+): PromptText[] {
+  const place = path.posix.normalize(written.replace(/^file:\/\//u, ''));
+  const refused = (fault: string): PromptText[] => [{ at, text: '', fault, label: label ?? place }];
   const isFile = written.startsWith('file://') || (looksLikeFile(written) && conversion.has(written));
   if (conversion.isForTest) {
     const program = programPrompt(written, at, conversion);
-    if (program) return [program];
+    if (program) return [{ ...program, label: label ?? place }];
   }
   if (isFilePattern(written, isFile)) {
     const files = conversion.matching(written, at);
@@ -72,28 +89,44 @@ function promptsNamed(written: string, at: Located, conversion: Conversion): Pro
   if (/^(?:exec|python|package|langfuse|portkey|helicone):/u.test(written)) {
     return refused(`the prompt ${written} is kept elsewhere: write it into the configuration`);
   }
-  if (!isFile) return [{ at, text: written }];
+  if (!isFile) return [{ at, text: written, label: label ?? written, id }];
   const { text, file } = conversion.read(written, at);
   const start = { file, line: 1, column: 1 };
-  if (/\.csv$/iu.test(file)) return [{ at: start, text: '', fault: 'a table of prompts has no equivalent' }];
+  if (/\.csv$/iu.test(file))
+    return [{ at: start, text: '', fault: 'a table of prompts has no equivalent', label: label ?? place }];
   if (/\.jsonl$/iu.test(file)) {
     const lines = text.split('\n').map((line, index) => ({ at: { ...start, line: index + 1 }, text: line }));
-    return lines.filter(line => line.text.trim() !== '');
+    const filled = lines.filter(line => line.text.trim() !== '');
+    const named = (line: string): string =>
+      filled.length > 1 ? `${label ?? place}: ${line}` : (label ?? place);
+    return filled.map(line => ({ ...line, label: named(line.text) }));
   }
-  if (conversion.isForTest && /\.(?:md|j2)$/iu.test(file)) return [{ at: start, text }];
-  if (!/\.txt$/iu.test(file)) return [{ at: start, text: text.trim() }];
+  const whole = label ?? `${place}: ${text}`;
+  if (conversion.isForTest && /\.(?:md|j2)$/iu.test(file)) return [{ at: start, text, label: whole }];
+  if (!/\.txt$/iu.test(file)) return [{ at: start, text: text.trim(), label: whole }];
   const parts: PromptText[] = [];
   let line = 1;
   for (const part of text.split(/^[ \t]*---[ \t]*$/mu)) {
     const first = line + linesIn(part.slice(0, part.search(/\S|$/u)));
-    if (part.trim() !== '') parts.push({ at: { file, line: first, column: 1 }, text: part.trim() });
+    if (part.trim() !== '') {
+      const made = `${place}: ${part.trim()}`;
+      parts.push({
+        at: { file, line: first, column: 1 },
+        text: part.trim(),
+        label: label === undefined ? made : `${label}: ${made}`,
+      });
+    }
     line += linesIn(part);
   }
   return parts;
 }
 
 /** Returns a prompt that a program makes; undefined if no program makes it. */
-function programPrompt(written: string, at: Located, conversion: Conversion): PromptText | undefined {
+function programPrompt(
+  written: string,
+  at: Located,
+  conversion: Conversion,
+): Omit<PromptText, 'label'> | undefined {
   const { directory } = conversion;
   if (written.startsWith('exec:')) {
     const words = commandWords(written.slice('exec:'.length));
@@ -142,7 +175,7 @@ export function jsonOf({ at, text }: PromptText, conversion: Conversion): JsonVa
  * Returns a prompt as messages of a template. @param json the JSON that promptfoo reads it as, which it writes over lines
  * @throws {FileFault} if a prompt file can't express it
  */
-export function promptMessages({ at, text, fault }: PromptText, json?: JsonValue): Piece[] {
+export function promptMessages({ at, text, fault }: Omit<PromptText, 'label'>, json?: JsonValue): Piece[] {
   if (fault !== undefined) throw faultAt(at, fault);
   const chat = parseChat(text, at);
   if (!chat) {

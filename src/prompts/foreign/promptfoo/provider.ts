@@ -16,6 +16,8 @@ export interface PromptfooProvider {
   /** The provider for a models file, by name. */
   readonly place?: readonly [name: string, provider: JsonObject] | undefined;
   readonly at: YamlValue;
+  /** False if the chosen prompt is not one of its prompts; default true. */
+  readonly isAsked?: boolean;
   /** True if it may not be run. */
   readonly isLeftOut?: boolean;
 }

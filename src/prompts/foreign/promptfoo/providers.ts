@@ -4,6 +4,7 @@ import type { YamlValue } from '../../../files/yaml.ts';
 import { type Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { declareProvider } from './declared-provider.ts';
 import { modelName } from './model-names.ts';
+import { includesPrompt, type PromptNames, readReferences } from './prompt-references.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { ownAddress } from './provider-address.ts';
 import { convertSettings, withDefaults } from './provider-settings.ts';
@@ -15,21 +16,61 @@ const TAKES_PROMPT_CONFIG =
 /** Reads the models of a configuration. @param promptConfig the settings of the prompt and of all tests, which win over theirs */
 export function readPromptfooProviders(
   node: YamlValue | undefined,
+  prompts: { readonly all: readonly PromptNames[]; readonly chosen: PromptNames },
   conversion: Conversion,
   promptConfig?: ReadonlyMap<string, YamlValue>,
 ): PromptfooProvider[] {
   if (!node || node.isEmpty) return [];
-  const named = providerItems(node, conversion).map(item =>
-    readPromptfooProvider(item, conversion, { promptConfig }),
-  );
+  const items = providerItems(node, conversion);
+  const listed = promptsByProvider(items);
   const known = new Map<string, PromptfooProvider>();
-  for (const provider of named) {
+  for (const item of items) {
+    const provider = readPromptfooProvider(item, conversion, { promptConfig });
+    const isAsked = includesPrompt(referencesOf(item, listed, prompts.all, conversion), prompts.chosen);
     if (!provider) continue;
     const { model, config, transform } = provider;
-    known.set(JSON.stringify([model, config, transform]), provider);
+    known.set(JSON.stringify([model, config, transform, isAsked]), { ...provider, isAsked });
   }
   return [...known.values()];
 }
+
+/** Returns the references to prompts by the provider's id and label. Of equal names, promptfoo takes the last. */
+function promptsByProvider(items: readonly YamlValue[]): Map<string, readonly string[] | undefined> {
+  const listed = new Map<string, readonly string[] | undefined>();
+  for (const item of items) {
+    if (item.scalar !== undefined) continue;
+    const { id, label, isById, entries } = providerParts(item);
+    const references = readReferences(entries.get('prompts'));
+    listed.set(id, references);
+    if (label !== undefined && isById) listed.set(label, references);
+  }
+  return listed;
+}
+
+/** Returns the references to the prompts of a provider; undefined for every prompt. Notes those to no prompt. */
+function referencesOf(
+  item: YamlValue,
+  listed: ReadonlyMap<string, readonly string[] | undefined>,
+  prompts: readonly PromptNames[],
+  conversion: Conversion,
+): readonly string[] | undefined {
+  const { scalar } = item;
+  const { id, written, label } = scalar === undefined ? providerParts(item) : providerNamed(scalar);
+  const references = listed.get(label ?? id);
+  if (references === undefined) return undefined;
+  if (label === undefined && !KEEPS_ID.test(written)) {
+    conversion.note(item, `\`prompts\` of the provider \`${id}\` has no equivalent: it has no \`label\``);
+    return [];
+  }
+  if (!prompts.some(prompt => includesPrompt(references, prompt))) {
+    conversion.note(item, `\`prompts\` of the provider \`${id}\` names none of the prompts`);
+  }
+  return references;
+}
+
+/** Matches providers that promptfoo finds by the id in the configuration. Others give themselves another. */
+const KEEPS_ID =
+  /^(?:openai|anthropic|azure|google|vertex|ollama|openrouter|mistral|groq|bedrock|replicate|huggingface|deepseek|xai|github|exec|python):|^echo$/u;
 
 /** Returns the items of a list of providers, with those of referenced files. */
 function providerItems(node: YamlValue, conversion: Conversion): YamlValue[] {
@@ -42,8 +83,8 @@ function providerItems(node: YamlValue, conversion: Conversion): YamlValue[] {
 }
 
 const PROVIDER_KEYS: KnownKeys = {
-  known: ['config', 'label', 'delay', 'transform', 'description', 'tags'],
-  unsupported: ['prompts', 'env', 'inputs'],
+  known: ['config', 'label', 'delay', 'transform', 'description', 'tags', 'prompts'],
+  unsupported: ['env', 'inputs'],
 };
 
 /** Reads a provider; undefined with a note if it has no equivalent. */
@@ -54,16 +95,36 @@ export function readPromptfooProvider(
 ): PromptfooProvider | undefined {
   const { scalar } = item;
   if (scalar !== undefined) return convertProvider({ id: scalar, at: item, ...context }, conversion);
+  const { written, entries } = providerParts(item);
+  return readProviderMap(written, entries, { at: item, ...context }, conversion);
+}
+
+/** The parts of a provider that is a map. */
+interface ProviderParts {
+  /** The id that chooses the provider. */
+  readonly written: string;
+  /** The id that the provider has then. */
+  readonly id: string;
+  readonly label: string | undefined;
+  /** True unless its id is a key: `{openai:gpt-4o: {config: …}}`. */
+  readonly isById: boolean;
+  readonly entries: ReadonlyMap<string, YamlValue>;
+}
+
+function providerNamed(id: string): ProviderParts {
+  return { written: id, id, label: undefined, isById: true, entries: new Map() };
+}
+
+function providerParts(item: YamlValue): ProviderParts {
   const entries = valuesByKey(item, 'a provider');
   const [only] = entries;
-  // `{openai:gpt-4o: {config: …}}`
-  if (entries.size === 1 && only && only[0] !== 'id') {
-    return readProviderMap(only[0], valuesByKey(only[1], only[0]), { at: item, ...context }, conversion);
-  }
-  const id = entries.get('id');
-  if (!id) throw faultAt(item, 'a provider needs `id`');
-  entries.delete('id');
-  return readProviderMap(id.text('id'), entries, { at: item, ...context }, conversion);
+  const isById = entries.size !== 1 || !only || only[0] === 'id';
+  const inner = isById ? entries : valuesByKey(only[1], only[0]);
+  const own = inner.get('id')?.text('id');
+  const written = isById ? own : only[0];
+  if (written === undefined) throw faultAt(item, 'a provider needs `id`');
+  inner.delete('id');
+  return { written, id: own ?? written, label: inner.get('label')?.scalar, isById, entries: inner };
 }
 
 function readProviderMap(

@@ -18,6 +18,7 @@ import {
 import { type Conversion, type KnownKeys, type Located, type SourceText, valuesByKey } from './conversion.ts';
 import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { testsProgram } from './programs.ts';
+import { includesPrompt, type PromptNames, readReferences } from './prompt-references.ts';
 import { isAnswerSetting } from './provider-settings.ts';
 import { fillVars, isUnreadableNunjucks, namesEnvironment, renderVar, resolveVars } from './template.ts';
 
@@ -32,6 +33,8 @@ interface Test {
   readonly asserts: readonly (Assertion | undefined)[];
   readonly options: AssertionOptions;
   readonly metadata: JsonObject;
+  /** References to its prompts; undefined for every prompt. */
+  readonly prompts?: readonly string[] | undefined;
   /** True if something about the whole test has no equivalent. */
   readonly isLeftOut: boolean;
 }
@@ -80,9 +83,10 @@ export interface ConfiguredTests {
   readonly names: readonly string[];
 }
 
-/** Reads the tests of a configuration. */
+/** Reads the tests of a configuration with these prompts. */
 export async function readTests(
   entries: ReadonlyMap<string, YamlValue>,
+  prompts: readonly PromptNames[],
   conversion: Conversion,
 ): Promise<ConfiguredTests> {
   const common = readDefaultTest(entries.get('defaultTest'), conversion);
@@ -93,7 +97,7 @@ export async function readTests(
   const areLeftOut = conversion.isForTest && conversion.leftOut > before;
   const isTested = !areLeftOut && (common.asserts.length > 0 || common.vars.size > 0);
   const merged = (tests.length > 0 ? tests : isTested ? [NOTHING] : []).map(test => mergeTests(common, test));
-  const all = withJudges(merged, conversion);
+  const all = withPrompts(withJudges(merged, conversion), prompts, conversion);
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = all.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
@@ -130,8 +134,9 @@ export function jsonVariables({ all }: ConfiguredTests): JsonVariables {
   };
 }
 
-/** The inputs of a prompt. */
+/** A prompt with its inputs. */
 interface CaseNeeds {
+  readonly prompt: PromptNames;
   readonly inputs: readonly string[];
   /** Those that programs alone read, as JSON. */
   readonly jsonInputs: readonly string[];
@@ -153,6 +158,7 @@ export function casesForPrompt(
   let characters = 0;
   let unrendered = 0;
   for (const [index, test] of all.entries()) {
+    if (!includesPrompt(test.prompts, needs.prompt)) continue;
     for (const one of casesOfTest(test, index + 1, needs, conversion)) {
       // Reports its other faults too.
       if (test.isLeftOut && conversion.isForTest) break;
@@ -169,7 +175,9 @@ export function casesForPrompt(
       cases.push({ vars, leftOut, line, text: { ...text, repeat } });
     }
   }
-  const left = all.filter(({ isLeftOut }) => isLeftOut && conversion.isForTest);
+  const left = all.filter(
+    ({ isLeftOut, prompts }) => isLeftOut && conversion.isForTest && includesPrompt(prompts, needs.prompt),
+  );
   return { cases, leftOut: left.reduce((sum, { vars }) => sum + combinationCount(vars), unrendered) };
 }
 
@@ -281,12 +289,29 @@ function mergeTests(one: Test, other: Test): Test {
     vars: new Map([...one.vars, ...other.vars]),
     asserts: [...one.asserts, ...other.asserts],
     metadata: { ...one.metadata, ...other.metadata },
+    prompts: other.prompts ?? one.prompts,
     options: {
       transform: other.options.transform ?? one.options.transform,
       provider: other.options.provider ?? one.options.provider,
     },
     isLeftOut: one.isLeftOut || other.isLeftOut,
   };
+}
+
+/** Leaves out the tests with a reference to no prompt, which promptfoo refuses. */
+function withPrompts(
+  tests: readonly Test[],
+  prompts: readonly PromptNames[],
+  conversion: Conversion,
+): Test[] {
+  return tests.map(test => {
+    const unknown = test.prompts?.find(
+      reference => !prompts.some(prompt => includesPrompt([reference], prompt)),
+    );
+    if (unknown === undefined) return test;
+    conversion.note(test.at ?? { line: 1, column: 1 }, `no prompt is called \`${unknown}\``);
+    return { ...test, prompts: undefined, isLeftOut: true };
+  });
 }
 
 /** Reads the judges of tests with an assertion that asks the judge of its test. */
@@ -423,8 +448,8 @@ const TESTS_PROGRAM = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?[jt]s|py))(?::(?<n
 
 const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], unsupported: [] };
 const TEST_KEYS: KnownKeys = {
-  known: ['description', 'vars', 'assert', 'metadata', 'options', 'id', 'tags'],
-  unsupported: ['threshold', 'provider', 'providers', 'providerOutput', 'assertScoringFunction', 'prompts'],
+  known: ['description', 'vars', 'assert', 'metadata', 'options', 'id', 'tags', 'prompts'],
+  unsupported: ['threshold', 'provider', 'providers', 'providerOutput', 'assertScoringFunction'],
 };
 const OPTION_KEYS: KnownKeys = {
   known: [
@@ -458,6 +483,7 @@ function readTest(node: YamlValue, conversion: Conversion, isDefault = false): T
   const vars = entries.get('vars');
   const isWhole = options.get('disableVarExpansion')?.json() === true;
   const values = vars ? readTestVars(vars, conversion, isWhole) : new Map<string, readonly Variable[]>();
+  const prompts = readReferences(entries.get('prompts'));
   const isLeftOut = conversion.leftOut > before;
   return {
     name: entries.get('description')?.text('description'),
@@ -466,6 +492,7 @@ function readTest(node: YamlValue, conversion: Conversion, isDefault = false): T
     asserts: assertionsIn(entries.get('assert'), conversion),
     options: { transform, provider: options.get('provider') },
     metadata: isJsonObject(metadata) ? metadata : {},
+    prompts,
     isLeftOut,
   };
 }

@@ -1,0 +1,32 @@
+import type { YamlValue } from '../../../files/yaml.ts';
+
+/** The names by which providers and tests refer to a prompt. */
+export interface PromptNames {
+  readonly label: string;
+  readonly id?: string | undefined;
+}
+
+/** Returns true if references include a prompt, as promptfoo compares them. Undefined references include every prompt. */
+export function includesPrompt(
+  references: readonly string[] | undefined,
+  { label, id }: PromptNames,
+): boolean {
+  if (references === undefined) return true;
+  const names = id === undefined ? [label] : [label, id];
+  return references.some(reference =>
+    names.some(
+      name =>
+        name === reference ||
+        name.startsWith(`${reference}:`) ||
+        (reference.endsWith('*') && name.startsWith(reference.slice(0, -1))),
+    ),
+  );
+}
+
+/** Reads references to prompts. promptfoo takes anything but a list as every prompt. */
+export function readReferences(node: YamlValue | undefined): readonly string[] | undefined {
+  if (!node || node.isEmpty) return undefined;
+  return node.isList ? node.items('prompts').map(item => item.text('a prompt')) : EVERY_PROMPT;
+}
+
+const EVERY_PROMPT = ['*'];
