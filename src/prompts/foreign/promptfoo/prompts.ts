@@ -92,8 +92,9 @@ function promptsNamed(
   if (!isFile) return [{ at, text: written, label: label ?? written, id }];
   const { text, file } = conversion.read(written, at);
   const start = { file, line: 1, column: 1 };
-  if (/\.csv$/iu.test(file))
+  if (/\.csv$/iu.test(file)) {
     return [{ at: start, text: '', fault: 'a table of prompts has no equivalent', label: label ?? place }];
+  }
   if (/\.jsonl$/iu.test(file)) {
     const lines = text.split('\n').map((line, index) => ({ at: { ...start, line: index + 1 }, text: line }));
     const filled = lines.filter(line => line.text.trim() !== '');
