@@ -175,10 +175,9 @@ export async function printResult<T>(
     };
     return print({ ...inner, io: { ...io, out } });
   });
-  const fault =
-    wasAccepted === false
-      ? notPrintedError([run], 'standard output was closed before anything was written')
-      : undefined;
+  if (wasAccepted !== false) return result;
+  const { notPrintedError } = await import('./not-printed.ts');
+  const fault = notPrintedError([run], 'standard output was closed before anything was written');
   if (fault !== undefined) throw fault;
   return result;
 }
@@ -199,27 +198,11 @@ export async function printPaid<T>(
     try {
       return await ctx.io.out(data);
     } catch (error) {
+      const { notPrintedError } = await import('./not-printed.ts');
       throw notPrintedError(runs, messageOf(error)) ?? error;
     }
   };
   return print({ ...ctx, io: { ...ctx.io, out } });
-}
-
-/** Returns the error for results that were not printed; undefined if no run was made. */
-function notPrintedError(runs: readonly PaidRun[], reason: string): CliError | undefined {
-  const [first, ...others] = runs;
-  if (first === undefined) return undefined;
-  const { runId, connection } = first;
-  const get = connection?.advise('runs', 'get', runId) ?? `promptrun runs get ${runId}`;
-  const isOne = others.length === 0;
-  const what = isOne ? `the result of run ${runId} was` : `the results of ${runs.length} runs were`;
-  const more = `The other runs: ${others.map(one => one.runId).join(' ')}`;
-  return new CliError(`${what} not printed: ${reason}`, {
-    status: 'FILE_ERROR',
-    exitCode: EXIT.fault,
-    hints: isOne ? [`Get it with: ${get}`] : [`Get the first one with: ${get}`, more],
-    data: isOne ? { runId } : { runIds: runs.map(one => one.runId) },
-  });
 }
 
 /** A run and the form of its outputs. */

@@ -1,0 +1,20 @@
+import type { PaidRun } from '../creation/spending.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+
+/** Returns the error for results that were not printed; undefined if no run was made. */
+export function notPrintedError(runs: readonly PaidRun[], reason: string): CliError | undefined {
+  const [first, ...others] = runs;
+  if (first === undefined) return undefined;
+  const { runId, connection } = first;
+  const get = connection?.advise('runs', 'get', runId) ?? `promptrun runs get ${runId}`;
+  const isOne = others.length === 0;
+  const what = isOne ? `the result of run ${runId} was` : `the results of ${runs.length} runs were`;
+  const more = `The other runs: ${others.map(one => one.runId).join(' ')}`;
+  return new CliError(`${what} not printed: ${reason}`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    hints: isOne ? [`Get it with: ${get}`] : [`Get the first one with: ${get}`, more],
+    data: isOne ? { runId } : { runIds: runs.map(one => one.runId) },
+  });
+}
