@@ -4,6 +4,7 @@ import type { Money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import { countOf } from '../core/json-value.ts';
 import type { CliError } from '../errors.ts';
+import type { PaidRun } from '../outputs/results.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { type Caps, capReached, creditsIn, maxCostUnsupported } from './caps.ts';
 import type { CreationRequest } from './creation.ts';
@@ -13,7 +14,6 @@ import {
   type EarlierRun,
   type Estimate,
   type MadeRun,
-  type PaidRun,
   type RunSpend,
   Spending,
   type Totals,

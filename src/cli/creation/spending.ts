@@ -4,6 +4,7 @@ import { isOver } from '../../wire/index.ts';
 import { MAX_LIST_LIMIT } from '../../wire/limits.ts';
 import { dollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
+import type { PaidRun } from '../outputs/results.ts';
 import { type Credits, creditsIn, inCredits } from './caps.ts';
 
 /** The estimated cost and credits of a run; undefined if unknown. */
@@ -43,9 +44,6 @@ export interface MadeRun extends Omit<EarlierRun, 'promptVersionId'> {
   /** True to read its credits from the list of runs. Default true. */
   readonly isListed?: boolean;
 }
-
-/** A run and the service that made it. */
-export type PaidRun = Pick<MadeRun, 'runId' | 'connection'>;
 
 interface SpentRun extends PaidRun {
   readonly kind: string;

@@ -2,7 +2,6 @@ import { messageOf } from '../../files/error-utils.ts';
 import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { OutputFlags } from '../core/shared-flags.ts';
-import type { PaidRun } from '../creation/spending.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { visible } from '../terminal/sanitise.ts';
@@ -152,6 +151,13 @@ async function openOutputs(
     if (path !== undefined) await openFile(ctx, path);
     else if (isMedia(item)) await openUrl(ctx, item.data, ownFiles);
   }
+}
+
+/** A run and the service that made it. */
+export interface PaidRun {
+  readonly runId: string;
+  /** The connection to the service that made it; undefined if that service can't be asked. */
+  readonly connection: Connection | undefined;
 }
 
 /**
