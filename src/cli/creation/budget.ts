@@ -4,7 +4,7 @@ import type { Money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import { countOf } from '../core/json-value.ts';
 import type { CliError } from '../errors.ts';
-import type { PaidRun } from '../outputs/results.ts';
+import type { PaidRun } from '../outputs/not-printed.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { type Caps, capReached, creditsIn, maxCostUnsupported } from './caps.ts';
 import type { CreationRequest } from './creation.ts';

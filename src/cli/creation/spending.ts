@@ -4,7 +4,7 @@ import { isOver } from '../../wire/index.ts';
 import { MAX_LIST_LIMIT } from '../../wire/limits.ts';
 import { dollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
-import type { PaidRun } from '../outputs/results.ts';
+import type { PaidRun } from '../outputs/not-printed.ts';
 import { type Credits, creditsIn, inCredits } from './caps.ts';
 
 /** The estimated cost and credits of a run; undefined if unknown. */

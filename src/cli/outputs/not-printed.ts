@@ -1,6 +1,13 @@
-import type { PaidRun } from '../creation/spending.ts';
+import type { Connection } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
+
+/** A run and the service that made it. */
+export interface PaidRun {
+  readonly runId: string;
+  /** The connection to the service that made it; undefined if that service can't be asked. */
+  readonly connection: Connection | undefined;
+}
 
 /** Returns the error for results that were not printed; undefined if no run was made. */
 export function notPrintedError(runs: readonly PaidRun[], reason: string): CliError | undefined {

@@ -8,6 +8,7 @@ import { visible } from '../terminal/sanitise.ts';
 import { shellOf } from '../terminal/shell-word.ts';
 import { printValue, wantsJson } from './json.ts';
 import type { RunFacts, SaveOptions } from './manifest.ts';
+import type { PaidRun } from './not-printed.ts';
 import type { SchemaCheck } from './output-schema.ts';
 import { printFaults, printOutputs } from './print-outputs.ts';
 import { exitCodeOfRun } from './provider-fault.ts';
@@ -151,13 +152,6 @@ async function openOutputs(
     if (path !== undefined) await openFile(ctx, path);
     else if (isMedia(item)) await openUrl(ctx, item.data, ownFiles);
   }
-}
-
-/** A run and the service that made it. */
-export interface PaidRun {
-  readonly runId: string;
-  /** The connection to the service that made it; undefined if that service can't be asked. */
-  readonly connection: Connection | undefined;
 }
 
 /**
