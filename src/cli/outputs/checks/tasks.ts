@@ -27,6 +27,8 @@ export interface CheckTasks {
   readonly schemaMismatch: (schema: object | boolean, value: unknown) => SchemaMismatch | undefined;
   /** Returns true if a text contains a JSON value that matches the schema; without a schema, any object or array. */
   readonly containsJson: (text: string, schema: object | boolean | undefined) => boolean;
+  /** Returns true if a text contains an object that matches the schema as promptfoo reads it, or such a JSON array. */
+  readonly containsLooseJson: (text: string, schema: object | boolean) => boolean;
   readonly matches: (source: string, flags: string, text: string) => boolean;
   /** Returns the fault of a JMESPath expression; undefined if it can be evaluated. */
   readonly expressionFault: (expression: string) => ExpressionFault | undefined;
@@ -53,6 +55,7 @@ export const LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
   schemaFault: CHECK,
   schemaMismatch: CHECK,
   containsJson: CHECK,
+  containsLooseJson: CHECK,
   matches: CHECK,
   differences: { ...CHECK, what: 'the comparison' },
   expressionFault: EXPRESSION,
@@ -92,6 +95,16 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     return (text, schema = true) => {
       const validate = compile(schema);
       for (const value of jsonWithin(text)) if (validate(value)) return true;
+      return false;
+    };
+  },
+  containsLooseJson: async () => {
+    const compile = await schemaCompiler();
+    const { looseObjectsIn } = await import('./loose-json.ts');
+    return (text, schema) => {
+      const validate = compile(schema);
+      for (const value of looseObjectsIn(text)) if (validate(value)) return true;
+      for (const value of jsonWithin(text)) if (Array.isArray(value) && validate(value)) return true;
       return false;
     };
   },

@@ -74,13 +74,16 @@ export const JSON_KINDS = {
       );
     },
   }),
-  containsJson: expectationKind<object | boolean>({
+  containsJson: expectationKind<ContainedJson>({
     schema: { ...SCHEMA, description: 'true, or the JSON Schema of a JSON value somewhere in the answer' },
-    read: async (value, reading) =>
-      value.json() === true ? true : (await readExpectedSchema(value, reading)).schema,
+    read: async (value, reading) => ({
+      schema: value.json() === true ? true : (await readExpectedSchema(value, reading)).schema,
+      isLoose: reading.isAsPromptfoo === true,
+    }),
     text: () => '',
-    unmet: async (schema, { text, checks }) => {
-      if (await checks.perform('containsJson', text, schema)) return undefined;
+    unmet: async ({ schema, isLoose }, { text, checks }) => {
+      if (await checks.perform(isLoose ? 'containsLooseJson' : 'containsJson', text, schema))
+        return undefined;
       return {
         message: `contains no JSON${schema === true ? '' : ' that matches the schema'}`,
         actual: text,
@@ -88,6 +91,12 @@ export const JSON_KINDS = {
     },
   }),
 } as const;
+
+interface ContainedJson {
+  readonly schema: object | boolean;
+  /** True to read objects as promptfoo does. */
+  readonly isLoose: boolean;
+}
 
 interface NamedSchema {
   /** The file, or another name for messages. */

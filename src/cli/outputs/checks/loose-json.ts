@@ -1,0 +1,42 @@
+import { parse } from 'yaml';
+
+/** Maximum length of an object, in characters. */
+const MAX_LENGTH = 100_000;
+
+/**
+ * Yields the objects in a text as promptfoo reads them: anything between braces that is YAML, with `//` for comments. Closes
+ * the braces of one that is cut off.
+ */
+export function* looseObjectsIn(text: string): Generator<object> {
+  for (let start = text.indexOf('{'); start !== -1; start = text.indexOf('{', start)) {
+    const { end, open } = endOfObject(text, start);
+    const value = looseValue(text.slice(start, end) + '}'.repeat(open));
+    if (value !== undefined) yield value;
+    start = value === undefined ? start + 1 : end;
+  }
+}
+
+/** Returns where the braces from `start` are closed, or the text ends; and how many are open there. */
+function endOfObject(text: string, start: number): { readonly end: number; readonly open: number } {
+  const last = Math.min(start + MAX_LENGTH, text.length);
+  let open = 0;
+  for (let index = start; index < last; index += 1) {
+    if (text[index] === '{') open += 1;
+    else if (text[index] === '}') open -= 1;
+    if (open === 0) return { end: index + 1, open };
+  }
+  return { end: last, open };
+}
+
+/** Matches quoted text, which may contain slashes, and the beginning of a comment. */
+const COMMENT = /"(?:[^"\\\n]|\\.)*"?|(?<=[\s,{[])\/\//gu;
+
+function looseValue(text: string): object | undefined {
+  try {
+    const yaml = text.replaceAll(COMMENT, part => (part === '//' ? ' #' : part));
+    const value: unknown = parse(yaml, { logLevel: 'error', uniqueKeys: false });
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
