@@ -14,6 +14,8 @@ export interface AgentOptions {
     Agent.Options,
     'keepAliveTimeout' | 'keepAliveMaxTimeout' | 'keepAliveTimeoutThreshold'
   >;
+  /** Maximum number of connections to a server at once; default unlimited. Unused with a proxy. */
+  readonly connections?: number;
   /** Closes all connections when aborted, including those that are being made. */
   readonly signal?: AbortSignal;
   /** Resolves host names in place of the system; not used with a proxy, which resolves them itself. */
@@ -27,7 +29,7 @@ type TunnelOptions = Parameters<typeof openTunnel>[0];
 
 /** Loads undici and returns a dispatcher for connections of this kind. */
 export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
-  const { proxy, keepAlive, connectTimeoutMs: timeout, lookup, ca, signal } = options;
+  const { proxy, keepAlive, connections, connectTimeoutMs: timeout, lookup, ca, signal } = options;
   const tls = { timeout, ...(ca !== undefined && { ca }) };
   if (proxy) return await tunnelAgent(proxy, tls, options);
   const [{ default: Agent }, { default: connector }] = await Promise.all([
@@ -35,7 +37,11 @@ export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
     import('undici/lib/core/connect.js'),
   ]);
   const connect = connector({ ...tls, ...(lookup && { lookup }) });
-  return new Agent({ ...keepAlive, connect: abortableConnector(signal, connect) });
+  return new Agent({
+    ...keepAlive,
+    ...(connections !== undefined && { connections }),
+    connect: abortableConnector(signal, connect),
+  });
 }
 
 async function tunnelAgent(

@@ -60,6 +60,7 @@ export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
   const agent = await openAgent({
     proxy: isForwarded ? undefined : proxy,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    connections: 1,
     lookup: addresses && !proxy ? pinnedTo(addresses) : undefined,
     signal,
     ca,

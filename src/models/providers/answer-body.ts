@@ -10,6 +10,8 @@ import { MAX_ANSWER_BYTES } from './send.ts';
 /** Limits for the JSON of an answer or of one event. */
 const BOUNDS = { ...MAX_JSON, values: 100_000 };
 const PIECE_BYTES = 64 * 1024;
+/** Maximum size of a body that is put together from its pieces, in bytes. Memory that can grow takes the system far longer. */
+const MAX_COPIED_BYTES = 1024 * 1024;
 
 /**
  * Reads the body of a successful response into an answer as it arrives. Decides by the response if it is a stream, not by
@@ -41,27 +43,35 @@ export async function readAnswer(
 }
 
 /**
- * Reads the whole body into memory that grows in place, so that a large one is never held twice.
+ * Reads the whole body. A large one is read into memory that grows in place, so that it is never held twice.
  *
  * @throws {TooLong} once it is longer than an answer may be
  */
-async function wholeBody(response: HttpAnswer): Promise<ArrayBuffer> {
-  const body = new ArrayBuffer(0, { maxByteLength: MAX_ANSWER_BYTES });
+async function wholeBody(response: HttpAnswer): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  let large: ArrayBuffer | undefined;
   for await (const chunk of boundedBody(response, MAX_ANSWER_BYTES)) {
-    const start = body.byteLength;
-    body.resize(start + chunk.length);
-    new Uint8Array(body, start).set(chunk);
+    pieces.push(chunk);
+    length += chunk.length;
+    if (length <= MAX_COPIED_BYTES) continue;
+    large ??= new ArrayBuffer(0, { maxByteLength: MAX_ANSWER_BYTES });
+    append(large, pieces.splice(0));
   }
-  return body;
+  return large ? Buffer.from(large) : Buffer.concat(pieces);
+}
+
+function append(body: ArrayBuffer, pieces: readonly Uint8Array[]): void {
+  for (const piece of pieces) {
+    const start = body.byteLength;
+    body.resize(start + piece.length);
+    new Uint8Array(body, start).set(piece);
+  }
 }
 
 /** Reads a JSON object, or a stream that does not say that it is one. Releases the body once it is read. */
-async function readWhole(
-  body: ArrayBuffer,
-  answer: ModelAnswer,
-  onText: (piece: string) => void,
-): Promise<void> {
-  const beginning = Buffer.from(body, 0, Math.min(body.byteLength, 100)).toString();
+async function readWhole(body: Buffer, answer: ModelAnswer, onText: (piece: string) => void): Promise<void> {
+  const beginning = body.toString('utf8', 0, 100);
   if (/^\s*(?:data|event|id|retry)?:/.test(beginning)) {
     return await readEvents(eventData(inChunks(body)), answer, onText);
   }
@@ -69,10 +79,11 @@ async function readWhole(
   for (const object of objects) addObject(object, answer, onText);
 }
 
-/** Decodes a body and releases its memory at once, not when the garbage collector gets to it. */
-function takeText(body: ArrayBuffer): string {
-  const text = Buffer.from(body).toString('utf8');
-  body.resize(0);
+/** Decodes a body and releases the memory of a large one at once, not when the garbage collector gets to it. */
+function takeText(body: Buffer): string {
+  const text = body.toString('utf8');
+  const { buffer } = body;
+  if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0);
   return text;
 }
 
@@ -94,9 +105,9 @@ function addObject(
 }
 
 /** A stream is read piece by piece, so that its events are not all held at once. */
-async function* inChunks(body: ArrayBuffer): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < body.byteLength; start += PIECE_BYTES) {
-    yield new Uint8Array(body, start, Math.min(PIECE_BYTES, body.byteLength - start));
+async function* inChunks(body: Buffer): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < body.length; start += PIECE_BYTES) {
+    yield body.subarray(start, start + PIECE_BYTES);
   }
 }
 
