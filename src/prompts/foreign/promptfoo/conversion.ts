@@ -175,6 +175,12 @@ export class Conversion {
     return parseYaml(text, 1, file);
   }
 
+  /** Returns a value, or the content of the YAML file that it names. */
+  valueOrFile(node: YamlValue): YamlValue {
+    const { scalar } = node;
+    return scalar === undefined ? node : this.yaml(scalar, node);
+  }
+
   /** Reads a file that another names, by `file://` or a path. @throws {FileFault} at the position of the name */
   read(name: string, at: Located): SourceText {
     const { directory, allowOutside = false } = this.#options;

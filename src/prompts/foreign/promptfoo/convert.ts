@@ -17,7 +17,14 @@ import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { readPromptfooProviders } from './providers.ts';
-import { casesForPrompt, jsonVariables, readTests, settingsOfAllTests } from './tests.ts';
+import { type CaseNeeds, casesForPrompt } from './test-cases.ts';
+import {
+  type ConfiguredTests,
+  type JsonVariables,
+  jsonVariables,
+  readTests,
+  settingsOfAllTests,
+} from './tests.ts';
 
 const KEYS: KnownKeys = {
   known: [
@@ -80,54 +87,33 @@ async function convertConfiguration(
   conversion.noteKeys(entries, KEYS, '');
   noteEnvironment(entries.get('env'), conversion);
   noteExtensions(entries.get('extensions'), conversion);
-  const listed = entries.get('prompts');
-  const prompts =
-    listed && !listed.isEmpty
-      ? readAllPrompts(listed, conversion)
-      : [{ at: root, text: DEFAULT_PROMPT, label: DEFAULT_PROMPT }];
-  const prompt = chosenPrompt(listed ?? root, prompts, options, conversion);
+  const prompts = readPrompts(entries.get('prompts'), root, conversion);
+  const prompt = chosenPrompt(entries.get('prompts') ?? root, prompts, options, conversion);
   const { body, isLeftOut: isPromptLeftOut } = promptBody(prompt, conversion);
-  const targets = entries.get('providers') ?? entries.get('targets');
   const settings = new Map([
     ...(prompt.config ? valuesByKey(prompt.config, 'config') : []),
     ...settingsOfAllTests(entries.get('defaultTest'), conversion),
   ]);
   const tests = await readTests(entries, prompts, conversion);
-  const { names: json, mixed } = jsonVariables(tests);
-  conversion.jsonVariables = json;
-  const listedProviders = readPromptfooProviders(
-    targets,
+  const json = jsonVariables(tests);
+  conversion.jsonVariables = json.names;
+  const listed = readPromptfooProviders(
+    entries.get('providers') ?? entries.get('targets'),
     { all: prompts, chosen: prompt },
     conversion,
     settings,
   );
-  const usable = listedProviders.filter(({ isLeftOut }) => isLeftOut !== true);
+  const usable = listed.filter(({ isLeftOut }) => isLeftOut !== true);
   const providers = usable.filter(({ isAsked }) => isAsked !== false);
-  const known = [...listedProviders, ...conversion.judges];
-  // Programs and addresses may use any variable.
-  const isAnyUsed = known.some(({ entry }) => entry) || prompt.program !== undefined;
-  const isInText = (name: string): boolean =>
-    prompt.program !== undefined ||
-    inputsIn(body).includes(name) ||
-    known.some(({ entry }) => entry && 'address' in entry);
-  const reading = known.filter(({ entry }) => isProgramWith(JSON.stringify(json), entry));
-  for (const name of reading.length > 0 ? mixed.filter(isInText) : []) {
-    conversion.note(
-      tests.at,
-      `\`${name}\` has texts and other values, which its programs can't tell apart: it has no equivalent`,
-    );
-  }
-  const jsonInputs = reading.length > 0 ? json.filter(name => !isInText(name)) : [];
-  const inputs = [...new Set([...inputsIn(body), ...(isAnyUsed ? tests.names : [])])];
+  const known = [...listed, ...conversion.judges];
   const [first] = providers;
   const head = frontMatter(first, entries.get('description')?.scalar);
-  noteOtherOutputs(providers, conversion);
   const hasCode = providers.some(({ transform }) => transform !== undefined);
-  const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
-  const renderedInputs = prompt.program ? inputs : isEachRendered ? inputsIn(body) : [];
-  const needs = { prompt, inputs, jsonInputs, renderedInputs, isEachRendered, hasCode };
+  const needs = { ...caseNeeds({ prompt, body, known, tests, json }, conversion), hasCode };
+  noteOtherOutputs(providers, conversion);
   const isAsked = providers.length > 0 || usable.length === 0;
   const { cases, leftOut } = isAsked ? casesForPrompt(tests, needs, conversion) : NO_CASES;
+  const { inputs } = needs;
   const optional = inputs.filter(name => !inputsIn(body).includes(name));
   return {
     prompt: promptFileText(head, conversion.isForTest ? withBlanks(body) : body, { optional }),
@@ -146,6 +132,53 @@ async function convertConfiguration(
     ...(prompt.program && {
       program: { argv: prompt.program, head, optional: inputs, line: conversion.ownLine(prompt.at) ?? 1 },
     }),
+  };
+}
+
+/** Reads the prompts of a configuration; one that has none gets promptfoo's default. */
+function readPrompts(listed: YamlValue | undefined, root: YamlValue, conversion: Conversion): PromptText[] {
+  if (listed && !listed.isEmpty) return readAllPrompts(listed, conversion);
+  return [{ at: root, text: DEFAULT_PROMPT, label: DEFAULT_PROMPT }];
+}
+
+/** Returns the inputs that the prompt, its programs and its addresses read, and notes those that they can't tell apart. */
+function caseNeeds(
+  {
+    prompt,
+    body,
+    known,
+    tests,
+    json,
+  }: {
+    readonly prompt: PromptText;
+    readonly body: readonly Piece[];
+    readonly known: readonly PromptfooProvider[];
+    readonly tests: ConfiguredTests;
+    readonly json: JsonVariables;
+  },
+  conversion: Conversion,
+): Omit<CaseNeeds, 'hasCode'> {
+  // Programs and addresses may use any variable.
+  const isAnyUsed = known.some(({ entry }) => entry) || prompt.program !== undefined;
+  const isInText = (name: string): boolean =>
+    prompt.program !== undefined ||
+    inputsIn(body).includes(name) ||
+    known.some(({ entry }) => entry && 'address' in entry);
+  const readsJson = known.some(({ entry }) => isProgramWith(JSON.stringify(json.names), entry));
+  for (const name of readsJson ? json.mixed.filter(isInText) : []) {
+    conversion.note(
+      tests.at,
+      `\`${name}\` has texts and other values, which its programs can't tell apart: it has no equivalent`,
+    );
+  }
+  const inputs = [...new Set([...inputsIn(body), ...(isAnyUsed ? tests.names : [])])];
+  const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
+  return {
+    prompt,
+    inputs,
+    jsonInputs: readsJson ? json.names.filter(name => !isInText(name)) : [],
+    renderedInputs: prompt.program ? inputs : isEachRendered ? inputsIn(body) : [],
+    isEachRendered,
   };
 }
 

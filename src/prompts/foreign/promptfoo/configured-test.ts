@@ -1,0 +1,69 @@
+import type { JsonObject, JsonValue } from '../../../files/json.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
+import type { Assertion } from './assertions.ts';
+import type { Located } from './conversion.ts';
+
+/** A test before its lists are expanded and its variables filled in. */
+export interface ConfiguredTest {
+  readonly name: string | undefined;
+  /** Undefined if it has no single position. */
+  readonly at: Located | undefined;
+  /** Each of several values makes its own case. */
+  readonly vars: ReadonlyMap<string, readonly Variable[]>;
+  /** Undefined for an assertion that is left out. */
+  readonly asserts: readonly (Assertion | undefined)[];
+  readonly options: AssertionOptions;
+  readonly metadata: JsonObject;
+  /** References to its prompts; undefined for every prompt. */
+  readonly prompts?: readonly string[] | undefined;
+  /** True if something about the whole test has no equivalent. */
+  readonly isLeftOut: boolean;
+}
+
+/** A value of a variable. */
+export interface Variable {
+  readonly text: string;
+  /** The value for code. */
+  readonly json: JsonValue;
+  /** Undefined for a value of another kind than a text. */
+  readonly at?: Located;
+}
+
+/** The options of a test. */
+interface AssertionOptions {
+  readonly transform?: string | undefined;
+  /** The provider that judges, read only if an assertion needs it. */
+  readonly provider?: YamlValue | undefined;
+  /** The model that judges. */
+  readonly judge?: string | undefined;
+}
+
+export const EMPTY_TEST: ConfiguredTest = {
+  name: undefined,
+  at: undefined,
+  vars: new Map(),
+  asserts: [],
+  options: {},
+  metadata: {},
+  isLeftOut: false,
+};
+
+export function mergeTests(one: ConfiguredTest, other: ConfiguredTest): ConfiguredTest {
+  return {
+    name: other.name ?? one.name,
+    at: other.at ?? one.at,
+    vars: new Map([...one.vars, ...other.vars]),
+    asserts: [...one.asserts, ...other.asserts],
+    metadata: { ...one.metadata, ...other.metadata },
+    prompts: other.prompts ?? one.prompts,
+    options: {
+      transform: other.options.transform ?? one.options.transform,
+      provider: other.options.provider ?? one.options.provider,
+    },
+    isLeftOut: one.isLeftOut || other.isLeftOut,
+  };
+}
+
+export function combinationCount(vars: ConfiguredTest['vars']): number {
+  return [...vars.values()].reduce((product, values) => product * values.length, 1);
+}

@@ -1,0 +1,63 @@
+import type { YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import { assertionsIn } from './assertions.ts';
+import type { ConfiguredTest, Variable } from './configured-test.ts';
+import { type Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
+import { readReferences } from './prompt-references.ts';
+import { isAnswerSetting } from './provider-settings.ts';
+import { readTestVars } from './test-variables.ts';
+
+const TEST_KEYS: KnownKeys = {
+  known: ['description', 'vars', 'assert', 'metadata', 'options', 'id', 'tags', 'prompts'],
+  unsupported: ['threshold', 'provider', 'providers', 'providerOutput', 'assertScoringFunction'],
+};
+const OPTION_KEYS: KnownKeys = {
+  known: [
+    'provider',
+    'transform',
+    'postprocess',
+    'disableVarExpansion',
+    'disableConversationVar',
+    'runSerially',
+    'factuality',
+    'metadata',
+  ],
+  unsupported: ['prefix', 'suffix', 'rubricPrompt', 'transformVars', 'storeOutputAs', 'repeat'],
+};
+
+/** Returns true for an option of a test that is a setting of the provider. */
+export function isTestSetting(key: string, conversion: Conversion): boolean {
+  return isAnswerSetting(key, conversion) && !OPTION_KEYS.known.includes(key);
+}
+
+/** Reads a test. @param isDefault true for `defaultTest`, of which the settings are the providers' */
+export function readTest(node: YamlValue, conversion: Conversion, isDefault = false): ConfiguredTest {
+  const before = conversion.leftOut;
+  const entries = valuesByKey(node, 'a test');
+  conversion.noteKeys(entries, TEST_KEYS, ' of a test');
+  const optionsNode = entries.get('options');
+  const options = optionsNode ? valuesByKey(optionsNode, 'options') : new Map<string, YamlValue>();
+  const settings = [...options.keys()].filter(key => isTestSetting(key, conversion));
+  const isTaken = isDefault && conversion.isForTest;
+  const known = [...OPTION_KEYS.known, ...(isTaken ? settings : [])];
+  const unsupported = [...OPTION_KEYS.unsupported, ...settings];
+  conversion.noteKeys(options, { known, unsupported }, " of a test's options");
+  const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
+  conversion.noteTransform(transform, optionsNode ?? node);
+  const metadata = entries.get('metadata')?.json();
+  const vars = entries.get('vars');
+  const isWhole = options.get('disableVarExpansion')?.json() === true;
+  const values = vars ? readTestVars(vars, conversion, isWhole) : new Map<string, readonly Variable[]>();
+  const prompts = readReferences(entries.get('prompts'));
+  const isLeftOut = conversion.leftOut > before;
+  return {
+    name: entries.get('description')?.text('description'),
+    at: node,
+    vars: values,
+    asserts: assertionsIn(entries.get('assert'), conversion),
+    options: { transform, provider: options.get('provider') },
+    metadata: isJsonObject(metadata) ? metadata : {},
+    prompts,
+    isLeftOut,
+  };
+}

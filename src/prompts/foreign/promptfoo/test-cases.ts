@@ -1,0 +1,184 @@
+import { faultAt } from '../../../files/file-fault.ts';
+import { type JsonValue, ownValue } from '../../../files/json.ts';
+import type { ConvertedCase, TestCaseText } from '../converted.ts';
+import { expectationsOf, isCode } from './assertions.ts';
+import { type ConfiguredTest, combinationCount, type Variable } from './configured-test.ts';
+import type { Conversion } from './conversion.ts';
+import { includesPrompt, type PromptNames } from './prompt-references.ts';
+import { fillVars, isUnreadableNunjucks, renderVar, resolveVars } from './template.ts';
+import type { ConfiguredTests } from './tests.ts';
+
+/** Maximum number of characters in all inputs of all cases. */
+const MAX_INPUT_CHARACTERS = 64 * 1024 * 1024;
+
+/** A case with its position in the configuration. */
+interface LocatedCase extends ConvertedCase {
+  readonly text: TestCaseText;
+}
+
+/** A prompt with its inputs. */
+export interface CaseNeeds {
+  readonly prompt: PromptNames;
+  readonly inputs: readonly string[];
+  /** Those that programs alone read, as JSON. */
+  readonly jsonInputs: readonly string[];
+  /** Those whose Nunjucks promptfoo renders. */
+  readonly renderedInputs: readonly string[];
+  /** True if promptfoo renders every variable, used or not. */
+  readonly isEachRendered: boolean;
+  /** True if code sees the variables of every case. */
+  readonly hasCode: boolean;
+}
+
+/** Returns the cases for the inputs of a prompt, each with a value for every input. */
+export function casesForPrompt(
+  { all, at, repeat }: ConfiguredTests,
+  needs: CaseNeeds,
+  conversion: Conversion,
+): { readonly cases: LocatedCase[]; readonly leftOut: number } {
+  const cases: LocatedCase[] = [];
+  let characters = 0;
+  let unrendered = 0;
+  for (const [index, test] of all.entries()) {
+    if (!includesPrompt(test.prompts, needs.prompt)) continue;
+    for (const { isLeftOut, text, vars, leftOut } of casesOfTest(test, index + 1, needs, conversion)) {
+      // Reports its other faults too.
+      if (test.isLeftOut && conversion.isForTest) break;
+      if (isLeftOut && conversion.isForTest) {
+        unrendered += 1;
+        continue;
+      }
+      characters += Object.values(text.inputs).reduce((sum, input) => sum + input.length, 0);
+      if (characters > MAX_INPUT_CHARACTERS) {
+        throw faultAt(at, 'the inputs of its cases are larger than 64 MiB in total');
+      }
+      const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
+      cases.push({ vars, leftOut, line, text: { ...text, repeat } });
+    }
+  }
+  const left = all.filter(
+    ({ isLeftOut, prompts }) => isLeftOut && conversion.isForTest && includesPrompt(prompts, needs.prompt),
+  );
+  return { cases, leftOut: left.reduce((sum, { vars }) => sum + combinationCount(vars), unrendered) };
+}
+
+/** A case that may be left out. */
+type PossibleCase = Omit<LocatedCase, 'line'> & { readonly isLeftOut: boolean };
+
+function* casesOfTest(
+  test: ConfiguredTest,
+  number: number,
+  needs: CaseNeeds,
+  conversion: Conversion,
+): Generator<PossibleCase> {
+  const count = combinationCount(test.vars);
+  const { transform, judge } = test.options;
+  // Other assertions have their variables filled in already.
+  const hasCode =
+    needs.hasCode ||
+    transform !== undefined ||
+    test.asserts.some(assertion => assertion && (assertion.transform !== undefined || isCode(assertion)));
+  const metadata =
+    hasCode && conversion.isForTest && Object.keys(test.metadata).length > 0 ? test.metadata : undefined;
+  for (let index = 0; index < count; index += 1) {
+    const combination = resolvedCombination(combinationAt(test.vars, index));
+    const { texts, values } = combination;
+    const name = test.name === undefined ? `case ${number}` : fillVars(test.name, texts);
+    const checks = test.asserts.map(assertion => assertion && expectationsOf(assertion, texts, conversion));
+    const { inputs, isLeftOut } = renderInputs(combination, needs, conversion);
+    yield {
+      isLeftOut,
+      leftOut: checks.filter(check => check === undefined).length,
+      vars: values,
+      text: {
+        name: count > 1 ? `${name} (${index + 1})` : name,
+        inputs,
+        vars: hasCode ? withoutInputs(values, inputs) : {},
+        metadata,
+        transform,
+        judge,
+        expect: checks.flatMap(check => check ?? []),
+      },
+    };
+  }
+}
+
+/** One value for each variable of a test. */
+interface Combination {
+  readonly chosen: Readonly<Record<string, Variable>>;
+  /** The values as texts, with the variables in them filled in. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** The values for code. */
+  readonly values: Readonly<Record<string, JsonValue>>;
+}
+
+function resolvedCombination(chosen: Combination['chosen']): Combination {
+  const nulls = Object.keys(chosen).filter(key => chosen[key]?.json === null);
+  const texts = resolveVars(
+    mapValues(chosen, ({ text }) => text),
+    nulls,
+  );
+  const values = mapValues(chosen, ({ text, json }, key) => (json === text ? (texts[key] ?? '') : json));
+  return { chosen, texts, values };
+}
+
+/** Returns the inputs of a case. It is left out if promptfoo would render them in another way. */
+function renderInputs(
+  combination: Combination,
+  { inputs, renderedInputs, isEachRendered, jsonInputs }: CaseNeeds,
+  conversion: Conversion,
+): { readonly inputs: Readonly<Record<string, string>>; readonly isLeftOut: boolean } {
+  const { chosen, texts, values } = combination;
+  const before = conversion.leftOut;
+  const inputText = (input: string): string => {
+    if (!Object.hasOwn(texts, input)) return '';
+    const text = texts[input] ?? '';
+    const at = renderedInputs.includes(input) ? chosen[input]?.at : undefined;
+    const rendered = at && renderVar(text, texts);
+    if (rendered !== undefined) return rendered;
+    if (at) {
+      conversion.note(
+        at,
+        `the variable \`${input}\` has Nunjucks beyond \`{{name}}\`, which has no equivalent`,
+      );
+    }
+    return jsonInputs.includes(input) ? JSON.stringify(values[input]) : text;
+  };
+  const rendered = Object.fromEntries(inputs.map(input => [input, inputText(input)]));
+  if (isEachRendered && conversion.isForTest) {
+    const others = Object.entries(chosen).filter(([key]) => !renderedInputs.includes(key));
+    for (const [key, { at }] of others) {
+      if (!at || !isUnreadableNunjucks(texts[key] ?? '', texts)) continue;
+      conversion.note(at, `the variable \`${key}\` has Nunjucks that promptfoo can't read`);
+    }
+  }
+  return { inputs: rendered, isLeftOut: conversion.leftOut > before };
+}
+
+/** Returns the values that the inputs alone do not give. */
+function withoutInputs(
+  vars: Readonly<Record<string, JsonValue>>,
+  inputs: Readonly<Record<string, string>>,
+): Readonly<Record<string, JsonValue>> {
+  return Object.fromEntries(Object.entries(vars).filter(([name, value]) => value !== ownValue(inputs, name)));
+}
+
+function mapValues<V, R>(
+  values: Readonly<Record<string, V>>,
+  make: (value: V, key: string) => R,
+): Record<string, R> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value, key)]));
+}
+
+/** Returns a combination by number; the last variable changes fastest. */
+function combinationAt(vars: ConfiguredTest['vars'], number: number): Readonly<Record<string, Variable>> {
+  let rest = number;
+  const chosen = [...vars].toReversed().map(([key, values]) => {
+    const value = values[rest % values.length] ?? NO_VALUE;
+    rest = Math.floor(rest / values.length);
+    return [key, value] as const;
+  });
+  return Object.fromEntries(chosen.toReversed());
+}
+
+const NO_VALUE: Variable = { text: '', json: '' };

@@ -1,0 +1,73 @@
+import { faultAt } from '../../../files/file-fault.ts';
+import { isJsonList } from '../../../files/json.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
+import type { Variable } from './configured-test.ts';
+import { type Conversion, type Located, valuesByKey } from './conversion.ts';
+import { namesEnvironment } from './template.ts';
+
+/** Reads variables. @param isWhole true to keep a list of texts as one value */
+export function readTestVars(
+  node: YamlValue,
+  conversion: Conversion,
+  isWhole: boolean,
+): Map<string, readonly Variable[]> {
+  if (node.isEmpty) return new Map();
+  return new Map(
+    [...valuesByKey(conversion.valueOrFile(node), 'vars')].map(([key, value]) => [
+      key,
+      variableValues(key, value, conversion, isWhole),
+    ]),
+  );
+}
+
+function variableValues(
+  key: string,
+  node: YamlValue,
+  conversion: Conversion,
+  isWhole: boolean,
+): readonly Variable[] {
+  const json = node.json();
+  if (json === null) return [{ text: '', json }];
+  // Drops the last line break of a block, and normalises numbers.
+  if (typeof json === 'string') {
+    return variableTexts(json.replace(/\n$/u, ''), node, conversion).map(text => asVariable(text, node));
+  }
+  if (typeof json !== 'object') return [{ text: String(json), json }];
+  if (!isWhole && isJsonList(json) && json.length > 0 && json.every(item => typeof item === 'string')) {
+    return json.map(item => asVariable(variableText(item, node, conversion), node));
+  }
+  conversion.tell(
+    node,
+    `the variable \`${key}\` is ${isJsonList(json) ? 'a list' : 'an object'}: it is given as JSON`,
+  );
+  return [{ text: JSON.stringify(json), json }];
+}
+
+export function asVariable(text: string, at: Located): Variable {
+  return { text, json: text, at };
+}
+
+/** Returns a text, or the contents of the files that match a pattern. */
+function variableTexts(text: string, at: Located, conversion: Conversion): readonly string[] {
+  if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [variableText(text, at, conversion)];
+  const files = conversion.matching(text, at);
+  if (files.length === 0) throw faultAt(at, `${text} names no file`);
+  return files.map(file => variableText(`file://${file}`, at, conversion));
+}
+
+/** Returns a text, or the content of a file; YAML as JSON. */
+export function variableText(text: string, at: Located, conversion: Conversion): string {
+  if (!text.startsWith('file://')) {
+    // promptfoo fills these in as it reads the configuration itself, for assertions and programs too.
+    if (conversion.ownLine(at) !== undefined && namesEnvironment(text)) {
+      conversion.note(at, 'a variable with `{{env.…}}` has no equivalent');
+    }
+    return text;
+  }
+  if (/\.(?:[cm]?[jt]s|py|rb)(?::\w+)?$/iu.test(text)) {
+    conversion.note(at, `${text} is a program, which has no equivalent: the variable is empty`);
+    return '';
+  }
+  if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.yaml(text, at).json());
+  return conversion.read(text, at).text.trim();
+}
