@@ -10,7 +10,11 @@ export function nearest(typed: string, names: readonly string[]): string | undef
 
 /** Returns a suffix for the refusal of a name that suggests the nearest one; empty if none is near. */
 export function didYouMean(typed: string, names: readonly string[]): string {
-  const meant = nearest(typed, names);
+  return suggest(nearest(typed, names));
+}
+
+/** Returns the suffix that suggests a name; empty for none. */
+export function suggest(meant: string | undefined): string {
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 

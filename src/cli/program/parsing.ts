@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { nearest } from '../../files/nearest.ts';
+import { nearest, suggest } from '../../files/nearest.ts';
 import type { FlagSpec } from '../core/command-spec.ts';
 import { parseDuration } from '../core/time.ts';
 import type { GlobalOptions } from '../core/types.ts';
@@ -61,7 +61,7 @@ function isGroup(command: Command): boolean {
 function suggestionFor(word: string, candidates: readonly string[]): string {
   const bare = new Map(candidates.map(name => [name.replace(/^-+/, ''), name]));
   const meant = nearest(word.replace(/^-+/, ''), [...bare.keys()]);
-  return meant === undefined ? '' : `; did you mean ${bare.get(meant) ?? meant}?`;
+  return suggest(meant && (bare.get(meant) ?? meant));
 }
 
 /** Returns hints on an unknown word: the similar commands or flags. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { messageOf } from '../../files/error-utils.ts';
-import { didYouMean, nearest } from '../../files/nearest.ts';
+import { didYouMean, nearest, suggest } from '../../files/nearest.ts';
 import type { Env } from '../../files/programs.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import { type Declared, variablesOf } from '../declared.ts';
@@ -102,9 +102,10 @@ class WatchedModels {
     const models = this.list().map(({ model }) => model);
     const missing = `there is no model \`${name}\``;
     const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
-    if (!withRemedy) return this.#missingNote(missing, name, models);
+    const list = `models are ${models.join(', ')}`;
+    if (!withRemedy) return withList(missing, didYouMean(name, models), list);
     if (this.#isUnreadable) {
-      return `${missing}; the models are ${models.join(', ')}, and models.yaml can't be read`;
+      return `${missing}; the ${list}, and models.yaml can't be read`;
     }
     if (this.#described.brokenNames.has(name)) {
       const file = this.#named.brokenNames.has(name) ? 'the file of --models' : MODELS_FILE;
@@ -122,22 +123,17 @@ class WatchedModels {
         return `${missing}: after ${prefix}/ comes the name of a model`;
       }
       const meant = nearest(prefix, providers);
-      const list = `providers are ${providers.join(', ')}; ${alias}`;
-      const suggestion = meant === undefined ? '; the' : `; did you mean ${[meant, ...rest].join('/')}? The`;
-      return `${missing}, and no provider \`${prefix}\`${suggestion} ${list}`;
+      const refusal = `${missing}, and no provider \`${prefix}\``;
+      const meantName = meant && [meant, ...rest].join('/');
+      return withList(refusal, suggest(meantName), `providers are ${providers.join(', ')}; ${alias}`);
     }
     const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
     const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];
     return [
-      this.#missingNote(missing, name, models),
+      withList(missing, didYouMean(name, models), list),
       `with its provider in front, such as ${ways.join(', ')}, it needs no entry in models.yaml`,
       'promptrun models discover writes the models of your endpoints to models.yaml',
     ].join('; ');
-  }
-
-  #missingNote(missing: string, name: string, models: readonly string[]): string {
-    const meant = didYouMean(name, models);
-    return `${missing}${meant === '' ? '; the' : `${meant} The`} models are ${models.join(', ')}`;
   }
 
   /** Returns the fault that prevents requests to a model; undefined if there is none. */
@@ -279,4 +275,9 @@ function declaredFault(model: string, declared: Declared, env: Env): AccessFault
   if (missing.length === 0) return undefined;
   const verb = missing.length === 1 ? 'is' : 'are';
   return { kind: 'key', message: `${missing.join(' and ')} ${verb} not set, which the model ${model} sends` };
+}
+
+/** Adds a suggestion and the names that exist to a refusal. */
+function withList(refusal: string, suggested: string, list: string): string {
+  return `${refusal}${suggested === '' ? '; the' : `${suggested} The`} ${list}`;
 }

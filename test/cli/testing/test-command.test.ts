@@ -390,7 +390,7 @@ cases:
     const { exitCode, stderr } = await project.run(['test', 'echo']);
     expect([exitCode, stderr()]).toEqual([
       2,
-      'error: there is no file echo (USAGE_ERROR)\nDid you mean echo.prompt?\n',
+      'error: there is no file echo; did you mean echo.prompt? (USAGE_ERROR)\n',
     ]);
   });
 

@@ -3,6 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
 import { whyLeftOut } from '../../../files/named-file.ts';
+import { suggest } from '../../../files/nearest.ts';
 import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../errors.ts';
 import { hasForeignTests } from './read-foreign-tests.ts';
@@ -62,7 +63,7 @@ async function findNamed(
     const meant = ['.prompt', '.test.yaml']
       .map(ending => name + ending)
       .find(file => existsSync(path.resolve(ctx.cwd, file)));
-    throw usageError(`there is no file ${name}`, ...(meant === undefined ? [] : [`Did you mean ${meant}?`]));
+    throw usageError(`there is no file ${name}${suggest(meant)}`);
   });
   if (stats.isDirectory()) return { place, isDirectory: true };
   const beside = testFileBeside(name);
