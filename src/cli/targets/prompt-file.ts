@@ -142,7 +142,7 @@ export async function versionOfFile(
       for (const { file, line, message } of notes) {
         ctx.io.noteOnce(`note: ${oneLine(shownPath(ctx, file))}:${line}: ${oneLine(message)}`);
       }
-      const [{ promptConfig }, { lacksOpeningFence }] = await Promise.all([
+      const [{ promptConfig }, { lacksOpeningFence, missingFenceNote }] = await Promise.all([
         import('../../prompts/definition.ts'),
         import('../../prompts/parse/source.ts'),
       ]);
@@ -152,14 +152,9 @@ export async function versionOfFile(
         await noteUsableProvider(ctx);
       }
       if (definition && lacksOpeningFence(definition.source)) {
-        ctx.io.note(missingFenceNote(file.name));
+        ctx.io.note(missingFenceNote(oneLine(file.name)));
       }
       return { promptId, promptVersionId, config: definition && promptConfig(definition) };
     }),
   );
-}
-
-/** Returns the note on a prompt file without the line before its front matter. */
-export function missingFenceNote(file: string): string {
-  return `note: ${oneLine(file)} lacks the line --- before its front matter, which goes to the model as text`;
 }

@@ -49,6 +49,11 @@ export function lacksOpeningFence(source: string): boolean {
   return first >= 0 && close > first && lines.slice(first, close).some(line => FRONT_MATTER_KEY.test(line));
 }
 
+/** Describes a file for which `lacksOpeningFence` is true. */
+export function missingFenceNote(file: string): string {
+  return `note: ${file} lacks the line --- before its front matter, which goes to the model as text`;
+}
+
 /** Returns the source of a file that is only a template. */
 export function wholeSource(text: string): PromptSource {
   const source = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');

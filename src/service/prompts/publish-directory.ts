@@ -4,6 +4,7 @@ import { whyLeftOut } from '../../files/named-file.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import { isPromptText, partialsBeside, promptFilesIn, readPromptText } from '../../prompts/parse/files.ts';
+import { missingFenceNote } from '../../prompts/parse/source.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
 import { type PublishContext, publishPrompt } from './publish.ts';
@@ -20,10 +21,12 @@ export async function publishFromDirectory(
   const watched = watchPromptFiles(directory, {
     tasks: context.tasks,
     async onFile(definition, file) {
-      const { slug, promptVersionId, changed, echoes } = await publishPrompt(context, definition, file);
+      const published = await publishPrompt(context, definition, file);
+      const { slug, promptVersionId, changed, echoes, lacksFence } = published;
       if (!changed) return;
       onNotice(`published ${slug} as ${promptVersionId}`);
       if (echoes) onNotice(`note: no model named in ${path.basename(file)}: echo gives the prompt back`);
+      if (lacksFence) onNotice(missingFenceNote(path.basename(file)));
     },
     onError: error => onNotice(`not published: ${error.message}`),
   });

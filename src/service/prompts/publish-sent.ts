@@ -28,8 +28,8 @@ export async function publishSent(
   }
   try {
     const definition = await readDefinition(file, name, { partials, tasks: context.tasks });
-    const { echoes: _, ...published } = await publishPrompt(context, definition, name);
-    return published;
+    const { promptId, promptVersionId, title, changed } = await publishPrompt(context, definition, name);
+    return { slug, promptId, promptVersionId, title, changed };
   } catch (error) {
     if (error instanceof InvalidPromptFile) throw invalidFileRefusal(error, name);
     if (error instanceof PastBound) throw invalidRequest(error.message);

@@ -5,6 +5,7 @@ import type { ModelTable } from '../../models/catalogue/table.ts';
 import { checkParsed, isEmptyPrompt } from '../../prompts/check/check.ts';
 import { type PromptDefinition, parsedForm } from '../../prompts/definition.ts';
 import { Findings, invalidPromptFile } from '../../prompts/findings.ts';
+import { lacksOpeningFence } from '../../prompts/parse/source.ts';
 import { isPartialFile } from '../../prompts/slug.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { Clock } from '../core/clock.ts';
@@ -35,6 +36,8 @@ export interface PublishContext {
 export interface PublishedFile extends Published {
   /** True if neither the file nor a default names a model, so that `echo` answers. */
   readonly echoes: boolean;
+  /** True if the file lacks the line before its front matter, so that the front matter is part of the template. */
+  readonly lacksFence: boolean;
 }
 
 /**
@@ -58,7 +61,8 @@ export async function publishPrompt(
   const changed = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
   const echoes = !definition.namesModel && model === undefined;
-  return { slug, promptId, promptVersionId: id, title, changed, echoes };
+  const lacksFence = lacksOpeningFence(definition.source);
+  return { slug, promptId, promptVersionId: id, title, changed, echoes, lacksFence };
 }
 
 /**

@@ -15,7 +15,7 @@ import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { databaseUrl } from '../../targets/operator-store.ts';
 import { readDefinitionFile } from '../../targets/prompt-definition.ts';
-import { asTyped, missingFenceNote, shownPath } from '../../targets/prompt-file.ts';
+import { asTyped, shownPath } from '../../targets/prompt-file.ts';
 import { isLocalService } from '../../targets/prompt-name.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { PROMPTS_PUBLISH } from './spec.ts';
@@ -41,10 +41,7 @@ export async function promptsPublish(
   const paths = expandWildcards(files, ctx.cwd).map(file => promptFile(ctx, file));
   const rows: PublishRow[] = [];
   const publishAll = async (publisher: Publisher): Promise<void> => {
-    for (const file of paths) {
-      rows.push(await publisher.publish(file));
-      await noteMissingFence(ctx, file);
-    }
+    for (const file of paths) rows.push(await publisher.publish(file));
     for (const slug of unpublish) rows.push(await publisher.unpublish(slug));
   };
   try {
@@ -56,12 +53,8 @@ export async function promptsPublish(
 }
 
 async function noteMissingFence(ctx: Context, file: string): Promise<void> {
-  const [{ readPromptText }, { lacksOpeningFence, wholeSource }] = await Promise.all([
-    import('../../../prompts/parse/files.ts'),
-    import('../../../prompts/parse/source.ts'),
-  ]);
-  const { source } = wholeSource(await readPromptText(file));
-  if (lacksOpeningFence(source)) ctx.io.note(missingFenceNote(shownPath(ctx, file)));
+  const { missingFenceNote } = await import('../../../prompts/parse/source.ts');
+  ctx.io.note(missingFenceNote(oneLine(shownPath(ctx, file))));
 }
 
 async function storePublisher(
@@ -73,10 +66,11 @@ async function storePublisher(
   const defaultModel = ctx.settings.get('model');
   const publisherFor = (store: LocalStore): Publisher => ({
     async publish(file) {
-      const { echoes, ...published } = await store.publish(file).catch((error: unknown) => {
+      const { echoes, lacksFence, ...published } = await store.publish(file).catch((error: unknown) => {
         throw asTyped(ctx, error);
       });
       if (echoes) onNotice(`no model named in ${path.basename(file)}: echo gives the prompt back`);
+      if (lacksFence) await noteMissingFence(ctx, file);
       return published;
     },
     async unpublish(slug) {
@@ -105,7 +99,10 @@ async function httpPublisher(ctx: Context, database: string | undefined): Promis
       try {
         const { source, partials } = await readDefinitionFile(ctx, file);
         const slug = path.basename(file, '.prompt');
-        return await client.prompts.publish(slug, { file: source, partials }, { signal });
+        const published = await client.prompts.publish(slug, { file: source, partials }, { signal });
+        const { lacksOpeningFence } = await import('../../../prompts/parse/source.ts');
+        if (lacksOpeningFence(source)) await noteMissingFence(ctx, file);
+        return published;
       } catch (error) {
         if (error instanceof ValidationError) throw refusedFile(error, shownPath(ctx, file));
         throw codeOf(error) === 'INVALID_PROMPT_FILE' ? faultyFile(ctx, error as InvalidPromptFile) : error;
