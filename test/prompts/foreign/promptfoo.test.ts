@@ -109,6 +109,28 @@ describe('prompts of promptfoo', () => {
     expect(await read('p.csv', 'prompt,label\na,b\n')).toBe('a table of prompts has no equivalent');
   });
 
+  it('are the same if git gave every file the line ends of Windows', async () => {
+    const config = `prompts: [file://p.txt, file://p.jsonl]
+${PROVIDERS}tests:
+  - file://t.csv
+  - vars: { a: file://a.txt }
+    assert: [{ type: equals, value: file://a.txt }]
+`;
+    const files = {
+      'p.txt': 'one {{a}}\nline\n---\ntwo {{a}}\nlines\n',
+      'p.jsonl': '[{"role": "user", "content": "{{a}}"}]\n"b {{a}}"\n',
+      't.csv': 'a,__expected\n"x\ny",contains:x\n',
+      'a.txt': 'green\ntea\n',
+    };
+    const withCrlf = (text: string): string => text.replaceAll('\n', '\r\n');
+    const onWindows = Object.fromEntries(Object.entries(files).map(([name, text]) => [name, withCrlf(text)]));
+    for (const prompt of [1, 2, 3, 4]) {
+      const converted = await convert(config, { files, prompt });
+      expect(await convert(withCrlf(config), { files: onWindows, prompt })).toEqual(converted);
+      expect(shown(converted, { a: 'A' })).toHaveLength(1);
+    }
+  });
+
   it('are named if there are others', async () => {
     expect(notesOf(await convert(`prompts: [a, b]\n${PROVIDERS}`))).toEqual([
       'in/promptfooconfig.yaml:1: there are 2 prompts, and this is the first: --prompt <n> converts another',

@@ -197,7 +197,10 @@ export class Conversion {
         const bytes = readFileSync(real);
         // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
         if (isUtf16(bytes)) throw refuse(`is ${encodingFault(bytes)}`);
-        text = bytes.toString('utf8').replace(/^\uFEFF/u, '');
+        text = bytes
+          .toString('utf8')
+          .replace(/^\uFEFF/u, '')
+          .replaceAll('\r\n', '\n');
         this.#texts.set(real, text);
       }
       return { text, file: path.join(path.dirname(this.#file), relative) };
