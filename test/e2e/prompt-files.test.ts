@@ -96,13 +96,14 @@ describe('prompts check', () => {
 });
 
 describe('a prompt file that is run', () => {
-  it('is named as it was typed, with the way to see all that is wrong', async () => {
+  it('is named by its path from here, with the way to see all that is wrong', async () => {
     const { stderr, code } = await promptrun(['run', '--quiet', './in/bad.prompt'], {
       'in/bad.prompt': FAULTY,
     });
+    const named = path.join('in', 'bad.prompt');
     expect([stderr, code]).toEqual([
-      'error: in/bad.prompt:2: title must be text (USAGE_ERROR)\n' +
-        'All 9 faults: promptrun prompts check in/bad.prompt\n',
+      `error: ${named}:2: title must be text (USAGE_ERROR)\n` +
+        `All 9 faults: promptrun prompts check ${named}\n`,
       2,
     ]);
   });
