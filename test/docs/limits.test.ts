@@ -13,7 +13,7 @@ const LIMITS = {
   'a picture': '20 MiB',
   'a prompt file': '128 KiB',
   'fields of a schema': '1,000 fields',
-  'steps of a render': '1,000,000 loop turns',
+  'steps of a render': '1,000,000 loop iterations',
   'output of a render': '8 MiB',
   'time of a render': '2 s',
   'requests in memory': '256 MiB',

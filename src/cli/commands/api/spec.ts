@@ -27,5 +27,5 @@ export const API = {
     'api POST /runs --input run.json',
   ],
   notes: `With GET and DELETE, fields become query parameters, otherwise fields of a JSON body; a[b]=c makes an object a with a \
-field b. --paginate prints one envelope per page. Errors are printed unchanged, too; the exit code shows the difference.`,
+field b. --paginate prints one envelope per page. Error answers are also printed unchanged; the exit code distinguishes them.`,
 } as const satisfies CommandSpec;

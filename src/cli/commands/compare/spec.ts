@@ -52,6 +52,6 @@ export const COMPARE = {
   ],
   notes: `Targets are versions, prompt files, or file@git:<revision>.
 Columns when piped: row, id, same (or changed or failed), then for each target run id, status, seconds, tokens and \
-credits. With --expect each target also has its result, and a last line for each later target has its verdict against \
+credits. With --expect, each target also has its result, and a line at the end gives the verdict of each later target against \
 the first. A row is checked by the case with equal inputs, or else by the case whose name is the row's id.`,
 } as const satisfies CommandSpec;

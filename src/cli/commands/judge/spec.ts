@@ -34,7 +34,7 @@ export const JUDGE_CHECK = {
     'judge check labels.jsonl --judge llama --min-kappa 0.6',
     'judge check labels.csv --rubric "is polite" --repeat 3 --json',
   ],
-  notes: `A label is pass or fail, yes or no, true or false, 1 or 0. The judge gets \
-the same question as for a rubric of a test. Kappa measures agreement with the \
+  notes: `A label is pass or fail, yes or no, true or false, 1 or 0. The judge is asked \
+the same question as for a rubric in a test. Kappa measures agreement with the \
 labels beyond chance: 1 is full agreement, 0 is no better than chance.`,
 } as const satisfies CommandSpec;

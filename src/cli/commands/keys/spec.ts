@@ -29,7 +29,7 @@ existing user with promptrun users set. A user can have at most 10 keys at a tim
 
 export const KEYS_LIST = {
   path: 'keys list',
-  summary: 'list the keys, without their text',
+  summary: 'list the keys without revealing them',
   flags: [DATABASE_FLAG],
   examples: ['keys list'],
   notes: 'Columns when piped: id, user, plan, credits, created at, last used at (empty if never).',

@@ -18,7 +18,7 @@ export const MODELS_PROVIDERS = {
   examples: ['models providers', 'models providers --json'],
   notes: `Begin a model's name with its provider, as in openai/gpt-6-luna.
 <NAME>_BASE_URL changes the address of a provider (GEMINI_BASE_URL for googleai; \
-OLLAMA_HOST works, too). Describe more providers in models.yaml, under providers.
+OLLAMA_HOST also works). Describe more providers in models.yaml, under providers.
 Columns when piped: provider, address, variables for its key, key set or not.`,
 } as const satisfies CommandSpec;
 
@@ -33,6 +33,6 @@ export const MODELS_CHECK = {
     'models check --models models.yaml',
   ],
   notes: `Shows each answer, its time and its cost. Exits with 5 if a model failed, with 8 \
-if the cap left a model unasked.
+if the cap was reached before each was asked.
 Columns when piped: model, status, seconds, dollars, answer.`,
 } as const satisfies CommandSpec;

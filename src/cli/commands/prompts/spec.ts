@@ -46,7 +46,7 @@ export const PROMPTS_NEW = {
   summary: 'write a prompt file to start from, and its test file',
   arguments: [['<file>', 'the prompt file to write; .prompt is added if missing', 'promptFiles']],
   flags: [
-    ['--image', 'write a prompt that makes an image'],
+    ['--image', 'write a prompt that generates an image'],
     [
       '--from <file>',
       "convert another tool's file, such as promptfooconfig.yaml, and its tests",
@@ -69,10 +69,10 @@ prints the path of each written file on a line.`,
 
 export const PROMPTS_CHECK = {
   path: 'prompts check',
-  summary: 'report every fault of prompt files, with its place',
+  summary: 'report every fault in prompt files, with line and column',
   arguments: [['[file...]', 'prompt files (*.prompt, *.prompt.yml)', 'promptFiles']],
   flags: [
-    ['--models', 'report models that this machine does not know as faults'],
+    ['--models', 'treat models that this machine does not know as faults'],
     ['--models-from <file>', 'also read models from this file'],
     ['--print-schema', 'print the JSON Schema of the front matter, for editors'],
   ],

@@ -2,7 +2,7 @@ import type { CommandSpec } from '../../core/command-spec.ts';
 
 export const RESET = {
   path: 'reset',
-  summary: 'clear caches, the journal or everything kept for services',
+  summary: 'clear the caches, the journal, or everything stored about services',
   arguments: [['<part>', 'caches, journal, all', ['caches', 'journal', 'all']]],
   flags: [['-y, --yes', 'do not ask for confirmation']],
   examples: ['reset caches', 'reset all --yes'],

@@ -137,7 +137,7 @@ export const RUNS_SAVE = {
     'runs save --last --to - > postcard.png',
   ],
   notes: `${RUN_NAMES}
-Without --to, files go to the directory of the setting saveDir, or else to the current one. URLs of generated media \
+Without --to, files go to the directory in the setting saveDir, or else to the current one. URLs of generated media \
 expire after 24 hours.`,
 } as const satisfies CommandSpec;
 
@@ -145,6 +145,6 @@ export const RUNS_JOURNAL = {
   path: 'runs journal',
   summary: 'list the runs started on this machine',
   examples: ['runs journal', 'runs journal --query "[?inDoubt]"'],
-  notes: `A creation without an answer is in doubt: it may have made a run. promptrun runs wait --last looks for the latest one.
+  notes: `A creation without an answer is in doubt: it may have created a run. promptrun runs wait --last looks for the latest one.
 Columns when piped: time, status, run id (- if unknown), prompt version, base URL.`,
 } as const satisfies CommandSpec;

@@ -43,11 +43,11 @@ also prints a key.
 
 Shutdown, after SIGTERM or Ctrl-C: for the time of --drain, /readyz answers 503 \
 and everything else works. Then no new requests are accepted, and running runs \
-have the time of --grace to end. The rest run again at the next start. With \
+get the time of --grace to finish. The others run again at the next start. With \
 --no-rerun they fail instead, if a second bill is worse than a lost answer.
 
-Limits of a user: 10,000 queued runs (--max-queued; more get 429), 2 GiB of media \
+Limits per user: 10,000 queued runs (--max-queued; more get 429), 2 GiB of media \
 (507), 10 keys. Of a request: 64 MiB, a picture 20 MiB (413), 100,000 values. \
-Of a prompt: 128 KiB, 1,000 fields; a rendering 1,000,000 loop turns, 8 MiB, 2 s. \
+Of a prompt: 128 KiB, 1,000 fields; a render: 1,000,000 loop iterations, 8 MiB, 2 s. \
 Of the service: 256 MiB of requests in memory (429), 4,096 connections.`,
 } as const satisfies CommandSpec;

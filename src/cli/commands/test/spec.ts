@@ -16,7 +16,7 @@ export const TEST = {
     ['--failed', 'run only cases that did not pass last time'],
     ['--resume', 'resume an interrupted test'],
     ['--retry-unknown', 'with --resume: rerun cases whose creation is in doubt'],
-    ['--update', 'replace the expected values of equals and json by the answers'],
+    ['--update', 'replace the expected values of equals and json with the answers'],
     ['--judge <model>', 'the model that judges rubrics'],
     [
       '-m, --model <models>',

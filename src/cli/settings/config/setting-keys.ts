@@ -62,7 +62,7 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
   keychain: { description: 'keep keys in the system keychain if there is one', default: true, ...SWITCH },
   exclusiveKey: {
     description:
-      'nobody else uses the key, so a run whose creation was not answered may be taken from the list of runs',
+      'nobody else uses the key, so a run whose creation was not answered may be recovered from the list of runs',
     default: false,
     ...SWITCH,
   },
