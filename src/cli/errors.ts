@@ -81,6 +81,11 @@ export class Interrupted extends CliError {
   }
 }
 
+/** The abort reason if no more runs may start; nothing of the creation that it ended was sent. */
+export class NoMoreWanted extends Error {
+  override readonly name = 'NoMoreWanted';
+}
+
 /** Returns the cause that stopped a command, such as Ctrl-C or --timeout, from an abort reason; undefined for other reasons. */
 export function stopperOf(reason: unknown): string | undefined {
   return reason instanceof Error && 'by' in reason && typeof reason.by === 'string' ? reason.by : undefined;

@@ -44,7 +44,7 @@ export interface SessionRequest extends Omit<RequestOptions, 'query'> {
 }
 
 /** A request to repeat, and the callback for its retries. */
-interface Repeated extends Pick<RequestOptions, 'signal' | 'retries' | 'pace'> {
+interface Repeated extends Pick<RequestOptions, 'signal' | 'unsentSignal' | 'retries' | 'pace'> {
   readonly method: string;
   readonly onRetry?: (attempt: number, waitMs: number) => Promise<void>;
 }
@@ -94,9 +94,14 @@ export class HttpSession {
   /** Calls `once` until it succeeds or the retry policy gives up, at the given pace. */
   async repeat<
     T extends Pick<AttemptOutcome, 'error' | 'retryAfterMs'> & { readonly policy?: string | undefined },
-  >({ method, retries, pace, signal, onRetry }: Repeated, once: (attempt: number) => Promise<T>): Promise<T> {
+  >(
+    { method, retries, pace, signal, unsentSignal, onRetry }: Repeated,
+    once: (attempt: number) => Promise<T>,
+  ): Promise<T> {
+    const waiting =
+      signal && unsentSignal ? AbortSignal.any([signal, unsentSignal]) : (unsentSignal ?? signal);
     for (let attempt = 1; ; attempt += 1) {
-      await pace?.turn(signal);
+      await pace?.turn(waiting);
       const outcome = await once(attempt);
       const { error, retryAfterMs, policy } = outcome;
       pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs, policy });
@@ -104,7 +109,7 @@ export class HttpSession {
       const waitMs = error && retryDelay(failed, this.random, withRetries(retries));
       if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
       await onRetry?.(attempt, waitMs);
-      await this.#pause(waitMs, signal);
+      await this.#pause(waitMs, waiting);
     }
   }
 

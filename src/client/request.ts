@@ -44,6 +44,8 @@ export interface RequestOptions {
   readonly retries?: number | undefined;
   /** Awaited before each attempt; default: the client's own pace (`PromptService.withPace`), if any. */
   readonly pace?: Pace | undefined;
+  /** Aborts the waits before attempts with the signal's reason, but no attempt that has begun. */
+  readonly unsentSignal?: AbortSignal | undefined;
   /**
    * Sent as `Idempotency-Key`, the same at every attempt. A service that doesn't keep such keys ignores it
    * (`PromptService.keepsIdempotencyKeys`).

@@ -68,6 +68,18 @@ describe('a pace', () => {
     expect(pace.heard).toHaveLength(4);
   });
 
+  it('waits until another signal ends the waits before attempts, which ends no attempt', async () => {
+    await scripted({ answer: limited }, { answer: success(run) });
+    const stopping = new AbortController();
+    const waiting: Pace = { ...pace, turn: async signal => signal?.throwIfAborted(), answered: () => {} };
+    const request = client.request('GET', '/runs/r', { pace: waiting, unsentSignal: stopping.signal });
+    await expect(request).resolves.toMatchObject({ data: run });
+    stopping.abort(new Error('enough'));
+    const late = client.request('GET', '/runs/r', { pace: waiting, unsentSignal: stopping.signal });
+    await expect(late).rejects.toThrow('enough');
+    service.verify();
+  });
+
   it('sends nothing once its turn was refused', async () => {
     await scripted();
     const refusing = { turn: () => Promise.reject(new Error('enough')), answered: () => {} };

@@ -104,7 +104,7 @@ async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
       job.batched?.settled();
     };
     const planned = plannedRows(running, known);
-    const work = { ...running, connection, estimatedCredits, isStopping: stop.isStopping };
+    const work = { ...running, connection, estimatedCredits, stopping: stop.reading };
     const { cancel, retryUnknown } = options;
     const handoverOptions = { ...work, promptVersionId, cancel, retryUnknown, settle };
     await runJobs(handsOver ? throughProvider(planned, handoverOptions) : planned, {

@@ -112,6 +112,7 @@ class RunCreation {
     const answer = await connection.client.raw('POST', query === undefined ? '/runs' : `/runs?${query}`, {
       signal,
       body,
+      unsentSignal: this.#doubted ? undefined : options.unsentSignal,
       idempotencyKey: entry.id,
       ...(options.retries !== undefined && { retries: options.retries }),
       onSent: () => {

@@ -6,7 +6,7 @@ import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { isJsonObject } from '../core/json-value.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
-import { CliError, usageError } from '../errors.ts';
+import { CliError, NoMoreWanted, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { CreationInDoubt } from './in-doubt.ts';
@@ -51,6 +51,8 @@ export interface CreateRunOptions {
   readonly onAnswer?: (answer: RawAnswer) => void;
   /** True to search the list if the answer is lost. Default true. False leaves the search to `searchRuns`. */
   readonly search?: boolean;
+  /** Ends waits before the creation is sent, with the signal's reason; a creation in doubt is sent again all the same. */
+  readonly unsentSignal?: AbortSignal;
   /** Called each time the request is about to be written to a connection. */
   readonly onSent?: () => void;
 }
@@ -80,7 +82,8 @@ export function creationFault(error: unknown): 'lost' | 'failed' | 'refused' {
   if (answerIsLost(error)) return 'lost';
   if (error instanceof ServiceError) return error.httpStatus >= 500 ? 'failed' : 'refused';
   // The client throws its other errors before it has sent a whole request.
-  const isKnown = error instanceof PromptServiceError || error instanceof CliError;
+  const isKnown =
+    error instanceof PromptServiceError || error instanceof CliError || error instanceof NoMoreWanted;
   return isKnown ? 'refused' : 'failed';
 }
 

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import type { Pace, PacedAnswer } from '../../client/request.ts';
+import { MAX_RETRY_AFTER_MS } from '../../net/retry.ts';
 import type { Clock } from '../core/types.ts';
 
 /** Turns closer together than this, in milliseconds, catch up after a late timer; wider gaps never shrink. */
@@ -7,8 +8,6 @@ const CATCH_UP_MS = 20;
 /** The first pause after a 429 without a Retry-After, in milliseconds; each consecutive one doubles it. */
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
-/** Maximum pause that a service can ask for, in milliseconds. */
-const MAX_RETRY_AFTER_MS = 3_600_000;
 /** The smallest gap between requests after a 429, in milliseconds, before it is multiplied. */
 const MIN_SLOW_GAP_MS = 20;
 /** Maximum factor by which 429s slow the requests down. */
@@ -100,7 +99,8 @@ export class RequestPace implements Pace {
       this.#slowdown = Math.min(this.#slowdown * 2, MAX_SLOWDOWN);
     }
     const usual = isNew ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauses - 1), MAX_PAUSE_MS) : 0;
-    const ms = Math.min(askedMs ?? usual, MAX_RETRY_AFTER_MS);
+    // Nobody waits out a longer one: a creation gives up, and each poll waits by itself.
+    const ms = askedMs === undefined || askedMs > MAX_RETRY_AFTER_MS ? usual : askedMs;
     if (now + ms > this.#pausedUntil) {
       this.#pausedUntil = now + ms;
       this.#options.onPause?.(ms);

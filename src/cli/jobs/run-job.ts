@@ -6,7 +6,7 @@ import type { Budget } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
 import { type CreatedRun, wasStarted } from '../creation/creation.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
-import { CliError } from '../errors.ts';
+import { CliError, NoMoreWanted } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { providerFaultOf } from '../outputs/provider-fault.ts';
@@ -20,7 +20,6 @@ import {
   maySendAgain,
   runIdOfError,
 } from './job-errors.ts';
-import { NoMoreWanted } from './stop-control.ts';
 
 /** The context of a command's jobs. */
 export interface JobWork {
@@ -31,8 +30,8 @@ export interface JobWork {
   readonly budget: Budget;
   /** The estimate in the service's search results. */
   readonly estimatedCredits?: unknown;
-  /** Returns true if no more jobs may start. */
-  readonly isStopping: () => boolean;
+  /** Aborts once no more creations may be sent. */
+  readonly stopping: AbortSignal;
 }
 
 /** Carries out a job's plan to its end. @throws only errors that must end all other jobs too */
@@ -91,7 +90,7 @@ class RunningJob {
   }
 
   async #create(plan: Exclude<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {
-    const { ctx } = this.#work;
+    const { ctx, stopping } = this.#work;
     this.#request = await this.#job.request();
     this.#entry = plan.kind === 'repeat' ? plan.entry : undefined;
     const body = buildRunBody(this.#request);
@@ -103,13 +102,13 @@ class RunningJob {
         if (waitMs === undefined) throw error;
         await this.#work.journal.waiting(this.#job);
         this.#entry = this.#entry && { ...this.#entry, outcome: 'refused' };
-        await ctx.clock.sleep(waitMs, ctx.signal);
+        await ctx.clock.sleep(waitMs, AbortSignal.any([ctx.signal, stopping]));
       }
     }
   }
 
   async #createOnce(body: ReturnType<typeof buildRunBody>): Promise<CreatedRun> {
-    const { ctx, connection, journal, budget, estimatedCredits } = this.#work;
+    const { ctx, connection, journal, budget, estimatedCredits, stopping } = this.#work;
     const created = await createAndWait(ctx, connection, body, {
       retries: 0,
       budget,
@@ -117,6 +116,7 @@ class RunningJob {
       estimatedCredits: this.#job.estimatedCredits ?? estimatedCredits,
       entry: this.#entry,
       search: false,
+      unsentSignal: stopping,
       onSent: () => {
         this.#sentAt = ctx.clock.now();
       },
@@ -136,8 +136,8 @@ class RunningJob {
 
   /** Returns the milliseconds to wait before the creation is sent again; undefined if it must not be. */
   #resendDelay(error: unknown, attempt: number): number | undefined {
-    const { ctx, isStopping } = this.#work;
-    if (this.#runId !== undefined || isStopping() || !maySendAgain(error)) return undefined;
+    const { ctx, stopping } = this.#work;
+    if (this.#runId !== undefined || stopping.aborted || !maySendAgain(error)) return undefined;
     const isLimited = error instanceof RateLimitError;
     const policy = isLimited ? CREATION_RETRIES : SERVICE_RETRIES;
     const retryAfterMs = isLimited ? error.retryAfterMs : undefined;
@@ -174,7 +174,7 @@ class RunningJob {
   #isPostponed(error: unknown): boolean {
     if (error instanceof NoMoreWanted) return true;
     const isForAll = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);
-    const isStopped = maySendAgain(error) && this.#work.isStopping();
+    const isStopped = maySendAgain(error) && this.#work.stopping.aborted;
     return this.#runId === undefined && (isForAll || isStopped);
   }
 }

@@ -2,7 +2,7 @@ import type { Connection, Context } from '../context.ts';
 import { type Failure, failureOf } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation.ts';
-import { CliError } from '../errors.ts';
+import { CliError, NoMoreWanted } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Job, type JobJournal, type JobOutcome, secondsOf } from './job.ts';
 import { type PlannedJob, runJobs } from './job-engine.ts';
@@ -82,6 +82,8 @@ export async function runRequests<J extends Job>(
 ): Promise<void> {
   const ended = new Set<string>();
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
+    // It gets the fault that stopped it, with the jobs that did not start.
+    if (outcome.kind === 'postponed' && outcome.error instanceof NoMoreWanted) return;
     ended.add(job.id);
     if (!ctx.signal.aborted) await onResult(job as J, requestResult(outcome), outcome);
     job.batched?.settled();
@@ -91,7 +93,7 @@ export async function runRequests<J extends Job>(
   if (ctx.signal.aborted) onAbort();
   try {
     await runJobs(through ? through(jobs, settle) : jobs, {
-      work: { ctx, connection, journal, budget, isStopping: stop.isStopping },
+      work: { ctx, connection, journal, budget, stopping: stop.reading },
       concurrency,
       stop,
       settle,

@@ -1,13 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../context.ts';
-import { CliError, Interrupted } from '../errors.ts';
+import { CliError, Interrupted, NoMoreWanted } from '../errors.ts';
 import type { JobOutcome } from './job.ts';
 import { hasReachedNobody, isRefusalOfAll } from './job-errors.ts';
-
-/** The abort reason if no more rows may start. */
-export class NoMoreWanted extends Error {
-  override readonly name = 'NoMoreWanted';
-}
 
 /** Number of consecutive creations that may reach nobody before the batch stops. */
 const MAX_UNREACHED = 10;

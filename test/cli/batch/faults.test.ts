@@ -23,6 +23,7 @@ import {
   resultLines,
   runBatchCommand,
   serviceEnv,
+  untilAborted,
 } from './support.ts';
 
 const EXCLUSIVE = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
@@ -107,6 +108,13 @@ function supported(answer: PlainAnswer): PlainAnswer {
   return { ...answer, headers: { ...answer.headers, idempotency: 'supported' } };
 }
 
+/** A promise that a test fulfils. */
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => {};
+  const opened = new Promise<void>(resolve => (open = resolve));
+  return { opened, open };
+}
+
 const states = (home: string): string[] => journalSteps(home).map(({ state }) => state);
 
 describe('too many requests', () => {
@@ -160,6 +168,38 @@ describe('too many requests', () => {
     expect(stderr).toContain('--resume');
     expect(lastLines(home)).toEqual([]);
     expect(states(home)).toEqual(['creating', 'waiting']);
+  });
+
+  test('rows that wait for their turn or for another attempt are left then, not sent', async () => {
+    const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '3600' });
+    const soon = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'soon', null, { 'retry-after': '50' });
+    const held = [gate(), gate()];
+    let sleeps = 0;
+    const clock = hastyClock((ms, signal) => {
+      if (ms < 40_000 || sleeps === held.length) return undefined;
+      held[sleeps++]?.open();
+      return untilAborted(signal);
+    });
+    const script = [
+      creation('Ada', soon),
+      creation('Bo', () => held[1]?.opened.then(() => later) ?? later),
+      creation('Dee', () => held[0]?.opened.then(() => succeeded()) ?? succeeded()),
+    ];
+    const { exitCode, stderr, home, service } = await batchAgainst(script, {
+      rows: 'name\nAda\nBo\nDee\nCy\n',
+      clock,
+      flags: ['--concurrency', '3'],
+    });
+    expect(exitCode).toBe(7);
+    expect(stderr).toContain('error: later; 3 rows left (TOO_MANY_REQUESTS_ERROR)');
+    service.verify();
+    const last = new Map(journalSteps(home).map(({ id, state }) => [id, state]));
+    expect([...last].sort()).toEqual([
+      ['1', 'waiting'],
+      ['2', 'waiting'],
+      ['3', 'succeeded'],
+      ['4', 'waiting'],
+    ]);
   });
 });
 

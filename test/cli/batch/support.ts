@@ -78,14 +78,16 @@ export function serviceEnv(baseUrl: string, key = 'a-key'): Record<string, strin
 const PROGRESS_MS = 10_000;
 
 /** Each look at it takes a millisecond. Sleeps are over at once, but for the pause between two lines of progress, and those that `held` holds up. */
-export function hastyClock(held: (ms: number) => Promise<unknown> | undefined = () => undefined): Clock {
+export function hastyClock(
+  held: (ms: number, signal: AbortSignal | undefined) => Promise<unknown> | undefined = () => undefined,
+): Clock {
   let now = TEST_NOW;
   return {
     now: () => (now += 1),
     random: () => 0.5,
     async sleep(ms, signal) {
       signal?.throwIfAborted();
-      await (ms === PROGRESS_MS ? untilAborted(signal) : held(ms));
+      await (ms === PROGRESS_MS ? untilAborted(signal) : held(ms, signal));
       await new Promise(resolve => setImmediate(resolve));
       signal?.throwIfAborted();
       now += ms;
@@ -131,7 +133,8 @@ export async function settled(): Promise<void> {
   }
 }
 
-function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+/** Rejects with the signal's reason once it is aborted. */
+export function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });

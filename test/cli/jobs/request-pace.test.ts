@@ -69,6 +69,14 @@ describe('429', () => {
     expect(pauses).toEqual([7000]);
   });
 
+  test('an ask that nobody waits out is a pause as without one', async () => {
+    const { clock, pace, times, ask } = asking(0);
+    pace.answered({ limited: true, retryAfterMs: 3_600_000 });
+    ask(1);
+    await clock.pass(1000);
+    expect(times).toEqual([1000]);
+  });
+
   test('several at once count once, one after the other ever longer', async () => {
     const { clock, pace, times, ask } = asking(0);
     pace.answered(LIMITED);

@@ -3,34 +3,61 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
-import { scriptedServiceForTest, success } from '../../support/scripted-service.ts';
-import { hastyClock, serviceEnv } from '../batch/support.ts';
+import { type Exchange, failure, scriptedServiceForTest, success } from '../../support/scripted-service.ts';
+import { hastyClock, serviceEnv, untilAborted } from '../batch/support.ts';
 
 const VERSION = randomUUID();
 
-it('says how to run a case again whose creation may have made a run, and never does it unasked', async () => {
-  const service = await scriptedServiceForTest(
-    {
-      expect: { method: 'GET', path: `/prompt-versions/${VERSION}` },
-      answer: success({
-        promptVersionId: VERSION,
-        promptId: randomUUID(),
-        title: 't',
-        publishedAt: '',
-        config: {},
-      }),
-      times: 'any',
-    },
-    {
-      expect: { method: 'GET', path: '/runs' },
-      answer: success({ rows: [], hasMore: false }),
-      times: 'any',
-    },
-    { expect: { method: 'POST', path: '/runs' }, answer: 'reset-after-body' },
-  );
+const version: Exchange = {
+  expect: { method: 'GET', path: `/prompt-versions/${VERSION}` },
+  answer: success({
+    promptVersionId: VERSION,
+    promptId: randomUUID(),
+    title: 't',
+    publishedAt: '',
+    config: {},
+  }),
+  times: 'any',
+};
+const noRuns: Exchange = {
+  expect: { method: 'GET', path: '/runs' },
+  answer: success({ rows: [], hasMore: false }),
+  times: 'any',
+};
+
+function homeWithCases(...names: readonly string[]): string {
   const home = temporaryDirectory();
   mkdirSync(home, { recursive: true });
-  writeFileSync(path.join(home, 'a.test.yaml'), `target: ${VERSION}\ncases: [{ inputs: { name: Ada } }]\n`);
+  const cases = names.map(name => `{ inputs: { name: ${name} } }`).join(', ');
+  writeFileSync(path.join(home, 'a.test.yaml'), `target: ${VERSION}\ncases: [${cases}]\n`);
+  return home;
+}
+
+it('leaves the cases that were not sent when a used-up quota ended the test', async () => {
+  const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'used up', null, { 'retry-after': '3600' });
+  const service = await scriptedServiceForTest(version, noRuns, {
+    expect: { method: 'POST', path: '/runs' },
+    answer: later,
+  });
+  let turns = 0;
+  const { exitCode, stdout, stderr } = await runInProcess(['test', '--rate', '1'], {
+    home: homeWithCases('Ada', 'Bo', 'Cy'),
+    env: serviceEnv(service.baseUrl),
+    // After Ada's turn, nobody's comes.
+    clock: hastyClock((ms, signal) => (ms > 900 && ++turns > 1 ? untilAborted(signal) : undefined)),
+  });
+  expect(exitCode).toBe(7);
+  expect(stdout()).toContain('3 could not be run');
+  expect(stdout().match(/not run because of the fault above \(TOO_MANY_REQUESTS_ERROR\)/g)).toHaveLength(2);
+  expect(stderr()).toContain('error: used up; 3 cases left');
+});
+
+it('says how to run a case again whose creation may have made a run, and never does it unasked', async () => {
+  const service = await scriptedServiceForTest(version, noRuns, {
+    expect: { method: 'POST', path: '/runs' },
+    answer: 'reset-after-body',
+  });
+  const home = homeWithCases('Ada');
   const env = serviceEnv(service.baseUrl);
   for (const more of [[], ['--resume']]) {
     const { exitCode, stdout } = await runInProcess(['test', '-q', ...more], {
