@@ -5,6 +5,14 @@ import path from 'node:path';
 
 /** Files by the modules they begin with. A module belongs to the first file that reaches it without a late import. */
 const FILES = {
+  // What the process for checks shares with the rest. In a file of theirs, it would load that file too.
+  checks: [
+    'src/files/bounds/past-bound.ts',
+    'src/files/error-utils.ts',
+    'src/files/json.ts',
+    'src/prompts/schemas/mismatch.ts',
+    'src/wire/bounded-json.ts',
+  ],
   start: ['src/main.ts'],
   action: [
     'src/cli/program/run-action.ts',
@@ -23,6 +31,8 @@ const FILES = {
   undici: ['undici/lib/api/api-request.js', 'undici/lib/core/connect.js', 'undici/lib/dispatcher/agent.js'],
   proxy: ['undici/lib/api/api-connect.js', 'undici/lib/dispatcher/proxy-agent.js'],
   embedded: ['src/service/embedded.ts'],
+  expressions: ['src/files/jmespath.ts'],
+  'reference-loop': ['src/prompts/schemas/reference-loop.ts'],
   language: ['src/prompts/foreign/parse-any.ts'],
   store: ['src/service/local-store.ts'],
   serve: ['src/service/start-service.ts'],

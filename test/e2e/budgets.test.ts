@@ -18,14 +18,17 @@ interface Loaded {
 }
 
 interface Call {
+  /** The built file; default the command. */
+  readonly command?: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** What a run of the built command has loaded by its end. */
-async function loadedBy({ args, env = {} }: Call): Promise<Loaded> {
+async function loadedBy({ args, env = {}, command = COMMAND }: Call): Promise<Loaded> {
   const report = path.join(temporaryDirectory(), 'loaded.json');
   const { code, stderr } = await runCommand(args, {
+    command,
     nodeArgs: ['--require', REPORTER],
     env: { ...env, LOADED_REPORT: report },
   });
@@ -85,17 +88,17 @@ describe('what the built command loads', () => {
 
   // The table of commands is all that help and version read: it grows with every command.
   it.each([
-    ['its version', ['--version'], { files: 4, kilobytes: 116, builtins: ['child_process'] }],
-    ['its help', ['--help'], { files: 4, kilobytes: 116, builtins: ['child_process'] }],
+    ['its version', ['--version'], { files: 5, kilobytes: 121, builtins: ['child_process'] }],
+    ['its help', ['--help'], { files: 5, kilobytes: 121, builtins: ['child_process'] }],
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun run hel'],
-      { files: 6, kilobytes: 206, builtins: READ_SETTINGS },
+      { files: 7, kilobytes: 208, builtins: READ_SETTINGS },
     ],
     [
       'reading a setting',
       ['config', 'get', 'concurrency'],
-      { files: 6, kilobytes: 194, builtins: READ_SETTINGS },
+      { files: 7, kilobytes: 196, builtins: READ_SETTINGS },
     ],
   ] as const)('for %s', async (_, args, budget) => {
     expectWithin(await loadedBy({ args }), budget);
@@ -107,7 +110,7 @@ describe('what the built command loads', () => {
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
     const builtins = [...READ_SETTINGS, 'v8', 'assert', 'http', 'http2', 'tls'];
-    expectWithin(loaded, { files: 8, kilobytes: 567, builtins });
+    expectWithin(loaded, { files: 9, kilobytes: 568, builtins });
   });
 
   it.skipIf(process.env['PROMPTRUN_COMMAND'])('and enters for one run on a service', async () => {
@@ -119,12 +122,17 @@ describe('what the built command loads', () => {
     expect.soft(entered.length, entered.join('\n')).toBeLessThanOrEqual(50);
     expect
       .soft(loaded.length, loaded.filter(file => !entered.includes(file)).join('\n'))
-      .toBeLessThanOrEqual(106);
+      .toBeLessThanOrEqual(108);
+  });
+
+  it('for a process that checks answers', async () => {
+    const command = path.join(INSTALLED, 'dist/check-worker.cjs');
+    expectWithin(await loadedBy({ command, args: [] }), { files: 5, kilobytes: 11, builtins: [] });
   });
 
   it('for one run on the embedded service', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
     const builtins = COSTLY.filter(name => name !== 'http2' && name !== 'worker_threads');
-    expectWithin(loaded, { files: 11, kilobytes: 903, builtins });
+    expectWithin(loaded, { files: 13, kilobytes: 906, builtins });
   });
 });

@@ -142,12 +142,15 @@ async function schemaCompiler(): Promise<(schema: object | boolean) => ValidateF
   const { default: formats } = await import('ajv-formats');
   const { Ajv } = await import('ajv');
   const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const options = { strict: false, allErrors: false, logger: false } as const;
+  const draft07 = { Compiler: Ajv, dialect: formats.default(new Ajv(options)) };
+  const draft2020 = { Compiler: Ajv2020, dialect: formats.default(new Ajv2020(options)) };
   const compile = (schema: object | boolean): ValidateFunction => {
-    const dialect = typeof schema === 'object' && '$schema' in schema ? String(schema['$schema']) : '';
-    const options = { strict: false, allErrors: false, logger: false } as const;
-    const ajv = dialect.includes('draft-07') ? new Ajv(options) : new Ajv2020(options);
-    formats.default(ajv);
-    return ajv.compile(schema);
+    const name = typeof schema === 'object' && '$schema' in schema ? String(schema['$schema']) : '';
+    const { Compiler, dialect } = name.includes('draft-07') ? draft07 : draft2020;
+    // The dialect is compiled once; each schema has a compiler of its own, so that names in it can't meet another's.
+    void dialect.validateSchema(schema, true);
+    return formats.default(new Compiler({ ...options, validateSchema: false })).compile(schema);
   };
   // The first compilation compiles the dialect itself, which must not count against the schema.
   compile({ type: 'object', properties: { a: { type: 'string', format: 'date' } } });
