@@ -1,5 +1,5 @@
 # bash completion for promptrun
-#   source <(promptrun completion bash)
+#   eval "$(promptrun completion bash)"
 
 _promptrun() {
   local candidate

@@ -54,9 +54,9 @@ describe('an agent on a fresh machine', () => {
       [{ prompt: 'hello' }, 'name'],
       [{ prompt: 'sandbox', input: { note: 'x' } }, 'no argument "input"; did you mean inputs?'],
       [{ prompt: 'postcard', inputs: { place: 'x' }, options: { colour: 'red' } }, 'colour'],
-      [{ prompt: 'describe', images: ['/etc/hostname'] }, 'working directory'],
+      [{ prompt: 'describe', images: ['/etc/hosts'] }, 'working directory'],
       [{ prompt: 'describe', images: ['../outside.png'] }, 'working directory'],
-      [{ prompt: 'describe', inputs: { picture: '/etc/hostname' } }, 'working directory'],
+      [{ prompt: 'describe', inputs: { picture: '/etc/hosts' } }, 'working directory'],
       [{ prompt: 'no-such-prompt' }, 'no-such-prompt'],
     ];
     for (const [args, named] of faults) {

@@ -98,7 +98,7 @@ export async function startPostgres({
   const stop = (): void => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop');
   const signal = (name: NodeJS.Signals): void => {
     const [postmaster = ''] = readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n');
-    const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', postmaster], { encoding: 'utf8' });
+    const { stdout } = spawnSync('pgrep', ['-P', postmaster], { encoding: 'utf8' });
     for (const pid of [postmaster, ...stdout.split('\n')]) if (pid.trim() !== '') kill(Number(pid), name);
   };
   start();

@@ -9,7 +9,8 @@ interface CompletionLine {
   readonly install: string;
 }
 
-const BASH = 'if command -v promptrun >/dev/null; then source <(promptrun completion bash); fi';
+// The bash of macOS reads nothing from `source <(…)`.
+const BASH = 'if command -v promptrun >/dev/null; then eval "$(promptrun completion bash)"; fi';
 const ZSH = 'if command -v promptrun >/dev/null; then source <(promptrun completion zsh); fi';
 const FISH = 'if type -q promptrun; promptrun completion fish | source; end';
 const POWERSHELL =
@@ -20,7 +21,10 @@ export const COMPLETION_LINES = [
   {
     shell: 'bash',
     line: BASH,
-    earlier: ['source <(promptrun completion bash)'],
+    earlier: [
+      'source <(promptrun completion bash)',
+      'if command -v promptrun >/dev/null; then source <(promptrun completion bash); fi',
+    ],
     install: `echo '${BASH}' >> ~/.bashrc`,
   },
   {
