@@ -1,6 +1,7 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { json } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestService } from '../support/local-service.ts';
 
@@ -23,6 +24,13 @@ async function ask(service: TestService, host: string, path = '/v1/me'): Promise
       .on('error', reject)
       .end();
   });
+}
+
+/** Asks without a `Host`, and returns the status of the answer. */
+async function statusWithoutHost(service: TestService, path: string): Promise<string | undefined> {
+  const socket = connect(Number(new URL(service.service.url).port), '127.0.0.1');
+  socket.write(`GET ${path} HTTP/1.0\r\nauthorization: Bearer ${service.key}\r\n\r\n`);
+  return (await text(socket)).split(' ')[1];
 }
 
 describe('a service on loopback', () => {
@@ -62,6 +70,22 @@ describe('a service on loopback', () => {
     for (const path of ['/v1/me', '/nowhere', '/openapi.json', '/media/x.png']) {
       expect(await ask(service, host, path)).toEqual(REFUSED);
     }
+  });
+});
+
+describe('a request without a host', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await TestService.start();
+  });
+  afterAll(() => service.close());
+
+  test.each(['/v1/me', '/v1/prompts', '/', '/openapi.json'])('is refused: %s', async path => {
+    expect(await statusWithoutHost(service, path)).toBe('421');
+  });
+
+  test.each(['/healthz', '/readyz'])('is answered if a load balancer asks for health: %s', async path => {
+    expect(await statusWithoutHost(service, path)).toBe('200');
   });
 });
 

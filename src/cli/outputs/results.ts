@@ -138,19 +138,20 @@ async function presentBytes(
   return EXIT.ok;
 }
 
-/** Opens saved files, web URLs, and files of the embedded service, but nothing else that a service names. */
+/** Opens saved files, texts, web URLs, and files of the embedded service, but nothing else that a service names. */
 async function openOutputs(
   ctx: Context,
   connection: Connection,
   run: Run,
   paths: readonly (string | undefined)[],
 ): Promise<void> {
-  const { openFile, openUrl } = await import('../terminal/viewer.ts');
+  const { openFile, openText, openUrl } = await import('../terminal/viewer.ts');
   const ownFiles = connection.embedded && connection.recorder?.mode !== 'replay' ? ctx.dataDir : undefined;
   for (const [index, item] of run.outputs.entries()) {
     const path = paths[index];
     if (path !== undefined) await openFile(ctx, path);
     else if (isMedia(item)) await openUrl(ctx, item.data, ownFiles);
+    else if (item.type === 'text') await openText(ctx, `output-${index + 1}.txt`, item.data);
   }
 }
 
@@ -280,7 +281,7 @@ async function refuseMismatch(run: Run, schema: SchemaCheck | undefined): Promis
   const mismatch = await outputMismatch(run.outputs, schema);
   if (mismatch !== undefined) {
     throw new CliError(mismatchText(mismatch), {
-      status: 'SCHEMA_MISMATCH',
+      status: 'PROTOCOL_ERROR',
       exitCode: EXIT.runFailed,
       data: { runId: run.runId, ...mismatch },
     });

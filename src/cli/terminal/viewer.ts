@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
-import { realpath } from 'node:fs/promises';
+import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../files/error-utils.ts';
 import { findProgram, windowsProgram } from '../../files/programs.ts';
 import type { Env } from '../core/types.ts';
 import { oneLine } from './sanitise.ts';
@@ -13,6 +15,20 @@ const TIMEOUT_MS = 2000;
 /** Opens a file that this command wrote with the system's viewer; writes a note if that fails. */
 export async function openFile(ctx: TerminalContext, file: string): Promise<void> {
   await openInViewer(ctx, file, path.resolve(ctx.cwd, file));
+}
+
+/**
+ * Opens a text from a temporary file, which is left there: a viewer may read it after this command has ended. Writes a note
+ * if that fails.
+ */
+export async function openText(ctx: TerminalContext, name: string, text: string): Promise<void> {
+  try {
+    const file = path.join(await mkdtemp(path.join(tmpdir(), 'promptrun-open-')), name);
+    await writeFile(file, text, { mode: 0o600 });
+    await openInViewer(ctx, file, file);
+  } catch (error) {
+    ctx.io.note(`note: ${name} could not be opened: ${oneLine(messageOf(error))}`);
+  }
 }
 
 /**

@@ -5,7 +5,6 @@ import { isLoopbackHost } from '../../wire/addresses.ts';
 /**
  * Returns true if a `Host` header, ignoring its port, names this service: a loopback name, the bound host, the public
  * URL's host or, with a wildcard address, any address of this machine. Other names are refused to prevent DNS rebinding.
- * A request without the header passes.
  */
 export function hostCheck(
   listening: string,
@@ -14,8 +13,7 @@ export function hostCheck(
   const names = new Set([hostNameIn(inUrl(listening))]);
   if (publicUrl !== undefined) names.add(new URL(publicUrl).hostname);
   return host => {
-    if (host === undefined) return true;
-    const name = hostNameIn(host);
+    const name = hostNameIn(host ?? '');
     if (name === undefined) return false;
     return isLoopbackHost(name) || names.has(name) || (isWildcard(listening) && isOwnAddress(name));
   };

@@ -62,6 +62,7 @@ const MAX_CONNECTIONS = 4096;
 
 const MISDIRECTED =
   'a request named another host and was refused; start with --public-url if the service is reached under another name';
+const HEALTH_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** Returns the interface as an HTTP server. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
@@ -71,8 +72,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   // Remembered, because requests may still arrive after the server has stopped listening and lost its address.
   let ownOrigin = '';
   let isMisdirectionNoted = false;
-  const checkHost = (host: string | undefined): boolean => {
-    if (isOurs(host)) return true;
+  const checkHost = ({ headers: { host }, url = '' }: IncomingMessage): boolean => {
+    // Load balancers may ask for health in HTTP/1.0, which needs no host; browsers always send one.
+    if (isOurs(host) || (host === undefined && HEALTH_PATHS.has(url))) return true;
     if (!isMisdirectionNoted) options.onNotice?.(MISDIRECTED);
     isMisdirectionNoted = true;
     return false;
@@ -89,7 +91,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       void answer(options, request, response, {
         budget,
         origin: originFor(options, ownOrigin, request),
-        isOurs: checkHost(request.headers.host),
+        isOurs: checkHost(request),
       });
     },
   );

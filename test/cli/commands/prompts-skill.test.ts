@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -47,13 +47,14 @@ it.runIf(hasLinks)('keeps a file that differs unless --force, and writes through
   expect((await skill(home, 'sandbox', '--to', 'skills', '--force')).exitCode).toBe(2);
 });
 
-it('refuses a prompt that would get the folder of another one, before it writes any', async () => {
+it('refuses the second of two prompts that would get the same folder', async () => {
   const home = temporaryDirectory();
   mkdirSync(path.join(home, 'in'));
   for (const name of ['My_prompt', 'in/my-prompt']) writeFileSync(path.join(home, `${name}.prompt`), 'Hello');
   const { exitCode, stderr } = await skill(home, 'My_prompt.prompt', './in/my-prompt.prompt');
   expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('would get the folder of')]);
-  expect(existsSync(path.join(home, '.claude'))).toBe(false);
+  const file = path.join(home, '.claude/skills/my-prompt/SKILL.md');
+  expect(readFileSync(file, 'utf8')).toContain('promptrun run My_prompt.prompt');
 });
 
 it('takes what a service says of a prompt as data', async () => {

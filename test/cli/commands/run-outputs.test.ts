@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OutputItem, Run } from '../../../src/wire/index.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
@@ -230,6 +230,19 @@ describe.runIf(isPosix)('--open', () => {
     await command(service, [...RUN_IT, '--open'], { home, env });
     await command(await outputsOf([text('hi')]), [...RUN_IT, '--open', '--save', 'out'], { home, env });
     expect(opened()).toEqual(['https://example.com/a.mp4', path.join(home, 'out', `${RUN}-1.txt`)]);
+  });
+
+  it('hands a text that is not saved to the viewer as a file of its own', async () => {
+    const home = temporaryDirectory();
+    const { env, opened } = viewerIn(home);
+    const { stdout } = await command(await outputsOf([text('hi')]), [...RUN_IT, '--open'], { home, env });
+    const [file = ''] = opened();
+    onTestFinished(() => rmSync(path.dirname(file), { recursive: true }));
+    expect([stdout(), readFileSync(file, 'utf8'), path.basename(file)]).toEqual([
+      'hi\n',
+      'hi',
+      'output-1.txt',
+    ]);
   });
 
   it.each([

@@ -34,7 +34,7 @@ describe('--schema', () => {
     expect(exitCode).toBe(5);
     expect(stdout()).toBe('{"items":[{"price":1},{"price":"2"}]}\n');
     expect(stderr()).toBe(
-      'error: the output does not match the schema at "/items/1/price": must be number (SCHEMA_MISMATCH)\n',
+      'error: the output does not match the schema at "/items/1/price": must be number (PROTOCOL_ERROR)\n',
     );
   });
 
@@ -55,7 +55,7 @@ describe('--schema', () => {
     expect(exitCode).toBe(5);
     expect(JSON.parse(stdout())).toMatchObject({ runId: RUN });
     expect(JSON.parse(stderr())).toMatchObject({
-      status: 'SCHEMA_MISMATCH',
+      status: 'PROTOCOL_ERROR',
       data: { runId: RUN, pointer: '/items' },
       exitCode: 5,
     });

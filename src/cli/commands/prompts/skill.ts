@@ -6,7 +6,7 @@ import type { RunOption } from '../../../wire/index.ts';
 import { isUuid, type PromptSearchRow, type PromptVersion } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { usageError } from '../../errors.ts';
+import { type CliError, usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { literalValue } from '../../inputs/flags.ts';
 import type { TextField } from '../../inputs/input-fields.ts';
@@ -28,14 +28,16 @@ export async function promptsSkill(
   const { folder, name } = skillsFolder(ctx, to);
   checkBelow({ folder, name });
   const skills = [];
+  let clash: CliError | undefined;
   for (const prompt of prompts) {
     const skill = await skillOf(ctx, prompt);
     const first = skills.find(other => other.name === skill.name);
     if (first !== undefined) {
-      throw usageError(
-        `${prompt} would get the folder of ${first.prompt}, ${skill.name}`,
+      clash ??= usageError(
+        `${prompt} would get the folder of ${first.prompt}, ${skill.name}, and was not written`,
         'Write it separately, with another --to.',
       );
+      continue;
     }
     const below = { folder, name: path.join(name, skill.name, 'SKILL.md') };
     skills.push({ ...skill, below, file: path.join(folder, below.name) });
@@ -44,6 +46,7 @@ export async function promptsSkill(
   for (const { below, text } of skills) await replaceFile(below, text);
   const rows = skills.map(({ prompt, file }) => ({ prompt, file: path.relative(ctx.cwd, file) || file }));
   await present(ctx, rows, { plain: () => plainRows(rows.map(({ file }) => [file])) });
+  if (clash !== undefined) throw clash;
 }
 
 /** Returns the folder for skills: the one that the user names, or else one below the working directory. */
