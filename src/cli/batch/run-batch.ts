@@ -75,20 +75,10 @@ async function checkPrice(
 type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;
 
 async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
-  const { options, batch, results, journal, survey } = open;
-  const { connection, promptVersionId, runOptions, estimatedCredits } = batch;
-  const known = await recallJobs(ctx, connection, journal, {
-    changed: survey?.changed ?? new Set(),
-    runIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
-  });
+  const { options, results, journal, survey } = open;
+  const known = await recallRows(ctx, open);
   noteDoublePayments(ctx, options, results, known);
-  const facts = {
-    service: connection.service,
-    promptVersionId,
-    options: Object.fromEntries(runOptions),
-    rows: survey?.count,
-  };
-  await journal.begin(facts, new Date(ctx.clock.now()).toISOString());
+  await journal.begin(batchFacts(open), new Date(ctx.clock.now()).toISOString());
   const tally = new Tally(survey?.count);
   const stop = new StopControl();
   const budget = new Budget(ctx, options.caps, { until: stop.reading });
@@ -99,21 +89,7 @@ async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   const handsOver = options.providerBatch || handed.size > 0;
   const stopProgress = startBatchProgress(ctx, tally, { hasLines: !handsOver });
   try {
-    const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
-      await finishRow(running, (job as RowJob).source, outcome);
-      job.batched?.settled();
-    };
-    const planned = plannedRows(running, known);
-    const work = { ...running, connection, estimatedCredits, stopping: stop.reading };
-    const { cancel, retryUnknown } = options;
-    const handoverOptions = { ...work, promptVersionId, cancel, retryUnknown, settle };
-    await runJobs(handsOver ? throughProvider(planned, handoverOptions) : planned, {
-      work,
-      concurrency: concurrencyFor(connection, options.concurrency),
-      stop,
-      onOpen: () => tally.open(),
-      settle,
-    });
+    await runRows(running, known, handsOver);
   } catch (error) {
     await removeUnusedFiles(ctx, open);
     throw error;
@@ -121,11 +97,50 @@ async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
     await stopProgress();
     release();
   }
-  return concludeBatch(
-    ctx,
-    running,
-    survey?.count ?? (stop.isStopping() ? undefined : tally.done + tally.postponed),
-  );
+  const rows = survey?.count ?? (stop.isStopping() ? undefined : tally.done + tally.postponed);
+  return concludeBatch(ctx, running, rows);
+}
+
+/** Recalls the jobs of the rows that earlier invocations sent. */
+function recallRows(ctx: Context, { batch, results, journal, survey }: OpenBatch): Promise<KnownJobs> {
+  return recallJobs(ctx, batch.connection, journal, {
+    changed: survey?.changed ?? new Set(),
+    runIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
+  });
+}
+
+/** Returns the facts that a resumed batch must share with this one. */
+function batchFacts({ batch, survey }: OpenBatch): Parameters<BatchFiles['journal']['begin']>[0] {
+  const { connection, promptVersionId, runOptions } = batch;
+  return {
+    service: connection.service,
+    promptVersionId,
+    options: Object.fromEntries(runOptions),
+    rows: survey?.count,
+  };
+}
+
+/** Runs the rows as jobs. @param handsOver true to send them through the provider's batch API */
+async function runRows(running: RunningBatch, known: KnownJobs, handsOver: boolean): Promise<void> {
+  const { batch, options, stop, tally } = running;
+  const { connection, promptVersionId, estimatedCredits } = batch;
+  const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
+    await finishRow(running, (job as RowJob).source, outcome);
+    job.batched?.settled();
+  };
+  const planned = plannedRows(running, known);
+  const work = { ...running, connection, estimatedCredits, stopping: stop.reading };
+  const { cancel, retryUnknown } = options;
+  const jobs = handsOver
+    ? throughProvider(planned, { ...work, promptVersionId, cancel, retryUnknown, settle })
+    : planned;
+  await runJobs(jobs, {
+    work,
+    concurrency: concurrencyFor(connection, options.concurrency),
+    stop,
+    onOpen: () => tally.open(),
+    settle,
+  });
 }
 
 /** Removes the files of a batch that a fault ended before its first row, because the corrected command needs their names. */

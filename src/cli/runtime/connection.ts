@@ -23,7 +23,6 @@ import { configuredHost, resolveAddress, resolveKey } from '../settings/config/a
 import { LOCAL_PROFILE } from '../settings/config/names.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { adviseWith } from '../terminal/shell-word.ts';
-import type { openRecorder } from './recordings.ts';
 
 /** The dependencies of a connection. */
 export type ConnectionSources = Omit<
@@ -129,22 +128,11 @@ async function connectWith(
   { apiKey, scope, ...place }: ServiceAccess,
   service?: EmbeddedService,
 ): Promise<OpenConnection> {
-  const { settings, clock, recordings, signal } = sources;
+  const { settings, clock, recordings } = sources;
   // A recording must hold every request of a replay; a cache would suppress some.
   const scratch = recordings.mode === 'none' ? undefined : path.join(tmpdir(), `promptrun-${randomUUID()}`);
-  const recorder = await recorderFor(recordings, {
-    baseUrl: place.baseUrl,
-    client: () => client,
-    signal,
-    note: line => sources.io.note(line),
-    faultOf: runId => service?.runsHere.faultOf(runId),
-    costOf: async runId => {
-      const cost = (await service?.costs.of([runId]))?.get(runId)?.cost;
-      return typeof cost === 'number' ? dollars(cost) : undefined;
-    },
-    models: sources,
-  });
   const directory = scratch ?? settings.directory;
+  const recorder = await recorderFor(sources, place.baseUrl, () => client, service);
   const onProblem = (problem: string): void => debugNote(sources, problem);
   const fetch: ResourceCacheOptions['fetch'] = limits => client.resources.get(limits);
   const resources = new ResourceCache({ directory, scope, fetch, clock, onProblem });
@@ -182,12 +170,26 @@ async function connectWith(
 
 /** Loads the recorder only if the command records or replays. */
 async function recorderFor(
-  recordings: Recordings,
-  options: Parameters<typeof openRecorder>[1],
+  sources: ConnectionSources,
+  baseUrl: string,
+  client: () => PromptService,
+  service: EmbeddedService | undefined,
 ): Promise<Recorder | undefined> {
+  const { recordings, signal, io } = sources;
   if (recordings.mode === 'none') return undefined;
   const { openRecorder } = await import('./recordings.ts');
-  return openRecorder(recordings, options);
+  return openRecorder(recordings, {
+    baseUrl,
+    client,
+    signal,
+    note: line => io.note(line),
+    faultOf: runId => service?.runsHere.faultOf(runId),
+    costOf: async runId => {
+      const cost = (await service?.costs.of([runId]))?.get(runId)?.cost;
+      return typeof cost === 'number' ? dollars(cost) : undefined;
+    },
+    models: sources,
+  });
 }
 
 async function clientFor(
