@@ -7,7 +7,19 @@ import { editText } from './editor.ts';
 import { completePath, resolveTypedPath } from './path-completion.ts';
 import { type KeyHints, questionTheme } from './question-theme.ts';
 import { textQuestion } from './text-question.ts';
-import type { Choice, Prompter, PrompterOptions, Question } from './types.ts';
+import type {
+  Choice,
+  ChoiceQuestion,
+  ConfirmQuestion,
+  NumberQuestion,
+  PathQuestion,
+  Prompter,
+  PrompterOptions,
+  Question,
+  SearchQuestion,
+  SeveralQuestion,
+  TextQuestion,
+} from './types.ts';
 
 /** Maximum number of visible list lines, and the lines that a question needs besides. */
 const MAX_LINES = 10;
@@ -17,91 +29,123 @@ const MIN_LINES = 3;
 const MESSAGE_MARGIN = 4;
 const CHOICE_MARGIN = 5;
 
-/** Returns a prompter that draws questions in place with @inquirer/prompts. */
-export function drawnPrompter(options: PrompterOptions): Omit<Prompter, 'list'> {
-  const { io, env, cwd } = options;
-  const columns = (): number => io.stderr.columns;
-  const ask = <T>(signal: AbortSignal, prompt: (place: QuestionStreams) => Promise<T>): Promise<T> =>
-    askUntilLeft(options, signal, prompt);
-  const commonConfig = ({ message, description }: Question, ...moreKeys: KeyHints) => ({
-    message: fitted(message, columns() - MESSAGE_MARGIN),
-    pageSize: Math.max(MIN_LINES, Math.min(MAX_LINES, io.stderr.rows - OTHER_LINES)),
-    theme: questionTheme(options, description, moreKeys),
-  });
-  const shownChoice = <T>({ value, name, description }: Choice<T>) => ({
-    value,
-    name: fitted(name, columns() - CHOICE_MARGIN),
-    ...(description && { description: paragraph(description, columns()) }),
-  });
+/** Asks with questions that @inquirer/prompts draws in place. */
+export class DrawnPrompter implements Omit<Prompter, 'list'> {
+  readonly #options: PrompterOptions;
 
-  return {
-    text: ({ default: standard = '', required = false, lines, check, ...question }, signal) => {
-      const validate = async (answer: string) => (await check?.(answer)) ?? (true as const);
-      const config = { ...commonConfig(question), default: standard, required, validate };
-      if (lines === 'refused') return ask(signal, place => input(config, place));
-      const edit = (text: string, left: AbortSignal) =>
-        lendTerminal(options, left, () => editText(text, { env, signal: left }));
-      const editor = lines === undefined && { edit };
-      return bracketingPastes(options, () =>
-        ask(signal, place => textQuestion({ ...config, ...editor, signal: place.signal }, place)),
-      );
-    },
+  constructor(options: PrompterOptions) {
+    this.#options = options;
+  }
 
-    path: async ({ proposes, check, ...question }, signal) => {
-      const where = { cwd, home: homeDirectory(env), proposes };
-      const config = {
-        ...commonConfig(question),
-        required: true,
-        validate: async (text: string) => (await check?.(resolveTypedPath(text, where))) ?? (true as const),
-        complete: (text: string) => completePath(text, where),
-      };
-      const typed = await ask(signal, place => textQuestion({ ...config, signal: place.signal }, place));
-      return resolveTypedPath(typed, where);
-    },
+  text(
+    { default: defaultText = '', required = false, lines, check, ...question }: TextQuestion,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { env } = this.#options;
+    const validate = async (answer: string) => (await check?.(answer)) ?? (true as const);
+    const config = { ...this.#config(question), default: defaultText, required, validate };
+    if (lines === 'refused') return this.#ask(signal, place => input(config, place));
+    const edit = (text: string, left: AbortSignal) =>
+      lendTerminal(this.#options, left, () => editText(text, { env, signal: left }));
+    const editor = lines === undefined && { edit };
+    return bracketingPastes(this.#options, () =>
+      this.#ask(signal, place => textQuestion({ ...config, ...editor, signal: place.signal }, place)),
+    );
+  }
 
-    number: ({ default: standard, required = false, integer = false, ...question }, signal) => {
-      const validate = (answer?: number) =>
-        (answer === undefined ? undefined : numberProblem(answer, { integer })) ?? true;
-      const limits = { step: 'any' as const, required, validate, default: standard };
-      return ask(signal, place => number({ ...commonConfig(question), ...limits }, place));
-    },
+  async path({ proposes, check, ...question }: PathQuestion, signal: AbortSignal): Promise<string> {
+    const { cwd, env } = this.#options;
+    const where = { cwd, home: homeDirectory(env), proposes };
+    const config = {
+      ...this.#config(question),
+      required: true,
+      validate: async (text: string) => (await check?.(resolveTypedPath(text, where))) ?? (true as const),
+      complete: (text: string) => completePath(text, where),
+    };
+    const typed = await this.#ask(signal, place => textQuestion({ ...config, signal: place.signal }, place));
+    return resolveTypedPath(typed, where);
+  }
 
-    confirm: ({ default: standard = true, ...question }, signal) =>
-      ask(signal, place => confirm({ ...commonConfig(question), default: standard }, place)),
+  number(
+    { default: preset, required = false, integer = false, ...question }: NumberQuestion,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const validate = (answer?: number) =>
+      (answer === undefined ? undefined : numberProblem(answer, { integer })) ?? true;
+    const limits = { step: 'any' as const, required, validate, default: preset };
+    return this.#ask(signal, place => number({ ...this.#config(question), ...limits }, place));
+  }
 
-    secret: (question, signal) =>
-      ask(signal, place => password({ ...commonConfig(question), mask: '*', toggleMask: false }, place)),
+  confirm(
+    { default: isYesByDefault = true, ...question }: ConfirmQuestion,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const config = { ...this.#config(question), default: isYesByDefault };
+    return this.#ask(signal, place => confirm(config, place));
+  }
 
-    choice: ({ choices, default: standard, ...question }, signal) => {
-      const config = {
-        ...commonConfig(question, ['type', 'to find']),
-        ...(standard !== undefined && { default: standard }),
-      };
-      if (choices.length <= MAX_LINES) {
-        return ask(signal, place =>
-          select({ ...config, choices: choices.map(shownChoice), loop: false }, place),
-        );
-      }
-      const source = (words = '') => matchingChoices(choices, words).map(shownChoice);
-      return ask(signal, place => search({ ...config, source }, place));
-    },
+  secret(question: Question, signal: AbortSignal): Promise<string> {
+    const config = { ...this.#config(question), mask: '*', toggleMask: false };
+    return this.#ask(signal, place => password(config, place));
+  }
 
-    search: ({ find, ...question }, signal) => {
-      const source = async (words: string | undefined, changed: { signal: AbortSignal }) =>
-        (await find(words ?? '', AbortSignal.any([signal, changed.signal]))).map(shownChoice);
-      return ask(signal, place =>
-        search({ ...commonConfig(question, ['type', 'to search']), source }, place),
-      );
-    },
+  choice<T>({ choices, default: selected, ...question }: ChoiceQuestion<T>, signal: AbortSignal): Promise<T> {
+    const config = {
+      ...this.#config(question, ['type', 'to find']),
+      ...(selected !== undefined && { default: selected }),
+    };
+    if (choices.length <= MAX_LINES) {
+      const shown = choices.map(choice => this.#shownChoice(choice));
+      return this.#ask(signal, place => select({ ...config, choices: shown, loop: false }, place));
+    }
+    const source = (words = '') => matchingChoices(choices, words).map(choice => this.#shownChoice(choice));
+    return this.#ask(signal, place => search({ ...config, source }, place));
+  }
 
-    several: ({ choices, defaults, min, max, ...question }, signal) => {
-      const isTicked = ({ value }: (typeof choices)[number]) => defaults?.includes(value) ?? false;
-      const ticked = choices.map(choice => ({ ...shownChoice(choice), checked: isTicked(choice) }));
-      const validate = (chosen: readonly unknown[]) =>
-        chosenTooFewOrMany(chosen.length, { min, max }) ?? true;
-      return ask(signal, place => checkbox({ ...commonConfig(question), choices: ticked, validate }, place));
-    },
-  };
+  search<T>({ find, ...question }: SearchQuestion<T>, signal: AbortSignal): Promise<T> {
+    const config = this.#config(question, ['type', 'to search']);
+    const source = async (words: string | undefined, changed: { signal: AbortSignal }) => {
+      const found = await find(words ?? '', AbortSignal.any([signal, changed.signal]));
+      return found.map(choice => this.#shownChoice(choice));
+    };
+    return this.#ask(signal, place => search({ ...config, source }, place));
+  }
+
+  several<T>(
+    { choices, defaults, min, max, ...question }: SeveralQuestion<T>,
+    signal: AbortSignal,
+  ): Promise<readonly T[]> {
+    const ticked = choices.map(choice => ({
+      ...this.#shownChoice(choice),
+      checked: defaults?.includes(choice.value) ?? false,
+    }));
+    const validate = (chosen: readonly unknown[]) => chosenTooFewOrMany(chosen.length, { min, max }) ?? true;
+    return this.#ask(signal, place =>
+      checkbox({ ...this.#config(question), choices: ticked, validate }, place),
+    );
+  }
+
+  #ask<T>(signal: AbortSignal, prompt: (place: QuestionStreams) => Promise<T>): Promise<T> {
+    return askUntilLeft(this.#options, signal, prompt);
+  }
+
+  #config({ message, description }: Question, ...moreKeys: KeyHints) {
+    const { stderr } = this.#options.io;
+    return {
+      message: fitted(message, stderr.columns - MESSAGE_MARGIN),
+      pageSize: Math.max(MIN_LINES, Math.min(MAX_LINES, stderr.rows - OTHER_LINES)),
+      theme: questionTheme(this.#options, description, moreKeys),
+    };
+  }
+
+  #shownChoice<T>({ value, name, description }: Choice<T>) {
+    const { columns } = this.#options.io.stderr;
+    return {
+      value,
+      name: fitted(name, columns - CHOICE_MARGIN),
+      ...(description && { description: paragraph(description, columns) }),
+    };
+  }
 }
 
 /** The streams and the signal of a question. */

@@ -1,96 +1,130 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { homeDirectory } from '../core/paths.ts';
+import { homeDirectory, type PathPlace } from '../core/paths.ts';
 import { QuestionLeft } from '../errors.ts';
 import { fitted } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { oneLine } from '../terminal/sanitise.ts';
 import { chosenTooFewOrMany, matchingChoices, numberProblem } from './choices.ts';
 import { resolveTypedPath } from './path-completion.ts';
-import type { AnswerCheck, Choice, Prompter, PrompterOptions, Question, SeveralQuestion } from './types.ts';
+import type {
+  AnswerCheck,
+  Choice,
+  ChoiceQuestion,
+  ConfirmQuestion,
+  NumberQuestion,
+  PathQuestion,
+  Prompter,
+  PrompterOptions,
+  Question,
+  SearchQuestion,
+  SeveralQuestion,
+  TextQuestion,
+} from './types.ts';
 
 /** Maximum length of a description, in columns. */
 const MAX_DESCRIPTION_WIDTH = 400;
 
-/** Returns a prompter with plain lines and numbered lists, for screen readers and dumb terminals. */
-export function linePrompter({ io, env, cwd }: PrompterOptions): Omit<Prompter, 'list'> {
+/** Asks with plain lines and numbered lists, for screen readers and dumb terminals. */
+export class LinePrompter implements Omit<Prompter, 'list'> {
+  readonly #io: Io;
+  readonly #place: PathPlace;
+
+  constructor({ io, env, cwd }: PrompterOptions) {
+    this.#io = io;
+    this.#place = { cwd, home: homeDirectory(env) };
+  }
+
+  text(
+    { default: defaultText = '', required = false, check, ...question }: TextQuestion,
+    signal: AbortSignal,
+  ): Promise<string> {
+    return this.#ask({ ...question, hint: defaultHint(defaultText) }, signal, line =>
+      validatedAnswer(line || defaultText, required, check),
+    );
+  }
+
+  async number(
+    { default: preset, ...question }: NumberQuestion,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const check = (text: string) => (text === '' ? undefined : numberProblem(Number(text), question));
+    const text = { ...question, ...(preset !== undefined && { default: String(preset) }), check };
+    const answer = await this.text(text, signal);
+    return answer.trim() === '' ? undefined : Number(answer);
+  }
+
+  confirm(
+    { default: isYesByDefault = true, ...question }: ConfirmQuestion,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    return this.#ask({ ...question, hint: isYesByDefault ? ' (Y/n)' : ' (y/N)' }, signal, line => {
+      if (line === '') return { answer: isYesByDefault };
+      if (/^y(?:es)?$/iu.test(line)) return { answer: true };
+      return /^no?$/iu.test(line) ? { answer: false } : { problem: 'Answer y or n.' };
+    });
+  }
+
+  secret(question: Question, signal: AbortSignal): Promise<string> {
+    return this.#ask({ ...question, hint: ' (not shown)', hidden: true }, signal, line => ({ answer: line }));
+  }
+
+  choice<T>({ choices, default: selected, ...question }: ChoiceQuestion<T>, signal: AbortSignal): Promise<T> {
+    const name = choices.find(({ value }) => value === selected)?.name ?? '';
+    this.#list(choices);
+    return this.#ask({ ...question, hint: defaultHint(name) }, signal, line =>
+      oneChoice(choices, line || name),
+    );
+  }
+
+  async search<T>({ find, ...question }: SearchQuestion<T>, signal: AbortSignal): Promise<T> {
+    let choices = await find('', signal);
+    for (;;) {
+      this.#list(choices);
+      const hint = choices.length === 0 ? '' : ' (a number, or other words)';
+      const typed = await this.#ask({ ...question, hint }, signal, line => ({ answer: line }));
+      const chosen = /^\d+$/u.test(typed) ? oneChoice(choices, typed) : undefined;
+      if (chosen !== undefined && 'answer' in chosen) return chosen.answer;
+      choices = await find(typed, signal);
+      if (choices.length === 0) this.#io.err('Nothing found.\n');
+    }
+  }
+
+  several<T>(question: SeveralQuestion<T>, signal: AbortSignal): Promise<readonly T[]> {
+    const ticked = question.choices.filter(({ value }) => question.defaults?.includes(value));
+    const hint = ` with commas between${defaultHint(ticked.map(({ name }) => name).join(', '))}`;
+    this.#list(question.choices);
+    return this.#ask({ ...question, hint }, signal, line => severalChoices(question, line));
+  }
+
+  path({ check, ...question }: PathQuestion, signal: AbortSignal): Promise<string> {
+    return this.#ask(question, signal, line =>
+      validatedAnswer(line && resolveTypedPath(line, this.#place), true, check),
+    );
+  }
+
+  #list<T>(choices: readonly Choice<T>[]): void {
+    this.#io.err(numberedList(choices, this.#io.stderr.columns));
+  }
+
   /** Asks until the answer is valid. */
-  const ask = async <T>(
+  async #ask<T>(
     { message, description, hint = '', hidden = false }: Question & { hint?: string; hidden?: boolean },
     signal: AbortSignal,
     validate: (line: string) => Validated<T> | Promise<Validated<T>>,
-  ): Promise<T> => {
+  ): Promise<T> {
     const about = description ? `. ${fitted(description, MAX_DESCRIPTION_WIDTH)}` : '';
     for (;;) {
-      const typed = await readLine(`${oneLine(message)}${about}${hint}: `, { io, signal, hidden });
+      const typed = await readLine(`${oneLine(message)}${about}${hint}: `, { io: this.#io, signal, hidden });
       const validated = await validate(typed);
       if ('answer' in validated) return validated.answer;
-      io.err(`${oneLine(validated.problem)}\n`);
+      this.#io.err(`${oneLine(validated.problem)}\n`);
     }
-  };
-
-  const prompter: Omit<Prompter, 'list'> = {
-    text: ({ default: standard = '', required = false, check, ...question }, signal) =>
-      ask({ ...question, hint: defaultHint(standard) }, signal, line =>
-        validatedAnswer(line || standard, required, check),
-      ),
-
-    number: async ({ default: standard, ...question }, signal) => {
-      const check = (text: string) => (text === '' ? undefined : numberProblem(Number(text), question));
-      const text = { ...question, ...(standard !== undefined && { default: String(standard) }), check };
-      const answer = await prompter.text(text, signal);
-      return answer.trim() === '' ? undefined : Number(answer);
-    },
-
-    confirm: ({ default: standard = true, ...question }, signal) =>
-      ask({ ...question, hint: standard ? ' (Y/n)' : ' (y/N)' }, signal, line => {
-        const isYes = line === '' ? standard : /^y(?:es)?$/iu.test(line);
-        return isYes || line === '' || /^no?$/iu.test(line)
-          ? { answer: isYes }
-          : { problem: 'Answer y or n.' };
-      }),
-
-    secret: (question, signal) =>
-      ask({ ...question, hint: ' (not shown)', hidden: true }, signal, line => ({ answer: line })),
-
-    choice: ({ choices, default: standard, ...question }, signal) => {
-      const name = choices.find(({ value }) => value === standard)?.name ?? '';
-      io.err(numberedList(choices, io.stderr.columns));
-      return ask({ ...question, hint: defaultHint(name) }, signal, line => oneChoice(choices, line || name));
-    },
-
-    search: async ({ find, ...question }, signal) => {
-      let choices = await find('', signal);
-      for (;;) {
-        io.err(numberedList(choices, io.stderr.columns));
-        const hint = choices.length === 0 ? '' : ' (a number, or other words)';
-        const typed = await ask({ ...question, hint }, signal, line => ({ answer: line }));
-        const chosen = /^\d+$/u.test(typed) ? oneChoice(choices, typed) : undefined;
-        if (chosen !== undefined && 'answer' in chosen) return chosen.answer;
-        choices = await find(typed, signal);
-        io.err(choices.length === 0 ? 'Nothing found.\n' : '');
-      }
-    },
-
-    several: (question, signal) => {
-      const ticked = question.choices.filter(({ value }) => question.defaults?.includes(value));
-      const standard = defaultHint(ticked.map(({ name }) => name).join(', '));
-      io.err(numberedList(question.choices, io.stderr.columns));
-      return ask({ ...question, hint: ` with commas between${standard}` }, signal, line =>
-        severalChoices(question, line),
-      );
-    },
-
-    path: ({ check, ...question }, signal) => {
-      const resolved = (line: string) => resolveTypedPath(line, { cwd, home: homeDirectory(env) });
-      return ask(question, signal, line => validatedAnswer(line && resolved(line), true, check));
-    },
-  };
-  return prompter;
+  }
 }
 
-function defaultHint(standard: string): string {
-  return standard === '' ? '' : ` (default: ${oneLine(standard)})`;
+function defaultHint(defaultText: string): string {
+  return defaultText === '' ? '' : ` (default: ${oneLine(defaultText)})`;
 }
 
 async function validatedAnswer(

@@ -1,21 +1,25 @@
 import { wantsPlainLines } from '../terminal/terminal-context.ts';
 import type { OpenQuestion, Prompter, PrompterOptions } from './types.ts';
 
+type ListQuestion = OpenQuestion<readonly string[]>;
+
 /** Loads the prompter: plain lines with `ACCESSIBLE` or on a dumb terminal, else drawn questions. */
 export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
   const prompter = wantsPlainLines(options.env)
-    ? (await import('./line-prompter.ts')).linePrompter(options)
-    : (await import('./drawn-prompter.ts')).drawnPrompter(options);
-  return { ...prompter, list: (question, signal) => askForList(prompter, question, signal) };
+    ? new (await import('./line-prompter.ts')).LinePrompter(options)
+    : new (await import('./drawn-prompter.ts')).DrawnPrompter(options);
+  return Object.assign(prompter, {
+    list: (question: ListQuestion, signal: AbortSignal) => askForList(prompter, question, signal),
+  });
 }
 
 /** Asks for a list; several pasted lines are several items. */
 async function askForList(
   prompter: Pick<Prompter, 'text'>,
-  { message, description = '', default: standard = [], required = false }: OpenQuestion<readonly string[]>,
+  { message, description = '', default: defaults = [], required = false }: ListQuestion,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const defaultText = standard.join(', ');
+  const defaultText = defaults.join(', ');
   const items: string[] = [];
   for (;;) {
     const isFirst = items.length === 0;
@@ -30,7 +34,7 @@ async function askForList(
       },
       signal,
     );
-    if (isFirst && answer === defaultText) return standard;
+    if (isFirst && answer === defaultText) return defaults;
     if (answer === '') return items;
     items.push(...answer.split('\n').filter(line => line !== ''));
   }

@@ -39,7 +39,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const [status, setStatus] = useState<'idle' | 'loading' | 'editing' | 'done'>('idle');
   const [above, setAbove] = useState(''); // lines before the one that is typed, each with its line break
   const [value, setValue] = useState('');
-  const [standard, setStandard] = useState(config.default ?? '');
+  const [defaultText, setDefaultText] = useState(config.default ?? '');
   const [beneath, setBeneath] = useState('');
   const prefix = usePrefix({ status, theme });
 
@@ -71,7 +71,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const edit = async (editor: NonNullable<TextConfig['edit']>, line: LineEditor): Promise<void> => {
     setStatus('editing'); // and not 'loading', whose spinner would be drawn over the editor
     line.pause();
-    const text = await editor(above + value || standard, config.signal).catch((fault: unknown) => {
+    const text = await editor(above + value || defaultText, config.signal).catch((fault: unknown) => {
       setBeneath(theme.style.error(messageOf(fault)));
       return '';
     });
@@ -82,7 +82,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   };
 
   const complete = (line: LineEditor): void => {
-    const { text, candidates } = config.complete?.(value) ?? { text: value || standard, candidates: [] };
+    const { text, candidates } = config.complete?.(value) ?? { text: value || defaultText, candidates: [] };
     put(above + text, line);
     setBeneath(theme.style.candidates(candidates));
   };
@@ -97,7 +97,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     setBeneath('');
     if (isEnterKey(key)) {
       const typed = above + value;
-      await submit(typed.replace(/\n$/u, '') || standard, typed, line);
+      await submit(typed.replace(/\n$/u, '') || defaultText, typed, line);
     } else if (key.ctrl && key.name === 'o' && config.edit !== undefined) {
       await edit(config.edit, line);
     } else if (isTabKey(key)) {
@@ -105,7 +105,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     } else if (isBackspaceKey(key) && value === '' && above !== '') {
       put(above.slice(0, -1), line);
     } else if (isBackspaceKey(key) && value === '') {
-      setStandard('');
+      setDefaultText('');
     } else {
       setValue(line.line);
     }
@@ -118,7 +118,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   if (config.complete) keys.push(['tab', 'completes']);
   if (config.edit) keys.push(['ctrl+o', above === '' ? 'editor, for several lines' : 'editor']);
   const tip = keys.length === 0 ? '' : theme.style.keysHelpTip(keys);
-  const offered = value === '' && standard !== '' ? `${theme.style.defaultAnswer(standard)} ` : value;
+  const offered = value === '' && defaultText !== '' ? `${theme.style.defaultAnswer(defaultText)} ` : value;
   const count = above.split('\n').length - 1;
   const typed =
     count === 0

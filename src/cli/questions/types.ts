@@ -25,6 +25,16 @@ export interface TextQuestion extends OpenQuestion<string> {
   readonly check?: AnswerCheck | undefined;
 }
 
+export interface NumberQuestion extends OpenQuestion<number> {
+  /** True to refuse fractions; default false. */
+  readonly integer?: boolean;
+}
+
+export interface ConfirmQuestion extends Question {
+  /** The answer if nothing is typed; default true. */
+  readonly default?: boolean | undefined;
+}
+
 export interface Choice<T> {
   readonly value: T;
   readonly name: string;
@@ -66,13 +76,9 @@ export interface PathQuestion extends Question {
 export interface Prompter {
   /** Asks for a text of one or more lines, without an editor's final newline. */
   text(question: TextQuestion, signal: AbortSignal): Promise<string>;
-  /** Asks for a number, with `integer` a whole one; undefined if nothing is typed and there is no default. */
-  number(
-    question: OpenQuestion<number> & { readonly integer?: boolean },
-    signal: AbortSignal,
-  ): Promise<number | undefined>;
-  /** Asks yes or no; yes by default. */
-  confirm(question: Question & { default?: boolean | undefined }, signal: AbortSignal): Promise<boolean>;
+  /** Asks for a number; undefined if nothing is typed and there is no default. */
+  number(question: NumberQuestion, signal: AbortSignal): Promise<number | undefined>;
+  confirm(question: ConfirmQuestion, signal: AbortSignal): Promise<boolean>;
   /** Asks for texts, one per line, until an empty line. */
   list(question: OpenQuestion<readonly string[]>, signal: AbortSignal): Promise<readonly string[]>;
   /** Asks for a text that is never shown. */

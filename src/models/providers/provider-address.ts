@@ -86,11 +86,11 @@ function hostFault(root: string): string | undefined {
 }
 
 /** Splits a host and its port. Replaces an address that stands for all interfaces by loopback. */
-function hostAndPort(place: string, standard: string): { host: string; port: string } {
+function hostAndPort(place: string, defaultPort: string): { host: string; port: string } {
   const bare = place.replace(/^\[(.*)\]$/, '$1');
   const colon = isIP(bare) === 6 ? -1 : place.lastIndexOf(':');
   const host = colon < 0 ? bare : place.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
-  const port = colon < 0 ? standard : place.slice(colon + 1);
+  const port = colon < 0 ? defaultPort : place.slice(colon + 1);
   if (host === '' || host === '0.0.0.0') return { host: '127.0.0.1', port };
   if (host === '::') return { host: '[::1]', port };
   return { host: isIP(host) === 6 ? `[${host}]` : host, port };

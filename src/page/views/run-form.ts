@@ -121,16 +121,16 @@ const HINTS: Partial<Record<TextInputConfig['type'], string>> = {
   any: 'A text, or JSON',
 };
 
-function controlOf({ type, required, default: standard = '', enum: values }: TextInputConfig): Control {
+function controlOf({ type, required, default: defaultText = '', enum: values }: TextInputConfig): Control {
   const choices = values ?? (type === 'boolean' ? ['true', 'false'] : undefined);
   if (choices !== undefined) {
-    const none = required || standard !== '' ? [] : [['', 'none'] as const];
-    return choice([...none, ...plainOptions(choices)], standard, { required });
+    const none = required || defaultText !== '' ? [] : [['', 'none'] as const];
+    return choice([...none, ...plainOptions(choices)], defaultText, { required });
   }
   if (type === 'number' || type === 'integer') {
-    return el('input', { type: 'number', step: type === 'number' ? 'any' : 1, value: standard, required });
+    return el('input', { type: 'number', step: type === 'number' ? 'any' : 1, value: defaultText, required });
   }
-  return el('textarea', { rows: type === 'string' ? 2 : 4, required }, standard);
+  return el('textarea', { rows: type === 'string' ? 2 : 4, required }, defaultText);
 }
 
 /** Returns the values of the filled fields by key. */
