@@ -63,6 +63,6 @@ export function usesPlaceholder(
 
 /** Returns the environment variables that an entry sends. */
 export function variablesOf({ placeholders }: Declared): string[] {
-  const names = placeholders.flatMap(one => (one.name === 'env' ? [one.key] : []));
+  const names = placeholders.flatMap(placeholder => (placeholder.name === 'env' ? [placeholder.key] : []));
   return [...new Set(names)];
 }

@@ -33,7 +33,7 @@ export async function comparisonGrid(
 ): Promise<Grid> {
   const verdicts = rows.map(rowVerdict);
   const count = (verdict: RowVerdict): string =>
-    `${verdicts.filter(one => one === verdict).length} ${verdict}`;
+    `${verdicts.filter(rowVerdict => rowVerdict === verdict).length} ${verdict}`;
   const inDoubt = rows.filter(({ results }) => results.some(({ isInDoubt }) => isInDoubt)).length;
   const gridRows: GridRow[] = [];
   for (const row of rows) gridRows.push(await comparisonGridRow(ctx, row, budget, judgements?.get(row.row)));

@@ -137,11 +137,11 @@ async function judgeRow(
   const repetitions = await Promise.all(judged);
   return {
     case: entry.testCase.name,
-    passes: repetitions.map(one =>
-      one === undefined || one.fault ? undefined : one.mismatches.length === 0,
+    passes: repetitions.map(repetition =>
+      repetition === undefined || repetition.fault ? undefined : repetition.mismatches.length === 0,
     ),
-    messages: repetitions.map(one => (one?.mismatches ?? []).map(({ message }) => message)),
-    faults: repetitions.flatMap(one => one?.fault ?? []),
+    messages: repetitions.map(repetition => (repetition?.mismatches ?? []).map(({ message }) => message)),
+    faults: repetitions.flatMap(repetition => repetition?.fault ?? []),
   };
 }
 

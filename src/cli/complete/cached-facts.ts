@@ -48,7 +48,7 @@ export class CachedFacts {
     const cache = new PromptCache(this.#ctx.settings.directory, service);
     const slugs = cache.slugs();
     const read = cache.all().map(version => ({ ...version, slug: slugs.get(version.promptId) }));
-    return [...local, ...read.filter(({ promptId }) => !local.some(one => one.promptId === promptId))];
+    return [...local, ...read.filter(({ promptId }) => !local.some(prompt => prompt.promptId === promptId))];
   }
 
   /** Returns the names of prompts with their titles; a prompt without a slug appears once, by its newest id. */

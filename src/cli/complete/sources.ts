@@ -33,7 +33,7 @@ export type CandidateSource = (
 ) => readonly Candidate[] | Promise<readonly Candidate[]>;
 
 export const commandNames: CandidateSource = ({ call: { below } }) =>
-  below.map(one => ({ value: commandName(one), description: one.summary }));
+  below.map(command => ({ value: commandName(command), description: command.summary }));
 
 /** Returns the names of flags, long if possible; a flag that is on the line already only if it is repeatable. */
 export const flagNames: CandidateSource = ({ call: { flags, flagValues } }) =>
@@ -136,8 +136,8 @@ const inputs: CandidateSource = async request => {
 /** Returns `key=`, then `key=value`, for the model on the line or of the prompt; for any model if it is unknown. */
 const runOptions: CandidateSource = async ({ call, known, typed }) => {
   const model = call.flagValues.get('--model')?.at(-1) ?? (await known.prompt(call.operands[0]))?.model;
-  const models = (await known.models()).filter(one => model === undefined || one.model === model);
-  const options = models.flatMap(one => one.availableRunOptions);
+  const models = (await known.models()).filter(entry => model === undefined || entry.model === model);
+  const options = models.flatMap(entry => entry.availableRunOptions);
   const [key] = splitPair(typed);
   if (key === undefined) return keysLeft(call, '--option', new Map(options.map(option => [option.key, ''])));
   const values = options.filter(option => option.key === key).flatMap(option => option.options);
@@ -148,7 +148,7 @@ const settingKeys: CandidateSource = () =>
   SETTING_KEYS.map(value => ({ value, description: SETTINGS[value].description }));
 
 const settingValues: CandidateSource = request => {
-  const key = SETTING_KEYS.find(one => one === request.call.operands[0]);
+  const key = SETTING_KEYS.find(name => name === request.call.operands[0]);
   if (key === 'model' || key === 'judge') return models(request);
   return key !== undefined && typeof SETTINGS[key].default === 'boolean'
     ? [{ value: 'true' }, { value: 'false' }]
@@ -172,9 +172,9 @@ const helpTopics: CandidateSource = ({ call: { operands }, table }) => {
   const [group] = operands;
   const path = group === undefined ? '' : verbOf(table, undefined, group)?.path;
   return [
-    ...(path === undefined ? [] : commandsBelow(table, path)).map(one => ({
-      value: commandName(one),
-      description: one.summary,
+    ...(path === undefined ? [] : commandsBelow(table, path)).map(command => ({
+      value: commandName(command),
+      description: command.summary,
     })),
     ...(group === undefined ? TOPICS.map(value => ({ value })) : []),
   ];

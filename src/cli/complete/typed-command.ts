@@ -73,7 +73,7 @@ export function verbOf(
   word: string,
 ): CommandSpec | undefined {
   return commandsBelow(table, command?.path ?? '').find(
-    one => commandName(one) === word || one.aliases?.includes(word) === true,
+    candidate => commandName(candidate) === word || candidate.aliases?.includes(word) === true,
   );
 }
 
@@ -92,7 +92,9 @@ export function flagWithValue(
   const at = long ? word.indexOf('=') : 2;
   if (at < 0 || word.length <= 2) return undefined;
   const name = word.slice(0, at);
-  const flag = flags.find(one => one.value !== 'none' && (long ? one.name : one.short) === name);
+  const flag = flags.find(
+    candidate => candidate.value !== 'none' && (long ? candidate.name : candidate.short) === name,
+  );
   return flag === undefined ? undefined : { flag, prefix: word.slice(0, long ? at + 1 : at) };
 }
 
@@ -123,8 +125,8 @@ function acceptedFlags({ globalFlags }: CommandTable, command: CommandSpec | und
 
 function flagOf([flags, description, traits = {}]: FlagSpec): Flag {
   const names = flags.match(/--?[\w-]+/gu) ?? [];
-  const name = names.find(one => one.startsWith('--')) ?? names[0] ?? '';
-  const short = names.find(one => !one.startsWith('--'));
+  const name = names.find(spelling => spelling.startsWith('--')) ?? names[0] ?? '';
+  const short = names.find(spelling => !spelling.startsWith('--'));
   const value = flags.endsWith('>') ? 'required' : flags.endsWith(']') ? 'optional' : 'none';
   const { repeats = false, choices } = traits;
   return {

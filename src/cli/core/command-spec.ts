@@ -119,7 +119,9 @@ export function commandsBelow<C extends CommandSpec>(
   { commands }: { readonly commands: readonly C[] },
   path: string,
 ): C[] {
-  return commands.filter(one => one.path.split(' ').slice(0, -1).join(' ') === path && one.hidden !== true);
+  return commands.filter(
+    command => command.path.split(' ').slice(0, -1).join(' ') === path && command.hidden !== true,
+  );
 }
 
 /** Returns the last word of a command's path. */

@@ -17,7 +17,7 @@ export function unknownName(
 
 /** Returns the word if it is one of `names`. @throws {CliError} USAGE_ERROR that names the nearest */
 export function requireOneOf<Name extends string>(what: string, word: string, names: readonly Name[]): Name {
-  const name = names.find(one => one === word);
+  const name = names.find(candidate => candidate === word);
   if (name !== undefined) return name;
   throw usageError(...unknownName(what, word, names));
 }

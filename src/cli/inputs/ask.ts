@@ -199,7 +199,7 @@ function pairsIn(answer: string): readonly string[] {
 /** Explains why `--input` would refuse a pair. */
 async function pairProblem(ctx: Context, pair: string): Promise<string | undefined> {
   if (pair === '') return undefined;
-  if (pairsIn(pair).some(one => one.endsWith('=@-'))) {
+  if (pairsIn(pair).some(text => text.endsWith('=@-'))) {
     return 'Standard input is this terminal: give the value or @file.';
   }
   return problemOf(() => readPairs(ctx, pair), '--input ');

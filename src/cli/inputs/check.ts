@@ -80,7 +80,9 @@ function wrongChoice(
   for (const { key, choices, multiple } of fields.text) {
     const value = text.get(key);
     if (value === undefined || choices === undefined || choices.includes(value)) continue;
-    const wrong = (multiple === undefined ? [value] : value.split(', ')).find(one => !choices.includes(one));
+    const wrong = (multiple === undefined ? [value] : value.split(', ')).find(
+      choice => !choices.includes(choice),
+    );
     if (wrong === undefined) continue;
     return usageError(
       `the input ${key} can't be ${JSON.stringify(wrong)}${didYouMean(wrong, choices)}`,

@@ -39,7 +39,7 @@ export function describeConfig(config: unknown): InputFields {
 function describeList(configs: readonly unknown[]): InputFields {
   const all = configs.map(describeOne);
   if (all.length === 0 || all.some(({ known }) => !known)) return UNKNOWN;
-  const images = all.find(one => one.images.length > 0)?.images ?? [];
+  const images = all.find(config => config.images.length > 0)?.images ?? [];
   return { known: true, text: firstByKey(all.flatMap(({ text }) => text)), images };
 }
 

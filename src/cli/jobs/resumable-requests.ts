@@ -192,9 +192,9 @@ function batchStillOpen(): CliError {
 
 async function byVersion(planned: readonly PlannedJob[]): Promise<Map<string, PlannedJob[]>> {
   const groups = new Map<string, PlannedJob[]>();
-  for (const one of planned) {
-    const { promptVersionId } = await one.job.request();
-    groups.set(promptVersionId, [...(groups.get(promptVersionId) ?? []), one]);
+  for (const plannedJob of planned) {
+    const { promptVersionId } = await plannedJob.job.request();
+    groups.set(promptVersionId, [...(groups.get(promptVersionId) ?? []), plannedJob]);
   }
   return groups;
 }

@@ -81,7 +81,7 @@ async function costsOf(ctx: Context, { client, costs }: Connection, runId: strin
   const { signal } = ctx;
   try {
     const { rows } = await client.runs.list({ limit: 50 }, { signal, retries: 0 });
-    const row: RunRow | undefined = rows.find(one => one.runId === runId);
+    const row: RunRow | undefined = rows.find(run => run.runId === runId);
     const cost = (await costs?.of([runId]))?.get(runId)?.cost ?? undefined;
     return {
       ...(row !== undefined && { credits: row.credits }),

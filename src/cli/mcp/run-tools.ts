@@ -217,7 +217,7 @@ function requiredText(args: Readonly<Record<string, unknown>>, key: string): str
 
 function textsArgument(args: Readonly<Record<string, unknown>>, key: string): string[] {
   const value = args[key] ?? [];
-  if (Array.isArray(value) && value.every(one => typeof one === 'string')) return value;
+  if (Array.isArray(value) && value.every(item => typeof item === 'string')) return value;
   throw usageError(`${key} must be a list of strings`);
 }
 
@@ -225,8 +225,8 @@ function textMapArgument(args: Readonly<Record<string, unknown>>, key: string): 
   const value = args[key] ?? {};
   if (!isJsonObject(value)) throw usageError(`${key} must be an object`);
   return new Map(
-    Object.entries(value).map(([name, one]) => {
-      const text = typeof one === 'number' || typeof one === 'boolean' ? String(one) : inputText(one);
+    Object.entries(value).map(([name, input]) => {
+      const text = typeof input === 'number' || typeof input === 'boolean' ? String(input) : inputText(input);
       if (text === undefined) throw usageError(`the value of ${JSON.stringify(name)} is missing`);
       return [name, text];
     }),

@@ -169,7 +169,7 @@ class AgentSession {
     );
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name, arguments: args = {} } = params;
-      const tool = TOOLS.find(one => one.name === name);
+      const tool = TOOLS.find(candidate => candidate.name === name);
       if (tool === undefined) {
         const message = `unknown tool ${JSON.stringify(name)}`;
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);

@@ -70,7 +70,7 @@ function knownInsteadOf(code: string, command: Command): string[] {
     return command
       .createHelp()
       .visibleCommands(command)
-      .flatMap(one => [one.name(), ...one.aliases()]);
+      .flatMap(subcommand => [subcommand.name(), ...subcommand.aliases()]);
   }
   if (code !== 'commander.unknownOption') return [];
   const options = [...command.options, ...rootOf(command).options].filter(option => !option.hidden);

@@ -8,8 +8,8 @@ export function completePath(
   typed: string,
   place: PathPlace & { readonly proposes: (fileName: string) => boolean },
 ): { readonly text: string; readonly candidates: readonly string[] } {
-  const paths = pathsFrom(typed, place, place.proposes).filter(one => oneLine(one) === one);
-  const names = paths.map(one => `${path.basename(one)}${one.endsWith('/') ? '/' : ''}`);
+  const paths = pathsFrom(typed, place, place.proposes).filter(file => oneLine(file) === file);
+  const names = paths.map(file => `${path.basename(file)}${file.endsWith('/') ? '/' : ''}`);
   return { text: commonStart(paths) || typed, candidates: names.length > 1 ? names : [] };
 }
 

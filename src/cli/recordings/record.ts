@@ -210,7 +210,10 @@ type Mask = <T>(value: T) => T;
 /** Returns a function that masks the request's key, and those of providers, in its answer. */
 function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[]): Mask {
   const key = (headers['authorization'] ?? '').replace(/^Bearer /u, '');
-  const redaction = new Redaction(key, ...providerKeys.filter(one => one.length >= MIN_PROVIDER_KEY_LENGTH));
+  const redaction = new Redaction(
+    key,
+    ...providerKeys.filter(providerKey => providerKey.length >= MIN_PROVIDER_KEY_LENGTH),
+  );
   return value => redaction.value(value);
 }
 

@@ -34,7 +34,7 @@ function optional(check: FieldCheck): FieldCheck {
 
 function oneOf(known: readonly string[]): FieldCheck {
   return (value, name) =>
-    known.some(one => one === value) ? undefined : `${name} is not one of ${known.join(', ')}`;
+    known.some(word => word === value) ? undefined : `${name} is not one of ${known.join(', ')}`;
 }
 
 function list(check: FieldCheck): FieldCheck {

@@ -164,9 +164,9 @@ function connectionsOf(sources: ConnectionSources) {
   const opening = async (open: () => Promise<OpenConnection>): Promise<Connection> => {
     // A command that was abandoned goes on after this, and nobody would close what it opens.
     if (isClosed) throw new Error('the command has ended');
-    const one = open();
-    opened.push(one);
-    return (await one).connection;
+    const connecting = open();
+    opened.push(connecting);
+    return (await connecting).connection;
   };
   let configured: Promise<Connection> | undefined;
   let local: Promise<Connection> | undefined;

@@ -237,7 +237,7 @@ function noSuchLabel(
   label: string,
   labels: readonly PromptLabel[],
 ): CliError {
-  const names = labels.map(one => oneLine(one.label));
+  const names = labels.map(entry => oneLine(entry.label));
   return notFoundError(
     `${slug} has no label or version ${JSON.stringify(label)}${didYouMean(label, names)}`,
     names.length > 0

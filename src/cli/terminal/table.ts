@@ -152,7 +152,7 @@ function slackOf({ column, width }: ShownColumn): number {
 }
 
 function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 function cutInMiddle(text: string, most: number): string {

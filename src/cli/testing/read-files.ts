@@ -74,8 +74,8 @@ async function readSelected(
   const { allowOutside, allowCommands, skipUnsupported, judge, watch } = options;
   const flags = { allowOutside, allowCommands, skipUnsupported, judge, watch };
   const read = await readTestFile(ctx, file, { ...flags, mayTarget, hasModels });
-  return read.map(one => {
-    const repeated = withoutCommands(repeatCases(one, options.repeating), options);
+  return read.map(file => {
+    const repeated = withoutCommands(repeatCases(file, options.repeating), options);
     const models = hasModels ? options.models.map(model => ({ model })) : repeated.models;
     return filtered({ ...repeated, models }, options.filter);
   });
@@ -87,10 +87,10 @@ function withoutCommands(
   { allowCommands, skipUnsupported }: Pick<TestOptions, 'allowCommands' | 'skipUnsupported'>,
 ): TestFile {
   if (allowCommands || !skipUnsupported) return file;
-  const runsProgram = (one: Expectation): boolean =>
-    [...allExpectations([one])].some(({ isProgram }) => isProgram);
+  const runsProgram = (expectation: Expectation): boolean =>
+    [...allExpectations([expectation])].some(({ isProgram }) => isProgram);
   const cases = file.cases.map(testCase => {
-    const expect = testCase.expect.filter(one => !runsProgram(one));
+    const expect = testCase.expect.filter(expectation => !runsProgram(expectation));
     const leftOut = (testCase.leftOut ?? 0) + testCase.expect.length - expect.length;
     return { ...testCase, expect, leftOut };
   });

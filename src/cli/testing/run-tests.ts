@@ -82,7 +82,7 @@ export async function runRound(
   const unchecked = entries.filter(({ entry }) => isUnchecked(entry.testCase));
   const checked = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
   await checkPrices(budget, checked);
-  for (const one of judged) await judge.checkPrice(one);
+  for (const expectation of judged) await judge.checkPrice(expectation);
   if (round !== undefined && (await costsNothing(ctx, entries, prepared.isJudged))) round.onFree();
   const media = new Map<string, MediaContent>();
   const tests = { entries: checked, paths, judge, budget, media };
@@ -168,7 +168,7 @@ async function prepareRound(ctx: Context, options: TestOptions, budget: Budget, 
   const judged = entries.length === 0 ? [] : allJudged;
   if (options.providerBatch) {
     await checkBatches(entries);
-    for (const one of judged) await judge.checkBatch(one);
+    for (const expectation of judged) await judge.checkBatch(expectation);
   }
   return { files: read.files, paths, entries, faults, judge, judged, isJudged, baseline };
 }
@@ -176,7 +176,10 @@ async function prepareRound(ctx: Context, options: TestOptions, budget: Budget, 
 /** Returns the files with the cases that the round chooses. */
 function chosenFiles(files: readonly TestFile[], round: Round | undefined): readonly TestFile[] {
   if (round === undefined) return files;
-  return files.map(file => ({ ...file, cases: file.cases.filter(one => round.isChosen(file, one)) }));
+  return files.map(file => ({
+    ...file,
+    cases: file.cases.filter(testCase => round.isChosen(file, testCase)),
+  }));
 }
 
 /** Sorts results as their cases stand in the files: cases without checks don't run with the others. */
@@ -193,7 +196,7 @@ async function readFilteredBaseline(
 ): Promise<Baseline | undefined> {
   if (baseline === undefined) return undefined;
   const { cases } = await readBaseline(ctx, baseline, repeating);
-  return { cases: cases.filter(one => hasWords(filter, one)) };
+  return { cases: cases.filter(testCase => hasWords(filter, testCase)) };
 }
 
 /** Notes each required rate that the number of runs can't prove, even if all of them pass. */
@@ -219,7 +222,9 @@ async function costsNothing(
   isJudged: boolean,
 ): Promise<boolean> {
   if (ctx.isReplay || isJudged) return ctx.isReplay;
-  const kinds = new Map(entries.map(one => [`${one.request.promptVersionId} ${one.request.model}`, one]));
+  const kinds = new Map(
+    entries.map(entry => [`${entry.request.promptVersionId} ${entry.request.model}`, entry]),
+  );
   for (const { connection, request } of kinds.values()) {
     const estimate = await estimateCost(connection, buildRunBody(request)).catch(() => undefined);
     if (estimate?.cost !== 0) return false;

@@ -120,7 +120,7 @@ async function endMarked(mark: string): Promise<void> {
     if (scans > 0) await delay(BETWEEN_SCANS_MS);
     const left = await processesWith(mark);
     quiet = left.length === 0 ? quiet + 1 : 0;
-    for (const one of left) kill(one);
+    for (const pid of left) kill(pid);
   }
 }
 

@@ -42,7 +42,9 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions) 
   );
   const known = knownProviders(env);
   const isPrefix = (name: string): boolean =>
-    [...known, ...described.providers].some(one => one.name === name || one.name === providerName(name));
+    [...known, ...described.providers].some(
+      provider => provider.name === name || provider.name === providerName(name),
+    );
   const { text: extended, added } = addToModelsFile(text, described, answered, isPrefix);
   if (extended !== undefined && extended !== text) {
     await prepareDataDirectory(dataDir);
@@ -84,7 +86,9 @@ async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<Readonl
  */
 function endpointsOf(described: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>
-    !described.some(one => one.name === nameInFile(provider) || sameEndpoint(one.baseUrl, provider.baseUrl));
+    !described.some(
+      known => known.name === nameInFile(provider) || sameEndpoint(known.baseUrl, provider.baseUrl),
+    );
   const own = knownProviders(env).filter(
     ({ name, keyVariables, isMoved }) => keyVariables.length === 0 && (isMoved || name === 'ollama'),
   );

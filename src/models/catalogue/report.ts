@@ -98,7 +98,7 @@ async function reportProvider(
 export async function listProviders({ dataDir, env }: ModelSources) {
   const { described } = await readModelsFile({ dataDir, env });
   const { providers, faults } = described;
-  const isKnownOnly = ({ name }: Provider): boolean => !providers.some(one => one.name === name);
+  const isKnownOnly = ({ name }: Provider): boolean => !providers.some(provider => provider.name === name);
   const listed = [...providers, ...knownProviders(env).filter(isKnownOnly)].map(provider => ({
     name: provider.name,
     baseUrl: provider.baseUrl,

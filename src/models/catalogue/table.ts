@@ -232,10 +232,10 @@ class WatchedModels {
     const { provider } = entry;
     if (!provider || provider.headers) return entry;
     const known = this.#knownProviders.find(
-      one =>
-        one.isMoved &&
-        sameEndpoint(one.baseUrl, provider.baseUrl) &&
-        provider.keyVariables.every(variable => one.keyVariables.includes(variable)),
+      candidate =>
+        candidate.isMoved &&
+        sameEndpoint(candidate.baseUrl, provider.baseUrl) &&
+        provider.keyVariables.every(variable => candidate.keyVariables.includes(variable)),
     );
     const isDescribed = this.#described.providers.some(({ name }) => name === known?.name);
     return known && !isDescribed ? { ...entry, provider: known } : entry;
@@ -248,7 +248,8 @@ class WatchedModels {
     if (slash < 1 || id === '') return undefined;
     const providers = this.#providers();
     const provider =
-      providers.find(one => one.name === prefix) ?? providers.find(one => one.name === providerName(prefix));
+      providers.find(candidate => candidate.name === prefix) ??
+      providers.find(candidate => candidate.name === providerName(prefix));
     if (!provider) return undefined;
     const described = this.#described.models
       .map(entry => this.#atKnownProvider(entry))
@@ -260,7 +261,7 @@ class WatchedModels {
   #byOnlyKey(name: string): ModelEntry | undefined {
     const { env } = this.#options;
     const configured = this.#providers().filter(({ name }) =>
-      this.#configured.some(one => one.name === name),
+      this.#configured.some(provider => provider.name === name),
     );
     const withKey = configured.filter(provider => keyVariable(provider, env) !== undefined);
     const [provider, ...others] = withKey.length > 0 ? withKey : configured;

@@ -117,7 +117,11 @@ function filledWords({ argv }: DeclaredProgram, values: RunValues): Pick<Program
       if (names.some(name => name !== 'here' && name !== 'model' && name !== 'images')) {
         filled.add(words.length);
       }
-      words.push(filledText(word, one => (one.name === 'images' ? picture : values.inText(one))));
+      words.push(
+        filledText(word, placeholder =>
+          placeholder.name === 'images' ? picture : values.inText(placeholder),
+        ),
+      );
     }
   }
   const [program = '', ...args] = words;

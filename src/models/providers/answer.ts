@@ -165,7 +165,8 @@ export class ModelAnswer {
   }
 
   #fault(): ProviderFault | undefined {
-    const reason = [...this.#reasons].find(one => (this.#meaning(one) ?? 'whole') !== 'whole') ?? '';
+    const reason =
+      [...this.#reasons].find(candidate => (this.#meaning(candidate) ?? 'whole') !== 'whole') ?? '';
     const meaning = this.#meaning(reason);
     if (this.failure) return this.failure;
     if (meaning === 'error') {

@@ -67,7 +67,7 @@ const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
 /** Returns the effort as an option that all clients share; empty for a word that they don't know. */
 export function sharedEffort(effort: string | undefined): Pick<LanguageModelV4CallOptions, 'reasoning'> {
-  const reasoning = EFFORTS.find(one => one === effort);
+  const reasoning = EFFORTS.find(known => known === effort);
   return reasoning === undefined ? {} : { reasoning };
 }
 

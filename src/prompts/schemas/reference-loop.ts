@@ -114,7 +114,7 @@ function partsUnder({ schema, pointer, base }: SchemaPart, keyword: string): Sch
   const isOne = typeof value !== 'object' || value === null || !(isJsonList(value) || MAPS.has(keyword));
   if (isOne) return schemaParts(value, at, base);
   const several: [string, JsonValue][] = Object.entries(value);
-  return several.flatMap(([name, one]) => schemaParts(one, at + pointerStep(name), base));
+  return several.flatMap(([name, schema]) => schemaParts(schema, at + pointerStep(name), base));
 }
 
 /** Returns a value as a schema; an empty list if it is not an object. */

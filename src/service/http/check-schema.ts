@@ -22,7 +22,7 @@ export function valueFault(schema: Schema, value: unknown, field = ''): string |
 }
 
 function hasType(value: unknown, type: string | readonly string[]): boolean {
-  if (typeof type !== 'string') return type.some(one => hasType(value, one));
+  if (typeof type !== 'string') return type.some(alternative => hasType(value, alternative));
   if (type === 'object') return isJsonObject(value);
   if (type === 'array') return Array.isArray(value);
   if (type === 'null') return value === null;

@@ -44,7 +44,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
     if (!first) return [];
     // A CTE is evaluated once; a subselect may be evaluated for each row, with different results.
     const runs = await db
-      .with('picked', () => others.reduce((all, one) => all.unionAll(one), first))
+      .with('picked', () => others.reduce((all, next) => all.unionAll(next), first))
       .updateTable('runs')
       .set({ status: 'running', worker: claim.worker })
       .where('id', 'in', ({ selectFrom }) => selectFrom('picked').select('picked.id'))

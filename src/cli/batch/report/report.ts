@@ -90,10 +90,10 @@ async function terminalReport(ctx: Context, summary: BatchSummary): Promise<stri
   const parts = [[...state, counts, ...spendingText(summary).map(visible), ''].join('\n')];
   if (failures.length > 0) {
     const columns = [{ title: 'Failed' }, { title: 'Reason' }, { title: 'Rows' }];
-    const cells = failures.map(one => [
-      String(one.rows),
-      visible(one.reason),
-      one.ids.slice(0, 5).join(', '),
+    const cells = failures.map(failure => [
+      String(failure.rows),
+      visible(failure.reason),
+      failure.ids.slice(0, 5).join(', '),
     ]);
     parts.push(await terminalTable(ctx.io, columns, cells));
   }

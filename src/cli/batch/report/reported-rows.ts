@@ -125,7 +125,7 @@ export function summarizeRows(
 
 function groupFailures(rows: readonly ResultsLine[]): { reason: string; rows: number; ids: string[] }[] {
   const ids = new Map<string, string[]>();
-  for (const row of rows.filter(one => !hasSucceeded(one))) {
+  for (const row of rows.filter(row => !hasSucceeded(row))) {
     const reason = failureReason(row);
     ids.set(reason, [...(ids.get(reason) ?? []), row.id]);
   }

@@ -108,7 +108,7 @@ export function parseResultsLine(text: string): ResultsLine | undefined {
   const { row, id, runId, runStatus, tokens, credits, cost, seconds, error, inputs } = value;
   const isLine = Number.isSafeInteger(row) && typeof id === 'string' && typeof runStatus === 'string';
   if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) return undefined;
-  const earlier = listOf(value['earlierRunIds']).filter(one => typeof one === 'string');
+  const earlier = listOf(value['earlierRunIds']).filter(runId => typeof runId === 'string');
   return {
     row: row as number,
     id,

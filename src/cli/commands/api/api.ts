@@ -46,7 +46,7 @@ function printBody(ctx: Context, text: string): Promise<boolean> {
 
 function responseHead({ httpStatus, headers }: RawAnswer): string {
   const lines = Object.entries(headers).flatMap(([name, value]) =>
-    [value ?? []].flat().map(one => `${name}: ${one}`),
+    [value ?? []].flat().map(line => `${name}: ${line}`),
   );
   return [`HTTP/1.1 ${httpStatus}`, ...lines, '', ''].join('\n');
 }

@@ -102,7 +102,7 @@ async function prepareComparison(ctx: Context, targets: readonly string[], flags
     for (const { connection, promptVersionId } of variants) {
       await batchProviderOf(connection, promptVersionId);
     }
-    for (const one of judged) await judge.checkBatch(one);
+    for (const expectation of judged) await judge.checkBatch(expectation);
   }
   const names = [ctx.cwd, from ?? JSON.stringify([flags.input, flags.image]), ...targets, ...flags.model];
   return { variants, rows, expected, judged, judge, budget, caps, concurrency, providerBatch, names };
@@ -137,7 +137,7 @@ async function checkComparisonPrices({
     const request = rows[0]?.requests[index];
     if (request !== undefined) await budget.checkPrice(connection, buildRunBody(request));
   }
-  for (const one of judged) await judge.checkPrice(one);
+  for (const expectation of judged) await judge.checkPrice(expectation);
 }
 
 /** Runs every row through every variant, then judges the answers. `judgements` is undefined without `--expect`. */
@@ -183,7 +183,7 @@ async function presentComparison(
     plain: () =>
       plainRows([
         ...compared.map(row => rowCells(row, budget, judgements)),
-        ...texts.map(one => ['verdict', ...one]),
+        ...texts.map(cells => ['verdict', ...cells]),
       ]),
     paged: true,
   };
@@ -324,7 +324,7 @@ function refusePostponed(rows: readonly ComparedRow[]): void {
 
 /** Returns the exit code. If a row could not run, it is the code of that fault, even with `--fail-on`. */
 function comparisonExitCode(rows: readonly ComparedRow[], failOn: CompareFlags['failOn']): ExitCode {
-  const fault = rows.flatMap(({ results }) => results).find(one => one.fault !== undefined)?.fault;
+  const fault = rows.flatMap(({ results }) => results).find(result => result.fault !== undefined)?.fault;
   if (fault !== undefined) {
     return fault.exitCode;
   }

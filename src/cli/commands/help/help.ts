@@ -49,7 +49,7 @@ async function readTopic(
 ): Promise<string | undefined> {
   const files = new Map(Object.entries({ ...TOPICS, ...GUIDES }));
   // Links in the guides lead to `tests-and-recordings`, whose short name is `tests`.
-  const file = files.get(name) ?? [...files.values()].find(one => one === `${name}.md`);
+  const file = files.get(name) ?? [...files.values()].find(fileName => fileName === `${name}.md`);
   if (file === undefined) return undefined;
   const text = installedText(`docs/${file}`);
   return file.endsWith('.md') ? forTerminal(text, command, terminal) : linesFor(text, terminal.stream);
@@ -115,7 +115,7 @@ export async function help(
 }
 
 function unknownTopic({ parent }: Command, name: string): Error {
-  const commands = parent?.commands.flatMap(one => [one.name(), ...one.aliases()]) ?? [];
+  const commands = parent?.commands.flatMap(command => [command.name(), ...command.aliases()]) ?? [];
   const names = [...commands, 'flags', ...Object.keys(TOPICS), ...Object.keys(GUIDES)];
   return usageError(
     `unknown command '${name}'${didYouMean(name, names)}`,

@@ -28,7 +28,7 @@ export async function modelsDiscover(ctx: Context): Promise<void> {
   noteUnpriced(ctx, endpoints);
   const faults = endpoints.filter(({ fault }) => fault !== undefined);
   if (faults.length < endpoints.length) {
-    if (!ctx.io.stdout.isTerminal) for (const one of faults) ctx.io.note(`note: ${endpointLine(one)}`);
+    if (!ctx.io.stdout.isTerminal) for (const fault of faults) ctx.io.note(`note: ${endpointLine(fault)}`);
     return;
   }
   const [first] = faults;

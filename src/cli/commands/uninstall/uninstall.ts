@@ -111,7 +111,7 @@ function removalPlan(ctx: Context): RemovalPlan {
       own: CACHE_FOLDER,
       holds: 'unpacked parts of the program',
     })),
-  ].map(one => ({ ...one, content: listOwnFolder(one.folder, one.own) }));
+  ].map(place => ({ ...place, content: listOwnFolder(place.folder, place.own) }));
   return {
     items: [
       ...keychainItems(ctx),

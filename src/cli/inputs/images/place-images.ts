@@ -97,7 +97,7 @@ export function placeImages<Image>(
 }
 
 function noSuchImage(name: string, names: readonly (string | undefined)[]): Error {
-  const known = names.filter(one => one !== undefined);
+  const known = names.filter(text => text !== undefined);
   return usageError(
     `no image of the prompt is called ${JSON.stringify(name)}`,
     ...(known.length === 0 ? [] : [`The prompt's images: ${known.join(', ')}`]),

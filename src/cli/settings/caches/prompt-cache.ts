@@ -57,7 +57,7 @@ export class PromptCache {
     const service = this.#service;
     if (this.slugs().get(promptId) === slug) return;
     const { versions, slugs } = this.#read();
-    const others = slugs.filter(one => one.service !== service || one.promptId !== promptId);
+    const others = slugs.filter(row => row.service !== service || row.promptId !== promptId);
     this.#write(versions, [{ service, promptId, slug }, ...others]);
   }
 

@@ -88,7 +88,7 @@ function isStart(line: JournalLine): line is JournalLine & JournalEntry {
 function readOutcome({ outcome, recovered, clockOffsetMs, ...line }: JournalLine): Partial<JournalEntry> {
   const texts = ['runId', 'runStatus', 'noted'].filter(key => typeof line[key] === 'string');
   return {
-    ...(CREATION_OUTCOMES.some(one => one === outcome) && { outcome: outcome as CreationOutcome }),
+    ...(CREATION_OUTCOMES.some(known => known === outcome) && { outcome: outcome as CreationOutcome }),
     ...Object.fromEntries(texts.map(key => [key, line[key]])),
     ...(recovered === true && { recovered }),
     ...(typeof clockOffsetMs === 'number' && { clockOffsetMs }),

@@ -65,7 +65,7 @@ function checkRepository(top: string, env: Env): void {
   if (!entryExists(path.join(directory, 'HEAD')) || !entryExists(path.join(common, 'objects'))) {
     throw danglingError(git);
   }
-  const foreign = [top, git, directory, common].find(one => !isOwn(one, env));
+  const foreign = [top, git, directory, common].find(place => !isOwn(place, env));
   if (foreign === undefined || isSafeDirectory(top, env)) return;
   throw usageError(
     `${foreign} belongs to another user`,

@@ -87,7 +87,7 @@ function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
   const keyOf = ({ file, name, model }: CaseName): string =>
     JSON.stringify([file.replaceAll('\\', '/'), name, isOneModel ? null : model]);
   const open = new Map<string, BaselineCase[]>();
-  for (const one of cases) open.set(keyOf(one), [...(open.get(keyOf(one)) ?? []), one]);
+  for (const testCase of cases) open.set(keyOf(testCase), [...(open.get(keyOf(testCase)) ?? []), testCase]);
   const pairs: { entry: TestEntry; before: BaselineCase }[] = [];
   const added: TestEntry[] = [];
   for (const entry of entries) {
@@ -96,7 +96,7 @@ function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
     else added.push(entry);
   }
   const left = new Set([...open.values()].flat());
-  return { pairs, added, gone: cases.filter(one => left.has(one)) };
+  return { pairs, added, gone: cases.filter(testCase => left.has(testCase)) };
 }
 
 const LISTED = ['worse', 'better', 'same', 'new', 'gone'] as const;

@@ -35,7 +35,9 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
       text: new Map(Object.entries(inputs)),
       images: [],
       options: new Map(),
-      expect: expect.map(one => expectationOf(one.kind, foreignExpectation(one, tests), one)),
+      expect: expect.map(expectation =>
+        expectationOf(expectation.kind, foreignExpectation(expectation, tests), expectation),
+      ),
       repeat: 1,
       pass: ALL,
       data: new Map(Object.entries(data)),
@@ -46,13 +48,14 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
 }
 
 function foreignExpectation(
-  one: ForeignTests['cases'][number]['expect'][number],
+  expectation: ForeignTests['cases'][number]['expect'][number],
   { model }: ForeignTests,
 ): ReturnType<typeof KINDS.equals.of> {
-  if (one.kind === 'llm') return KINDS.llm.of(one);
-  if (one.kind === 'rubric') return KINDS.rubric.of({ ...(model !== undefined && { model }), ...one });
-  if (one.kind === 'equals') return KINDS.equals.of({ text: one.text });
-  return KINDS[one.kind].of(one.text);
+  if (expectation.kind === 'llm') return KINDS.llm.of(expectation);
+  if (expectation.kind === 'rubric')
+    return KINDS.rubric.of({ ...(model !== undefined && { model }), ...expectation });
+  if (expectation.kind === 'equals') return KINDS.equals.of({ text: expectation.text });
+  return KINDS[expectation.kind].of(expectation.text);
 }
 
 /** Returns true if a file has rows and checks for them, or can't be read; its fault is reported later. */

@@ -140,7 +140,7 @@ async function readConvertedTests(
 
 /** Reports unsupported parts. @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them */
 function reportUnsupported(ctx: Context, all: readonly Converted[], skips: boolean): void {
-  const notes = all.flatMap(one => one.notes).filter(({ isHarmless }) => isHarmless !== true);
+  const notes = all.flatMap(converted => converted.notes).filter(({ isHarmless }) => isHarmless !== true);
   const places = [...new Set(notes.map(textOfNote))];
   const [first, ...others] = places;
   if (first === undefined) return;

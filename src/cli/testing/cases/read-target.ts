@@ -29,7 +29,9 @@ export function readTarget(
     throw faultIn(place, `the target ${target} is on another computer, or a device`);
   }
   if (!isTargetPath(target)) return target;
-  const prompt = targets.map(one => path.resolve(path.dirname(file), one)).find(one => existsSync(one));
+  const prompt = targets
+    .map(target => path.resolve(path.dirname(file), target))
+    .find(place => existsSync(place));
   if (prompt === undefined) throw missingPromptFile(place, target);
   if (!statSync(prompt).isFile()) throw faultIn(place, `the prompt file ${prompt} is not a regular file`);
   if (!ctx.mayTarget(file, prompt)) {

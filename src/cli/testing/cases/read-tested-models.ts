@@ -43,8 +43,8 @@ async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<T
 
 /** Numbers models that have the same name but different configs. */
 function numbered(models: readonly TestedModel[]): TestedModel[] {
-  return models.map((one, index) => {
-    const before = models.slice(0, index).filter(({ model }) => model === one.model).length;
-    return before === 0 ? one : { ...one, number: before + 1 };
+  return models.map((entry, index) => {
+    const before = models.slice(0, index).filter(({ model }) => model === entry.model).length;
+    return before === 0 ? entry : { ...entry, number: before + 1 };
   });
 }

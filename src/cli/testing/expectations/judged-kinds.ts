@@ -72,7 +72,7 @@ export const JUDGED_KINDS = {
       const fill = (template: string): string => fillPlaceholders(template, values, text);
       const system = systemPrompt === undefined ? undefined : fill(systemPrompt);
       const reply = await ask({ prompt: fill(prompt), system, model });
-      const choice = choices.find(one => reply.toLowerCase().includes(one.choice.toLowerCase()));
+      const choice = choices.find(candidate => reply.toLowerCase().includes(candidate.choice.toLowerCase()));
       if (choice !== undefined && choice.score > 0) return undefined;
       const verdict =
         choice === undefined

@@ -52,14 +52,14 @@ export const KINDS = {
     text: options =>
       `of ${options
         .flat()
-        .map(one => one.text)
+        .map(alternative => alternative.text)
         .join(', ')}`,
     held: options => ({ parts: options.flat() }),
     // An option that takes too long counts as not met, because another may be met.
     unmet: async (options, answer) => {
       const messages: string[] = [];
       for (const option of options) {
-        const mismatches = await mapInOrder(option, one => checkExpectation(one, answer));
+        const mismatches = await mapInOrder(option, alternative => checkExpectation(alternative, answer));
         const unmet = mismatches.flatMap(mismatch => mismatch?.message ?? []);
         if (unmet.length === 0) return undefined;
         messages.push(...unmet);

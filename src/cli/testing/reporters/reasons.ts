@@ -72,12 +72,14 @@ function faultOnce(results: readonly EntryResult[]): EntryResult[] {
   let isReported = false;
   return results.map(result => ({
     ...result,
-    repetitions: result.repetitions.map(one => {
-      const { fault, isLeft } = one;
-      if (!isLeft || fault === undefined) return one;
+    repetitions: result.repetitions.map(repetition => {
+      const { fault, isLeft } = repetition;
+      if (!isLeft || fault === undefined) return repetition;
       const { status, data, exitCode } = fault;
       const message = 'not run because of the fault above';
-      const shown = isReported ? { ...one, fault: { status, data, exitCode, message, hints: [] } } : one;
+      const shown = isReported
+        ? { ...repetition, fault: { status, data, exitCode, message, hints: [] } }
+        : repetition;
       isReported = true;
       return shown;
     }),

@@ -86,7 +86,8 @@ function caseGridRow(
 ): GridRow {
   const states = results.map(({ status }) => STATES[status]);
   const state: GridState =
-    (['not run', 'failed', 'undecided', 'unchecked'] as const).find(one => states.includes(one)) ?? 'passed';
+    (['not run', 'failed', 'undecided', 'unchecked'] as const).find(state => states.includes(state)) ??
+    'passed';
   return {
     name: testCase.name,
     place: `${results[0]?.entry.file.name}:${testCase.line}`,

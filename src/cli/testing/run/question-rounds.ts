@@ -73,7 +73,7 @@ export class QuestionRounds {
         }
       }),
     );
-    const failed = done.find(one => one.status === 'rejected');
+    const failed = done.find(result => result.status === 'rejected');
     if (failed) throw asError(failed.reason);
   }
 
@@ -108,10 +108,10 @@ export class QuestionRounds {
 
   async #ask(round: readonly WaitingQuestion[]): Promise<void> {
     const open = new Set(round);
-    const questions = round.map(one => ({
-      ...one.question,
+    const questions = round.map(waiting => ({
+      ...waiting.question,
       settle: (result: RequestResult) => {
-        if (open.delete(one)) one.question.settle(result);
+        if (open.delete(waiting)) waiting.question.settle(result);
       },
     }));
     try {

@@ -33,7 +33,7 @@ export async function takeSnapshot(
     ...(await findPresentTests(ctx, options)).files,
     ...files.flatMap(({ file, cases }) => [file, ...cases.flatMap(({ reads = [] }) => reads)]),
     ...prompts,
-    ...[...partials.values()].flatMap(one => [...one]),
+    ...[...partials.values()].flatMap(files => [...files]),
   ]);
   const prints = [...all].map(async file => [file, await fingerprint(file)] as const);
   return { files: new Map(await Promise.all(prints)), partials };

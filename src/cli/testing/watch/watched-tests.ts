@@ -89,7 +89,7 @@ export class WatchedTests {
     const read = await this.#readFiles();
     this.#files = withFormer(read, this.#files);
     const hasFault = [...changed].some(
-      file => isYaml(file) && existsSync(file) && !read.some(one => one.file === file),
+      file => isYaml(file) && existsSync(file) && !read.some(testFile => testFile.file === file),
     );
     const count = this.#casesConcernedBy(changed);
     noteChange(this.#ctx, changed, count, hasFault);
@@ -112,7 +112,7 @@ export class WatchedTests {
 
   #casesConcernedBy(changed: ReadonlySet<string>): number {
     const isConcerned = dependsOn(changed, this.#snapshot, this.#ran);
-    const counts = this.#files.map(file => file.cases.filter(one => isConcerned(file, one)).length);
+    const counts = this.#files.map(file => file.cases.filter(testCase => isConcerned(file, testCase)).length);
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
@@ -129,7 +129,8 @@ export class WatchedTests {
 
 /** Returns the test files; for those that can't be read now, their former state, so that their prompts stay watched. */
 function withFormer(read: readonly TestFile[], former: readonly TestFile[]): TestFile[] {
-  const isLost = ({ file }: TestFile): boolean => !read.some(one => one.file === file) && existsSync(file);
+  const isLost = ({ file }: TestFile): boolean =>
+    !read.some(testFile => testFile.file === file) && existsSync(file);
   return [...read, ...former.filter(isLost)];
 }
 

@@ -40,7 +40,7 @@ export function convertEvaluation(
     const entries = root.valuesByKey(OPENAI_EVALS);
     const items = source ? readEvaluationRows(source) : [];
     const listed = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
-    const criteria = listed.flatMap(one => readCriterion(one, findings) ?? []);
+    const criteria = listed.flatMap(criterion => readCriterion(criterion, findings) ?? []);
     if (items.length * Math.max(1, criteria.length) > BOUNDS.checks) {
       throw faultAt(root, `its rows and criteria make more than ${groupedDigits(BOUNDS.checks)} checks`);
     }
@@ -144,8 +144,8 @@ function rowFields(whole: JsonValue, items: readonly EvaluationRow[]): string[] 
 
 /** Returns a prompt that asks for the fields of a row. A reference answer must not be shown to the model. */
 function promptForFields(fields: readonly string[], criteria: readonly YamlValue[], at: YamlValue): Piece[] {
-  const references = criteria.flatMap(one => {
-    const reference = ownValue(one.json(), 'reference');
+  const references = criteria.flatMap(criterion => {
+    const reference = ownValue(criterion.json(), 'reference');
     return typeof reference === 'string' ? splitAtReferences(reference) : [];
   });
   const hidden = new Set(references.flatMap(part => (isReference(part, 'item') ? (part.path[0] ?? []) : [])));
@@ -192,6 +192,6 @@ function caseOfRow(
     name: caseName(number, Object.values(inputs)[0] ?? ''),
     inputs,
     vars: Object.fromEntries(seen.map(([name, path]) => [name, rowText(item, path)])),
-    expect: criteria.map(({ expect }) => expect(item)).filter(one => one !== undefined),
+    expect: criteria.map(({ expect }) => expect(item)).filter(expectation => expectation !== undefined),
   };
 }

@@ -69,8 +69,8 @@ function cellsIn(text: string): string[] {
     cells.push(cell);
     cell = '';
   }
-  return [...cells, cell].map(one => {
-    const bare = one.trim();
+  return [...cells, cell].map(text => {
+    const bare = text.trim();
     const isQuoted = bare.length > 1 && bare.startsWith('"') && bare.endsWith('"');
     return isQuoted ? bare.slice(1, -1).replaceAll('""', '"') : bare;
   });

@@ -206,7 +206,7 @@ export function expectationsOf(
     ...(transform !== undefined && { transform }),
     ...(judge !== undefined && { judge }),
   };
-  return (type === positive ? all : negated(all)).map(one => ({ ...one, ...shared }));
+  return (type === positive ? all : negated(all)).map(expectation => ({ ...expectation, ...shared }));
 }
 
 const JSON_TYPE = /^(?:is|contains)-json$/u;
@@ -257,7 +257,9 @@ function convertAssertion(
 
 /** Returns expectations that are met unless all of the given ones are. */
 function negated(all: readonly JsonObject[]): JsonObject[] {
-  const opposites = all.map(one => (isJsonObject(one['not']) ? one['not'] : { not: one }));
+  const opposites = all.map(expectation =>
+    isJsonObject(expectation['not']) ? expectation['not'] : { not: expectation },
+  );
   return opposites.length === 1 ? opposites : [{ any: opposites }];
 }
 

@@ -99,7 +99,7 @@ export function claudeAgentCall(
   };
   const options: Record<string, JsonValue | undefined> = {
     strictMcpConfig: true,
-    ...Object.fromEntries(set.filter(([, one]) => one !== undefined)),
+    ...Object.fromEntries(set.filter(([, setting]) => setting !== undefined)),
     systemPrompt: value('custom_system_prompt') || preset,
     allowedTools: allowedTools(value),
     disallowedTools: value('disallowed_tools'),

@@ -230,10 +230,10 @@ export function valuesByKey(node: YamlValue, name: string, depth = 0): Map<strin
   const merged = values.get('<<');
   if (!merged || depth > MAX_MERGES) return values;
   values.delete('<<');
-  const others = (merged.isList ? merged.items(name) : [merged]).map(one =>
-    valuesByKey(one, name, depth + 1),
+  const others = (merged.isList ? merged.items(name) : [merged]).map(map =>
+    valuesByKey(map, name, depth + 1),
   );
-  return new Map([...others.toReversed().flatMap(one => [...one]), ...values]);
+  return new Map([...others.toReversed().flatMap(map => [...map]), ...values]);
 }
 
 /** Maximum depth of merged maps. */

@@ -126,7 +126,8 @@ function uniqueName(
     .slice(0, 40);
   const name = slug === '' ? kind : `${slug}-${kind}`;
   const entry = JSON.stringify(fields);
-  const isFree = (one: string): boolean => !taken.includes(one) && (declared.get(one) ?? entry) === entry;
+  const isFree = (candidate: string): boolean =>
+    !taken.includes(candidate) && (declared.get(candidate) ?? entry) === entry;
   let free = name;
   for (let number = 2; !isFree(free); number += 1) free = `${name}-${number}`;
   declared.set(free, entry);
