@@ -3,8 +3,8 @@ import path from 'node:path';
 import { groupedDigits } from '../wire/numbers.ts';
 import { isLink } from './write-below.ts';
 
-/** The reason not to open a named file. `many` and `much` mean that it exceeds the maximum count or total size. */
-export type NamedFileFault = 'outside' | 'irregular' | 'large' | 'many' | 'much';
+/** The reason not to open a named file. `file count` and `total size` mean that the files exceed a maximum together. */
+export type NamedFileFault = 'outside' | 'irregular' | 'large' | 'file count' | 'total size';
 
 /** Maximum number and total size of the files that one file names. */
 const MAX_NAMED_FILES = 1000;
@@ -15,11 +15,11 @@ export class NamedFiles {
   readonly #seen = new Set<string>();
   #bytes = 0;
 
-  /** Counts a file once; returns `many` or `much` if it exceeds a maximum. */
-  add(real: string, bytes: number): 'many' | 'much' | undefined {
+  /** Counts a file once; returns the maximum that it exceeds. */
+  add(real: string, bytes: number): 'file count' | 'total size' | undefined {
     if (this.#seen.has(real)) return undefined;
-    if (this.#seen.size >= MAX_NAMED_FILES) return 'many';
-    if (this.#bytes + bytes > MAX_NAMED_BYTES) return 'much';
+    if (this.#seen.size >= MAX_NAMED_FILES) return 'file count';
+    if (this.#bytes + bytes > MAX_NAMED_BYTES) return 'total size';
     this.#seen.add(real);
     this.#bytes += bytes;
     return undefined;
@@ -27,9 +27,9 @@ export class NamedFiles {
 }
 
 /** Returns why a file is one too many. @param namer the file that names it, such as `a configuration` */
-export function excessText(fault: 'many' | 'much', namer: string): string {
+export function excessText(fault: 'file count' | 'total size', namer: string): string {
   const limit =
-    fault === 'many'
+    fault === 'file count'
       ? `${namer} may name ${groupedDigits(MAX_NAMED_FILES)} different ones`
       : `those that ${namer} names may have ${MAX_NAMED_BYTES / 1024 / 1024} MiB in all`;
   return `is one file too many: ${limit}`;

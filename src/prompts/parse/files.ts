@@ -114,6 +114,6 @@ const UNREAD = {
   outside: 'the file leads out of its folder: --allow-outside allows it',
   irregular: 'this is not a file',
   large: `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`,
-  many: 'this is one file too many',
-  much: 'the files are too large together',
+  'file count': 'this is one file too many',
+  'total size': 'the files are too large together',
 };

@@ -277,6 +277,6 @@ const FAULTS = {
   outside: () => 'lies outside the folder: --allow-outside takes it all the same',
   irregular: () => 'is not a file',
   large: () => `is larger than ${MAX_BYTES / 1024 / 1024} MiB`,
-  many: () => excessText('many', 'a configuration'),
-  much: () => excessText('much', 'a configuration'),
+  'file count': () => excessText('file count', 'a configuration'),
+  'total size': () => excessText('total size', 'a configuration'),
 };
