@@ -68,29 +68,35 @@ interface AmountsAtCap {
   readonly hasOpen?: boolean;
 }
 
+const UNITS = {
+  cost: { flag: '--max-cost', withUnit: formatDollars, withoutUnit: formatDollars },
+  credits: { flag: '--max-credits', withUnit: creditsText, withoutUnit: inCredits },
+};
+
 /** Returns the error for a creation that a cap refuses, with the cap that would allow it. */
 export function capReached(
   unit: keyof Caps,
   cap: number,
   { spent, estimate, hasOpen = false }: AmountsAtCap,
 ): CliError {
-  const flag = unit === 'cost' ? '--max-cost' : '--max-credits';
-  const inWords = unit === 'cost' ? formatDollars : creditsText;
-  const next = estimate === undefined ? 'of unknown cost' : `estimated at ${inWords(estimate)}`;
-  const what =
+  const { flag, withUnit, withoutUnit } = UNITS[unit];
+  const isKnown = spent !== undefined && estimate !== undefined;
+  const next = estimate === undefined ? 'of unknown cost' : `estimated at ${withUnit(estimate)}`;
+  const used = hasOpen ? 'spent or reserved' : 'spent';
+  const reason =
     spent === undefined
       ? 'the cost of an earlier run could not be read'
-      : `${unit === 'cost' ? formatDollars(spent) : inCredits(spent)} of ${inWords(cap)} spent${hasOpen ? ' or reserved' : ''}, and the next run is ${next}`;
-  const enough =
-    spent === undefined || estimate === undefined ? '<more>' : plainNumber(unit, spent + estimate);
-  return new CliError(`stopped at ${flag}: ${what}`, {
+      : `${withoutUnit(spent)} of ${withUnit(cap)} ${used}, and the next run is ${next}`;
+  return new CliError(`stopped at ${flag}: ${reason}`, {
     status: 'CAP_REACHED',
     exitCode: EXIT.capReached,
-    hints: [`To continue, raise the cap: ${flag} ${enough}`],
+    hints: [
+      `To continue, raise the cap: ${flag} ${isKnown ? plainNumber(unit, spent + estimate) : '<more>'}`,
+    ],
     data: {
       flag,
-      spent: spent === undefined ? null : inWords(spent),
-      estimate: estimate === undefined ? null : inWords(estimate),
+      spent: spent === undefined ? null : withUnit(spent),
+      estimate: estimate === undefined ? null : withUnit(estimate),
     },
   });
 }

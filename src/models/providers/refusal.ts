@@ -47,9 +47,14 @@ function faultOfStatus(
   return status === 429 || status === 529 ? 'busy' : undefined;
 }
 
+/** Returns the error in a body, which Google sends as a list. */
+function errorIn(body: unknown): unknown {
+  return Array.isArray(body) ? body[0] : body;
+}
+
 /** Returns the codes, types and reasons of an error in any provider's format. */
 function codesIn(body: unknown): string[] {
-  const error: unknown = Array.isArray(body) ? body[0] : body;
+  const error = errorIn(body);
   const inner = valueAt(error, 'error');
   const holders = [error, inner, ...listAt(inner, 'details'), ...listAt(error, 'details')];
   return holders.flatMap(holder =>
@@ -84,7 +89,7 @@ function isOverloaded(codes: readonly string[], reason: string): boolean {
 }
 
 function paramIn(body: unknown): string | undefined {
-  const error: unknown = Array.isArray(body) ? body[0] : body;
+  const error = errorIn(body);
   return textAt(error, 'error', 'param') ?? textAt(error, 'param');
 }
 
@@ -157,8 +162,7 @@ function headerWait(headers: RefusedResponse['headers']): number | undefined {
 
 /** Returns the wait in Google's own format, such as `retryDelay: 13.5s`, in milliseconds. */
 function bodyWait(body: unknown): number | undefined {
-  const error: unknown = Array.isArray(body) ? body[0] : body;
-  const info = listAt(error, 'error', 'details').find(detail =>
+  const info = listAt(errorIn(body), 'error', 'details').find(detail =>
     textAt(detail, '@type')?.endsWith('google.rpc.RetryInfo'),
   );
   const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(textAt(info, 'retryDelay') ?? '') ?? [];

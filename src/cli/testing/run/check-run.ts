@@ -56,14 +56,14 @@ export async function checkRun(
   }
   const mismatches: UnmetExpectation[] = [];
   try {
-    const whole = await checkedAnswer(ctx, prepared, { ...shown, response }, tools);
-    let answer = whole;
+    let answer = await checkedAnswer(ctx, prepared, { ...shown, response }, tools);
     for (const script of [prepared.entry.tested?.transform, testCase.transform]) {
       if (script === undefined) continue;
-      const transformedAnswer = await transformed(answer, script);
-      if ('unmet' in transformedAnswer)
-        return { ...shown, mismatches: [{ line: testCase.line, at: -1, ...transformedAnswer.unmet }] };
-      ({ answer } = transformedAnswer);
+      const result = await transformed(answer, script);
+      if ('unmet' in result) {
+        return { ...shown, mismatches: [{ line: testCase.line, at: -1, ...result.unmet }] };
+      }
+      ({ answer } = result);
     }
     const parts = testCase.expect.map(expectation => async () => {
       const mismatch = await checkExpectation(expectation, answer);
@@ -108,36 +108,22 @@ function providerResult(run: Run): { readonly run: Run; readonly response: JsonV
 
 async function checkedAnswer(
   ctx: Context,
-  { connection, request, entry: { file, testCase, model } }: CheckedEntry,
-  {
-    run,
-    seconds,
-    response,
-  }: { readonly run: Run; readonly seconds: number; readonly response?: JsonValue | undefined },
+  prepared: CheckedEntry,
+  { run, seconds, response }: EndedRun,
   { judge, budget, log, rounds }: CheckTools,
 ): Promise<CheckedAnswer> {
+  const { file, testCase } = prepared.entry;
   const output = textOfOutputs(run.outputs);
-  const { isAsPromptfoo = false } = file;
-  const context = async (wantsPrompt: boolean): Promise<JavaScriptInput['context']> => {
-    const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
-    const prompt = wantsPrompt ? await modelRequestText(ctx, request) : undefined;
-    const { metadata = {} } = testCase;
-    const test = { description: testCase.name, vars, ...(isAsPromptfoo && { metadata, options: {} }) };
-    return { vars, prompt: prompt ?? null, test, ...(isAsPromptfoo && responseContext(response, output)) };
-  };
   const text = testCase.trims ? output.trim() : output;
+  const context = (wantsPrompt: boolean): Promise<JavaScriptInput['context']> =>
+    codeContext(ctx, prepared, { response, output }, wantsPrompt);
   return {
     text,
     value: ownValue(response ?? null, 'output') ?? text,
-    isAsPromptfoo,
+    isAsPromptfoo: file.isAsPromptfoo ?? false,
     seconds,
     tokens: run.tokens,
-    dollars: async () => {
-      if (connection.recorder?.costOf) return connection.recorder.costOf(run.runId);
-      await budget.countWaited(connection, run);
-      const { cost } = budget.spentOn(run.runId);
-      return cost === undefined ? undefined : dollars(cost);
-    },
+    dollars: () => costOfRun(prepared, run, budget),
     checks: await ctx.checks(),
     ask: question => judge.ask(question, log, rounds),
     values: new Map([...testCase.text, ...(testCase.data ?? [])]),
@@ -150,16 +136,64 @@ async function checkedAnswer(
       return await checks.perform('javascript', script, { output: value, context: seen });
     },
     command: async (argv, output) => {
-      const inputs = Object.fromEntries(request.text);
-      const facts = { name: testCase.name, inputs, model: model ?? null, output };
-      const { keyVariables } = await import('../../../models/catalogue/report.ts');
-      const secrets = new Set(await keyVariables(ctx));
-      const directory = path.dirname(file.file);
-      const options = { directory, env: ctx.env, secrets, signal: ctx.signal };
-      const run = (): ReturnType<typeof runCommand> => runCommand(argv, facts, options);
+      const run = await commandOn(ctx, prepared, argv, output);
       return rounds ? rounds.program(run) : run();
     },
   };
+}
+
+interface EndedRun {
+  readonly run: Run;
+  readonly seconds: number;
+  /** The whole result of a provider that returns more than an output. */
+  readonly response?: JsonValue | undefined;
+}
+
+/** Returns what code sees of a case, in promptfoo's form. */
+async function codeContext(
+  ctx: Context,
+  { request, entry: { file, testCase } }: CheckedEntry,
+  { response, output }: { readonly response: JsonValue | undefined; readonly output: string },
+  wantsPrompt: boolean,
+): Promise<JavaScriptInput['context']> {
+  const { isAsPromptfoo = false } = file;
+  const { metadata = {} } = testCase;
+  const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
+  const prompt = wantsPrompt ? await modelRequestText(ctx, request) : undefined;
+  const test = { description: testCase.name, vars, ...(isAsPromptfoo && { metadata, options: {} }) };
+  return { vars, prompt: prompt ?? null, test, ...(isAsPromptfoo && responseContext(response, output)) };
+}
+
+/** Returns the cost of a run in US dollars; undefined if it is unknown. */
+async function costOfRun(
+  { connection }: CheckedEntry,
+  run: Run,
+  budget: CheckTools['budget'],
+): Promise<number | undefined> {
+  if (connection.recorder?.costOf) return connection.recorder.costOf(run.runId);
+  await budget.countWaited(connection, run);
+  const { cost } = budget.spentOn(run.runId);
+  return cost === undefined ? undefined : dollars(cost);
+}
+
+/** Returns a function that runs a program of the test file on an output. */
+async function commandOn(
+  ctx: Context,
+  { request, entry: { file, testCase, model } }: CheckedEntry,
+  argv: Parameters<typeof runCommand>[0],
+  output: string,
+): Promise<() => ReturnType<typeof runCommand>> {
+  const facts = {
+    name: testCase.name,
+    inputs: Object.fromEntries(request.text),
+    model: model ?? null,
+    output,
+  };
+  const { keyVariables } = await import('../../../models/catalogue/report.ts');
+  const secrets = new Set(await keyVariables(ctx));
+  const directory = path.dirname(file.file);
+  const options = { directory, env: ctx.env, secrets, signal: ctx.signal };
+  return () => runCommand(argv, facts, options);
 }
 
 /** Returns the parts of promptfoo's context that are about a provider's result. */

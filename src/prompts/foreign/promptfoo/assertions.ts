@@ -56,7 +56,7 @@ function readAssertion(item: YamlValue, conversion: Conversion): Assertion | und
     conversion.note(item, 'an assertion without `type` has no equivalent');
     return undefined;
   }
-  if (!isKnownToUs(type)) {
+  if (!isSupported(type)) {
     noteType(item, type, conversion);
     return undefined;
   }
@@ -143,7 +143,7 @@ const BARE = new Set(['is-json', 'contains-json', 'not-is-json', 'not-contains-j
 export function assertionInCell(cell: string, at: Located): Assertion {
   const [, name = '', threshold, value] = CELL.exec(cell.trim()) ?? [];
   const type = CELL_NAMES[name] ?? name;
-  const isType = isKnown(type) && (value !== undefined || threshold !== undefined || BARE.has(type));
+  const isType = isPromptfooType(type) && (value !== undefined || threshold !== undefined || BARE.has(type));
   if (!isType) return { at, type: 'equals', value: cell };
   return {
     at,
@@ -164,7 +164,7 @@ const WITHOUT_EQUIVALENT = [
   'levenshtein',
 ];
 
-function isKnown(type: string): boolean {
+function isPromptfooType(type: string): boolean {
   const positive = positiveType(type);
   const others = [...PROGRAMS, ...WITHOUT_EQUIVALENT];
   return Object.hasOwn(CONVERSIONS, positive) || others.includes(positive);
@@ -178,22 +178,7 @@ export function expectationsOf(
 ): JsonObject[] | undefined {
   const { at, type, transform, judge } = assertion;
   const positive = positiveType(type);
-  const used = positive === 'javascript' ? usedOfNode(textOrNothing(assertion.value)) : undefined;
-  if (used !== undefined && !conversion.isForTest) {
-    conversion.note(at, `the assertion \`${type}\` uses \`${used}\`, which its engine does not have`);
-    return undefined;
-  }
-  const [, typed] = /^file:\/\/(.*\.[cm]?ts)(?::\w+)?$/u.exec(textOrNothing(assertion.value)) ?? [];
-  if (positive === 'javascript' && typed !== undefined) {
-    if (conversion.isForTest) conversion.read(typed, at);
-    if (isUnreadable(typed, conversion)) {
-      conversion.note(at, `the assertion \`${type}\` is TypeScript, which ${NEEDS_TYPES}`);
-      return undefined;
-    }
-  }
-  if (conversion.isForTest && startsProgram(assertion, positive, conversion)) {
-    if (conversion.noteProgram(at, `the assertion \`${type}\` runs a program`)) return undefined;
-  }
+  if (noteUnusableCode(assertion, positive, conversion)) return undefined;
   if (positive === 'python' && conversion.isForTest) {
     const command = pythonCommand(assertion, vars, conversion);
     return [{ command, ...(transform !== undefined && { transform }) }];
@@ -207,6 +192,27 @@ export function expectationsOf(
     ...(judge !== undefined && { judge }),
   };
   return (type === positive ? all : negated(all)).map(expectation => ({ ...expectation, ...shared }));
+}
+
+/** Notes code of an assertion that can't be run here, or may not be; returns true if the assertion is left out for it. */
+function noteUnusableCode(assertion: Assertion, positive: string, conversion: Conversion): boolean {
+  const { at, type, value } = assertion;
+  if (positive === 'javascript') {
+    const code = textOrNothing(value);
+    const used = conversion.isForTest ? undefined : usedOfNode(code);
+    if (used !== undefined) {
+      conversion.note(at, `the assertion \`${type}\` uses \`${used}\`, which its engine does not have`);
+      return true;
+    }
+    const [, typed] = /^file:\/\/(.*\.[cm]?ts)(?::\w+)?$/u.exec(code) ?? [];
+    if (typed !== undefined && conversion.isForTest) conversion.read(typed, at);
+    if (typed !== undefined && isUnreadable(typed, conversion)) {
+      conversion.note(at, `the assertion \`${type}\` is TypeScript, which ${NEEDS_TYPES}`);
+      return true;
+    }
+  }
+  if (!conversion.isForTest || !startsProgram(assertion, positive, conversion)) return false;
+  return conversion.noteProgram(at, `the assertion \`${type}\` runs a program`);
 }
 
 const JSON_TYPE = /^(?:is|contains)-json$/u;
@@ -268,7 +274,7 @@ function positiveType(type: string): string {
 }
 
 /** Returns true if a type is carried out, or is a program, which may be. */
-function isKnownToUs(type: string): boolean {
+function isSupported(type: string): boolean {
   const positive = positiveType(type);
   return Object.hasOwn(CONVERSIONS, positive) || PROGRAMS.includes(positive);
 }

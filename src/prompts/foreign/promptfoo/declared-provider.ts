@@ -47,23 +47,27 @@ export function declareProvider(
   const { id } = provider;
   const textModel = /^(?:huggingface|hf):text-generation:(?<model>[\w./-]+)$/u.exec(id)?.groups?.['model'];
   if (textModel !== undefined) return textGeneration(provider, textModel, conversion);
-  const isAddress = /^https?(?:$|:\/\/)/u.test(id);
-  const { groups } = PYTHON_ID.exec(id) ?? FILE.exec(id) ?? {};
-  const isAgent = CLAUDE_AGENT.test(id);
-  if (!isAddress && !groups && !isAgent && !id.startsWith('exec:')) return undefined;
-  const declared = isAddress
-    ? addressFields(provider, conversion)
-    : groups
-      ? fileFields(provider, { file: groups['file'] ?? '', name: groups['name'] ?? '' }, conversion)
-      : isAgent
-        ? agentFields(provider, conversion)
-        : execFields(provider, conversion);
+  const declared = readerOf(id)?.(provider, conversion);
   if (!declared) return undefined;
   const fields = { modality: 'text', ...declared.fields };
-  const model = uniqueName(provider, isAddress ? 'address' : 'program', fields, conversion);
+  const model = uniqueName(provider, ADDRESS.test(id) ? 'address' : 'program', fields, conversion);
   const entry = { model, ...fields };
   const { transform, givesResults = false } = declared;
   return { model, entry, transform, givesResults };
+}
+
+const ADDRESS = /^https?(?:$|:\/\/)/u;
+
+/** Returns the function that reads a program or an address; undefined for any other provider. */
+function readerOf(id: string): typeof execFields | undefined {
+  if (ADDRESS.test(id)) return addressFields;
+  const { groups } = PYTHON_ID.exec(id) ?? FILE.exec(id) ?? {};
+  if (groups) {
+    const named = { file: groups['file'] ?? '', name: groups['name'] ?? '' };
+    return (provider, conversion) => fileFields(provider, named, conversion);
+  }
+  if (CLAUDE_AGENT.test(id)) return agentFields;
+  return id.startsWith('exec:') ? execFields : undefined;
 }
 
 /** The settings that promptfoo sends to the text generation of Hugging Face. */

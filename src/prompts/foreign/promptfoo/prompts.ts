@@ -5,7 +5,7 @@ import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { PYTHON } from '../python.ts';
 import { chatRole, type Piece } from '../template-pieces.ts';
-import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
+import { type Conversion, type KnownKeys, type Located, type SourceText, valuesByKey } from './conversion.ts';
 import { commandWords, isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from './programs.ts';
 import type { PromptNames } from './prompt-references.ts';
@@ -90,36 +90,56 @@ function promptsNamed(
     return refused(`the prompt ${written} is kept elsewhere: write it into the configuration`);
   }
   if (!isFile) return [{ at, text: written, label: label ?? written, id }];
-  const { text, file } = conversion.read(written, at);
+  return promptsInFile(conversion.read(written, at), { place, label }, conversion);
+}
+
+/** The name of a prompt's file, and its label if it has one. */
+interface FileNames {
+  readonly place: string;
+  readonly label: string | undefined;
+}
+
+function promptsInFile(
+  { text, file }: SourceText,
+  { place, label }: FileNames,
+  { isForTest }: Conversion,
+): PromptText[] {
   const start = { file, line: 1, column: 1 };
   if (/\.csv$/iu.test(file)) {
     return [{ at: start, text: '', fault: 'a table of prompts has no equivalent', label: label ?? place }];
   }
-  if (/\.jsonl$/iu.test(file)) {
-    const lines = text.split('\n').map((line, index) => ({ at: { ...start, line: index + 1 }, text: line }));
-    const filled = lines.filter(line => line.text.trim() !== '');
-    const named = (line: string): string =>
-      filled.length > 1 ? `${label ?? place}: ${line}` : (label ?? place);
-    return filled.map(line => ({ ...line, label: named(line.text) }));
-  }
+  if (/\.jsonl$/iu.test(file)) return promptsInLines(text, start, label ?? place);
   const whole = label ?? `${place}: ${text}`;
-  if (conversion.isForTest && /\.(?:md|j2)$/iu.test(file)) return [{ at: start, text, label: whole }];
+  if (isForTest && /\.(?:md|j2)$/iu.test(file)) return [{ at: start, text, label: whole }];
   if (!/\.txt$/iu.test(file)) return [{ at: start, text: text.trim(), label: whole }];
-  const parts: PromptText[] = [];
+  return promptsInSections({ text, file }, { place, label });
+}
+
+/** Returns the prompts of a file that has one in each line. */
+function promptsInLines(text: string, start: Located, name: string): PromptText[] {
+  const lines = text.split('\n').map((line, index) => ({ at: { ...start, line: index + 1 }, text: line }));
+  const filled = lines.filter(line => line.text.trim() !== '');
+  return filled.map(line => ({ ...line, label: filled.length > 1 ? `${name}: ${line.text}` : name }));
+}
+
+/** Returns the prompts of a text file, between lines of `---`. */
+function promptsInSections({ text, file }: SourceText, { place, label }: FileNames): PromptText[] {
+  const prompts: PromptText[] = [];
   let line = 1;
-  for (const part of text.split(/^[ \t]*---[ \t]*$/mu)) {
-    const first = line + linesIn(part.slice(0, part.search(/\S|$/u)));
-    if (part.trim() !== '') {
-      const made = `${place}: ${part.trim()}`;
-      parts.push({
+  for (const section of text.split(/^[ \t]*---[ \t]*$/mu)) {
+    const first = line + linesIn(section.slice(0, section.search(/\S|$/u)));
+    const trimmed = section.trim();
+    if (trimmed !== '') {
+      const name = `${place}: ${trimmed}`;
+      prompts.push({
         at: { file, line: first, column: 1 },
-        text: part.trim(),
-        label: label === undefined ? made : `${label}: ${made}`,
+        text: trimmed,
+        label: label === undefined ? name : `${label}: ${name}`,
       });
     }
-    line += linesIn(part);
+    line += linesIn(section);
   }
-  return parts;
+  return prompts;
 }
 
 /** Returns a prompt that a program makes; undefined if no program makes it. */
