@@ -75,11 +75,10 @@ function withJudges(tests: readonly ConfiguredTest[], conversion: Conversion): C
   return tests.map(test => {
     const { asserts, options } = test;
     const { provider } = options;
-    if (
-      !provider ||
-      !asserts.some(assertion => assertion && isJudged(assertion) && assertion.judge === undefined)
-    )
-      return test;
+    const asksItsJudge = asserts.some(
+      assertion => assertion && isJudged(assertion) && assertion.judge === undefined,
+    );
+    if (!provider || !asksItsJudge) return test;
     const before = conversion.leftOut;
     const read = known.get(provider) ?? {
       judge: judgeIn(provider, conversion),
