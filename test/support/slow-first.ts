@@ -1,7 +1,16 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What waits for processes, leases and terminals: begun late, one of these would be waited for alone at the end. */
-const SLOW = ['/test/service/postgres/', '/test/e2e/', '/test/chaos/', '/test/prompts/bounds'];
+/** The files that wait or take long: begun late, one of these would be waited for alone at the end. */
+const SLOW = [
+  '/test/service/postgres/',
+  '/test/e2e/',
+  '/test/chaos/',
+  '/test/page/',
+  '/test/action/',
+  '/test/cli/recordings/',
+  '/test/cli/testing/',
+  '/test/prompts/',
+];
 
 /** Starts the slow files of each project before the others. */
 export class SlowFirst extends BaseSequencer {
