@@ -1,7 +1,10 @@
 import { HELPERS, type Role, roleNamed } from '../template/syntax.ts';
 
-/** A piece of a foreign prompt: literal text, an input, or a template tag. */
-export type Piece = { readonly text: string } | { readonly input: string } | { readonly tag: string };
+/** A piece of a foreign prompt: literal text, an input, or a template tag, which may test an input. */
+export type Piece =
+  | { readonly text: string }
+  | { readonly input: string }
+  | { readonly tag: string; readonly tests?: string };
 
 /** Matches a placeholder of GitHub Models: `{{name}}`, of letters, digits, `_`, `.` and `-`, without blanks. */
 const PLACEHOLDER = /\{\{([\p{L}\p{N}_.-]+)\}\}/u;
@@ -32,6 +35,17 @@ export function chatRole(name = ''): Role | undefined {
 /** Returns the names of the inputs, each once, in order of appearance. */
 export function inputsIn(pieces: readonly Piece[]): string[] {
   return [...new Set(pieces.flatMap(piece => ('input' in piece ? [piece.input] : [])))];
+}
+
+/** Returns the names of the inputs that tags test. */
+export function testedInputs(pieces: readonly Piece[]): string[] {
+  return [...new Set(pieces.flatMap(piece => ('tag' in piece && piece.tests ? [piece.tests] : [])))];
+}
+
+/** Returns a tag that begins a block, such as `#if`, or a further branch of it. @param value the text that it compares with */
+export function blockTag(words: string, input: string, value?: string): Piece {
+  const other = value === undefined ? '' : ` "${value}"`;
+  return { tag: `{{${words} ${inputTag(input).slice(2, -2)}${other}}}`, tests: input };
 }
 
 /** Returns a template that renders exactly these pieces. */

@@ -131,6 +131,62 @@ ${PROVIDERS}tests:
     }
   });
 
+  it('are asked once if texts or names of files repeat, as promptfoo asks them', async () => {
+    const files = { 'p.txt': 'a {{b}}' };
+    const text =
+      'prompts: ["a {{b}}", "a {{b}}", {raw: "a {{b}}", label: l}, {raw: "a {{b}}", label: l}, file://p.txt, file://./p.txt]\n';
+    expect((await convert(text + PROVIDERS, { files })).prompts).toBe(4);
+  });
+
+  it('may have blocks that test a variable, whose lines stay as promptfoo leaves them', async () => {
+    const prompt = [
+      'R:',
+      '{% if traits %}T {{traits}}',
+      '',
+      '{% else %}E{% endif %}',
+      '{% if source %}',
+      '## {{source}}',
+      '{% endif %}',
+      'A {# note #}{not}',
+      '  {%- if not traits -%}',
+      `  N {% if mode == 'x' %}X{% elif mode == "y" %}Y{%else%}Z{% endif %}{% elif source != 'src' %}Q{% endif -%}`,
+      ' end }',
+    ].join('\n');
+    const tests = '[{vars: {traits: T1, source: src, mode: x}}]';
+    const text = `prompts: [${JSON.stringify(prompt)}]\n${PROVIDERS}tests: ${tests}\n`;
+    const converted = await convert(text, { isForTest: true });
+    expect(notesOf(converted)).toEqual([]);
+    const sent = (traits: string, source: string, mode: string): unknown =>
+      shown(converted, { traits, source, mode });
+    expect(sent('', 'src', 'x')).toEqual([['user', 'R:\nE\n\n## src\n\nA {not}N Xend }']]);
+    expect(sent('T1', '', 'y')).toEqual([['user', 'R:\nT T1\n\n\n\nA {not}Qend }']]);
+    expect(sent('', '5', '')).toEqual([['user', 'R:\nE\n\n## 5\n\nA {not}N Zend }']]);
+  });
+
+  it('may write variables as the JSON of a chat', async () => {
+    const chat = `prompts: ['[{"role": "system", "content": {{ s | dump }}}, {"role": "user", "content": {{u|dump|safe}}}]']`;
+    const text = `${chat}\n${PROVIDERS}tests: [{vars: {s: S, u: U}}]\n`;
+    const converted = await convert(text, { isForTest: true });
+    expect([notesOf(converted), shown(converted, { s: 'a "b"\n', u: 'U' })]).toEqual([
+      [],
+      [
+        ['system', 'a "b"\n'],
+        ['user', 'U'],
+      ],
+    ]);
+  });
+
+  it.each([
+    ['"{% if a %}x{% endif %}"', '[{vars: {a: false}}]', /tells values of `a` apart/],
+    ['"{% if a %}x"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
+    ['"{% for b in a %}x{% endfor %}"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
+    [`'[{"role": "user", "content": {{ a | dump }}}]'`, '[{vars: {a: 5}}]', /tells values of `a` apart/],
+    [`'[{"role": "user", "content": {{ a | dump }}}]'`, '[{vars: {b: x}}]', /a test lacks it/],
+  ])("are named if texts can't tell what promptfoo sends: %s with %s", async (prompt, tests, note) => {
+    const text = `prompts: [${prompt}]\n${PROVIDERS}tests: ${tests}\n`;
+    expect(notesOf(await convert(text, { isForTest: true })).join('\n')).toMatch(note);
+  });
+
   it('are named if there are others', async () => {
     expect(notesOf(await convert(`prompts: [a, b]\n${PROVIDERS}`))).toEqual([
       'in/promptfooconfig.yaml:1: there are 2 prompts, and this is the first: --prompt <n> converts another',
@@ -300,6 +356,7 @@ providers:
   - { id: 'azure:responses:gpt-4o', config: { max_tokens: 9 } }
   - { id: 'vertex:gemini-3-pro', config: { generationConfig: { thinkingConfig: { thinkingLevel: LOW } } } }
   - { id: 'azure:chat:prod', config: { isReasoningModel: true } }
+  - { id: 'openai:chat:qwen3', config: { passthrough: { reasoning_effort: none, temperature: 1, x: 1 }, temperature: 2 } }
 tests: [{ vars: {} }]
 `,
       { isForTest: true, allowCommands: true },
@@ -321,10 +378,12 @@ tests: [{ vars: {} }]
       { model: 'azure/gpt-4o', config: { temperature: 0, maxOutputTokens: 1024 } },
       { model: 'vertexai/gemini-3-pro', config: { reasoningEffort: 'low' } },
       { model: 'azure/prod', config: { temperature: 0, maxOutputTokens: 1024 } },
+      { model: 'openai/qwen3', config: { temperature: 1, maxOutputTokens: 1024, reasoningEffort: 'none' } },
     ]);
     expect(converted.notes.filter(({ isHarmless }) => !isHarmless).map(({ message }) => message)).toEqual([
       "`thinkingConfig` of a provider's config has no equivalent",
       "`isReasoningModel` of a provider's config has no equivalent",
+      "`x` of a provider's config has no equivalent",
     ]);
   });
 });
@@ -363,12 +422,15 @@ tests:
     const files = {
       't.csv':
         'a,b,__expected,__expected2,__description,__metric\n1,"x, {{a}}",contains:{{a}},not-icontains: z,row,m\n2,,plain,,,\n',
+      'q.csv': 'a,b,__expected\n"x, y", "z",equals: w\n',
+      's.yaml': '- { config: [{ vars: { a: 3 } }], tests: [{ vars: { b: y } }] }',
       't.json': '[{"vars": {"a": "j"}}]',
       't.jsonl': '{"vars": {"a": "l"}}\n\n{"vars": {"a": "m"}}\n',
     };
     const converted = await convert(
-      `${head}tests: [file://t.csv, t.json, file://t.jsonl, file://t.py]
+      `${head}tests: [file://t.csv, t.json, file://t.jsonl, file://t.py, q.csv]
 scenarios:
+  - file://s.yaml
   - config: [{ vars: { a: 1 } }, { vars: { a: 2 } }]
     tests: [{ vars: { b: x }, assert: [{ type: equals, value: "{{a}}{{b}}" }] }]
 `,
@@ -384,8 +446,10 @@ scenarios:
       { name: 'case 3', inputs: { a: 'j', b: '' } },
       { name: 'case 4', inputs: { a: 'l', b: '' } },
       { name: 'case 5', inputs: { a: 'm', b: '' } },
-      { name: 'case 6', inputs: { a: '1', b: 'x' }, expect: [{ equals: '1x' }] },
-      { name: 'case 7', inputs: { a: '2', b: 'x' }, expect: [{ equals: '2x' }] },
+      { name: 'case 6', inputs: { a: 'x, y', b: ' "z"' }, expect: [{ equals: 'w' }] },
+      { name: 'case 7', inputs: { a: '3', b: 'y' } },
+      { name: 'case 8', inputs: { a: '1', b: 'x' }, expect: [{ equals: '1x' }] },
+      { name: 'case 9', inputs: { a: '2', b: 'x' }, expect: [{ equals: '2x' }] },
     ]);
     expect(notesOf(converted)).toEqual([
       expect.stringMatching(/^in\/promptfooconfig\.yaml:3: the tests in file:\/\/t\.py have no equivalent/),
@@ -569,7 +633,7 @@ describe('programs and addresses of promptfoo', () => {
         '      url: https://bot.example/ask?u={{a}}',
         '      method: POST',
         '      headers: {Authorization: "Bearer {{env.BOT_KEY}}", X-Cost: "${5}"}',
-        '      body: {question: "{{prompt}}", top: 3}',
+        '      body: {question: "{{prompt}}", top: 3, session: "s-{{context.uuid}}"}',
         '      transformResponse: json.choices[0].text',
       ].join('\n'),
       { files: { 'chain.py': '' } },
@@ -594,7 +658,7 @@ describe('programs and addresses of promptfoo', () => {
         modality: 'text',
         address: 'https://bot.example/ask?u=${input.a}',
         headers: { Authorization: 'Bearer ${env.BOT_KEY}', 'X-Cost': '$${5}' },
-        body: { question: '${prompt}', top: 3 },
+        body: { question: '${prompt}', top: 3, session: 's-' },
         output: 'choices[0].text',
       },
     ]);
@@ -616,10 +680,13 @@ describe('programs and addresses of promptfoo', () => {
     ['config: {url: "https://{{a}}/", body: {}}', /its host is not literal/],
     ['config: {url: "http://bot.example/", body: {}}', /is asked by http and is not this machine/],
     ['config: {url: "https://b.example/", body: {q: "{{a | upper}}"}}', /more than variables/],
+    ['config: {url: "https://b.example/", body: {q: "{{a.b}}"}}', /more than variables/],
     ['config: {url: "https://b.example/", body: {}, transformResponse: file://t.js}', /is a file/],
     ['config: {url: "https://b.example/", body: {}, auth: {}}', /it has `auth`/],
   ])('are named if no entry can express them: %s', async (config, note) => {
-    const converted = await convert(`prompts: ["{{a}}"]\nproviders: [{id: https, ${config}}]`);
+    const converted = await convert(
+      `prompts: ["{{a}}"]\nproviders: [{id: https, ${config}}]\ntests: [{vars: {a: x}}]`,
+    );
     expect(modelsOf(converted)).toEqual([]);
     expect(notesOf(converted).join('\n')).toMatch(note);
   });

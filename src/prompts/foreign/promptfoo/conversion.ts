@@ -45,6 +45,8 @@ export class Conversion {
   readonly testPrograms: TestProgram[] = [];
   /** The entries of programs and addresses, as JSON without their names, by name. */
   readonly declared = new Map<string, string>();
+  /** The names of all variables of the tests. */
+  variables: readonly string[] = [];
   /** The names of variables with values that are not texts. */
   jsonVariables: readonly string[] = [];
   /** The number of omissions; repeated ones count each time. */

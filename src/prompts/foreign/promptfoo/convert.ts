@@ -12,14 +12,15 @@ import {
   testFileText,
   withEndMark,
 } from '../converted.ts';
-import { END_MARK, inputsIn, type Piece } from '../template-pieces.ts';
+import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces.ts';
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
-import { jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
+import { dumpedChat, jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { readPromptfooProviders } from './providers.ts';
 import { type CaseNeeds, casesForPrompt } from './test-cases.ts';
 import {
   type ConfiguredTests,
+  falsyVariables,
   type JsonVariables,
   jsonVariables,
   readTests,
@@ -97,6 +98,7 @@ async function convertConfiguration(
   const tests = await readTests(entries, prompts, conversion);
   const json = jsonVariables(tests);
   conversion.jsonVariables = json.names;
+  conversion.variables = tests.names;
   const listed = readPromptfooProviders(
     entries.get('providers') ?? entries.get('targets'),
     { all: prompts, chosen: prompt },
@@ -171,15 +173,41 @@ function caseNeeds(
       `\`${name}\` has texts and other values, which its programs can't tell apart: it has no equivalent`,
     );
   }
-  const inputs = [...new Set([...inputsIn(body), ...(isAnyUsed ? tests.names : [])])];
+  const tested = testedInputs(body);
+  noteLostKinds(prompt, tested, tests, conversion);
+  const inPrompt = [...new Set([...inputsIn(body), ...tested])];
+  const inputs = [...new Set([...inPrompt, ...(isAnyUsed ? tests.names : [])])];
   const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
   return {
     prompt,
     inputs,
     jsonInputs: readsJson ? json.names.filter(name => !isInText(name)) : [],
-    renderedInputs: prompt.program ? inputs : isEachRendered ? inputsIn(body) : [],
+    renderedInputs: prompt.program ? inputs : isEachRendered ? inPrompt : [],
     isEachRendered,
   };
+}
+
+/** Notes variables whose values the prompt tells apart although their texts are the same. @param tested those that blocks test */
+function noteLostKinds(
+  { at, text }: PromptText,
+  tested: readonly string[],
+  tests: ConfiguredTests,
+  conversion: Conversion,
+): void {
+  const dumped = conversion.isForTest ? (dumpedChat(text)?.names ?? []) : [];
+  const isLacking = (name: string): boolean => tests.all.some(({ vars }) => !vars.has(name));
+  for (const name of dumped.filter(isLacking)) {
+    conversion.note(at, `the prompt writes \`${name}\` as JSON, and a test lacks it`);
+  }
+  const falsy = falsyVariables(tests);
+  const lost = [
+    ...dumped.filter(name => conversion.jsonVariables.includes(name)),
+    ...tested.filter(name => falsy.includes(name)),
+  ];
+  for (const name of new Set(lost)) {
+    const what = `the prompt tells values of \`${name}\` apart whose texts are the same`;
+    conversion.note(at, `${what}, which has no equivalent`);
+  }
 }
 
 /** Returns a body that keeps the blanks at its ends, as promptfoo does. */
@@ -245,8 +273,12 @@ function promptBody(
   const { at, program } = prompt;
   if (program) return { body: [], isLeftOut: conversion.noteProgram(at, 'the prompt is a program') };
   try {
-    const json = conversion.isForTest ? jsonOf(prompt, conversion) : undefined;
-    return { body: promptMessages(prompt, json), isLeftOut: false };
+    if (!conversion.isForTest) return { body: promptMessages(prompt), isLeftOut: false };
+    const chat = dumpedChat(prompt.text);
+    const body = chat
+      ? promptMessages({ ...prompt, text: chat.text })
+      : promptMessages(prompt, { json: jsonOf(prompt, conversion), takesBlocks: true });
+    return { body, isLeftOut: false };
   } catch (error) {
     if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
     const { file, line, column, what } = error;

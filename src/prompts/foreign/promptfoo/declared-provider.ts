@@ -272,7 +272,7 @@ function addressFields(provider: WrittenProvider, conversion: Conversion): Entry
       if (!KNOWN.includes(key)) throw new NoEquivalent(value, `it has \`${key}\``);
     }
     const address = addressIn(provider, entries, conversion);
-    const request = requestFields(at, entries);
+    const request = requestFields(at, entries, conversion);
     const { output, transform } = answerFields(provider, entries, conversion);
     const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
     const fields = {
@@ -322,10 +322,10 @@ function addressIn({ id, at }: WrittenProvider, entries: ConfigEntries, conversi
 }
 
 /** Returns the method, the headers and the body, without defaults. @throws {NoEquivalent} */
-function requestFields(at: YamlValue, entries: ConfigEntries): JsonObject {
-  const headers = convertPlaceholders(entries.get('headers')?.json() ?? {});
+function requestFields(at: YamlValue, entries: ConfigEntries, conversion: Conversion): JsonObject {
+  const headers = convertPlaceholders(withoutUnknown(entries.get('headers')?.json() ?? {}, conversion));
   const written = entries.get('body');
-  const body = written && convertBody(written.json());
+  const body = written && convertBody(withoutUnknown(written.json(), conversion));
   if (headers === undefined || (written && body === undefined)) {
     throw new NoEquivalent(written ?? at, 'its headers or its body have more than variables');
   }
@@ -336,6 +336,16 @@ function requestFields(at: YamlValue, entries: ConfigEntries): JsonObject {
     ...(body !== undefined && { body }),
   };
 }
+
+/** Returns a value without fields of variables that no test has, such as `{{context.uuid}}`: they are empty in promptfoo too. */
+function withoutUnknown(value: JsonValue, { variables }: Conversion): JsonValue {
+  const text = JSON.stringify(value).replaceAll(FIELD_OF_VARIABLE, (tag, name: string) =>
+    [...variables, 'env', 'prompt'].includes(name) ? tag : '',
+  );
+  return parseJson(text) ?? value;
+}
+
+const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
 
 /** Returns how the answer is read: by an expression, else by code, which keeps the kinds of values. @throws {NoEquivalent} */
 function answerFields(

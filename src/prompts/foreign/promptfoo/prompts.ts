@@ -9,7 +9,7 @@ import { type Conversion, type KnownKeys, type Located, type SourceText, valuesB
 import { commandWords, isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from './programs.ts';
 import type { PromptNames } from './prompt-references.ts';
-import { splitNunjucks } from './template.ts';
+import { splitBlocks, splitNunjucks } from './template.ts';
 
 /** A prompt of a configuration, read only if it is the chosen one. */
 export interface PromptText extends PromptNames {
@@ -35,13 +35,25 @@ const PROMPT_KEYS: KnownKeys = {
 
 /** Returns all prompts in order. Splits text files at `---`. */
 export function readAllPrompts(node: YamlValue, conversion: Conversion): PromptText[] {
-  if (isJsonList(node.json())) return node.items('prompts').flatMap(item => readPrompts(item, conversion));
+  if (isJsonList(node.json())) {
+    return withoutRepeated(node.items('prompts')).flatMap(item => readPrompts(item, conversion));
+  }
   const labels = node.isMap ? valuesByKey(node, 'prompts') : undefined;
   if (!labels || labels.has('raw') || labels.has('id')) return readPrompts(node, conversion);
   // `{file.txt: label}`
   return [...labels].flatMap(([name, label]) =>
     promptsNamed(name, label, conversion, { label: label.scalar }),
   );
+}
+
+/** Drops texts and names of files that repeat an earlier one: promptfoo asks them once. */
+function withoutRepeated(items: readonly YamlValue[]): YamlValue[] {
+  const known = new Set<string>();
+  return items.filter(({ scalar }) => {
+    if (scalar === undefined) return true;
+    const text = scalar.startsWith('file://') ? `file://${path.posix.normalize(scalar.slice(7))}` : scalar;
+    return known.size < known.add(text).size;
+  });
 }
 
 function readPrompts(item: YamlValue, conversion: Conversion): PromptText[] {
@@ -192,14 +204,38 @@ export function jsonOf({ at, text }: PromptText, conversion: Conversion): JsonVa
   }
 }
 
+/** Matches a variable that Nunjucks writes as JSON. */
+const DUMPED = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
+
+/** Returns a chat in JSON, of which variables are whole values, as `{{ name | dump }}`, with them as texts; undefined for others. */
+export function dumpedChat(text: string): { readonly text: string; readonly names: string[] } | undefined {
+  const quoted = text.replaceAll(DUMPED, '"{{$1}}"');
+  if (quoted === text || !isJsonList(parseJson(quoted))) return undefined;
+  return { text: quoted, names: [...text.matchAll(DUMPED)].map(([, name = '']) => name) };
+}
+
+/** How promptfoo reads a prompt. */
+interface PromptReading {
+  /** The JSON that it reads it as, which it writes over lines. */
+  readonly json?: JsonValue | undefined;
+  /** True to express blocks of Nunjucks as tags; default false. */
+  readonly takesBlocks?: boolean;
+}
+
 /**
- * Returns a prompt as messages of a template. @param json the JSON that promptfoo reads it as, which it writes over lines
+ * Returns a prompt as messages of a template.
+ *
  * @throws {FileFault} if a prompt file can't express it
  */
-export function promptMessages({ at, text, fault }: Omit<PromptText, 'label'>, json?: JsonValue): Piece[] {
+export function promptMessages(
+  { at, text, fault }: Omit<PromptText, 'label'>,
+  { json, takesBlocks = false }: PromptReading = {},
+): Piece[] {
   if (fault !== undefined) throw faultAt(at, fault);
   const chat = parseChat(text, at);
   if (!chat) {
+    const blocks = takesBlocks && json === undefined ? splitBlocks(text) : undefined;
+    if (blocks) return blocks;
     const pieces = splitText(json === undefined ? text : JSON.stringify(json, undefined, 2), at);
     if (json === undefined || !pieces.some(piece => 'input' in piece)) return pieces;
     throw faultAt(at, 'a variable within JSON that is not a chat has no equivalent');

@@ -253,13 +253,17 @@ export function convertSettings(
 ): ConvertedSettings {
   const all: JsonObject[] = [];
   let output: JsonObject | undefined;
-  for (const [key, entry] of config ?? []) {
+  for (const [key, entry] of [...(config ?? [])].toSorted(passthroughLast)) {
     if (entry.json() === null) continue;
     const converted = convertSetting(source, key, entry, conversion);
     all.push(converted.settings ?? {});
     output ??= converted.output;
   }
   return { settings: Object.assign({}, ...all) as JsonObject, output };
+}
+
+function passthroughLast([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return Number(one === 'passthrough') - Number(other === 'passthrough');
 }
 
 function convertSetting(
@@ -280,7 +284,7 @@ function convertSetting(
   if (conversion.isSetting(ours)) {
     return { settings: { [ours]: ours === 'stopSequences' && !isJsonList(value) ? [value] : value } };
   }
-  if (NESTED.includes(key)) {
+  if (NESTED.includes(key) || (key === 'passthrough' && SENDS_PASSTHROUGH.test(source.id))) {
     return convertSettings({ ...source, isSentWhole: true }, valuesByKey(entry, key), conversion);
   }
   const effort = key === 'reasoning' ? ownValue(value, 'effort') : undefined;
@@ -322,6 +326,9 @@ function noteLostSetting(
 
 /** Keys that hold settings of their own. */
 const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
+
+/** Providers whose requests take every key of `passthrough`, which wins over the others. */
+const SENDS_PASSTHROUGH = /^(?:openai|azure(?:openai)?|openrouter|groq|deepseek|togetherai|github):/u;
 
 const FORMATS = ['response_format', 'response_mime_type', 'responseMimeType'];
 

@@ -5,18 +5,33 @@ import type { ConfiguredTest } from './configured-test.ts';
 import type { Conversion, SourceText } from './conversion.ts';
 import { asVariable, variableText } from './test-variables.ts';
 
-/** Reads the rows of a table: columns are variables, or expectations if they begin with `__`. */
+/** A row of a table, with the line at which it ends. */
+interface TableRow {
+  readonly record: Readonly<Record<string, string>>;
+  readonly info: { readonly lines: number };
+}
+
+/**
+ * Reads the rows of a table: columns are variables, or expectations if they begin with `__`. Quotes within a cell are
+ * allowed only if the table can't be read otherwise, as in promptfoo.
+ */
 export async function readTestTable(
   { text, file }: SourceText,
   conversion: Conversion,
 ): Promise<ConfiguredTest[]> {
   const { parse } = await import('csv-parse/sync');
   const top = { file, line: 1, column: 1 };
-  let rows: { record: Readonly<Record<string, string>>; info: { lines: number } }[];
+  const parseRows = (relax_quotes: boolean): TableRow[] =>
+    parse(text, { bom: true, columns: true, info: true, relax_column_count: true, relax_quotes }) as never;
+  let rows: TableRow[];
   try {
-    rows = parse(text, { bom: true, columns: true, info: true, relax_column_count: true }) as never;
-  } catch (error) {
-    throw faultAt(top, `the table can't be read: ${messageOf(error)}`);
+    rows = parseRows(false);
+  } catch {
+    try {
+      rows = parseRows(true);
+    } catch (error) {
+      throw faultAt(top, `the table can't be read: ${messageOf(error)}`);
+    }
   }
   return rows.map(({ record, info }) => {
     const at = { file, line: info.lines, column: 1 };

@@ -1,5 +1,5 @@
 import { faultAt } from '../../../files/file-fault.ts';
-import { parseJson } from '../../../files/json.ts';
+import { type JsonValue, parseJson } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { groupedDigits } from '../../../wire/numbers.ts';
 import { BOUNDS } from '../../bounds.ts';
@@ -108,12 +108,18 @@ export function settingsOfAllTests(
 
 const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], unsupported: [] };
 
+/** Returns the items of a list of scenarios, with those of the files that it names. */
+function scenarioItems(node: YamlValue, conversion: Conversion): YamlValue[] {
+  const value = conversion.valueOrFile(node);
+  return value.isList ? value.items('scenarios').flatMap(item => scenarioItems(item, conversion)) : [value];
+}
+
 /** Combines each configuration of variables with each test. */
 async function readScenarios(node: YamlValue | undefined, conversion: Conversion): Promise<ConfiguredTest[]> {
   if (!node) return [];
   const combined: ConfiguredTest[] = [];
-  for (const item of conversion.valueOrFile(node).items('scenarios')) {
-    const entries = valuesByKey(conversion.valueOrFile(item), 'a scenario');
+  for (const item of scenarioItems(node, conversion)) {
+    const entries = valuesByKey(item, 'a scenario');
     conversion.noteKeys(entries, SCENARIO_KEYS, ' of a scenario');
     const configs = await readTestList(entries.get('config'), conversion);
     const tests = await readTestList(entries.get('tests'), conversion);
@@ -124,6 +130,13 @@ async function readScenarios(node: YamlValue | undefined, conversion: Conversion
     combined.push(...configs.flatMap(config => each.map(test => mergeTests(config, test))));
   }
   return combined;
+}
+
+/** Returns the variables with a value that is false or 0, which is not empty as a text. */
+export function falsyVariables({ all }: ConfiguredTests): string[] {
+  const vars = all.flatMap(test => [...test.vars]);
+  const isFalsy = ({ json }: { readonly json: JsonValue }): boolean => json === false || json === 0;
+  return vars.filter(([, values]) => values.some(isFalsy)).map(([name]) => name);
 }
 
 /** Variables with values that are not texts. */
