@@ -177,10 +177,10 @@ ${PROVIDERS}tests:
   });
 
   it.each([
-    ['"{% if a %}x{% endif %}"', '[{vars: {a: false}}]', /tells values of `a` apart/],
+    ['"{% if a %}x{% endif %}"', '[{vars: {a: false}}]', /distinguishes values of `a`/],
     ['"{% if a %}x"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
     ['"{% for b in a %}x{% endfor %}"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
-    [`'[{"role": "user", "content": {{ a | dump }}}]'`, '[{vars: {a: 5}}]', /tells values of `a` apart/],
+    [`'[{"role": "user", "content": {{ a | dump }}}]'`, '[{vars: {a: 5}}]', /distinguishes values of `a`/],
     [`'[{"role": "user", "content": {{ a | dump }}}]'`, '[{vars: {b: x}}]', /a test lacks it/],
   ])("are named if texts can't tell what promptfoo sends: %s with %s", async (prompt, tests, note) => {
     const text = `prompts: [${prompt}]\n${PROVIDERS}tests: ${tests}\n`;

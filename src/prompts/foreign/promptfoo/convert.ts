@@ -187,7 +187,7 @@ function caseNeeds(
   };
 }
 
-/** Notes variables whose values the prompt tells apart although their texts are the same. @param tested those that blocks test */
+/** Notes variables of which the prompt distinguishes values that are the same as text. @param tested those that blocks test */
 function noteLostKinds(
   { at, text }: PromptText,
   tested: readonly string[],
@@ -205,7 +205,7 @@ function noteLostKinds(
     ...tested.filter(name => falsy.includes(name)),
   ];
   for (const name of new Set(lost)) {
-    const what = `the prompt tells values of \`${name}\` apart whose texts are the same`;
+    const what = `the prompt distinguishes values of \`${name}\` that are the same as text`;
     conversion.note(at, `${what}, which has no equivalent`);
   }
 }
