@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { JsonObject } from '../../files/json.ts';
 import { type Finding, Findings, InvalidPromptFile, invalidPromptFile } from '../findings.ts';
 import { textBeside } from '../parse/files.ts';
+import type { ConversionLimits } from './conversion-budget.ts';
 import { type Converted, type ConvertOptions, JUDGED_NOTE, testFileText } from './converted.ts';
 import { detectFormat, reportFormat } from './detect-format.ts';
 import type { ForeignPrompt, ForeignSource } from './foreign-format.ts';
@@ -13,12 +14,15 @@ import { fillInputs } from './template-pieces.ts';
  * Converts a file of another format to a prompt file with its tests.
  *
  * @param file the name in messages
+ * @param limits limits for a configuration of promptfoo, the only one that counts what it uses; default none
  * @throws {InvalidPromptFile} whose message names file and line, for a form or a prompt that can't be converted
+ * @throws {PastBound} past the limits
  */
 export async function convertForeign(
   text: string,
   file: string,
   options: ConvertOptions,
+  limits?: ConversionLimits,
 ): Promise<Converted> {
   const { kind } = detectFormat(file, text);
   if (options.items && kind !== 'evaluation') {
@@ -26,7 +30,7 @@ export async function convertForeign(
   }
   if (kind === 'promptfoo') {
     const { convertPromptfoo } = await import('./promptfoo/convert.ts');
-    return await convertPromptfoo(text, file, options);
+    return await convertPromptfoo(text, file, options, limits);
   }
   if (kind === 'evaluation') {
     const findings = new Findings(file);

@@ -1,6 +1,7 @@
 import type { YamlNode } from '../../files/yaml-node.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition, PromptOutput } from '../definition.ts';
+import type { ConversionLimits } from '../foreign/conversion-budget.ts';
 import type { Converted, ConvertOptions } from '../foreign/converted.ts';
 import type { ForeignTests } from '../foreign/foreign-tests.ts';
 import { partialsBeside, textBeside } from '../parse/files.ts';
@@ -16,6 +17,8 @@ import { selectFromAnswer } from './select-from-answer.ts';
 export type TaskLimits = Omit<Limits, 'now'> & {
   /** Time to check values, in milliseconds. */
   readonly checkMs: number;
+  /** Limits of a conversion; default none. */
+  readonly conversion?: ConversionLimits;
 };
 
 export interface TaskContext extends TaskLimits {
@@ -80,8 +83,9 @@ const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   trySchemas: () => 0,
   parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sizeOfTexts(partials)),
   readYaml: ({ text }) => text.length / CHARACTERS_OF_TESTS,
-  // It may name files of any size.
-  convert: () => Number.POSITIVE_INFINITY,
+  // Other conversions don't count what they use.
+  convert: ({ text, options: { isForTest, made } }) =>
+    isForTest ? (text.length + sizeOfTexts(made)) / CHARACTERS_OF_TESTS : Number.POSITIVE_INFINITY,
   foreignTests: ({ text }) => text.length / CHARACTERS_OF_TESTS,
 };
 
@@ -124,9 +128,12 @@ async function readYaml({ text, file }: { text: string; file: string }): Promise
 }
 
 /** Converts another tool's file, and the files that it names, to promptrun's own. */
-async function convert(work: { text: string; file: string; options: ConvertOptions }): Promise<Converted> {
+async function convert(
+  { text, file, options }: { text: string; file: string; options: ConvertOptions },
+  { conversion }: TaskLimits,
+): Promise<Converted> {
   const { convertForeign } = await import('../foreign/convert.ts');
-  return await convertForeign(work.text, work.file, work.options);
+  return await convertForeign(text, file, options, conversion);
 }
 
 /** Reads the tests in another tool's prompt file. */

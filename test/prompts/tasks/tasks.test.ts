@@ -1,10 +1,14 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PastBound } from '../../../src/files/bounds/past-bound.ts';
 import { InvalidInputs } from '../../../src/prompts/definition.ts';
+import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
 import { TasksClosed } from '../../../src/prompts/tasks/messages.ts';
 import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { TaskProcesses } from '../../../src/prompts/tasks/task-processes.ts';
+import { temporaryDirectory } from '../../support/context.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -165,5 +169,42 @@ describe('renders of one template', () => {
     expect(await render(history, { name: 'Ada', history: 'wrote' })).toEqual([{ text: 'Ada wrote' }]);
     expect(await render('', { name: 'Bob' })).toEqual([{ text: 'Bob ' }]);
     expect(await render(history, { name: 'Bob', history: 'reads' })).toEqual([{ text: 'Bob reads' }]);
+  });
+});
+
+describe('a conversion of a promptfoo configuration', () => {
+  const small = { fileBytes: 1000, ms: 500, ownTime: () => 0 };
+  const config = (tests: string): string =>
+    `prompts: ["Say {{a}}"]\nproviders: [openai:gpt-4o]\ntests: ${tests}\n`;
+  const options = { settings: [], directory: '/', isForTest: true };
+
+  it('is done in this process if it is short, and in another if it names a large file', async () => {
+    const directory = temporaryDirectory();
+    const rows = Array.from({ length: 3000 }, (_, row) => `${row} ${'a'.repeat(100)}\n`).join('');
+    await writeFile(path.join(directory, 'rows.csv'), `a\n${rows}`);
+    const tasks = shared();
+    const convert = (tests: string) =>
+      tasks.do('convert', { text: config(tests), file: 'c.yaml', options: { ...options, directory } });
+    // Loads the modules.
+    await convert('[{vars: {a: x}}]');
+    const short = convert('[{vars: {a: x}}]');
+    expect(await turnsDuring(short)).toBeLessThan(50);
+    expect((await short).cases).toHaveLength(1);
+    const long = convert('rows.csv');
+    expect(await turnsDuring(long)).toBeGreaterThan(50);
+    expect((await long).cases).toHaveLength(3000);
+  });
+
+  it('stops within its limits: of time, of files, and if it searches for files', async () => {
+    const directory = temporaryDirectory();
+    await writeFile(path.join(directory, 'a.yaml'), `- vars: {a: ${'x'.repeat(1000)}}`);
+    const convert = (tests: string, limits: typeof small) =>
+      convertForeign(config(tests), 'c.yaml', { ...options, directory }, limits);
+    await expect(convert('[file://a.yaml]', small)).rejects.toThrow(PastBound);
+    await expect(convert('"*.yaml"', small)).rejects.toThrow(PastBound);
+    let now = 0;
+    const slow = { ...small, ownTime: () => (now += 600) };
+    await expect(convert('[{vars: {a: 1}}]', slow)).rejects.toThrow(PastBound);
+    expect((await convert('[{vars: {a: 1}}]', small)).cases).toHaveLength(1);
   });
 });

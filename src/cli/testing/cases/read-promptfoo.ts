@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { ConversionNote, Converted, ConvertedCase } from '../../../prompts/foreign/converted.ts';
 import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
 import type { Context } from '../../context.ts';
@@ -89,7 +90,12 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
     first = await convert(1);
   }
   const all = [first];
-  for (let number = 2; number <= (first.prompts ?? 1); number += 1) all.push(await convert(number));
+  for (let number = 2; number <= (first.prompts ?? 1); number += 1) {
+    // Lets a signal in.
+    await setImmediate();
+    ctx.signal.throwIfAborted();
+    all.push(await convert(number));
+  }
   reportUnsupported(ctx, all, skipUnsupported);
   if (!hasModels && first.isWithoutModel) {
     throw usageError(`${name}: none of its providers is known`, 'Name a model with -m.');

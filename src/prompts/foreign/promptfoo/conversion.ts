@@ -1,5 +1,6 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { PastBound } from '../../../files/bounds/past-bound.ts';
 import { codeOf, messageOf } from '../../../files/error-utils.ts';
 import { FileFault, type FilePosition, faultAt } from '../../../files/file-fault.ts';
 import {
@@ -12,6 +13,7 @@ import {
 import { usedOfNode } from '../../../files/node-load.ts';
 import { encodingFault, isUtf16 } from '../../../files/read-text.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
+import { ConversionBudget, type ConversionLimits } from '../conversion-budget.ts';
 import type { Converted, ConvertOptions, TestProgram } from '../converted.ts';
 import type { PromptfooProvider } from './provider.ts';
 
@@ -51,6 +53,8 @@ export class Conversion {
   jsonVariables: readonly string[] = [];
   /** The number of omissions; repeated ones count each time. */
   leftOut = 0;
+  /** The count of time and files. */
+  readonly budget: ConversionBudget;
   readonly #options: ConvertOptions;
   readonly #file: string;
   readonly #counted = new NamedFiles();
@@ -58,9 +62,10 @@ export class Conversion {
   readonly #texts = new Map<string, string>();
 
   /** @param file the configuration, as messages name it */
-  constructor(options: ConvertOptions, file: string) {
+  constructor(options: ConvertOptions, file: string, limits?: ConversionLimits) {
     this.#options = options;
     this.#file = file;
+    this.budget = new ConversionBudget(limits);
   }
 
   /** Notes what is left out or differs. */
@@ -121,6 +126,7 @@ export class Conversion {
    * @throws {FileFault} at the position of the pattern, if its folder can't be read or lies outside
    */
   matching(pattern: string, at: Located): string[] {
+    this.budget.search();
     const relative = pattern.replace(/^file:\/\//u, '');
     const fixed = relative.split('/');
     const base = fixed.slice(0, Math.max(0, fixed.findIndex(isGlob))).join('/');
@@ -197,6 +203,7 @@ export class Conversion {
       let text = this.#texts.get(real);
       if (text === undefined) {
         const bytes = readFileSync(real);
+        this.budget.readFile(bytes.length);
         // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
         if (isUtf16(bytes)) throw refuse(`is ${encodingFault(bytes)}`);
         text = bytes
@@ -207,7 +214,7 @@ export class Conversion {
       }
       return { text, file: path.join(path.dirname(this.#file), relative) };
     } catch (error) {
-      if (error instanceof FileFault) throw error;
+      if (error instanceof FileFault || error instanceof PastBound) throw error;
       throw refuse(codeOf(error) === 'ENOENT' ? "doesn't exist" : `can't be read: ${messageOf(error)}`);
     }
   }

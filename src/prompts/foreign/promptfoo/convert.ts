@@ -2,6 +2,7 @@ import { FileFault, faultAt } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonObject } from '../../../files/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { InvalidPromptFile } from '../../findings.ts';
+import type { ConversionLimits } from '../conversion-budget.ts';
 import {
   type Converted,
   type ConvertOptions,
@@ -69,9 +70,11 @@ export async function convertPromptfoo(
   text: string,
   file: string,
   options: ConvertOptions,
+  limits?: ConversionLimits,
 ): Promise<Converted> {
   try {
-    return await convertConfiguration(parseYaml(text, 1, file), options, new Conversion(options, file));
+    const conversion = new Conversion(options, file, limits);
+    return await convertConfiguration(parseYaml(text, 1, file), options, conversion);
   } catch (error) {
     throw error instanceof FileFault
       ? new InvalidPromptFile(error.file ?? file, error.line, error.what)

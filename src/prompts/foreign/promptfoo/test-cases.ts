@@ -42,6 +42,7 @@ export function casesForPrompt(
   for (const [index, test] of all.entries()) {
     if (!includesPrompt(test.prompts, needs.prompt)) continue;
     for (const { isLeftOut, text, vars, leftOut } of casesOfTest(test, index + 1, needs, conversion)) {
+      conversion.budget.step();
       // Reports its other faults too.
       if (test.isLeftOut && conversion.isForTest) break;
       if (isLeftOut && conversion.isForTest) {
