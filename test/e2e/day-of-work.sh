@@ -13,7 +13,7 @@ exits() { # exits CODE COMMAND...
   equal "$code" "$expected" "exit code of: $*; it said: $(cat exits.err)"
 }
 
-started=$(date -u -d '1 hour ago' +%Y-%m-%dT%H:%M:%SZ)
+started=$(node -p 'new Date(Date.now() - 3_600_000).toISOString()')
 
 echo 'search'
 prompt=$(promptrun prompts search postcard --query '[0].promptId')

@@ -55,7 +55,8 @@ export async function completingShell(shell: Shell, home: string): Promise<Compl
   const env = {
     ...commandEnvironment(home),
     PATH: `${bin}${path.delimiter}${process.env['PATH'] ?? ''}`,
-    LC_ALL: 'C.UTF-8',
+    // Either system lacks the other's.
+    LC_ALL: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8',
     ZDOTDIR: home,
   };
   const script = path.join(home, 'script');
