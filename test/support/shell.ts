@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { COMMAND } from './command.ts';
 import { commandEnvironment } from './environment.ts';
+import { isPosix } from './system.ts';
 import { openTerminal, type TestTerminal } from './terminal.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
@@ -28,8 +29,9 @@ const SETUP = {
   }),
 } as const;
 
-/** Whether a shell is on this machine. */
+/** Returns true if a shell is on this machine. Those that Windows may have see other paths than Node. */
 export function hasShell(shell: Shell): boolean {
+  if (!isPosix) return false;
   try {
     execFileSync(shell, ['-c', 'true'], { stdio: 'ignore' });
     return true;
