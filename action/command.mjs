@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** By the URL, so that a Node that is too old gets as far as the command, which says so. */
+/** Uses the URL, so that a Node that is too old gets as far as the command, which says so. */
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * The command of the action's own revision, as the arguments that start it: built there if it is whole, else installed.
+ * Returns the arguments that start the command of the action's own revision: built there if it is whole, else installed.
  *
- * @param directory of this step, outside of the workspace
+ * @param directory the step's own directory, outside of the workspace
  */
 export function findCommand({ version, registry }, directory) {
   const built = path.join(root, 'bin', 'promptrun.js');
@@ -36,7 +36,7 @@ function ownVersion() {
   return JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).version;
 }
 
-/** A build that is cut short, or of another version, is none. */
+/** Returns true for a build of this version that was not cut short. */
 function isWhole(command) {
   if (!existsSync(path.join(root, 'dist', 'main.cjs'))) return false;
   const { status, stdout } = spawnSync(process.execPath, [command, '--version'], {
@@ -46,7 +46,7 @@ function isWhole(command) {
   return status === 0 && stdout.trim() === ownVersion();
 }
 
-/** In a folder of its own with empty configuration, and without anything that could run or be sent elsewhere. */
+/** Installs the package in a folder of its own, with empty configuration and without anything that could run or be sent elsewhere. */
 function install(version, registry, directory) {
   const folder = path.join(directory, 'command');
   const empty = path.join(folder, 'empty.npmrc');
@@ -80,7 +80,7 @@ function install(version, registry, directory) {
   return installed;
 }
 
-/** Without configuration, npm asks the public one by itself. */
+/** Returns the registry; without configuration, npm uses the public one. */
 function registryOf(registry) {
   if (registry === '') return [];
   const url = URL.canParse(registry) ? new URL(registry) : undefined;
@@ -90,14 +90,14 @@ function registryOf(registry) {
   return [`--registry=${url.href}`];
 }
 
-/** On Windows `npm` is a batch file, which only a shell can start; what it starts is not. */
+/** Returns the start of npm's command line. On Windows `npm` is a batch file, which only a shell can start. */
 function npm() {
   if (process.platform !== 'win32') return ['npm'];
   const script = path.join(path.dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js');
   return [process.execPath, script];
 }
 
-/** No key, and nothing that configures npm or Node: the workflow may hold what others wrote. */
+/** Returns true unless a variable is a key or configures npm or Node: the workflow may hold text of others. */
 function isHarmless(name) {
   return !/^(?:PROMPTRUN_|INPUT_|npm_|NODE_OPTIONS$|.*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL))/iu.test(name);
 }

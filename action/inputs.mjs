@@ -26,22 +26,22 @@ const NAMES = [
   'copilot-model',
 ];
 
-/** The inputs of the action by their names; an empty text for what was not given. */
+/** Returns the inputs of the action by their names; an empty text for one that was left out. */
 export function readInputs(env) {
   return Object.fromEntries(NAMES.map(name => [name, (env[variableOf(name)] ?? '').trim()]));
 }
 
-/** The variable that hands an input to the step. */
+/** Returns the variable that hands an input to the step. */
 export function variableOf(name) {
   return `PROMPTRUN_ACTION_${name === 'file_input' ? 'FILE_INPUT_YAML' : name.replaceAll('-', '_').toUpperCase()}`;
 }
 
-/** The lines of an input that are not empty. */
+/** Returns the lines of an input that are not empty. */
 export function lines(text) {
   return text.split(/\r?\n/u).filter(line => line.trim() !== '');
 }
 
-/** The `key=value` lines of an input. Throws an Error that names the input, never the value. */
+/** Returns the `key=value` lines of an input. Throws an Error that names the input, never the value. */
 export function pairs(text, name) {
   return lines(text).map((line, at) => {
     const equals = line.indexOf('=');
@@ -50,12 +50,12 @@ export function pairs(text, name) {
   });
 }
 
-/** Whether an input has its values as YAML, as actions/ai-inference takes them, and not as `key=value` lines. */
+/** Returns true if an input has its values as YAML, as actions/ai-inference takes them, not as `key=value` lines. */
 export function isYaml(text) {
   return /^[\w.-]+[ \t]*:(?:\s|$)/u.test(lines(text)[0] ?? '');
 }
 
-/** The fields of a YAML map, each with the lines that make it: what they mean is for the command to read. */
+/** Returns the fields of a YAML map, each with its lines, which the command interprets. */
 export function yamlFields(text) {
   const fields = new Map();
   let current;
@@ -66,7 +66,7 @@ export function yamlFields(text) {
   return fields;
 }
 
-/** The text of a field that stands in one line. */
+/** Returns the text of a field that stands in one line. */
 export function yamlText(field) {
   const [, text = ''] = /^[\w.-]+[ \t]*:[ \t]*([^\n]*)\n/u.exec(field) ?? [];
   const quoted = /^(["'])(.*)\1$/u.exec(text.trim());

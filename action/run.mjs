@@ -63,7 +63,7 @@ function run(args) {
   return promptrun(findCommand(inputs, directory), args, keys);
 }
 
-/** The token is the key of the endpoint, and of nothing else. */
+/** Returns the keys: the token is the key of the endpoint, and of nothing else. */
 function keysOf() {
   for (const name of ['provider', 'copilot-token', 'copilot-model']) {
     if (inputs[name] !== '') warn(`The input ${name} is ignored: there is no such engine here`);
@@ -92,7 +92,7 @@ function parse(json) {
   }
 }
 
-/** With --json an error is a line of JSON; what fails before the command has begun says it in plain words. */
+/** Returns the message of an error: a line of JSON with --json, plain words if it came before the command began. */
 function messageOf(stderr) {
   const said = stderr.split('\n').map(line => parse(line)?.message ?? /^error: (.+)$/u.exec(line)?.[1]);
   return said.find(message => typeof message === 'string');

@@ -1,4 +1,4 @@
-// What GitHub's runner reads: files of outputs, and lines of the log that are commands to it.
+// The interface of GitHub's runner: files of outputs, and lines of the log that are commands to it.
 import { randomBytes } from 'node:crypto';
 import { EOL } from 'node:os';
 import { appendTo } from './files.mjs';

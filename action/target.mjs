@@ -6,12 +6,12 @@ const PROMPT_FILE = /\.prompt(?:\.ya?ml)?$/u;
 const GITHUB_MODELS = /\.prompt\.ya?ml$/u;
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu;
 const SLUG = /^[a-z0-9][a-z0-9-]*(?:@[0-9a-f-]+)?$/u;
-/** What actions/ai-inference takes where nothing is given. */
+/** The defaults of actions/ai-inference. */
 const FORMER = { model: 'openai/gpt-4o', system: 'You are a helpful assistant' };
 
 /**
- * What the inputs say is to be run, and the flags that go with it. Words become a prompt file in the directory of this
- * step whose placeholders they fill: nothing in them is a template.
+ * Returns the target that the inputs name, and its flags. Words become a prompt file in the directory of this step, whose
+ * placeholders they fill: nothing in them is a template.
  */
 export function targetOf(inputs, directory, warn) {
   const { prompt, 'prompt-file': file } = inputs;
@@ -31,7 +31,7 @@ function fileTarget(inputs, file, directory, warn) {
   if (!GITHUB_MODELS.test(file)) {
     return { target: file, flags: [...modelFlag(inputs.model), ...inputFlags(inputs, directory)] };
   }
-  // As there: what the file says of its model wins over the inputs.
+  // As in actions/ai-inference, the model of the file wins over the inputs.
   const hasModel = /^["']?model["']?\s*:/mu.test(text);
   const hasTokens = /\b(?:maxTokens|maxCompletionTokens|max_tokens)\b/u.test(text);
   const most = inputs['max-tokens'];
@@ -78,7 +78,7 @@ function wordsTarget(inputs, words, directory, warn) {
   return { target, flags };
 }
 
-/** The model of the inputs; at an endpoint of one's own under the name that it has there. */
+/** Returns the model of the inputs; at the user's own endpoint, under the name that it has there. */
 function namedModel({ model, endpoint }, warn) {
   if (model === '') warn(`No model is given: taking ${FORMER.model}`);
   const name = model || FORMER.model;

@@ -54,8 +54,8 @@ function compile(filename, source, cachedData) {
 }
 
 /**
- * V8 itself compares no more than lengths, and what is damaged can crash it: the sums of the source and of what was
- * made from it stand behind what is kept, which begins where V8 need not copy it to read it.
+ * Returns the compiled code of a file; undefined if none is kept, or if it is damaged. V8 itself compares only lengths,
+ * and damaged code can crash it, so checksums of the source and of the code follow the code, which V8 reads in place.
  */
 function keptFor(place, source) {
   try {
@@ -70,7 +70,7 @@ function keptFor(place, source) {
 
 function keep(fresh) {
   try {
-    // What root left in a user's directory, the user could not remove.
+    // The user could not remove files that root leaves in their directory.
     if (process.getuid && fs.statSync(COMMAND).uid !== process.getuid()) return;
     fs.mkdirSync(KEPT, { recursive: true, mode: 0o755 });
     for (const [place, { source, script }] of fresh) {
@@ -90,7 +90,7 @@ function sums(source, compiled) {
   return bytes;
 }
 
-/** V8 takes what it is given without a check: a file has its name only once it is whole, and on the disk. */
+/** Writes a file that has its name only once it is whole and on the disk, because V8 reads it without a check. */
 function put(place, bytes) {
   const temporary = `${place}.${process.pid}`;
   try {

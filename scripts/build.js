@@ -6,7 +6,7 @@ import path from 'node:path';
 import { FONT, packageOf, SQLITE_BINARIES, writeBundles } from './bundles.js';
 import { bundledPackages, notices } from './notices.js';
 
-/** Where the build goes; tests of the build itself take another place than dist. */
+/** The directory of the build; tests of the build itself use another one than dist. */
 const outdir = path.resolve(process.env.OUTDIR ?? 'dist');
 
 await rm(outdir, { recursive: true, force: true });

@@ -9,10 +9,10 @@ const require = createRequire(import.meta.url);
 /** Packages that npm installs with one binary, that of the platform, stay beside the bundle; everything else is in it. */
 const NATIVE = ['@resvg/resvg-js', '@napi-rs/keyring'];
 
-/** What the names of modules begin with that the bundler makes. */
+/** The beginning of the names of modules that the bundler makes. */
 const NO_FILE = '\0';
 
-/** What cards are drawn with. */
+/** The font of cards. */
 export const FONT = path.join(packageOf('dejavu-fonts-ttf'), 'ttf/DejaVuSansMono.ttf');
 
 /**
@@ -25,7 +25,7 @@ export const SQLITE_BINARIES = path.join(packageOf('@photostructure/sqlite'), 'p
 /** C++ that is compiled into these binaries. */
 const IN_BINARIES = path.join(packageOf('node-addon-api'), 'napi.h');
 
-/** Where an installed package is. */
+/** Returns the directory of an installed package. */
 export function packageOf(name) {
   return path.dirname(require.resolve(`${name}/package.json`));
 }
@@ -38,7 +38,7 @@ export async function writeBundles(outdir) {
   return [...modules.filter(id => !id.startsWith(NO_FILE)), FONT, IN_BINARIES];
 }
 
-/** A file of CommonJS starts faster than an ES module, and a few files faster than many: chunks.js says which. */
+/** Bundles the command in a few files of CommonJS, which start faster than many, or than ES modules. See chunks.js. */
 export async function bundleCommand(outdir, { minify = true } = {}) {
   const bundle = await rolldown({
     ...common(),
@@ -79,7 +79,7 @@ async function bundleLibrary(outdir) {
   return output;
 }
 
-/** What runs in browsers: the page that `serve` hands out, and the script within each report. */
+/** Bundles the code that runs in browsers: the page of `serve`, and the script within each report. */
 async function bundlePages(outdir) {
   const pages = [
     { input: 'src/page/page.ts', file: 'page.js', format: 'esm' },

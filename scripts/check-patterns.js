@@ -47,7 +47,7 @@ function describe({ status, complexity, attack }) {
   return `is ${complexity?.summary ?? 'not linear'}, for example on ${attack?.pattern ?? 'some text'}`;
 }
 
-/** Every regular expression that is written as one. */
+/** Yields every regular expression literal. */
 function* patternsOf(node) {
   if (node === null || typeof node !== 'object') return;
   if (node.type === 'Literal' && node.regex) yield { ...node.regex, start: node.start };

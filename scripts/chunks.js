@@ -1,11 +1,11 @@
-// Which modules share a file of the built command. Every file that a command loads costs about a millisecond, so what
-// is loaded together is one file. What no line here reaches is split by the bundler.
+// The files of the built command. Every file that a command loads costs about a millisecond, so modules that are loaded
+// together share one. The bundler splits the modules that no line here reaches.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 
 /** Files by the modules they begin with. A module belongs to the first file that reaches it without a late import. */
 const FILES = {
-  // What the process for checks shares with the rest. In a file of theirs, it would load that file too.
+  // Modules that the process for checks shares with the rest. In a file of theirs, it would load that file too.
   checks: [
     'src/files/bounds/past-bound.ts',
     'src/files/error-utils.ts',

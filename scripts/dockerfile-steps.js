@@ -11,7 +11,7 @@ const root = path.resolve(import.meta.dirname, '..');
 const image = mkdtempSync(path.join(tmpdir(), 'promptrun-image-'));
 const inImage = file => path.join(image, file);
 const usr = inImage('usr/local');
-/** What npm is told elsewhere, such as its registry and its cache, holds here too. */
+/** The settings that npm has elsewhere, such as its registry and its cache, apply here too. */
 const env = {
   ...process.env,
   PATH: `${path.join(usr, 'bin')}:${process.env.PATH}`,
@@ -51,7 +51,7 @@ function step(name, rest, started) {
   if (name === 'CMD') started.command = JSON.parse(rest);
 }
 
-/** Both stages have one directory here: what the second takes from the first has to be there. */
+/** Copies files. Both stages share one directory here, which must hold what the second takes from the first. */
 function copy(words, cwd) {
   const [from, target] = words.filter(word => !word.startsWith('--'));
   if (words.some(word => word.startsWith('--from='))) {

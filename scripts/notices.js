@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What may be shipped; anything else stops the build, so that somebody looks. */
+/** The licences that may be shipped; any other stops the build, so that somebody looks. */
 const ALLOWED = new Set([
   '0BSD',
   'Apache-2.0',
@@ -17,7 +17,7 @@ const ALLOWED = new Set([
 /** Licences of packages that name theirs in words of their own, after a look at the text. */
 const READ = { 'dejavu-fonts-ttf': 'Bitstream-Vera' };
 
-/** What packages contain compiled, without a package of its own to read of. */
+/** Code that is compiled into packages, and has no package of its own to read. */
 const INSIDE = {
   undici: [
     {
@@ -30,14 +30,14 @@ const INSIDE = {
   ],
 };
 
-/** The packages that these files, given by their names, belong to, by name; each once. */
+/** Returns the packages that these files, given by their names, belong to, by name; each once. */
 export function bundledPackages(files) {
   const directories = new Set(files.map(packageDirectory).filter(directory => directory !== undefined));
   const packages = new Map([...directories].map(readPackage).map(one => [`${one.name}@${one.version}`, one]));
   return [...packages.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** The text of THIRD-PARTY-NOTICES. */
+/** Returns the text of THIRD-PARTY-NOTICES. */
 export function notices(packages) {
   const inside = packages.flatMap(({ name }) => INSIDE[name] ?? []);
   const all = [...packages, ...inside];
@@ -48,7 +48,7 @@ const INTRODUCTION = `The files of this package contain the following third-part
 Their source is at the addresses given and on the npm registry, under the names and versions given.
 `;
 
-/** The innermost `node_modules/name` or `node_modules/@scope/name` of a file. */
+/** Returns the innermost `node_modules/name` or `node_modules/@scope/name` of a file. */
 function packageDirectory(file) {
   return /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(file)?.[0];
 }
@@ -75,7 +75,7 @@ function readPackage(directory) {
   };
 }
 
-/** Of a licence such as `(MIT OR CC0-1.0)` each one. */
+/** Returns the licences in an expression such as `(MIT OR CC0-1.0)`. */
 function choices(license) {
   return String(license)
     .split(/ OR |[()]/)
@@ -97,7 +97,7 @@ function notice({ name, version, licence, source, by, text }, all) {
   return `${head}\n${text ?? sibling?.text ?? standardText(licence, by ?? `the authors of ${name}`)}\n`;
 }
 
-/** Some packages name the MIT licence and have no copy of it. Ours is the same but for who holds the rights. */
+/** Returns the licence of packages that name MIT and have no copy of it: ours with another holder of the rights. */
 function standardText(licence, holder) {
   if (licence !== 'MIT') throw new Error(`a package of ${holder} has no copy of its licence, ${licence}`);
   return readFileSync('LICENSE', 'utf8')

@@ -47,7 +47,7 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-/** The lines that the commands leave on a terminal, one after another, each after the line that starts it. */
+/** Returns the lines that the commands leave on a terminal, one after another, each after the line that starts it. */
 async function linesOf(commands) {
   const screen = new xterm.Terminal({ cols: COLUMNS, rows: 60, scrollback: 1000, allowProposedApi: true });
   symlinkSync(path.resolve('bin', 'promptrun.js'), path.join(home, 'promptrun'));
@@ -86,7 +86,7 @@ function written(screen, text) {
   });
 }
 
-/** The pieces of a line that look alike, each with the column it begins at. */
+/** Returns the pieces of a line that look alike, each with the column it begins at. */
 function spansOf(line) {
   const spans = [];
   const { length } = line.translateToString(true);
@@ -100,7 +100,7 @@ function spansOf(line) {
   return spans;
 }
 
-/** What of a cell differs from plain text, as attributes of SVG. */
+/** Returns the differences of a cell from plain text, as attributes of SVG. */
 function lookOf(cell) {
   const colour = cell.isFgPalette() ? PALETTE[cell.getFgColor()] : undefined;
   return [
@@ -133,7 +133,7 @@ function draw(lines) {
   ].join('\n');
 }
 
-/** One text for a whole line: its characters stand side by side as the viewer's own fixed-width font has them. */
+/** Draws a line as one text, whose characters stand side by side in the viewer's own fixed-width font. */
 function drawLine(spans, row) {
   const y = MARGIN.top + row * CHARACTER.height;
   const parts = spans.map(({ look, text }) =>

@@ -76,7 +76,7 @@ function copyPackage() {
   return copy;
 }
 
-/** The executable's own main script. */
+/** Bundles the executable's own main script. */
 async function bundleMain() {
   const bundle = await rolldown({
     input: 'src/binary.ts',
@@ -88,7 +88,7 @@ async function bundleMain() {
   return file;
 }
 
-/** What the command reads besides its scripts, by names in the package. */
+/** Returns the files that the command reads besides its scripts, by their names in the package. */
 function contentOf(copy) {
   const names = filesIn(copy).filter(name =>
     /^(?:completions|docs)\/[\w.-]+$|^dist\/(?!.*\.cjs$)/.test(name),
@@ -135,7 +135,7 @@ function digestsOf(files) {
   return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, digest(file)]));
 }
 
-/** Whole under its name, or not at all: one that is running is not written to. */
+/** Writes the executable whole or not at all, and never over one that is running. */
 async function writeExecutable(blob) {
   mkdirSync(outdir, { recursive: true });
   const part = `${target}.part`;

@@ -55,7 +55,7 @@ function platformOf(name) {
   return name === 'macos' ? 'darwin' : name;
 }
 
-/** The archive for a platform. @throws if the release has none */
+/** Returns the archive for a platform. @throws if the release has none */
 function archiveFor(platform) {
   const archive = archives.get(platform);
   if (archive === undefined) throw new Error(`${sumsFile} has no archive for ${platform}`);
@@ -114,7 +114,7 @@ function scoop() {
   return `${JSON.stringify(manifest, null, 4)}\n`;
 }
 
-/** Text in YAML's double quotes is written as in JSON. */
+/** Returns the manifest for winget, in YAML, whose double quotes are those of JSON. */
 function winget() {
   const { url, hash } = archiveFor('windows-x64');
   const id = `${owner}.promptrun`;

@@ -153,7 +153,7 @@ class RequestInFlight {
     };
   }
 
-  /** Call it once the answer has come or failed to come. */
+  /** Ends the wait for the answer, which has come or failed. */
   answered(): void {
     clearTimeout(this.#silence);
   }

@@ -74,7 +74,7 @@ function readOutputs(text: string): Record<string, string> {
   return outputs;
 }
 
-/** The lines of a log that the runner takes for commands. */
+/** Returns the lines of a log that the runner takes for commands. */
 function commandsIn(log: string): string[] {
   const commands: string[] = [];
   let stopped: string | undefined;
@@ -86,7 +86,7 @@ function commandsIn(log: string): string[] {
   return commands;
 }
 
-/** What a runner has of a checkout that is not built, where `npm` is a shell script. */
+/** Returns the environment of a runner whose checkout is not built, and whose `npm` is a shell script. */
 function notBuilt(npm: string): Record<string, string> {
   const checkout = temporaryDirectory();
   cpSync(path.join(root, 'action'), path.join(checkout, 'action'), { recursive: true });

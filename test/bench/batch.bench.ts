@@ -13,7 +13,7 @@ const CONCURRENCY = 16;
 const ANSWER_MS = 50;
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 
-/** What any client has to do: a POST a row over kept connections, two lines a row on disk, synced in groups. */
+/** The work that any client has to do: a POST a row over kept connections, two lines a row on disk, synced in groups. */
 const BARE_LOOP = `
 const http = require('node:http');
 const fs = require('node:fs/promises');
@@ -120,7 +120,7 @@ function answering(): ReturnType<typeof createServer> {
   });
 }
 
-/** Time and CPU of a process of its own, its start left out of neither. */
+/** Measures time and CPU of a process of its own, including its start. */
 function cost(home: string, rows: number, argv: readonly string[], url = ''): Promise<Cost> {
   const env = commandEnvironment(home, { PROMPTRUN_BASE_URL: url, PROMPTRUN_API_KEY: 'a-key' });
   const startedAt = process.hrtime.bigint();

@@ -18,7 +18,10 @@ const CASES = [
   { title: "not kept, the key is nobody else's", idempotency: false, others: 0, exclusive: true },
 ];
 
-/** `npm run chaos` (CHAOS_ROWS and CHAOS_SEED change it): a large batch on a service that misbehaves in every way; fails where anything was doubled, wrong or lost. */
+/**
+ * Runs a large batch on a service that misbehaves in every way (`npm run chaos`; CHAOS_ROWS and CHAOS_SEED change it).
+ * Fails if anything was doubled, wrong or lost.
+ */
 export default async function chaosSoak(): Promise<void> {
   let harmless = true;
   for (const [at, { title, ...more }] of CASES.entries()) {

@@ -16,7 +16,7 @@ export interface Run {
   readonly cwd?: string;
 }
 
-/** What each costs at least in so many rounds, in which they take turns. */
+/** Returns the lowest cost of each over a number of rounds, in which they take turns. */
 export function costsInTurns(bare: Run, own: Run, rounds: number): { bare: Cost; own: Cost } {
   costOf(own); // what only the first call does, such as making a store, is not measured
   let least = { bare: costOf(bare), own: costOf(own) };
@@ -26,12 +26,12 @@ export function costsInTurns(bare: Run, own: Run, rounds: number): { bare: Cost;
   return least;
 }
 
-/** The lesser of each figure. */
+/** Returns the lesser of each figure. */
 export function lesser(one: Cost, other: Cost): Cost {
   return { cpu: Math.min(one.cpu, other.cpu), wall: Math.min(one.wall, other.wall) };
 }
 
-/** By the shell's own clock for a child: Node tells nothing of the CPU time of one. */
+/** Measures a command with the shell's own clock, because Node can't tell the CPU time of one child. */
 export function costOf({ argv, env, cwd }: Run): Cost {
   const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" > /dev/null 2> /dev/null < /dev/null';
   const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...argv], {

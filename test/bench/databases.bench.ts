@@ -65,7 +65,7 @@ function report(name: string, measured: Measured, sqlite: Measured): void {
   process.stdout.write(`${name.padEnd(36)}${perSecond}  p99 ${measured.p99} ms  ${ratio} of SQLite\n`);
 }
 
-/** The rows that SQLite has, in a database whose tables are there. */
+/** Copies SQLite's rows into a database that has the tables. */
 async function fillPostgres(url: string, rows: number): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();

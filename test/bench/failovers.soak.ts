@@ -18,9 +18,9 @@ const BEFORE_MS = 1500;
 const SILENT_MS = 2000;
 const AFTER_MS = 3000;
 const GIVEN_UP_MS = 60_000;
-/** What a user starts with. */
+/** The credits of a new user. */
 const CREDITS = 1_000_000;
-/** Of a run. */
+/** The credits of a run. */
 const COST = 2;
 
 /**
@@ -146,7 +146,7 @@ async function versionOf(url: string, headers: Headers): Promise<string> {
   }
 }
 
-/** The same creation to one instance after the other, until one acknowledges it; gives its run. */
+/** Sends a creation to one instance after the other until one acknowledges it, and returns its run. */
 async function createOnce(
   urls: readonly string[],
   headers: Headers,
@@ -179,7 +179,7 @@ async function untilReady(urls: readonly string[]): Promise<void> {
   }
 }
 
-/** What became of the runs, by the database and by what the model was asked. */
+/** Counts what became of the runs, by the database and by the requests to the model. */
 async function ledger(
   database: string,
   acknowledged: ReadonlyMap<string, string>,

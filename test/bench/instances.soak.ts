@@ -17,7 +17,7 @@ const KILL_EVERY_MS = 4000;
 const SIGNAL = process.env['SIGNAL'] === 'SIGTERM' ? 'SIGTERM' : 'SIGKILL';
 /** The build that those run which are ended, such as an earlier version's: a rolling upgrade under load. */
 const FORMER_COMMAND = process.env['FORMER_COMMAND'] ?? 'bin/promptrun.js';
-/** What a user starts with. */
+/** The credits of a new user. */
 const CREDITS = 1_000_000;
 
 interface Instance {
@@ -27,7 +27,7 @@ interface Instance {
 }
 
 /**
- * Three instances on one database: one of them is ended every few seconds and started again, and the database is
+ * Runs three instances on one database: one of them is ended every few seconds and started again, and the database is
  * restarted once. Counts what became of the runs.
  */
 export default async function soakInstances(): Promise<void> {
@@ -131,7 +131,7 @@ async function sandboxRun(instances: readonly Instance[], headers: Headers): Pro
   return JSON.stringify({ promptVersionId: data.rows[0]?.promptVersionId, inputs: {} });
 }
 
-/** The same creation to one instance after the other, until one acknowledges it. */
+/** Sends a creation to one instance after the other until one acknowledges it. */
 async function createOnce(instances: readonly Instance[], headers: Headers, body: string): Promise<string> {
   const key = randomUUID();
   for (let attempt = Math.floor(Math.random() * INSTANCES); ; attempt += 1) {
@@ -171,7 +171,7 @@ async function report(
   }
 }
 
-/** Every run as an instance shows it, once none is in progress any more. */
+/** Returns every run as an instance shows it, once none is in progress. */
 async function settled({ url }: Instance, headers: Headers): Promise<Map<string, RunRow>> {
   for (const status of ['queued', 'running']) {
     while ((await page(url, headers, `status=${status}`)).rows.length > 0) await sleep(250);

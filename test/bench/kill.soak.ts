@@ -8,7 +8,7 @@ import { ask, creation, type Server, sampleVersion, startServer } from './servic
 
 const ROUNDS = 50;
 const AT_ONCE = 8;
-/** What every user starts with. */
+/** The credits of every new user. */
 const CREDITS = 1_000_000;
 
 /** Kills the service with SIGKILL at random moments, and counts what became of acknowledged runs. */

@@ -17,7 +17,7 @@ const ROUNDS = 3;
 /** How often the neighbour asks, in milliseconds. */
 const NEIGHBOUR_EVERY_MS = 20;
 
-/** What one user's load costs, and what others notice of it, on SQLite and on PostgreSQL. */
+/** Measures what one user's load costs, and how it slows others, on SQLite and on PostgreSQL. */
 export default async function benchLoad(): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-load-'));
   const cluster = postgresPrograms() === undefined ? undefined : await startPostgres({ durable: true });
@@ -58,7 +58,7 @@ async function keysOf(dataDir: string, database: string | undefined): Promise<st
   }
 }
 
-/** How long `GET /me` takes a user beside another's creations. */
+/** Measures how long `GET /me` takes a user while another user creates runs. */
 async function measureNeighbour(store: string, { server, keys: [neighbour = ''] }: Users): Promise<void> {
   const body = creation(await sampleVersion(server));
   const quiet = await timesOf(server, neighbour, sleep(SECONDS * 1000));
@@ -114,7 +114,7 @@ async function measureStatements(users: Users, database: string): Promise<void> 
   compare(`POST /runs, ${MANY_AT_ONCE} connections`, 'many', 'one', `${AT_ONCE} connections`);
   compare(`POST /runs, ${AT_ONCE} connections of 4 users`, 'four', 'one', 'one user');
   line('the slowest of the 4 users', `${median(({ share }) => share).toFixed(2)} of the fastest`);
-  // Where there is no /proc, nothing is known of it.
+  // Only Linux has /proc, which the figures come from.
   if (process.platform !== 'linux') return;
   const [node, postgres] = [median(({ node }) => node), median(({ postgres }) => postgres)];
   line('processor time of a creation', `Node ${node.toFixed(2)} ms, PostgreSQL ${postgres.toFixed(2)} ms`);
@@ -148,7 +148,7 @@ async function measureRound(
 
 interface LoadOptions {
   readonly connections?: number;
-  /** Whether the load comes from a thread of its own, so that this one can measure something else. */
+  /** True if the load comes from a thread of its own, so that this one can measure something else. */
   readonly apart?: boolean;
 }
 

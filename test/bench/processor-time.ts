@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 
-/** Of the processor times in `/proc`, per second. */
+/** The unit of processor times in `/proc`, in ticks per second. */
 const TICKS = 100;
 
 /** Gives the process that starts a database's others. */
@@ -36,7 +36,7 @@ interface Stat {
 
 async function statOf(name: string): Promise<Stat | undefined> {
   const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => undefined);
-  // After the name, which may hold anything, comes the state, the parent and, from the 12th on, the times.
+  // The name may hold anything. The state, the parent and, from the 12th field on, the times come after it.
   const fields = text
     ?.slice(text.lastIndexOf(')') + 2)
     .split(' ')

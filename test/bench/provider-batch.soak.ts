@@ -5,7 +5,10 @@ import { killAtEachStep } from '../chaos/provider-batch-kills.ts';
 
 const ROWS = Number(process.env['CHAOS_ROWS'] ?? 10_000);
 
-/** `npm run bench provider-batch` (CHAOS_ROWS changes it): a large batch at a provider, with the command killed at each step; fails if a row was lost or paid for twice. */
+/**
+ * Runs a large batch at a provider with the command killed at each step (`npm run bench provider-batch`; CHAOS_ROWS
+ * changes it). Fails if a row was lost or paid for twice.
+ */
 export default async function providerBatchSoak(): Promise<void> {
   for (const engine of ['openai', 'anthropic'] as const) {
     const home = mkdtempSync(path.join(tmpdir(), 'promptrun-soak-'));

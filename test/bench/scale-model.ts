@@ -1,17 +1,17 @@
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 
-/** What a creation costs, measured; times in milliseconds, of processors unless said otherwise. */
+/** The measured costs of a creation, in milliseconds of processor time unless said otherwise. */
 export interface Costs {
-  /** Of whoever sends the load, for each creation. */
+  /** The cost of sending the load, for each creation. */
   readonly client: number;
-  /** Of an instance, for each creation and each statement. */
+  /** The costs of an instance, for each creation and for each statement. */
   readonly node: number;
   readonly nodeStatement: number;
-  /** Of the database, for each run in a statement and for each statement. */
+  /** The costs of the database, for each run in a statement and for each statement. */
   readonly databaseRow: number;
   readonly databaseStatement: number;
-  /** That a commit waits for the disk and the network, on the clock. */
+  /** The time that a commit waits for the disk and the network, on the clock. */
   readonly commit: number;
 }
 
@@ -43,7 +43,7 @@ const WARM_UP_MS = 250;
 const SEED = 42;
 /** Runs that go into one statement, as the service has it. */
 const MOST_TOGETHER = 64;
-/** Of the work of an instance, what comes before the run is created. */
+/** The share of an instance's work that comes before the run is created. */
 const BEFORE_CREATION = 0.6;
 
 /** Simulates creations that follow one another as soon as they are answered. The same figures come each time. */
@@ -83,7 +83,7 @@ class Machine {
 
   constructor(readonly processors: number) {}
 
-  /** What each job gets of a processor. */
+  /** The share of a processor that each job gets. */
   get speed(): number {
     return Math.min(1, this.processors / this.jobs.size);
   }
@@ -170,7 +170,7 @@ class Disk {
   }
 }
 
-/** What goes into one statement: all that came while the one before was on its way. */
+/** Collects into one statement all creations that came while the one before was on its way. */
 class Together {
   #waiting: (() => void)[] = [];
   #isOnItsWay = false;
@@ -288,7 +288,7 @@ class Simulation {
     return machine;
   }
 
-  /** Half to one and a half times as much, evenly. */
+  /** Returns a time spread evenly from half to one and a half of `ms`. */
   #about(ms: number): number {
     return ms * (0.5 + uniformFloat64(this.#random));
   }

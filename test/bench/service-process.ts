@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startService } from '../../src/service/index.ts';
 
-/** What the process that is measured tells the one that measures. */
+/** The message from the measured process to the one that measures. */
 export interface Started {
   url: string;
   key: string;
@@ -11,12 +11,12 @@ export interface Started {
 
 const [kind, dataDir, database] = process.argv.slice(2);
 
-/** The least a server can do: the same bytes, without any service behind them. */
+/** Starts a server that does the least it can: it sends the same bytes, without any service behind them. */
 function startBare(): Promise<Started> {
   return answering(() => ({ runId: 'x', tokens: 1 }));
 }
 
-/** A service that takes no time: every run has ended when it is created. */
+/** Starts a service that takes no time: every run has ended when it is created. */
 function startInstant(): Promise<Started> {
   const runId = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
   const run = { runId, outputs: [{ type: 'text', data: 'hello' }], runStatus: 'succeeded', tokens: 1 };

@@ -23,7 +23,7 @@ export function headers(server: Started): Record<string, string> {
   return { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' };
 }
 
-/** The data of an answer. */
+/** Returns the data of an answer. */
 export async function ask<T>(server: Started, target: string, body?: string): Promise<T> {
   const answer = await fetch(`${server.url}${target}`, {
     headers: headers(server),
@@ -32,13 +32,13 @@ export async function ask<T>(server: Started, target: string, body?: string): Pr
   return ((await answer.json()) as { data: T }).data;
 }
 
-/** The version of the sample prompt `hello`. */
+/** Returns the version of the sample prompt `hello`. */
 export async function sampleVersion(server: Started): Promise<string> {
   const { rows } = await ask<{ rows: { promptVersionId: string }[] }>(server, '/prompts/publish?q=hello');
   return rows[0]?.promptVersionId ?? '';
 }
 
-/** The body that creates a run of it. */
+/** Returns the body that creates a run of it. */
 export function creation(promptVersionId: string): string {
   return JSON.stringify({ promptVersionId, inputs: { textInputs: { name: 'Ann' } } });
 }

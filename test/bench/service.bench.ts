@@ -60,7 +60,7 @@ function report(name: string, measured: Measured, bare: Measured): void {
   process.stdout.write(`${name.padEnd(28)}${perSecond}  p99 ${measured.p99} ms  ${ratio} of bare\n`);
 }
 
-/** What a server does under load. */
+/** Measures a server under load. */
 export async function measure(server: Server, target: string, body?: string): Promise<Measured> {
   const result = await autocannon({
     url: `${server.url}${target}`,

@@ -20,7 +20,7 @@ interface Measured {
   readonly client: number;
   readonly node: number;
   readonly database: number;
-  /** For each creation. */
+  /** The number of statements for each creation. */
   readonly statements: number;
   /** Processors that nobody else used meanwhile. */
   readonly processors: number;
@@ -69,7 +69,7 @@ export default async function simulate(): Promise<void> {
 }
 
 const HERE = { open: OPEN, users: 1, isOneMachine: true };
-/** Of the processor times in `/proc`, per second. */
+/** The unit of processor times in `/proc`, in ticks per second. */
 const TICKS = 100;
 
 async function keyIn(dataDir: string, database: string): Promise<string> {
@@ -154,9 +154,9 @@ async function usedByAll(): Promise<number | undefined> {
   return text === undefined ? undefined : (1000 * (user + nice + system + irq + softirq)) / TICKS;
 }
 
-/** What the costs of the model are, from creations one after the other and from many at a time. */
+/** Returns the costs for the model, from creations one after the other and from many at a time. */
 function costsOf(alone: Measured, together: Measured): Costs {
-  // What a statement costs shows where fewer runs share one.
+  // The cost of a statement shows where fewer runs share one.
   const fewer = alone.statements - together.statements;
   const node = partsOf(alone.node, together.node, fewer, alone.statements);
   const database = partsOf(alone.database, together.database, fewer, alone.statements);

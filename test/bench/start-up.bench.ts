@@ -18,7 +18,7 @@ interface Subject {
 }
 
 /**
- * What a command costs from start to end, as multiples of a bare `node -e 0`, in an environment that has nothing in it:
+ * Measures a command from start to end, as multiples of a bare `node -e 0`, in an environment that has nothing in it:
  * `NODE_EXTRA_CA_CERTS`, for one, makes the bare Node slower and so flatters the rest. Each command takes turns with the
  * bare Node, and the least of all rounds counts, of CPU time and of time on the clock. `BENCH_NODES` names other Node
  * binaries to measure too, separated by colons.

@@ -32,7 +32,7 @@ const server = require('node:http').createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 `;
 
-/** The same 200 cases of one prompt, against promptfoo if `PROMPTFOO_BIN` names one that is installed. */
+/** Runs the same 200 cases of one prompt, against promptfoo if `PROMPTFOO_BIN` names an installed one. */
 export default async function testsBench(): Promise<void> {
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
   const provider = spawn(process.execPath, ['-e', PROVIDER], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -82,7 +82,7 @@ function writeCases(home: string, apiBaseUrl: string): void {
   writeFileSync(path.join(home, 'promptfooconfig.yaml'), JSON.stringify(config));
 }
 
-/** The least of a few rounds, after one that is not counted. */
+/** Returns the lowest cost of a few rounds, after one that is not counted. */
 function leastOf(argv: readonly string[], env: Record<string, string>, cwd: string): Cost {
   const costs = Array.from({ length: ROUNDS + 1 }, () => costOf({ argv, env, cwd }));
   return costs.slice(1).reduce(lesser);

@@ -12,7 +12,7 @@ const VERSION = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
 const PICTURE_BYTES = 20 * 1024 * 1024;
 const SIGNATURE = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
-/** What two pictures of 20 MiB cost to send, over curl with a body that is encoded already, and over a call without pictures. */
+/** Measures two pictures of 20 MiB against curl with an encoded body, and against a call without pictures. */
 export default async function benchUploads(): Promise<void> {
   execFileSync(process.execPath, ['scripts/build.js'], { stdio: 'inherit' });
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
@@ -49,7 +49,7 @@ function measure(directory: string, baseUrl: string): void {
   );
 }
 
-/** Of as many bytes as both pictures have: a processor without instructions for it takes three times as long. */
+/** Digests as many bytes as both pictures have: a processor without instructions for it takes three times as long. */
 function digestCost(): Cost {
   const bytes = Buffer.alloc(PICTURE_BYTES, 'picture');
   const costs = Array.from({ length: ROUNDS }, (): Cost => {
@@ -73,7 +73,7 @@ function tell(name: string, { cpu, wall }: Cost, ratio = ''): void {
   process.stdout.write(`  ${name.padEnd(22)} ${times}   ${ratio}\n`);
 }
 
-/** The most memory that a command had at a time, as Node tells it at its end. */
+/** Returns the peak memory of a command, as Node reports it at the end. */
 function peakMiB({ argv: [node = '', ...args], env }: Run, directory: string): number {
   const told = path.join(directory, 'memory');
   const teller = `import { writeFileSync } from 'node:fs'; process.on('exit', () => writeFileSync(process.env.TOLD, String(process.resourceUsage().maxRSS)))`;

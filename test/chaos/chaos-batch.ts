@@ -9,11 +9,11 @@ export interface ChaosPlan extends ChaosOptions {
   readonly rows: number;
   /** How often the client is killed, at times the seed decides. */
   readonly kills: number;
-  /** Whether the client is told that nobody else uses the key. */
+  /** True if the client knows that nobody else uses the key. */
   readonly exclusive: boolean;
 }
 
-/** What a batch under chaos came to, by the service's ledger. */
+/** The outcome of a batch under chaos, by the service's ledger. */
 export interface ChaosVerdict {
   readonly succeeded: number;
   readonly failed: number;
@@ -63,7 +63,7 @@ export async function chaosBatch(plan: ChaosPlan): Promise<ChaosVerdict> {
   }
 }
 
-/** Every tenth row is the same as the one before. */
+/** Returns the name of a row; every tenth row is the same as the one before. */
 function nameOf(at: number): string {
   return `row ${at % 10 === 9 ? at - 1 : at}`;
 }
@@ -150,7 +150,7 @@ function doublesOf(names: readonly string[], ledger: readonly LedgerRun[]): stri
   );
 }
 
-/** A row in doubt that has a run must name it among its candidates. */
+/** Returns true if a row in doubt names its run among its candidates. */
 function isNamed(
   name: string,
   ledger: readonly LedgerRun[],

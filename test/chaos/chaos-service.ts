@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 /** How a service misbehaves; shares are of all creations. */
 export interface ChaosOptions {
   readonly seed: number;
-  /** Whether idempotency keys are kept, and said to be. */
+  /** True if idempotency keys are kept, and announced. */
   readonly idempotency: boolean;
   /** How often somebody else with the same key makes a run, for each of ours. */
   readonly others: number;
@@ -13,14 +13,14 @@ export interface ChaosOptions {
   readonly lagMs: number;
   /** How far the service's clock is ahead, in milliseconds. */
   readonly skewMs: number;
-  /** After how many creations the service dies, again and again; never where 0. */
+  /** The number of creations after which the service dies, again and again; 0 for never. */
   readonly diesEvery: number;
 }
 
 /** A run that was made and paid for. */
 export interface LedgerRun {
   readonly runId: string;
-  /** What it was made of; undefined for somebody else's. */
+  /** The row that it was created from; undefined for somebody else's. */
   readonly name: string | undefined;
   readonly key: string | undefined;
   readonly createdAt: number;
@@ -34,7 +34,7 @@ const DEAD_MS = 300;
 
 type Fault = 'reset before' | 'reset after' | '500' | '502 before' | '502 after' | '504 without id' | '504';
 
-/** What happens to a creation, and how likely it is. */
+/** The faults of creations with their probabilities. */
 const FAULTS: readonly (readonly [Fault, number])[] = [
   ['reset before', 0.03],
   ['reset after', 0.03],

@@ -34,10 +34,10 @@ export interface KillsVerdict {
   /** Rows that have no line, or another row's answer; ids. */
   readonly wrong: readonly string[];
   readonly lines: number;
-  /** What the provider asks for and what the lines say, in dollars. */
+  /** The provider's bill and the cost in the lines, in dollars. */
   readonly bill: number;
   readonly cost: number;
-  /** What the journals name that is still open. */
+  /** True if the journals still name something open. */
   readonly open: boolean;
 }
 
@@ -83,7 +83,7 @@ async function run(
       Promise.reject(new Error(`ended (${code}) before ${String(at)}: ${stderr}`)),
     );
     await Promise.race([stopped, early]);
-    // What came in the middle of the answers is in the results before the rest of them comes.
+    // A kill in the middle of the answers comes once some of them are in the results.
     const wanted = point === 'within' ? rows / 4 : 0;
     while (readLines(out).length < wanted) await Promise.race([pause(20), early]);
     early.catch(() => {});

@@ -6,7 +6,7 @@ import { baseUrlOf } from '../../src/client/urls.ts';
 import { retryAfter } from '../../src/net/retry.ts';
 
 const MANY = 300_000;
-/** What quadratic work on so many characters would take minutes for. */
+/** A time that quadratic work on so many characters exceeds by minutes. */
 const BOUND_MS = 3000;
 
 const PIECES = [
@@ -30,7 +30,7 @@ const PIECES = [
 ];
 const redaction = new Redaction('key-key-key-key-0');
 
-/** What reads text that a server or a file may have chosen. */
+/** The functions that read text which a server or a file may have chosen. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'an answer': text =>
     parseResponse(

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A proxy that makes tunnels, and remembers to where and for whom. */
+/** Starts a proxy that opens tunnels, and remembers where to and for whom. */
 async function proxy(
   status = 200,
 ): Promise<{ port: number; tunnels: { to: string; authorization?: string }[] }> {
@@ -35,7 +35,7 @@ async function proxy(
   return { port: await listening(server), tunnels };
 }
 
-/** A proxy that does with a connection as it is told, once it was asked for a tunnel. */
+/** Starts a proxy that calls `serve` with each connection that asks for a tunnel. */
 async function plainProxy(serve: (socket: Socket) => void): Promise<number> {
   const server = createPlainServer(socket => {
     socket.on('error', () => {}).once('data', () => serve(socket));

@@ -36,7 +36,7 @@ function answer(
     .end(JSON.stringify(envelope));
 }
 
-/** A body of so many bytes, made piece by piece. */
+/** Returns a body of so many bytes, made piece by piece. */
 function body(pieces: number, pieceBytes: number, onPiece: (nth: number) => void = () => {}): EncodedBody {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for (let nth = 0; nth < pieces; nth++) {
@@ -47,7 +47,7 @@ function body(pieces: number, pieceBytes: number, onPiece: (nth: number) => void
   return { promptVersionId: 'v', body: { length: pieces * pieceBytes, chunks } };
 }
 
-/** After the client had some turns. */
+/** Returns the value after the client has had some turns. */
 async function slowly<T>(value: T): Promise<T> {
   for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve));
   return value;

@@ -4,7 +4,7 @@ import { HandClock } from '../support/hand-clock.ts';
 import { keyOf, storeOf, TestService } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
-// What only this service has: cancelling runs, what they were created from, publishing by authors.
+// Endpoints that only this service has: cancelling runs, reading their requests, publishing by authors.
 
 const DELAY = 130_000;
 

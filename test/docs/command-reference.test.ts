@@ -20,7 +20,7 @@ async function topic(name: string): Promise<string> {
   return (await runInProcess(['help', name])).stdout();
 }
 
-/** The help of every command, as one page. */
+/** Returns the help of every command, as one page. */
 async function reference(): Promise<string> {
   const sections: string[] = [];
   for (const command of PATHS.toSorted()) {
@@ -36,7 +36,7 @@ async function reference(): Promise<string> {
   ].join('\n');
 }
 
-/** The same for `man`: a line that begins with a dot or a quote would be a request to it. */
+/** Returns the same for `man`, to which a line that begins with a dot or a quote would be a request. */
 async function manPage(): Promise<string> {
   const roff = (text: string): string =>
     text

@@ -81,7 +81,7 @@ const PRINTED: Readonly<Record<string, Double>> = {
   ollama: { args: /^run --hidethinking llama3\.2$/, isJson: false, printed: 'ANSWER\n' },
 };
 
-/** A program that answers with what it is asked, as the one that it stands for prints it. */
+/** Writes a program that answers with its input, in the format of the program that it stands for. */
 function double({
   args,
   isJson,
@@ -189,7 +189,7 @@ describe.skipIf(process.platform === 'win32')(
   },
 );
 
-/** The local service with doubles before all other programs. */
+/** Returns the local service with doubles before all other programs. */
 function serviceWith(bin: string): typeof localService {
   const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, BOT_KEY: 'bot-key' };
   return {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { runInProcess } from '../support/context.ts';
 
-/** What a user of `serve` may run into, by what refuses it. */
+/** The limits that a user of `serve` may reach, by the code that enforces them. */
 const LIMITS = {
   'queued runs': '10,000',
   media: '2 GiB',

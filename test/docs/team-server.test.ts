@@ -68,7 +68,7 @@ it.skipIf(programs === undefined)(
   120_000,
 );
 
-/** What the service of compose.yaml starts, on a port of this machine. */
+/** Starts what the service of compose.yaml starts, on a port of this machine. */
 async function startInstance({ url }: Database, port = '0') {
   const { one } = (parse(documentText('deploy/compose.yaml'), { merge: true }) as Compose).services;
   const filledIn = (text: string): string => text.replace(/\$\{PUBLIC_URL:[^}]*\}/u, ADDRESS);
@@ -97,7 +97,7 @@ interface Compose {
 
 type Database = Awaited<ReturnType<typeof startDatabase>>;
 
-/** The database of compose.yaml, and the shell of its container. */
+/** Starts the database of compose.yaml, and the shell of its container. */
 async function startDatabase() {
   const cluster: PostgresCluster = await startPostgres();
   onTestFinished(() => cluster.remove());
@@ -120,7 +120,7 @@ async function startDatabase() {
   };
 }
 
-/** What a printed URL of a picture leads to; the address stands for the server. */
+/** Fetches the printed URL of a picture; the address stands for the server. */
 async function pictureAt(printed: string, server: string): Promise<string | null> {
   expect(printed).toMatch(new RegExp(`^${ADDRESS}/media/`, 'u'));
   const answer = await fetch(printed.trim().replace(ADDRESS, server));

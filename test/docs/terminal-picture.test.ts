@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../support/context.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 
-/** The lines a picture shows, without their colours and the times in them. */
+/** Returns the lines a picture shows, without their colours and the times in them. */
 function linesOf(file: string): string[] {
   const texts = readFileSync(file, 'utf8').matchAll(/<text [^>]*>(.*)<\/text>/gu);
   return [...texts].map(([, line = '']) =>

@@ -44,16 +44,26 @@ const PHRASES: readonly Rule[] = [
   { pattern: /\bis no (?:image|prompt|file|number|model|run) but\b/, instead: '"is x, not y"' },
 ];
 
-const files = [...below('src', /\.(?:tsx?|html|css)$/), ...below('docs', /\.(?:md|txt)$/), 'README.md'];
+const shipped = [...below('src', /\.(?:tsx?|html|css)$/), ...below('docs', /\.(?:md|txt)$/), 'README.md'];
+const guides = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+const tools = ['test', 'scripts', 'action', 'bin'].flatMap(folder => below(folder, /\.(?:ts|m?js)$/));
 
-test.each([...BEGINNINGS, ...PHRASES])('nothing is written as $pattern', ({ pattern, instead }) => {
+test.each(BEGINNINGS)('no comment begins with $pattern', rule => {
+  expectNone(rule, [...shipped, ...tools]);
+});
+
+test.each(PHRASES)('nothing is written as $pattern', rule => {
+  expectNone(rule, [...shipped, ...guides]);
+});
+
+function expectNone({ pattern, instead }: Rule, files: readonly string[]): void {
   const places = files.flatMap(file =>
     readFileSync(path.join(root, file), 'utf8')
       .split('\n')
       .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [])),
   );
   expect(places, `write ${instead}`).toEqual([]);
-});
+}
 
 function below(folder: string, name: RegExp): string[] {
   return readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -40,7 +40,7 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-/** Which rows have a run, by what their runs gave. */
+/** Returns the rows that have a run, by the outputs of the runs. */
 function rowsOf(runs: readonly { outputs: readonly { data: string }[] }[]): string[] {
   return runs.map(({ outputs }) => /row-\d+/u.exec(outputs[0]?.data ?? '')?.[0] ?? '?');
 }

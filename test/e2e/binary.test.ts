@@ -29,7 +29,7 @@ const ALLOWED = /^(?:ld-linux|libc|libm|libdl|libpthread|librt|libstdc\+\+|libgc
 
 const NATIVE = ['@resvg/resvg-js-linux-x64-gnu', '@napi-rs/keyring-linux-x64-gnu'];
 
-/** Without the Node that it is made of, or what an empty root takes, there is nothing to test. */
+/** Returns true if this machine has the Node that the executable is made of, and what an empty root needs. */
 function canTest(): boolean {
   if (process.platform !== 'linux' || process.arch !== 'x64' || process.getuid?.() !== 0) return false;
   const device = path.join(root, 'node_modules', `.null-${process.pid}`);
@@ -61,7 +61,7 @@ function neededBy(file: string): string[] {
   );
 }
 
-/** Everything below a folder with what tells a file that was written from one that was not. */
+/** Returns everything below a folder, with facts that distinguish a written file from an untouched one. */
 function stateOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map(name => {

@@ -24,7 +24,7 @@ interface Call {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What a run of the built command has loaded by its end. */
+/** Returns the modules that a run of the built command has loaded by its end. */
 async function loadedBy({ args, env = {}, command = COMMAND }: Call): Promise<Loaded> {
   const report = path.join(temporaryDirectory(), 'loaded.json');
   const { code, stderr } = await runCommand(args, {
@@ -65,7 +65,7 @@ const COSTLY = [
 
 const RUN = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
 
-/** What reading settings takes; `child_process` comes with commander. */
+/** The modules that reading settings needs; `child_process` comes with commander. */
 const READ_SETTINGS = ['child_process', 'crypto', 'fs/promises'];
 
 interface Budget {

@@ -29,7 +29,7 @@ interface Reached {
 const CHAT = /\/chat\/completions$/;
 const MORE = ['frequencyPenalty', 'presencePenalty'];
 
-/** By prefix; a provider that has several interfaces is here with each of them. */
+/** The providers by prefix; one with several interfaces appears with each of them. */
 const REACHED: readonly (readonly [prefix: string, reached: Reached])[] = [
   [
     'openai',

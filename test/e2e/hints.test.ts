@@ -6,7 +6,7 @@ import { PaidModel } from '../support/paid-model.ts';
 import { type Exchange, failure, scriptedServiceOf, success } from '../support/scripted-service.ts';
 import { isPosix } from '../support/system.ts';
 
-// What a command advises on its way out is run here as it was printed, in the same environment.
+// These tests run each command that a failed one advises, as printed, in the same environment.
 
 const RUN_ID = '0b6e4b54-7d43-4c5f-9b0a-3c1d6f1e2a77';
 const OTHER_ID = '0b6e4b54-8e54-4d60-8a1b-4d2e7f2f3b88';
@@ -29,7 +29,7 @@ async function stopped(line: string, by: string): Promise<CommandOutcome> {
   return running.ended;
 }
 
-/** The commands that were advised, word for word. */
+/** Returns the commands that were advised, word for word. */
 function advisedIn(stderr: string): string[] {
   return [
     ...stderr.matchAll(
@@ -38,13 +38,13 @@ function advisedIn(stderr: string): string[] {
   ].map(([line]) => line.trim());
 }
 
-/** A `serve` of this machine, on which `ask` is published, is the configured service from now on. */
+/** Configures a `serve` of this machine, on which `ask` is published. */
 async function hosted(window = '120s'): Promise<void> {
   key = await model.serve('--sync-window', window);
 }
 let key = '';
 
-/** What the operator of that `serve` does. */
+/** Runs a command as the operator of that `serve`. */
 async function asOperator(line: string): Promise<string> {
   const { env } = model;
   model.env = { PROMPTRUN_DATA_DIR: `${model.home}/the-data` };
@@ -54,7 +54,7 @@ async function asOperator(line: string): Promise<string> {
   return stdout;
 }
 
-/** A service that answers as it is told is the configured one from now on. */
+/** Configures a scripted service. */
 async function scripted(...script: Exchange[]): Promise<void> {
   const service = await scriptedServiceOf(
     script.map(exchange => ({ times: 'any', ...exchange })),
@@ -64,7 +64,7 @@ async function scripted(...script: Exchange[]): Promise<void> {
   model.env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
 }
 
-/** A service is configured that can't be reached, and has no key. */
+/** Configures a service that can't be reached, without a key. */
 function elsewhere(): void {
   model.env['PROMPTRUN_BASE_URL'] = 'https://prompts.example.invalid/v1';
 }
@@ -76,15 +76,15 @@ const HOSTED_RUN = 'run ask -i who=Ada';
 
 const cases: {
   name: string;
-  /** What the environment is; the embedded service by default. */
+  /** Returns the environment; default the embedded service. */
   where?: () => unknown;
   bring: () => Promise<CommandOutcome>;
   code: number;
   advises: RegExp;
-  /** What the advised command ends with; 0 by default. */
+  /** The exit code of the advised command; default 0. */
   ends?: number;
   stdin?: () => string;
-  /** What works from then on. */
+  /** The commands that work from then on. */
   afterwards?: readonly string[];
 }[] = [
   ...(

@@ -181,7 +181,7 @@ describe('an agent on a fresh machine', () => {
 });
 
 describe('the end of a session', () => {
-  /** A session begun by hand: a client would end it in its own way. */
+  /** Starts a session by hand: a client would end it in its own way. */
   function session(...messages: object[]): RunningCommand {
     const started = startCommand(['mcp'], { stdin: { open: true } });
     for (const message of [OPENING, ...messages]) started.child.stdin.write(`${JSON.stringify(message)}\n`);

@@ -10,7 +10,7 @@ import { said } from '../support/fake-provider.ts';
 import { PaidModel } from '../support/paid-model.ts';
 import { isPosix } from '../support/system.ts';
 
-// What a provider is asked is what is paid for: its ledger shows one request for one run, whatever ends the command.
+// Each request to a provider is paid for: its ledger shows one request for one run, whatever ends the command.
 
 const model = new PaidModel({ 'rows.csv': 'who\nAda\n' });
 const { asked } = model;
@@ -19,7 +19,7 @@ const command = (...args: string[]): Promise<CommandOutcome> => model.command(ar
 
 const RUN = ['run', 'ask.prompt', '-i', 'who=Ada'];
 
-/** A run that its provider has been asked for, and does not answer. */
+/** Starts a run whose provider was asked, and does not answer. */
 const askedFor = (): Promise<RunningCommand> => model.startAsking(RUN);
 
 async function signalled(signal: NodeJS.Signals): Promise<CommandOutcome> {
@@ -38,7 +38,7 @@ async function get(runId: string): Promise<Run> {
   return JSON.parse(stdout) as Run;
 }
 
-/** What else is done on this machine: it starts nothing again. */
+/** Runs another command on this machine, which must start nothing again. */
 async function somethingElse(): Promise<void> {
   expect((await command('run', 'hello', '-i', 'name=Bob')).code).toBe(0);
   const service = await serveHere([], { home: model.home, env: model.env });

@@ -7,7 +7,7 @@ import { runCommand } from '../support/command.ts';
 const root = path.resolve(import.meta.dirname, '../..');
 
 interface Packed {
-  /** Of the tarball, in bytes. */
+  /** The size of the tarball, in bytes. */
   readonly size: number;
   readonly files: readonly { readonly path: string; readonly size: number }[];
 }

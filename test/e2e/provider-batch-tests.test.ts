@@ -45,7 +45,7 @@ function answerTo(messages: string): string {
   return messages.includes('Bob') ? 'No, it names Bob.' : 'Yes, it is.';
 }
 
-/** Two runs of a case for each name; its answer has to be the name, and whatever else is expected. */
+/** Writes two runs of a case for each name; its answer has to be the name, and whatever else is expected. */
 function writeCases(...more: string[]): void {
   const cases = NAMES.map(
     name =>
@@ -70,7 +70,7 @@ const start = (model: string, ...flags: string[]): RunningCommand =>
 const test = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
   runCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
 
-/** What each case came to; Bob's runs are found wanting by the judge. */
+/** Returns the verdict of each case; the judge rejects Bob's runs. */
 function verdictsOf({ stdout }: CommandOutcome): object {
   const { cases } = JSON.parse(stdout) as {
     cases: { name: string; status: string; passed: number; repetitions: { outputs: { data: string }[] }[] }[];
@@ -88,7 +88,7 @@ const VERDICTS = [
 
 const sizes = (): number[] => ledger.batches.map(({ entries }) => entries.length);
 
-/** Where the command is killed, in order, for each of its two batches. */
+/** The requests at which the command is killed, in order, for each of its two batches. */
 const STEPS: Readonly<Record<string, readonly (readonly [RegExp, StopPoint])[]>> = {
   openai: [
     [/^POST .*\/files$/, 'after'],

@@ -58,7 +58,7 @@ const start = (model: string, ...flags: string[]): RunningCommand =>
 const batch = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
   runCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
 
-/** A batch that does not end at the provider, and is left by Ctrl-C. */
+/** Starts a batch that does not end at the provider, and leaves it by Ctrl-C. */
 async function leave(model: string): Promise<CommandOutcome> {
   ledger.looksToEnd = 1000;
   const { child, untilStderr, ended } = start(model);

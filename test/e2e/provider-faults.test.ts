@@ -30,7 +30,7 @@ const model = new PaidModel({
   'closed.prompt': '---\nmodel: closed\ninput: {schema: {who: string}}\n---\nHi {{who}}',
 });
 
-/** The model `closed`, at a port on which nobody listens, beside `tiny`. */
+/** Adds the model `closed`, at a port on which nobody listens, next to `tiny`. */
 function addClosedModel(): void {
   model.write(
     'the-data/models.yaml',

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => provider.close());
 
-/** A home whose prompt `ask.prompt` is run by the model `tiny`, and the environment it is used in. */
+/** Returns a home whose prompt `ask.prompt` is run by the model `tiny`, and the environment it is used in. */
 function homeWith(modelsYaml?: string): { home: string; env: Record<string, string> } {
   const home = temporaryDirectory();
   const dataDir = path.join(home, 'the-data');

@@ -12,13 +12,13 @@ import { hasLinks } from '../support/system.ts';
 const README = documentText('README.md');
 const HOSTED = 'https://prompts.example.com/v1';
 
-/** The text under a heading. */
+/** Returns the text under a heading. */
 function sectionOf(heading: string): string {
   const [, section = ''] = README.split(`\n## ${heading}\n`);
   return section.split('\n## ')[0] ?? '';
 }
 
-/** A directory with the files that the documents speak of. */
+/** Returns a directory with the files that the documents speak of. */
 function homeWithFiles(): string {
   const home = temporaryDirectory();
   const files = {

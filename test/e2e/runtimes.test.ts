@@ -4,7 +4,7 @@ import { COMMAND, runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { commandEnvironment } from '../support/environment.ts';
 
-/** Node with something missing, as it is on other machines or in what stands in for it. */
+/** Returns the start of a Node that lacks something, as on other machines or in its substitutes. */
 function without(script: string): string[] {
   return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
 }

@@ -108,7 +108,7 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
       const { code, stderr } = await serving.ended;
       expect([code, stderr]).toEqual([0, expect.not.stringMatching(/^ {4}at /m)]);
 
-      // What was answered with a run is there at the next start.
+      // A run that was acknowledged is there at the next start.
       const { data } = JSON.parse(uploaded.slice(uploaded.indexOf('\r\n\r\n'))) as {
         data: RunReference | null;
       };

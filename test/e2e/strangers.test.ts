@@ -5,9 +5,9 @@ import { startAgent } from '../support/agent.ts';
 import { runCommandHere } from '../support/command-here.ts';
 
 interface Endless {
-  /** What each row of a list holds besides; nothing by default. */
+  /** More fields of each row of a list; default none. */
   readonly row?: object;
-  /** What each run holds besides; nothing by default. */
+  /** More fields of each run; default none. */
   readonly run?: object;
   /** Rows of a page; default 1. */
   readonly rows?: number;

@@ -337,7 +337,7 @@ describe('questions that may not be asked', () => {
   });
 });
 
-/** An editor that shows the text, reads a line from the terminal and adds it to the text. */
+/** Returns an editor that shows the text, reads a line from the terminal and adds it to the text. */
 async function editorIn(home: string): Promise<string> {
   const file = path.join(home, 'my editor');
   const read = 'printf "the editor with "; cat "$file"; read line; echo "$line" >> "$file"';

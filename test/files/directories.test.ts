@@ -11,7 +11,7 @@ afterEach(() => {
   syncBuiltinESMExports();
 });
 
-/** Which files are flushed to the disk from now on, in their order. */
+/** Records the files that are flushed to the disk from now on, in order. */
 function recordSyncs(): string[] {
   const synced: string[] = [];
   vi.spyOn(fs, 'fsyncSync').mockImplementation(handle => {

@@ -85,7 +85,7 @@ describe('the lock of a file if the system does not say when a process began', (
     const release = lockFile(fileIn(file), unknown);
     expect(release).toBeDefined();
     expect(lockFile(fileIn(file), unknown)).toBeUndefined();
-    // As if another process had the id by now.
+    // Simulates that another process has the id by now.
     const longAgo = new Date(Date.now() - 61_000);
     utimesSync(lock, longAgo, longAgo);
     const second = lockFile(fileIn(file), unknown);

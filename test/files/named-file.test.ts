@@ -6,7 +6,7 @@ import { inspectNamedFile, isBelow, namesOtherComputer, whyLeftOut } from '../..
 import { temporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
 
-/** A folder with a file, a way to it over a link, and a file elsewhere. */
+/** Returns a folder with a file, a way to it over a link, and a file elsewhere. */
 function scene() {
   const home = temporaryDirectory();
   const folder = path.join(home, 'folder');

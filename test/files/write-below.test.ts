@@ -32,7 +32,7 @@ const WRITERS: Record<string, (file: FileBelow) => unknown> = {
   lockFile: async ({ folder, name }) => lockFile({ folder, name: name.replace(/\.lock$/u, '') })?.(),
 };
 
-/** A folder, beside which a stranger has a file, a folder and nothing that links may lead to. */
+/** Returns a folder, beside which a stranger has a file, a folder and nothing that links may lead to. */
 function scene() {
   const home = temporaryDirectory();
   const folder = path.join(home, 'folder');

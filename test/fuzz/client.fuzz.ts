@@ -15,7 +15,7 @@ const KEY = 'key-of-the-fuzzer-0123456789';
 const BASE = 'https://service.example/v1';
 const redaction = new Redaction(KEY);
 
-/** What a service may say, with the words it is known to say among the others. */
+/** Words of a service, with those that the client knows among the others. */
 const WORDS =
   'SUCCESS NOT_FOUND_ERROR TOO_MANY_REQUESTS_ERROR GATEWAY_TIMEOUT_ERROR succeeded running text image r1 r2 v ../.. %2e%2e __proto__';
 const FIELDS =
@@ -58,7 +58,7 @@ const received = fc.record({ method: fc.constantFrom('GET', 'POST'), httpStatus,
 
 type Answer = Pick<TransportResponse, 'status' | 'headers'> & { readonly text: string };
 
-/** A client whose requests are answered by a function; no time passes while it waits. */
+/** Returns a client whose requests are answered by a function; no time passes while it waits. */
 function clientOf(answer: () => Answer): PromptService {
   const transport = {
     request: (): Promise<TransportResponse> => {

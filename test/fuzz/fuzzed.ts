@@ -15,7 +15,7 @@ export interface Effort {
   readonly timeLimitMs?: number;
 }
 
-/** A property over one arbitrary; `holds` throws or gives false where it is broken. */
+/** Tests a property over one arbitrary; `holds` throws or returns false if it is broken. */
 export function fuzzed<T>(name: string, arbitrary: fc.Arbitrary<T>, holds: (value: T) => unknown): Fuzzed {
   return {
     name,

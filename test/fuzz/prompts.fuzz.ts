@@ -97,7 +97,7 @@ const inputs = fc.dictionary(name, json, { maxKeys: 6, noNullPrototype: true }) 
 
 const PARTIAL = '<{{b}}{{#each list}}{{this}}\n{{/each}}>\n';
 
-/** The same template, run by Handlebars itself. */
+/** Renders the same template with Handlebars itself. */
 function byHandlebars(template: string, data: JsonObject): string {
   const handlebars = Handlebars.create();
   handlebars.registerPartial('part', PARTIAL);

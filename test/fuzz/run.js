@@ -1,6 +1,6 @@
 // Fuzzes for as many minutes as it is told, 10 by default, with a new seed each time:
 // npm run fuzz -- 60
-// What it finds is repeated with FUZZ_SEED=… FUZZ_MINUTES=… npx vitest run test/fuzz
+// To repeat a finding: FUZZ_SEED=… FUZZ_MINUTES=… npx vitest run test/fuzz
 import { startVitest } from 'vitest/node';
 
 const [minutes = '10'] = process.argv.slice(2);

@@ -30,14 +30,14 @@ interface Sent {
   readonly body: string | undefined;
 }
 
-/** What the service is asked with, apart from what its description says. */
+/** The values that a request needs and the description does not have. */
 interface Known {
   readonly key: string;
   /** Identifiers of what is there. */
   readonly ids: readonly string[];
 }
 
-// What a URL and a header may hold as it is.
+// The characters that a URL and a header may hold unescaped.
 const printable = fc.string({
   unit: fc.constantFrom(...Array.from('az09-._~%/&=+:@!$\'()*,;?[]"<>\\^`{|}#')),
 });
@@ -79,7 +79,7 @@ const VALUES = [
   'https://127.0.0.1/',
 ];
 
-/** A value that fits a schema, now and then in one place or another something that does not. */
+/** Returns values that fit a schema, with something that does not in one place or another now and then. */
 function valueOf(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 12, arbitrary: fitting(schema, known) },
@@ -105,7 +105,7 @@ function fitting(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   return fc.oneof(fc.constantFrom(...VALUES), fc.string({ unit: 'binary' }));
 }
 
-/** Lone surrogates can't be part of a URL. */
+/** Replaces lone surrogates, which can't be part of a URL. */
 function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '?');
 }

@@ -105,7 +105,7 @@ function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown
   return copy;
 }
 
-/** Whether something ends well or with an error that is meant for people. */
+/** Returns true if something ends well, or with an error that is meant for people. */
 async function endsWell(work: () => unknown): Promise<boolean> {
   try {
     await soon(async () => work());

@@ -37,12 +37,12 @@ const table = fc.string({
   maxLength: 80,
 });
 
-/** How long a text is read in pieces of so many characters. */
+/** Yields a text in pieces of so many characters. */
 async function* inPieces(whole: string, length: number): AsyncGenerator<string> {
   for (let at = 0; at < whole.length; at += length) yield await Promise.resolve(whole.slice(at, at + length));
 }
 
-/** What rows come of a text, or the message of what is wrong with it. */
+/** Returns the rows of a text, or the message of its fault. */
 async function rowsOf(rows: AsyncIterable<unknown>): Promise<string> {
   const all: unknown[] = [];
   try {

@@ -13,7 +13,7 @@ async function filmOf(template: string): Promise<Buffer> {
   return Buffer.from(output.bytes);
 }
 
-/** The boxes of a file, or of a part of one, in order. */
+/** Returns the boxes of a file, or of a part of one, in order. */
 function boxesOf(bytes: Buffer): { type: string; body: Buffer }[] {
   const boxes: { type: string; body: Buffer }[] = [];
   for (let at = 0; at < bytes.length; at += bytes.readUInt32BE(at)) {

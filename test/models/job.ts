@@ -8,7 +8,7 @@ import { FULL_LIMITS, perform } from '../../src/prompts/tasks/tasks.ts';
 import { renderTemplate } from '../../src/prompts/template/render.ts';
 import { Picture } from '../../src/prompts/template/values.ts';
 
-/** A provider of the interface `openai` at an address of the test's. */
+/** Returns a provider of the interface `openai` at an address of the test's. */
 export function providerAt(
   baseUrl: string,
   { name = 'corner', keyVariable, ...more }: Partial<Provider> & { keyVariable?: string } = {},
@@ -29,7 +29,7 @@ export interface JobOptions {
   inputs?: EngineJob['inputs'];
 }
 
-/** A job of a template without text inputs. */
+/** Returns a job of a template without text inputs. */
 export function jobOf({
   template = 'Hello',
   images = [],

@@ -12,7 +12,7 @@ import {
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 
-/** The waits between all attempts, without a spread. */
+/** Returns the waits between all attempts, without a spread. */
 function waits(policy: RetryPolicy, retryAfterMs?: number): number[] {
   const found: number[] = [];
   for (let attempt = 1; ; attempt += 1) {

@@ -20,7 +20,7 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
 ];
-/** Where the pictures of the views go, with `PICTURES=1`. */
+/** The directory for pictures of the views; set `PICTURES=1` to write them. */
 const PICTURES = process.env['PICTURES'] === undefined ? undefined : path.resolve('docs/pages');
 
 describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
@@ -30,7 +30,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
   });
   afterAll(() => browser.close());
 
-  /** A tab, what it asked for, and what it complained of. */
+  /** Opens a tab, and returns it with its requests and complaints. */
   async function open(
     address: string,
     options: Parameters<Browser['newContext']>[0] = {},
@@ -412,7 +412,7 @@ describe('the files of the page', () => {
   });
 });
 
-/** Whether nothing scrolls sideways, neither the page nor a part of it. */
+/** Returns true if neither the page nor a part of it scrolls sideways. */
 function fitsWidth(page: Page, width: number): Promise<boolean> {
   return page.evaluate<boolean>(
     `document.documentElement.scrollWidth <= ${width} &&
@@ -420,7 +420,7 @@ function fitsWidth(page: Page, width: number): Promise<boolean> {
   );
 }
 
-/** Whether the header begins and ends where the content does. */
+/** Evaluates to true if the header begins and ends where the content does. */
 const ALIGNED = `(() => {
   const [first, last] = [document.querySelector('header strong'), document.querySelector('header button')];
   const main = document.querySelector('main');
@@ -430,10 +430,10 @@ const ALIGNED = `(() => {
     Math.abs(last.getBoundingClientRect().right - right + parseFloat(paddingRight)) < 1;
 })()`;
 
-/** Whether each time is as high as one line. */
+/** Evaluates to true if each time is as high as one line. */
 const ON_ONE_LINE = `[...document.querySelectorAll('td time')].every(node => node.getClientRects().length === 1)`;
 
-/** How wide the picture is that the browser has read; 0 if it has none. */
+/** Returns the width of the picture that the browser has read; 0 if it has none. */
 function widthOf(image: Locator): Promise<number> {
   return image.evaluate((node: object) => Reflect.get(node, 'naturalWidth') as number);
 }
@@ -442,7 +442,7 @@ async function isFocused(control: Locator): Promise<boolean> {
   return (await control.and(control.page().locator(':focus')).count()) === 1;
 }
 
-/** A proxy that strips `/team` from paths, and hands everything else on. */
+/** Starts a proxy that strips `/team` from paths, and hands everything else on. */
 async function strippingProxy(): Promise<{ url: string; leadTo: (service: string) => void }> {
   let target = new URL('http://127.0.0.1/');
   const server = createServer((incoming, outgoing) => {

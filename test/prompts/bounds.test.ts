@@ -6,7 +6,7 @@ import { RENDER_LIMITS } from '../../src/prompts/template/budget.ts';
 import type { Run } from '../../src/wire/index.ts';
 import { publishPromptFile, TestService } from '../support/local-service.ts';
 
-/** As often as a file may hold it. */
+/** Repeats a text until it fills a prompt file. */
 const full = (unit: string, bytes = 128 * 1024 - 500): string => unit.repeat(Math.floor(bytes / unit.length));
 const numbered = (line: (n: number) => string, bytes = 128 * 1024 - 500): string => {
   const lines: string[] = [];

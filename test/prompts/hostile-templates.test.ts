@@ -5,7 +5,7 @@ import { previewPrompt } from '../../src/prompts/render/preview.ts';
 import { RENDER_LIMITS } from '../../src/prompts/template/budget.ts';
 import type { TemplateMessage } from '../../src/prompts/template/messages.ts';
 
-/** Of steps a few, so that they are soon taken; the clock stands still. */
+/** Few steps, so that they are soon used up; the clock stands still. */
 const LIMITS = { ...RENDER_LIMITS, steps: 50_000, now: () => 0 };
 
 function messages(

@@ -14,7 +14,7 @@ function preview(source: string, { partials = {}, schemas = {}, ...given }: Give
   return previewPrompt(parsePromptFile(source, 'x.prompt', { partials: lookup, schemas }), given);
 }
 
-/** The text of a prompt that makes one message of one text. */
+/** Returns the text of a prompt that makes one message of one text. */
 function text(source: string, inputs: JsonObject = {}, more: Given = {}): unknown {
   const { messages } = preview(source, { inputs, ...more });
   if (messages.length === 0) return '';
@@ -23,7 +23,7 @@ function text(source: string, inputs: JsonObject = {}, more: Given = {}): unknow
   return parts.map(part => 'text' in part && part.text)[0];
 }
 
-/** What the dotprompt specification says of the language, in examples of our own. */
+/** The dotprompt specification of the language, in examples of our own. */
 describe('a value in a template', () => {
   it.each<[string, JsonObject, string]>([
     ['Dear {{who}},\n', { who: 'Ada' }, 'Dear Ada,\n'],

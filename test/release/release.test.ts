@@ -12,7 +12,7 @@ const NAMED = {
   author: 'Ada',
 };
 
-/** A folder with what the steps of a release read. */
+/** Returns a folder with what the steps of a release read. */
 function project(
   packageJson: Readonly<Record<string, unknown>>,
   changelog = '## 1.2.3 (2026-11-27)\n\n- New.\n\n## 1.2.2 (2026-11-01)\n\n- Old.\n',

@@ -26,7 +26,7 @@ afterEach(async () => {
   witness = undefined;
 });
 
-/** A service in this process, to look through and to take over. */
+/** Starts a service in this process, to look through and to take over. */
 async function look(): Promise<TestService> {
   witness = await TestService.start({ dataDir, clock });
   return witness;
@@ -136,7 +136,7 @@ test('a process never takes over runs of another that is alive', async () => {
   expect(await rows(service)).toMatchObject([{ runId, runStatus: 'running' }]);
 });
 
-/** Over HTTP a run that a dead process left looks like one that runs. */
+/** Reads a run from the store: over HTTP, a run that a dead process left looks like one that runs. */
 async function inStore(runId: string): Promise<unknown> {
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   try {
@@ -147,7 +147,7 @@ async function inStore(runId: string): Promise<unknown> {
   }
 }
 
-/** A run as the embedded service gives it. */
+/** Reads a run through the embedded service. */
 async function runIn(service: EmbeddedService, runId: string): Promise<unknown> {
   const { body } = await service.request({
     method: 'GET',

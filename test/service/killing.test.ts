@@ -33,7 +33,7 @@ test('kill -9 at any moment loses no acknowledged run, and no credit', async () 
   await service.close();
 }, 60_000);
 
-/** The runs that were acknowledged before the process was killed, in the middle of creating others. */
+/** Kills the process while it creates runs, and returns the acknowledged ones. */
 async function createUntilKilled(process: ServingProcess, key: string): Promise<Run[]> {
   const promptVersionId = await versionOfHello(process.url, key);
   const runs: Run[] = [];
@@ -50,7 +50,7 @@ async function createUntilKilled(process: ServingProcess, key: string): Promise<
   return runs;
 }
 
-/** undefined where the process died before it answered. */
+/** Returns undefined if the process died before it answered. */
 async function create(url: string, key: string, promptVersionId: string): Promise<Run | undefined> {
   try {
     const answer = await fetch(`${url}/runs`, {

@@ -7,7 +7,7 @@ import { serveInProcess } from '../support/serving-process.ts';
 
 const PROMPT = '---\nmodel: bot\n---\nHello\n';
 
-/** A data directory with the model `bot`, a program of Node's, and how often it was started. */
+/** Returns a data directory with the model `bot`, a program of Node's, and how often it was started. */
 function withBot(script: string): { dataDir: string; starts: () => number } {
   const dataDir = temporaryDataDir();
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

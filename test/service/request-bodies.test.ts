@@ -30,7 +30,7 @@ describe('the bodies of requests, over all connections', () => {
     return socket;
   }
 
-  /** The answer to a creation whose body is this long. */
+  /** Returns the status of a creation whose body is this long. */
   async function create(bytes: number, key = service.key): Promise<number> {
     const body = {
       promptVersionId: await service.versionOf('hello'),
@@ -71,7 +71,7 @@ describe('the bodies of requests, over all connections', () => {
   });
 
   describe('and answers that their callers are slow to take', () => {
-    /** A run whose answer has eight times the bytes of its request, 8 MB. */
+    /** Creates a run whose answer has eight times the bytes of its request, 8 MB. */
     const repeat = async (key = service.key) => {
       const inputs = { textInputs: { text: 'a'.repeat(1e6) } };
       const promptVersionId = await service.versionOf('repeat');
@@ -108,7 +108,7 @@ describe('the bodies of requests, over all connections', () => {
   });
 
   describe('with pictures at URLs', () => {
-    /** A picture of so many bytes; the last of them come once `rest` resolves. */
+    /** Yields a picture of so many bytes; the last of them come once `rest` resolves. */
     const picture = async function* (bytes: number, rest: Promise<unknown>) {
       yield Buffer.concat([png(1, 1), Buffer.alloc(bytes - png(1, 1).length - 1)]);
       await rest;

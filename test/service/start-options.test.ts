@@ -16,7 +16,7 @@ const found = (words: string) =>
 describe('a directory of prompts', () => {
   const directory = (): string => mkdtempSync(path.join(tmpdir(), 'promptrun-prompts-'));
   const put = (at: string, name: string, text: string): void => {
-    // As editors do: written beside, then moved into place.
+    // Like editors, writes a file beside it and moves it into place.
     writeFileSync(path.join(at, `.${name}.part`), text);
     renameSync(path.join(at, `.${name}.part`), path.join(at, name));
   };

@@ -22,7 +22,7 @@ export interface Agent {
   ) => Promise<ToolResult>;
 }
 
-/** A client of the protocol that has started `promptrun mcp` from the build; closed with the test. */
+/** Starts `promptrun mcp` from the build and returns a client of it, which is closed with the test. */
 export async function startAgent(
   flags: readonly string[] = [],
   {
@@ -62,7 +62,7 @@ export const OPENING = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
 } as const;
 
-/** A call of `run_prompt` that wants to be told of progress, as it goes over the wire. */
+/** Returns a call of `run_prompt` that wants its progress reported, as it goes over the wire. */
 export function runCall(id: number, args: object): object {
   return {
     jsonrpc: '2.0',

@@ -35,14 +35,14 @@ export class TestClient extends PromptService {
   }
 }
 
-/** A client that is closed when the test is over. */
+/** Returns a client that is closed when the test is over. */
 export function testClient(baseUrl: string, options?: Partial<ClientOptions>): TestClient {
   const client = new TestClient(baseUrl, options);
   onTestFinished(() => client.close());
   return client;
 }
 
-/** A service that answers the test by a script, all of which must be used, and a client of it; both end with the test. */
+/** Starts a scripted service, all of whose script must be used, and a client of it; both end with the test. */
 export async function scriptedClient(
   script: readonly Exchange[],
   options?: Partial<ClientOptions>,
@@ -51,7 +51,7 @@ export async function scriptedClient(
   return { service, client: testClient(service.baseUrl, options) };
 }
 
-/** The error a promise ends in, of the class that is expected. */
+/** Returns the error in which a promise ends, of the expected class. */
 export async function errorOf<E extends Error>(
   promise: Promise<unknown>,
   type: abstract new (...args: never[]) => E,

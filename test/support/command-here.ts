@@ -11,11 +11,11 @@ import { commandEnvironment } from './environment.ts';
 
 interface HereOptions extends Pick<CommandOptions, 'env' | 'home'> {
   readonly stdin?: string;
-  /** Of the command and of the service in it; default the system's. */
+  /** The clock of the command and of the service in it; default the system's. */
   readonly clock?: Clock;
 }
 
-/** The machine's time, so many times as fast: what waits keeps its order. */
+/** Returns the machine's time, so many times as fast: waits keep their order. */
 export function fastClock(times: number): Clock {
   const startedAt = Date.now();
   return {

@@ -14,7 +14,7 @@ export interface CommandOptions {
   readonly home?: string;
   /** The working directory; `home` by default. */
   readonly cwd?: string;
-  /** What standard input holds; empty by default. `{ open: true }` leaves it open without writing anything. */
+  /** The content of standard input; default empty. `{ open: true }` leaves it open without writing anything. */
   readonly stdin?: string | Uint8Array | { readonly open: true };
   /** Another build than `COMMAND`. */
   readonly command?: string;

@@ -18,11 +18,11 @@ import { isPosix } from './system.ts';
 export interface TestOptions {
   /** Added to a bare environment whose directories are the test's own. */
   readonly env?: Env;
-  /** Which streams are terminals; none by default. */
+  /** The streams that are terminals; default none. */
   readonly terminal?: { readonly stdin?: boolean; readonly stdout?: boolean; readonly stderr?: boolean };
   /** Columns of the terminal; 80 by default. */
   readonly columns?: number;
-  /** What standard input holds; an input that is never read may stay unset. */
+  /** The content of standard input; may stay unset if it is never read. */
   readonly stdin?: string | Uint8Array | Readable;
   readonly clock?: Partial<Clock>;
   /** The local service; none by default: asking for it is then an error. */
@@ -35,7 +35,7 @@ export interface TestOptions {
   readonly isDiskFull?: boolean;
 }
 
-/** What came out of a command. */
+/** The outcome of a command. */
 export interface Captured {
   readonly stdout: () => string;
   readonly stdoutBytes: () => Buffer;
@@ -84,7 +84,7 @@ export function startInProcess(
   return { ...captured, ended: runCli(argv, surroundings) };
 }
 
-/** A context for a command that is called directly. */
+/** Returns a context for a command that is called directly. */
 export async function testContext(
   options: TestOptions & { readonly globals?: Partial<GlobalOptions>; readonly prompter?: Prompter } = {},
 ): Promise<TestContext> {
@@ -114,7 +114,7 @@ const DEFAULTS: GlobalOptions = {
   pager: true,
 };
 
-/** A clock that stands still but for the sleeping: each sleep is over at once and moves it on. */
+/** Returns a clock that stands still but for the sleeping: each sleep is over at once and moves it on. */
 export function testClock(start: number = TEST_NOW): Clock {
   let now = start;
   return {
@@ -129,7 +129,7 @@ export function testClock(start: number = TEST_NOW): Clock {
   };
 }
 
-/** A directory of the test's own, removed at its end. */
+/** Returns a directory of the test's own, removed at its end. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-test-'));
   onTestFinished(() => removeDirectory(directory));
@@ -183,7 +183,7 @@ function surround(options: TestOptions): { surroundings: Surroundings; captured:
         platform: process.platform,
         exit: (code: number) => {
           exited.push(code);
-          // As Windows ends by a signal.
+          // Windows ends a process by its exit code.
           if (code > 128) killed.push(code === 130 ? 'SIGINT' : 'SIGTERM');
         },
       }),

@@ -3,12 +3,12 @@ import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 
-/** The text of a file of this repository. */
+/** Returns the text of a file of this repository. */
 export function documentText(file: string): string {
   return readFileSync(path.join(ROOT, file), 'utf8');
 }
 
-/** The lines of the shell blocks in a text, without comments and empty lines. */
+/** Returns the lines of the shell blocks in a text, without comments and empty lines. */
 export function shellLines(text: string): string[] {
   return [...text.matchAll(/```sh\n([\s\S]*?)```/gu)]
     .flatMap(([, block = '']) => block.split('\n'))
@@ -16,20 +16,20 @@ export function shellLines(text: string): string[] {
     .filter(line => line !== '');
 }
 
-/** The command lines of promptrun in the shell blocks of a text, and in the jobs it shows. */
+/** Returns the command lines of promptrun in the shell blocks of a text, and in the jobs it shows. */
 export function commandsIn(text: string): string[] {
   const jobs = [...text.matchAll(/^\s*- (?:run: )?(npx .*)$/gmu)].map(([, line = '']) => line);
   return [...shellLines(text), ...jobs].flatMap(commandsOfLine);
 }
 
-/** Those between backticks, which may leave out what has to follow. */
+/** Returns the command lines between backticks, which may be incomplete. */
 export function commandsMentionedIn(text: string): string[] {
   return [...text.replace(/```[\s\S]*?```/gu, '').matchAll(/`([^`]+)`/gu)]
     .map(([, code = '']) => code.replace(/\s+/gu, ' '))
     .flatMap(commandsOfLine);
 }
 
-/** The command lines of promptrun in one line of a shell. */
+/** Returns the command lines of promptrun in one line of a shell. */
 export function commandsOfLine(line: string): string[] {
   return line
     .split(/ \| | && /u)
@@ -37,7 +37,7 @@ export function commandsOfLine(line: string): string[] {
     .filter(part => part.startsWith('promptrun '));
 }
 
-/** The words of a command line after the command's own name, as a shell takes them apart. */
+/** Returns the words of a command line after the command's own name, as a shell takes them apart. */
 export function wordsOf(command: string): string[] {
   const words = command.match(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/gu) ?? [];
   return words.slice(1).map(word => word.replace(/['"]/gu, ''));

@@ -8,7 +8,7 @@ import { temporaryDirectory } from './context.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** What Node writes to `NODE_V8_COVERAGE`, as far as it is read here. */
+/** The part of `NODE_V8_COVERAGE` output that is read here. */
 interface Coverage {
   readonly result: readonly {
     readonly url: string;

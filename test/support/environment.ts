@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** The environment of a command that is to know nothing of the machine it runs on. */
+/** Returns the environment of a command that must know nothing of its machine. */
 export function commandEnvironment(
   home: string,
   added: Readonly<Record<string, string>> = {},
@@ -8,7 +8,7 @@ export function commandEnvironment(
   return { ...environmentWithin(home), ...added };
 }
 
-/** The environment variables that keep a command within a directory. */
+/** Returns the environment variables that keep a command within a directory. */
 export function environmentWithin(home: string): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { ChatDialect } from './providers/chat-dialects.ts';
 import { refusal } from './providers/double.ts';
 
-/** What a provider was asked. */
+/** A request that a provider received. */
 export interface ProviderRequest {
   readonly method: string;
   readonly path: string;
@@ -14,7 +14,7 @@ export interface ProviderRequest {
 /** Writes an answer by itself. */
 export type ProviderHandler = (response: ServerResponse, request: ProviderRequest) => void;
 
-/** What is answered: a value is sent as JSON, a text or bytes as they are. */
+/** The answer to a request: a value is sent as JSON, a text or bytes unchanged. */
 export interface ProviderAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ export class FakeProvider {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 
-  /** The body of a request, as JSON. */
+  /** Returns the body of a request, as JSON. */
   body(index = 0): Record<string, unknown> {
     return JSON.parse(this.asked[index]?.text ?? 'null') as Record<string, unknown>;
   }
@@ -89,7 +89,7 @@ export class FakeProvider {
   }
 }
 
-/** The answer of a chat model, in the form of Chat Completions. */
+/** Returns the answer of a chat model, in the form of Chat Completions. */
 export function said(content: unknown, choice: object = {}): ProviderAnswer {
   return {
     body: {

@@ -68,14 +68,14 @@ export class TestService {
     return this.call<T>('POST', target, { ...options, body });
   }
 
-  /** The data of a success; fails the test where it is none. */
+  /** Returns the data of a success; fails the test if it is none. */
   async data<T>(target: string, options: CallOptions = {}): Promise<T> {
     const answer = await this.get<T>(target, options);
     expect(answer).toMatchObject({ http: 200, status: 'SUCCESS' });
     return answer.data;
   }
 
-  /** The version id of a published prompt, by its slug. */
+  /** Returns the version id of a published prompt, by its slug. */
   async versionOf(slug: string): Promise<string> {
     return (await this.find(slug)).promptVersionId;
   }
@@ -99,7 +99,7 @@ export class TestService {
   }
 }
 
-/** A data directory that goes when the tests do. */
+/** Returns a data directory that goes when the tests do. */
 export function temporaryDataDir(): string {
   return path.join(mkdtempSync(path.join(tmpdir(), 'promptrun-service-')), 'data');
 }
@@ -126,12 +126,12 @@ export async function publishPromptFile(
   }
 }
 
-/** The store of a data directory, beside the services on it. */
+/** Opens the store of a data directory, next to the services on it. */
 export async function storeOf(dataDir: string): ReturnType<typeof openStore> {
   return await openStore({ dataDir, database: await databaseBeside(dataDir), env: {} });
 }
 
-/** A key of a user of its own. */
+/** Creates a key of a user of its own. */
 export async function keyOf(
   dataDir: string,
   user: { user: string; plan?: 'pro' | 'none'; credits?: number },

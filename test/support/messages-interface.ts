@@ -8,7 +8,7 @@ const USAGE = {
   output_tokens: 5,
 };
 
-/** An answer of Anthropic's Messages interface. */
+/** Returns an answer of Anthropic's Messages interface. */
 export function message(content: unknown, more: object = {}): ProviderAnswer {
   return {
     body: {
@@ -25,15 +25,15 @@ export function message(content: unknown, more: object = {}): ProviderAnswer {
   };
 }
 
-/** An error of it. */
+/** Returns an error of the Messages interface. */
 export function refusal(status: number, type: string, text: string, headers = {}): ProviderAnswer {
   return { status, headers, body: { type: 'error', error: { type, message: text }, request_id: 'req_1' } };
 }
 
-/** Where a streamed answer stops: at its end, before its last events, at an error event, or in the middle of an event. */
+/** The point where a streamed answer stops: its end, before its last events, an error event, or the middle of an event. */
 export type StreamEnd = 'whole' | 'silent' | 'error' | 'cut';
 
-/** The same answer as a stream, its text in pieces. */
+/** Returns the same answer as a stream, with its text in pieces. */
 export function messageStream(
   pieces: readonly string[],
   end: StreamEnd = 'whole',

@@ -25,7 +25,7 @@ const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256'
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** The signature (version 4) that a request has to have, by the headers that its own names. */
+/** Returns the signature (version 4) that a request must have, by the headers that its own names. */
 export function signatureOf({ method, target, headers }: SignedRequest, secret: string): string {
   const [, scope = '', names = ''] =
     /Credential=[^/]+\/([^,]+),\s*SignedHeaders=([^,]+)/.exec(String(headers['authorization'])) ?? [];
@@ -92,7 +92,7 @@ export class TestObjectStore {
     return `127.0.0.1:${this.#port}`;
   }
 
-  /** Again at the same port, with what it had. */
+  /** Starts again at the same port, with the same objects. */
   async start(): Promise<void> {
     this.#server = createServer((request, response) => void this.#answer(request, response));
     this.#server.listen(this.#port, '127.0.0.1');
@@ -204,7 +204,7 @@ export class TestObjectStore {
         `<Part><PartNumber>${number}</PartNumber><ETag>"${hash(bytes)}"</ETag><ChecksumSHA256>${checksum}</ChecksumSHA256></Part>`,
     );
     if (!object.bytes.toString().includes(`>${wanted.join('')}<`)) {
-      // As AWS does: the head of the answer was out before it was known.
+      // AWS too has sent the head of the answer before it knows.
       return void response.end(
         '<Error><Code>InvalidPart</Code><Message>A part could not be found</Message></Error>',
       );

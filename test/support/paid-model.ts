@@ -84,7 +84,7 @@ export class PaidModel {
     return this.command([...words, '--timeout', `${LIMIT_MS}ms`], '', { ...systemClock, sleep });
   }
 
-  /** Started, and killed with the test. */
+  /** Starts a command, which is killed with the test. */
   start(words: readonly string[]): RunningCommand {
     const running = startCommand(words, { home: this.home, env: this.env });
     onTestFinished(async () => {
@@ -94,14 +94,14 @@ export class PaidModel {
     return running;
   }
 
-  /** Started, and waiting for the provider. */
+  /** Starts a command and waits until it asks the provider. */
   async startAsking(words: readonly string[]): Promise<RunningCommand> {
     const running = this.start(words);
     await expect.poll(this.asked, { timeout: 30_000 }).toBe(1);
     return running;
   }
 
-  /** The provider answers what it was asked, and whatever it is asked from now on. */
+  /** Answers every request to the provider, former and future. */
   answerAll(text = 'Once'): void {
     this.provider.answers = [said(text)];
     for (const response of this.open.splice(0)) {
@@ -110,7 +110,7 @@ export class PaidModel {
     }
   }
 
-  /** A `serve` of this home's data, on which `prompts/` is published, is the configured service from now on. Gives its key. */
+  /** Configures a `serve` of this home's data, on which `prompts/` is published. Returns its key. */
   async serve(...flags: string[]): Promise<string> {
     const all = ['--prompts', 'prompts', '--grace', '0s', ...flags];
     const { baseUrl, key } = await serveHere(all, { home: this.home, env: this.env });

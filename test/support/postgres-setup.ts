@@ -6,7 +6,7 @@ import { makeDatabase } from './test-database.ts';
 
 const MIGRATED = 'migrated';
 
-/** A database server for as long as the tests of a project run. */
+/** Starts a database server for as long as the tests of a project run. */
 export default async function setUp(project: TestProject): Promise<() => void> {
   const cluster = await startPostgres({ vacuums: false });
   const store = await openPostgresStore(await makeDatabase(cluster.url, MIGRATED), {

@@ -15,10 +15,10 @@ import path from 'node:path';
 import { CERTIFICATE, CERTIFICATE_KEY } from './loopback-certificate.ts';
 import { OURS } from './temporary.ts';
 
-/** Where Debian's packages keep the server's programs, which are not on the path. */
+/** The directory of the server's programs in Debian's packages, which is not on the path. */
 const DEBIAN = '/usr/lib/postgresql';
 
-/** The directory of PostgreSQL's own programs; undefined where it is not installed. */
+/** Returns the directory of PostgreSQL's own programs; undefined if it is not installed. */
 export function postgresPrograms(): string | undefined {
   const installed = existsSync(DEBIAN)
     ? readdirSync(DEBIAN).map(version => path.join(DEBIAN, version, 'bin'))
@@ -31,16 +31,16 @@ export function postgresPrograms(): string | undefined {
 
 /** A database server of the tests' own, on a free port. */
 export interface PostgresCluster {
-  /** Of the database that is always there. */
+  /** The URL of the database that always exists. */
   readonly url: string;
-  /** As a crash does; resolves once it is gone. */
+  /** Stops it like a crash; resolves once it is gone. */
   stop(): void;
   start(): void;
   /** Ends all its processes, as a machine that goes down does. */
   kill(): void;
   /** Its processes stop where they are, with their connections open; `remove` ends them all the same. */
   freeze(): void;
-  /** A copy that follows it; what is committed from now on is on both. */
+  /** Starts a copy that follows it; later commits are on both. */
   standby(): Promise<PostgresStandby>;
   /** Stops it and removes all that it kept. */
   remove(): void;
@@ -159,7 +159,7 @@ function copyInitial(ofTests: string, data: string, initdb: (at: string) => void
   execFileSync('cp', ['-a', initial, data]);
 }
 
-/** How a command is run as somebody who may run the server; the directory is theirs from now on. */
+/** Returns the command line that runs a command as somebody who may run the server, and gives them the directory. */
 export function userFor(directory: string): string[] {
   if (process.getuid?.() !== 0) return [];
   execFileSync('chown', ['-R', 'nobody', directory]);
@@ -167,7 +167,7 @@ export function userFor(directory: string): string[] {
   return ['setpriv', '--reuid=nobody', '--clear-groups', '--'];
 }
 
-/** A port of the loopback address that nobody listens on just now. */
+/** Returns a port of the loopback address that nobody listens on just now. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise(resolve => server.once('listening', resolve));

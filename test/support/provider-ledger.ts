@@ -16,10 +16,10 @@ interface LedgerBatch {
   cancelled: boolean;
 }
 
-/** What becomes of a request: its text, or the reason why it has none. */
+/** The verdict on a request: its text, or the reason why it has none. */
 export type Verdict = { readonly text: string } | 'expired' | 'refused' | 'missing';
 
-/** Where a request is stopped: before it is carried out, after it, or in the middle of its answer. */
+/** The point where a request is stopped: before it is carried out, after it, or in the middle of its answer. */
 export type StopPoint = 'before' | 'after' | 'within';
 
 /**
@@ -48,7 +48,7 @@ export class ProviderLedger {
     });
   }
 
-  /** What all batches cost so far at half of 2 and 8 dollars a million tokens, in dollars. */
+  /** The cost of all batches so far at half of 2 and 8 dollars a million tokens, in dollars. */
   get bill(): number {
     const answers = this.batches.flatMap(({ entries }) => entries.map(entry => this.verdict(entry)));
     return (answers.filter(verdict => typeof verdict === 'object').length * 14) / 10_000;

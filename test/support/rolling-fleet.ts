@@ -103,7 +103,7 @@ export class RollingFleet {
     await Promise.all(this.#callers);
   }
 
-  /** How often the model was asked for the run that got this text. */
+  /** Counts the requests to the model for each text. */
   timesAsked(): Map<string, number> {
     const times = new Map<string, number>();
     for (const { text } of this.#provider.asked) {

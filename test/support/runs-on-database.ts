@@ -3,7 +3,7 @@ import type { RunReference } from '../../src/wire/index.ts';
 import { temporaryDataDir } from './local-service.ts';
 import type { ServingProcess } from './serving-process.ts';
 
-/** A key made by the operator of the service whose state is in the database. */
+/** Creates a key as the operator of the service whose state is in the database. */
 export async function keyIn(database: string): Promise<string> {
   const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
   try {
@@ -13,7 +13,7 @@ export async function keyIn(database: string): Promise<string> {
   }
 }
 
-/** The id of a run that the service has acknowledged; rejects where it has not. */
+/** Creates a run and returns its id; rejects if the service does not acknowledge it. */
 export async function createAt({ url }: ServingProcess, key: string, body: object): Promise<string> {
   const headers = { authorization: `Bearer ${key}` };
   const answer = await fetch(`${url}/runs`, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -22,7 +22,7 @@ export async function createAt({ url }: ServingProcess, key: string, body: objec
   return data.runId;
 }
 
-/** The body that creates a run of the sandbox which takes so long. */
+/** Returns the body that creates a run of the sandbox which takes so long. */
 export function slow(promptVersionId: string, delaySeconds: string): object {
   return { promptVersionId, inputs: {}, runOptions: { delaySeconds } };
 }

@@ -1,7 +1,7 @@
 import { numberProblem } from '../../src/cli/questions/choices.ts';
 import type { Choice, Prompter } from '../../src/cli/questions/types.ts';
 
-/** What a person answers to the question of this message: typed text or names of choices. */
+/** A person's answer to the question of this message: typed text or names of choices. */
 export type Answer = readonly [message: string, ...typed: (string | readonly string[])[]];
 
 export interface ScriptedPrompter extends Prompter {
@@ -12,7 +12,7 @@ export interface ScriptedPrompter extends Prompter {
 }
 
 /**
- * A person who answers questions in this order. An answer may be several attempts, of which all but the last must be
+ * Returns a person who answers questions in this order. An answer may be several attempts, of which all but the last must be
  * refused by the question itself.
  */
 export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /**
- * A service on a free loopback port that expects the calls it is told, in that order, and answers as it is told:
+ * Starts a service on a free loopback port that expects these calls, in this order, and answers each as scripted:
  *
  *     const service = await scriptedService(
  *       { expect: { method: 'POST', path: '/runs' }, answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', '…', { runId }) },
@@ -21,7 +21,7 @@ export async function scriptedService(...script: readonly Exchange[]): Promise<S
   return scriptedServiceOf(script);
 }
 
-/** The same for one test: it is closed when the test is over, and all of its script must have been used. */
+/** Starts the same for one test: it is closed with the test, and all of its script must have been used. */
 export async function scriptedServiceForTest(...script: readonly Exchange[]): Promise<ScriptedService> {
   const service = await scriptedService(...script);
   onTestFinished(async () => {
@@ -51,7 +51,7 @@ export interface Exchange {
 /** Everything that is given must fit; what is left out may be anything. */
 export interface Expectation {
   readonly method?: string;
-  /** Without the `/v1` and without the query. */
+  /** The path without `/v1` and without the query. */
   readonly path?: string | RegExp;
   /** Each named value must be equal; null must be missing. */
   readonly query?: Readonly<Record<string, string | null>>;
@@ -89,7 +89,7 @@ export type Fault = 'reset-before-body' | 'reset-after-body' | 'close' | 'silenc
 /** A call that was made. */
 export interface Call {
   readonly method: string;
-  /** Without the `/v1` and without the query. */
+  /** The path without `/v1` and without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingMessage['headers'];
@@ -100,12 +100,12 @@ export interface Call {
   readonly port: number;
 }
 
-/** A success in the envelope. */
+/** Returns a success in the envelope. */
 export function success(data: unknown, headers: Readonly<Record<string, string>> = {}): PlainAnswer {
   return { status: 200, headers, body: { status: 'SUCCESS', data } };
 }
 
-/** An error in the envelope. */
+/** Returns an error in the envelope. */
 export function failure(
   httpStatus: number,
   status: string,
@@ -116,12 +116,12 @@ export function failure(
   return { status: httpStatus, headers, body: { status, message, data } };
 }
 
-/** An error page of an intermediary. */
+/** Returns an error page of an intermediary. */
 export function html(httpStatus: number, text = '<html><body>Bad Gateway</body></html>'): PlainAnswer {
   return { status: httpStatus, headers: { 'content-type': 'text/html' }, body: text };
 }
 
-/** The base URL of a port nobody listens on. */
+/** Returns the base URL of a port nobody listens on. */
 export async function deadBaseUrl(): Promise<string> {
   const service = await scriptedService();
   await service.close();
@@ -145,7 +145,7 @@ export class ScriptedService {
     });
   }
 
-  /** Without the `/v1`. */
+  /** The base URL without `/v1`. */
   get origin(): string {
     return `http://127.0.0.1:${this.#port}`;
   }

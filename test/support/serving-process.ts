@@ -6,7 +6,7 @@ import { startCommand } from './command.ts';
 export interface ServingProcess {
   /** Ends in /v1. */
   readonly url: string;
-  /** As `kill -9` does; resolves once it is gone. */
+  /** Kills it like `kill -9`; resolves once it is gone. */
   kill(): Promise<void>;
 }
 

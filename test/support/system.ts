@@ -3,7 +3,7 @@ import { lstatSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-// What some tests need and a system may lack: they are skipped there.
+// Features that some tests need and a system may lack: those tests are skipped there.
 
 /** File modes, pipes with names, devices, `sh` and what comes with it. */
 export const isPosix = process.platform !== 'win32';

@@ -14,7 +14,7 @@ export interface OnTerminalOptions {
   readonly rows?: number;
 }
 
-/** The built command on a terminal of its own; ended with the test if it is still there. */
+/** Starts the built command on a terminal of its own, and ends it with the test. */
 export function onTerminal(args: readonly string[], options: OnTerminalOptions = {}): TestTerminal {
   const { env = {}, home = temporaryDirectory(), ...size } = options;
   const terminal = openTerminal({
@@ -31,7 +31,7 @@ export function onTerminal(args: readonly string[], options: OnTerminalOptions =
 export const VERSION_ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 export const RUN_ID = '7d1f3a52-9f0c-4d0e-8a68-0c1f4f1e2b3a';
 
-/** A service with one prompt version of this config, whose runs give the inputs they were sent. */
+/** Starts a service with one prompt version of this config, whose runs return their inputs. */
 export async function serviceWithPrompt(
   config: unknown,
   ...more: readonly Exchange[]
@@ -69,7 +69,7 @@ export async function serviceWithPrompt(
   };
 }
 
-/** A creation that is answered when the test says so. */
+/** Returns a creation that is answered when the test says so. */
 export function slowCreation(): { exchange: Exchange; arrived: Promise<void>; answer: () => void } {
   let answer = (): void => {};
   let arrive = (): void => {};

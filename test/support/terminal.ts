@@ -36,18 +36,18 @@ const QUIET_MS = 120;
 /** A command on a real terminal, and what a person would see on its screen. */
 export interface TestTerminal {
   type(text: string): void;
-  /** As a terminal hands over what is pasted into a program that asked to be told. */
+  /** Pastes a text, as a terminal does into a program that asked for bracketed paste. */
   paste(text: string): void;
   press(...keys: readonly Key[]): void;
   /** Resolves once the screen, or what scrolled off it, shows the text or matches. */
   waitFor(wanted: string | RegExp): Promise<void>;
   /** Resolves once the screen shows these lines and nothing else. */
   waitForScreen(...lines: readonly string[]): Promise<void>;
-  /** The visible lines without trailing blanks and empty lines. */
+  /** Returns the visible lines without trailing blanks and empty lines. */
   screen(): string;
-  /** What scrolled off and the screen, lines as they were written before they were broken at the edge. */
+  /** Returns the scrollback and the screen, with lines as they were written before they were wrapped. */
   text(): string;
-  /** Every byte the command has written so far. */
+  /** Returns every byte that the command has written so far. */
   raw(): string;
   cursorIsVisible(): boolean;
   kill(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void;
@@ -93,8 +93,8 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
   const text = () => {
     let all = '';
     for (let at = 0; at < screen.buffer.active.length; at += 1) {
-      const goesOn = line(at + 1)?.isWrapped === true;
-      all += `${line(at)?.translateToString(!goesOn) ?? ''}${goesOn ? '' : '\n'}`;
+      const isWrapped = line(at + 1)?.isWrapped === true;
+      all += `${line(at)?.translateToString(!isWrapped) ?? ''}${isWrapped ? '' : '\n'}`;
     }
     return all.trimEnd();
   };

@@ -13,7 +13,7 @@ declare module 'vitest' {
 
 const made = new Map<string, Promise<string>>();
 
-/** The database that stands for a data directory where a project's stores are in PostgreSQL, else undefined. */
+/** Returns the database of a data directory if the project's stores are in PostgreSQL, else undefined. */
 export async function databaseFor(dataDir: string): Promise<string | undefined> {
   const server = inject('postgres');
   if (server === undefined) return undefined;
@@ -23,7 +23,7 @@ export async function databaseFor(dataDir: string): Promise<string | undefined> 
   return await database;
 }
 
-/** The same for a store that is opened beside a service, and closed soon: with fewer connections. */
+/** Returns the same for a store that is opened next to a service and closed soon: with fewer connections. */
 export async function databaseBeside(dataDir: string): Promise<string | undefined> {
   const database = await databaseFor(dataDir);
   return database && `${database}?prepare=false`;

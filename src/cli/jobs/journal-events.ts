@@ -189,7 +189,7 @@ function isRow(row: unknown): row is [id: string, inputsDigest: string] {
 
 const OLD_HANDOVER = /^provider-batch:(?<key>.+?)(?:\/rows)?$/u;
 
-/** Version 0.2.0 wrote verdicts as marks of their jobs, and handovers as marks with JSON in them. */
+/** Reads a mark of version 0.2.0, which wrote verdicts as marks of their jobs, and handovers as marks with JSON in them. */
 function markedEvent(id: string, mark: string): ReturnType<typeof eventOf> {
   const key = OLD_HANDOVER.exec(id)?.groups?.['key'];
   if (key === undefined) {

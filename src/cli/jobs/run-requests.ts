@@ -29,7 +29,7 @@ export function areUnanswered(results: readonly RequestResult[]): boolean {
   return results.length > 0 && results.every(({ isUnanswered }) => isUnanswered);
 }
 
-/** The end of a command that nobody answered. */
+/** Returns the error of a command none of whose requests was answered. */
 export function nobodyAnswered(): CliError {
   return new CliError('no request was answered; the runs have failed and may have been paid for', {
     status: 'NETWORK_ERROR',

@@ -16,7 +16,7 @@ interface StoredItemSources {
   readonly dataDir: string;
 }
 
-/** Every place, whether or not there is anything in it yet. */
+/** Returns every place, even if nothing is in it yet. */
 export function storedItems({ settings, stateDir, dataDir }: StoredItemSources): readonly StoredItem[] {
   const { file, credentials, directory } = settings;
   return [

@@ -17,7 +17,7 @@ import {
 type RequestResults = ReturnType<typeof resultsIn>;
 const BATCHES = '/v1/messages/batches';
 
-/** Anthropic's Message Batches. They have no metadata: only the ids of their requests identify them. */
+/** Returns Anthropic's Message Batches. They have no metadata: only the ids of their requests identify them. */
 export function anthropicBatches(access: Access): BatchProvider {
   const headers = {
     'anthropic-version': '2023-06-01',

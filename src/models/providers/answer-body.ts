@@ -104,7 +104,7 @@ function addObject(
   throw new ProviderFault(`answered with an error: ${reason}`, { mayHaveCost: true });
 }
 
-/** A stream is read piece by piece, so that its events are not all held at once. */
+/** Yields a body in pieces, so that the events of a stream are not all held at once. */
 async function* inChunks(body: Buffer): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < body.length; start += PIECE_BYTES) {
     yield body.subarray(start, start + PIECE_BYTES);

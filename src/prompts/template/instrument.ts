@@ -81,7 +81,7 @@ class Instrumenter extends Handlebars.Visitor {
     this.acceptKey(block as unknown as hbs.AST.Node, 'program');
   }
 
-  /** A partial with arguments gets a copy of its context. */
+  /** Wraps a partial. One with arguments gets a copy of its context. */
   #aroundPartial(
     partial: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement,
     indent: string,

@@ -111,7 +111,7 @@ function endUnused(sockets: Iterable<Socket>): void {
   for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
 }
 
-/** Such as `http://127.0.0.1:8787`. */
+/** Returns the origin of a listening server, such as `http://127.0.0.1:8787`. */
 export function originOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;
   return `http://${inUrl(host)}:${port}`;

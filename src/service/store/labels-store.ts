@@ -17,7 +17,7 @@ export type LabelResult =
   | { readonly previous: string | null }
   | { readonly missing: 'prompt' | 'version' | 'label' };
 
-/** The labels of prompts and their journal. */
+/** Returns the store of prompts' labels and their moves. */
 export function labelsStore(db: Db, writer: Writer) {
   return {
     /** Sets, moves or removes a label of a published prompt, and journals it in the same transaction. */

@@ -28,7 +28,7 @@ export interface Abandonment {
 const inProgress = sql<boolean>`status in ('queued', 'running')`;
 const queued = sql<boolean>`status = 'queued'`;
 
-/** The run queue: queued runs, and running ones with their workers. */
+/** Returns the run queue: queued runs, and running ones with their workers. */
 export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
   const take = async (db: Db, turns: ReadonlyMap<number, number>, claim: Claim) => {
     const oldestOf = ([userId, count]: readonly [number, number]) =>

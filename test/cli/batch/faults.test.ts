@@ -74,7 +74,7 @@ interface Against {
   readonly env?: Record<string, string>;
   /** To go on in the directory of an earlier call. */
   readonly home?: string;
-  /** What becomes of the answer that gives the version. */
+  /** Changes the answer that has the version. */
   readonly version?: (answer: PlainAnswer) => PlainAnswer;
 }
 
@@ -108,7 +108,7 @@ function supported(answer: PlainAnswer): PlainAnswer {
   return { ...answer, headers: { ...answer.headers, idempotency: 'supported' } };
 }
 
-/** A promise that a test fulfils. */
+/** Returns a promise that a test fulfils. */
 function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => {};
   const opened = new Promise<void>(resolve => (open = resolve));
@@ -389,7 +389,7 @@ test('a refused key ends the batch; --resume runs the rows without a run, with n
   expect(states(home)).toEqual(['creating', 'succeeded', 'creating', 'waiting']);
 });
 
-/** The base URL of a service that gives the version, and then no longer listens. */
+/** Returns the base URL of a service that returns the version, and then no longer listens. */
 async function serviceThatGoesAway(): Promise<string> {
   const server = createServer((_, response) => {
     const { body } = version.answer as PlainAnswer;

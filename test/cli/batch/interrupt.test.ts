@@ -18,7 +18,7 @@ import {
 
 const VERSION = randomUUID();
 
-/** A service that answers creations when it is told to. */
+/** Starts a service that answers creations when the test wants it. */
 async function holdingService(): Promise<{
   service: ScriptedService;
   held: (() => void)[];

@@ -8,7 +8,7 @@ import { testContext } from '../../support/context.ts';
 
 const picture = (name: string): string => `https://pictures.test/${name}.png`;
 
-/** The request of a row with these inputs, under a prompt with this config. */
+/** Returns the request of a row with these inputs, for a prompt with this config. */
 async function requestOf(
   row: { id?: string; text?: Record<string, string>; images?: readonly string[] },
   batch: { config?: unknown; text?: Record<string, string>; images?: readonly ImageSource[] } = {},

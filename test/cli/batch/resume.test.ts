@@ -61,7 +61,7 @@ async function versionOf(slug: string): Promise<string> {
   return data.rows.find(row => row.slug === slug)?.promptVersionId ?? '';
 }
 
-/** A creation of a row whose process died, as the journal has it. */
+/** Returns a creation of a row whose process died, as the journal has it. */
 async function creating(row: number, name: string, more: object = {}): Promise<object> {
   const request = { promptVersionId: '', text: new Map([['name', name]]), images: [], options: new Map() };
   return {
@@ -142,7 +142,7 @@ test('a row whose creation was refused before a crash is not in doubt', async ()
   expect(await created()).toBe(1);
 });
 
-/** The id of a run of Zoe. */
+/** Returns the id of a run of Zoe. */
 async function runOfZoe(): Promise<string> {
   const first = homeWith({ 'names.csv': 'name\nZoe\n' });
   await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'results.jsonl'], {

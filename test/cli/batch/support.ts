@@ -41,7 +41,7 @@ export interface TestRun {
   readonly outputs: readonly { readonly data: string }[];
 }
 
-/** Closed at the end of the test, or by whatever `atEnd` hands it to. */
+/** Starts a service that is closed at the end of the test, or by whatever `atEnd` gets it. */
 export async function localService(
   options: { syncWindowMs?: number } = {},
   atEnd: (close: () => Promise<void>) => void = onTestFinished,
@@ -77,7 +77,10 @@ export function serviceEnv(baseUrl: string, key = 'a-key'): Record<string, strin
 /** How long the pause between two lines of progress is. */
 const PROGRESS_MS = 10_000;
 
-/** Each look at it takes a millisecond. Sleeps are over at once, but for the pause between two lines of progress, and those that `held` holds up. */
+/**
+ * Returns a clock that moves on by a millisecond each time it is read. Sleeps are over at once, except the pause between
+ * two lines of progress, and those that `held` holds up.
+ */
 export function hastyClock(
   held: (ms: number, signal: AbortSignal | undefined) => Promise<unknown> | undefined = () => undefined,
 ): Clock {
@@ -126,7 +129,7 @@ export class HandClock implements Clock {
   }
 }
 
-/** Everything that can be done without time passing has been done. */
+/** Resolves once everything is done that needs no time to pass. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) {
     await new Promise(resolve => setImmediate(resolve));
@@ -140,7 +143,7 @@ export function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   });
 }
 
-/** A directory with files in it. */
+/** Returns a directory with files in it. */
 export function homeWith(files: Readonly<Record<string, string | Uint8Array>>): string {
   const home = temporaryDirectory();
   for (const [name, content] of Object.entries(files)) {
@@ -192,7 +195,7 @@ export interface Step {
   readonly candidates?: readonly string[];
 }
 
-/** The steps in a batch's journal, without its first line; none once it was removed. */
+/** Returns the steps in a batch's journal, without its first line; none once it was removed. */
 export function journalSteps(home: string, file = 'results.jsonl'): Step[] {
   const journal = path.join(home, `${file}.journal`);
   if (!existsSync(journal)) return [];
@@ -200,7 +203,7 @@ export function journalSteps(home: string, file = 'results.jsonl'): Step[] {
   return lines.map(line => JSON.parse(line) as Step).filter(({ row }) => row !== undefined);
 }
 
-/** The last line of each row, in the order of the rows. */
+/** Returns the last line of each row, in the order of the rows. */
 export function lastLines(home: string, file = 'results.jsonl'): Line[] {
   const last = new Map(resultLines(home, file).map(line => [line.id, line]));
   return [...last.values()].sort((one, other) => one.row - other.row);

@@ -20,7 +20,7 @@ async function plain(markdown: string, columns: number): Promise<string> {
   return stripVTControlCharacters(await laidOut(markdown, columns));
 }
 
-/** The words of a text in alphabetical order: the cells of a table stand beside each other. */
+/** Returns the words of a text in alphabetical order: the cells of a table stand beside each other. */
 function wordsOf(text: string): string[] {
   return (text.match(/[\p{L}\p{N}]+/gu) ?? []).toSorted();
 }

@@ -57,7 +57,7 @@ it('revokes a key by the beginning of its id, if no other begins so', async () =
   const ids = JSON.parse(
     (await runInProcess(['keys', 'list', '--query', '[].id'], within)).stdout(),
   ) as string[];
-  // Of seventeen ids two begin with the same of sixteen digits.
+  // Seventeen ids have sixteen possible first digits, so two begin alike.
   const shared = ids.find((one, at) => ids.findIndex(other => other[0] === one[0]) !== at)?.[0] ?? '';
   expect(await revoke(shared)).toBe(2);
 });

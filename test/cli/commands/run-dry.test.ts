@@ -21,7 +21,7 @@ const bodyWith = (name: string): object => ({
   runOptions: { quality: 'high' },
 });
 
-/** What a shell that is given the printed command would have curl do. */
+/** Returns the arguments and the input that a shell would give to curl for the printed command. */
 function pasted(printed: string): { args: string[]; stdin: string } {
   const curl = `curl() { printf '%s\\0' "$@"; printf '\\0'; cat; }`;
   const script = `${curl}\n${printed}`;

@@ -211,7 +211,7 @@ describe('--save -', () => {
 });
 
 describe.runIf(isPosix)('--open', () => {
-  /** A viewer that writes down what it is given. */
+  /** Returns a viewer that writes down its arguments. */
   function viewerIn(home: string): { env: Record<string, string>; opened: () => string[] } {
     const log = path.join(home, 'opened');
     for (const name of ['xdg-open', 'open']) {
@@ -281,7 +281,7 @@ describe('--save', () => {
     body,
   });
 
-  /** A service whose run has these outputs; `/media…` leads to the service itself. */
+  /** Returns a service whose run has these outputs; `/media…` leads to the service itself. */
   async function serviceWith(
     outputs: readonly OutputItem[],
     ...downloads: Exchange[]

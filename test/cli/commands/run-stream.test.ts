@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { type Captured, startInProcess, temporaryDirectory } from '../../support/context.ts';
 
-/** A model that answers in pieces; each but the first is sent when the command has been looked at. */
+/** Starts a model that answers in pieces; each but the first is sent once the test has looked at the command. */
 async function streamingModel(
   pieces: readonly string[],
 ): Promise<{ home: string; answer: () => Promise<void> }> {

@@ -14,7 +14,7 @@ export const PROMPT = '7f1d2a0c-1b1f-4f43-8d3b-0f6f2c0d9a11';
 export const RUN = '5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 export const OTHER_RUN = '6f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a66';
 
-/** A scripted service that is checked and closed at the end of the test. */
+/** Starts a scripted service that is checked and closed at the end of the test. */
 export async function serviceOf(...script: readonly Exchange[]): Promise<ScriptedService> {
   const service = await scriptedServiceOf(script);
   onTestFinished(async () => {
@@ -24,7 +24,7 @@ export async function serviceOf(...script: readonly Exchange[]): Promise<Scripte
   return service;
 }
 
-/** A command line against a service. */
+/** Runs a command line against a service. */
 export function command(
   service: ScriptedService,
   argv: readonly string[],
@@ -56,7 +56,7 @@ export function runOf(more: Partial<Run> & Record<string, unknown> = {}): Run {
   return { runId: RUN, outputs: [text('Hello, Ada!')], runStatus: 'succeeded', tokens: 3, ...more };
 }
 
-/** The creation of a run, answered at once. */
+/** Returns the creation of a run, answered at once. */
 export function creation(run: Run = runOf(), body?: object): Exchange {
   return { expect: { method: 'POST', path: '/runs', ...(body && { body }) }, answer: success(run) };
 }

@@ -18,7 +18,7 @@ import {
   VERSION,
 } from './run-support.ts';
 
-const goesOn: Exchange = {
+const stillRunning: Exchange = {
   expect: { method: 'POST', path: '/runs' },
   answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN }),
 };
@@ -27,11 +27,11 @@ const poll = (run: Partial<Run>): Exchange => ({
   answer: success(runOf(run)),
 });
 const running = poll({ runStatus: 'running', outputs: [], tokens: 0 });
-const goesNowhere: Exchange = {
+const noSuchRun: Exchange = {
   expect: { path: `/runs/${RUN}` },
   answer: failure(404, 'NOT_FOUND_ERROR', 'gone'),
 };
-/** Polled until the time is over. */
+/** Returns a poll that is answered until the time is over. */
 const outlasting = (runOut: () => void): Exchange => ({
   expect: { path: `/runs/${RUN}` },
   times: 'any',
@@ -45,7 +45,7 @@ const unanswered = (answer: Exchange['answer']): Exchange => ({
   answer,
 });
 
-/** An answer of a service whose clock shows this time. */
+/** Returns an answer of a service whose clock shows this time. */
 const at = (time: number, answer: PlainAnswer): PlainAnswer => ({
   ...answer,
   headers: { ...answer.headers, date: new Date(time).toUTCString() },
@@ -81,7 +81,7 @@ const journalOf = (home: string): unknown[] =>
 describe('a run that takes long', () => {
   it('is polled to its end, through passing faults', async () => {
     const service = await serviceOf(
-      goesOn,
+      stillRunning,
       running,
       { expect: { path: `/runs/${RUN}` }, answer: failure(500, 'SERVER_ERROR', 'oops') },
       { expect: { path: `/runs/${RUN}` }, answer: 'reset-after-body' },
@@ -98,7 +98,7 @@ describe('a run that takes long', () => {
   });
 
   it('is not waited for any longer on 401, and is named', async () => {
-    const service = await serviceOf(goesOn, {
+    const service = await serviceOf(stillRunning, {
       expect: { path: `/runs/${RUN}` },
       answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'),
     });
@@ -108,13 +108,13 @@ describe('a run that takes long', () => {
   });
 
   it("is requested for a minute if the service doesn't know the id that it returned", async () => {
-    const gone = { ...goesNowhere };
+    const gone = { ...noSuchRun };
     const service = await serviceOf(
-      goesOn,
+      stillRunning,
       gone,
       { ...gone },
       poll({}),
-      { ...goesOn },
+      { ...stillRunning },
       { ...gone, times: 'any' },
     );
     expect((await command(service, RUN_IT)).exitCode).toBe(0);
@@ -130,7 +130,7 @@ describe('a run that takes long', () => {
     [['--json'], `${JSON.stringify({ runId: RUN, runStatus: 'running' }, undefined, 2)}\n`],
     [['--query', 'runId'], `${RUN}\n`],
   ])('is not waited for with --no-wait %j', async (flags, out) => {
-    const service = await serviceOf(goesOn);
+    const service = await serviceOf(stillRunning);
     const { exitCode, stdout } = await command(service, [...RUN_IT, '--no-wait', ...flags]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: out });
   });
@@ -167,14 +167,14 @@ describe('a run that takes long', () => {
 
   it.each([[[]], [['--json']], [['--query', 'tokens']]])('that fails ends in 5 with %j', async flags => {
     const failed: Partial<Run> = { runStatus: 'failed', outputs: [{ type: 'error', data: 'no luck' }] };
-    const service = await serviceOf(goesOn, poll(failed), creation(runOf(failed)));
+    const service = await serviceOf(stillRunning, poll(failed), creation(runOf(failed)));
     expect((await command(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
     expect((await command(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
   });
 
   it('is abandoned after --timeout and named', async () => {
     const { clock, runOut } = hourglass();
-    const service = await serviceOf(goesOn, running, outlasting(runOut));
+    const service = await serviceOf(stillRunning, running, outlasting(runOut));
     const given = await command(service, [...RUN_IT, ...HOUR], { clock });
     expect({ exitCode: given.exitCode, stdout: given.stdout() }).toEqual({ exitCode: 6, stdout: '' });
     expect(given.stderr()).toBe(
@@ -184,7 +184,7 @@ describe('a run that takes long', () => {
 
   it('names the run in the JSON error of a timeout', async () => {
     const { clock, runOut } = hourglass();
-    const service = await serviceOf(goesOn, outlasting(runOut));
+    const service = await serviceOf(stillRunning, outlasting(runOut));
     const { stderr } = await command(service, [...RUN_IT, '--json', ...HOUR], { clock });
     expect(JSON.parse(stderr())).toEqual({
       status: 'WAIT_TIMEOUT',
@@ -195,7 +195,7 @@ describe('a run that takes long', () => {
   });
 
   it('is left to itself at Ctrl-C, which says how to get it', async () => {
-    const service = await serviceOf(goesOn, {
+    const service = await serviceOf(stillRunning, {
       expect: { path: `/runs/${RUN}` },
       answer: () => {
         running.raise('SIGINT');
@@ -565,7 +565,7 @@ describe('an id that is not a version', () => {
   });
 
   it('is not requested as a prompt if the run itself is gone', async () => {
-    const service = await serviceOf(goesOn, { ...goesNowhere, times: 'any' });
+    const service = await serviceOf(stillRunning, { ...noSuchRun, times: 'any' });
     expect((await command(service, RUN_IT)).exitCode).toBe(4);
   });
 });
@@ -599,7 +599,7 @@ function search(...slugs: string[]): Exchange {
   };
 }
 
-/** A clock on which every wait is over at once, but the hour only when it is said to be. */
+/** Returns a clock on which every wait is over at once, except the hour, which ends when `runOut` is called. */
 function hourglass(): { clock: Pick<Clock, 'sleep'>; runOut: () => void } {
   let runOut = (): void => {};
   const over = new Promise<void>(resolve => (runOut = resolve));

@@ -10,7 +10,7 @@ const HOUR = 3600_000;
 /** Two of these are more than a list may hold. */
 const LARGE = { outputs: [{ type: 'text', data: 'x'.repeat(34_000_000) }] };
 
-/** The id of the nth run, the newest being 0. */
+/** Returns the id of the nth run, the newest being 0. */
 function id(nth: number): string {
   return `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
 }

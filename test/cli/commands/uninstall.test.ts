@@ -19,7 +19,7 @@ import { hasLinks, isPosix } from '../../support/system.ts';
 const NOWHERE = { PROMPTRUN_CONFIG_DIR: '', PROMPTRUN_DATA_DIR: '', PROMPTRUN_STATE_DIR: '' };
 const XDG = { XDG_CONFIG_HOME: '', XDG_DATA_HOME: '', XDG_STATE_HOME: '', XDG_CACHE_HOME: '', ZDOTDIR: '' };
 
-/** A home in which promptrun was used, with the user's own files in it. */
+/** Returns a home in which promptrun was used, with the user's own files in it. */
 async function usedHome(files: Readonly<Record<string, string>> = {}) {
   const home = temporaryDirectory();
   for (const [name, text] of Object.entries({ 'note.prompt': 'Tea.\n', ...files })) {
@@ -38,7 +38,7 @@ function everythingIn(home: string): string[] {
   return readdirSync(home, { recursive: true, encoding: 'utf8' }).sort();
 }
 
-/** The command lines by which help says that completion is installed. */
+/** Returns the command lines that, by the help, install completion. */
 async function installLines(): Promise<Map<string, string>> {
   const { stdout } = await runInProcess(['completion', '--help']);
   const text = stdout().replaceAll(/\n {4,}/gu, ' ');

@@ -6,7 +6,7 @@ import { runInProcess, type TestOptions, temporaryDirectory } from '../../suppor
 import { against } from '../../support/one-command.ts';
 import { failure } from '../../support/scripted-service.ts';
 
-/** A machine with two versions of the prompt `summary`. */
+/** Returns a machine with two versions of the prompt `summary`. */
 async function machine() {
   const home = temporaryDirectory();
   const promptrun = async (argv: readonly string[], options: TestOptions = {}) => {

@@ -8,7 +8,7 @@ import { ECHO, Project } from '../testing/support.ts';
 const SILENT = ECHO.replace('{{text}}', 'nothing of {{#if text}}it{{/if}}');
 const IDS = Array.from({ length: 8 }, (_, at) => `row${at + 1}`);
 
-/** Eight rows of which six have a case, by their inputs or by their names. */
+/** Returns eight rows of which six have a case, by their inputs or by their names. */
 function project(files: Readonly<Record<string, string>> = {}): Project {
   const cases = IDS.slice(0, 6).map((id, at) =>
     at < 3

@@ -9,7 +9,7 @@ interface Completed extends ShellLine {
   readonly lines: readonly string[];
 }
 
-/** What a shell is told when these values fit. */
+/** Returns what a shell prints when these values fit. */
 async function told(
   shell: string,
   words: readonly string[],

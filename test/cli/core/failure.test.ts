@@ -89,7 +89,7 @@ describe('what a service says', () => {
   });
 });
 
-/** What `account` comes to when the service answers each request so. */
+/** Runs `account` against a service that answers each request with `answer`. */
 async function account(answer: ScriptedAnswer, ...flags: string[]) {
   const service = await scriptedService({ answer, times: 'any' });
   onTestFinished(() => service.close());

@@ -9,7 +9,7 @@ import { money } from '../../../src/wire/money.ts';
 
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
-/** The same numbers on every machine. */
+/** Returns a generator of the same numbers on every machine. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -23,7 +23,7 @@ class Ledger {
   readonly charges = new Map<string, number>();
   readonly random: () => number;
   readonly estimate: () => number | null;
-  /** Of each run, what it came to above its estimate. */
+  /** The amounts by which runs cost more than their estimates. */
   readonly overshoot = new Map<string, number>();
   pages = 0;
 

@@ -7,7 +7,7 @@ import { png } from '../../support/pictures.ts';
 
 // Whatever takes the inputs of a run takes an image by the name of its input.
 
-/** One wide picture, one narrow: a prompt that says which stands where. */
+/** Writes a wide and a narrow picture, and a prompt that says which stands where. */
 function project(): string {
   const home = temporaryDirectory();
   const outside = path.join(temporaryDirectory(), 'outside.png');

@@ -6,7 +6,7 @@ import { type Format, readRows } from '../../../src/cli/inputs/rows/source.ts';
 const signal = new AbortController().signal;
 const containing = (text: string): unknown => expect.stringContaining(text);
 
-/** The rows of a text, cut into pieces of the given size, in bytes. */
+/** Returns the rows of a text, cut into pieces of the given size, in bytes. */
 async function rowsOf(format: Format, text: string | Uint8Array, pieces = 7): Promise<SourceRow[]> {
   const bytes = Buffer.from(text as string);
   const open = async function* (): AsyncGenerator<Uint8Array> {

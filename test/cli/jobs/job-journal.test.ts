@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../../support/context.ts';
 
 const DESCRIPTORS = '/proc/self/fd';
 
-/** How often this process has a file open. */
+/** Counts how often this process has a file open. */
 function timesOpen(file: string): number {
   return readdirSync(DESCRIPTORS).filter(descriptor => linkOf(descriptor) === file).length;
 }

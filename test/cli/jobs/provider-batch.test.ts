@@ -19,7 +19,7 @@ import { temporaryDirectory, testClock, testContext } from '../../support/contex
 
 const VERSION = '11111111-1111-4111-8111-111111111111';
 
-/** A provider that takes little in one batch, and what it was handed over. */
+/** Returns a provider that takes little in one batch, and the rows that it got. */
 function smallProvider(limits: BatchProvider['limits']): {
   provider: BatchProvider;
   handed: BatchRequest[][];

@@ -22,7 +22,7 @@ test('a journal that is torn anywhere can be resumed again and again, and no row
     const go = (more: readonly string[] = []) =>
       runBatchCommand([...ARGS, '--resume', ...more], { env, home: copy });
     const again = await go(['--max-credits', '3', '--concurrency', '1']);
-    // Without its first line it may have been lost: rows that have no result are refused.
+    // If its first line may have been lost, rows that have no result are refused.
     expect([size, again.exitCode]).toEqual([size, size < first ? 2 : 8]);
     expect((await runs()).length - before).toBe(size < first ? 0 : 1);
     if (size < first) continue;

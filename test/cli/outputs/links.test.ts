@@ -40,7 +40,7 @@ class Repository extends Project {
     return content !== "the user's own" || readdirSync(this.outside).length > 1;
   }
 
-  /** How many runs were made. */
+  /** Returns the number of runs. */
   async runs(): Promise<number> {
     const { stdout } = await this.run(['runs', 'list', '--json']);
     return (JSON.parse(stdout()) as unknown[]).length;

@@ -22,7 +22,7 @@ function answer(hash: string, models: unknown[] = [MODEL]): Resources {
   return { hash, resources: { models } } as Resources;
 }
 
-/** A cache whose fetches are scripted, and what it asked for. */
+/** Returns a cache whose fetches are scripted, and its requests. */
 function cacheIn(
   directory: string,
   script: (Resources | Error)[],

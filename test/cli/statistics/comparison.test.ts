@@ -8,7 +8,7 @@ const times = (count: number, before: number, after: number): CasePair[] =>
     after: { passed: after, runs: 1 },
   }));
 
-/** 300 cases of which so many became worse and better. */
+/** Returns the verdict on 300 cases of which so many became worse and better. */
 function verdictOf({ worse, better, bad }: Record<'worse' | 'better' | 'bad', number>): string | undefined {
   const good = 300 - worse - better - bad;
   const compared = compareRates([

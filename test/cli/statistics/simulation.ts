@@ -15,7 +15,7 @@ export class Simulation {
     this.#random = xoroshiro128plus(seed);
   }
 
-  /** The share of intervals that hold the true rate, which is drawn anew for each trial unless it is named. */
+  /** Returns the share of intervals that hold the true rate, which is drawn anew for each trial unless it is named. */
   wilsonCoverage(runs: number, rate?: number): number {
     return this.#share(() => {
       const truth = rate ?? this.#uniform();
@@ -23,7 +23,7 @@ export class Simulation {
     });
   }
 
-  /** The same for the mean over cases, each with a rate of its own around the truth. */
+  /** Returns the same for the mean over cases, each with a rate of its own around the truth. */
   meanCoverage(cases: number, runs: number): number {
     return this.#share(() => {
       const summary = summarizeRates(this.#cases(cases, () => this.#answers(runs, this.#rateAround(0.7))));
@@ -31,7 +31,7 @@ export class Simulation {
     });
   }
 
-  /** The share of true rates that no interval of the first 200 answers ever rules out. */
+  /** Returns the share of true rates that no interval of the first 200 answers ever rules out. */
   sequenceCoverage(rate: number): number {
     return this.#share(() => {
       let passed = 0;
@@ -43,7 +43,7 @@ export class Simulation {
     });
   }
 
-  /** The share of wrong and of missing decisions under a required rate, and the answers that were needed on average. */
+  /** Returns the share of wrong and of missing decisions under a required rate, and the answers that were needed on average. */
   sure(required: number, rate: number, most = 100): SureFigures {
     let answers = 0;
     let undecided = 0;
@@ -61,7 +61,7 @@ export class Simulation {
     return { wrong, undecided: undecided / TRIALS, answers: answers / TRIALS };
   }
 
-  /** The share of comparisons that find the cases worse. */
+  /** Returns the share of comparisons that find the cases worse. */
   foundWorse({ cases, runs = 1, before, after }: Comparison): number {
     return this.#share(() => {
       const pairs = this.#cases(

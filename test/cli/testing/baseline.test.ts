@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { CommandResult } from '../../support/context.ts';
 import { ECHO, Project } from './support.ts';
 
-/** A case that passes or fails, by its text. */
+/** Returns a case that passes or fails, by its text. */
 const caseOf = (name: string, passes: boolean, more = ''): string =>
   `  - {name: ${name}, inputs: {text: ${passes ? 'yes' : 'no'}}, expect: {equals: "yes"}${more}}\n`;
 

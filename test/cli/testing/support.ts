@@ -37,7 +37,7 @@ export class Project {
   }
 }
 
-/** A project with one prompt, `echo.prompt`, and these cases of it. */
+/** Returns a project with one prompt, `echo.prompt`, and these cases of it. */
 export function projectOf(cases: string, files: Readonly<Record<string, string>> = {}): Project {
   return new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `cases:\n${cases}`, ...files });
 }

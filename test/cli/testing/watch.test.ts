@@ -5,7 +5,7 @@ import { localService } from '../../../src/main.ts';
 import { startInProcess } from '../../support/context.ts';
 import { ECHO, Project } from './support.ts';
 
-/** Two prompts of one folder with a case each, one of which reads a file, and a third elsewhere. */
+/** Writes two prompts into one folder with a case each, one of which reads a file, and a third elsewhere. */
 function project(): Project {
   const testOf = (text: string): string =>
     `cases:\n  - { name: says ${text}, inputs: { text: "${text}" }, expect: [{ equals: own }] }\n`;
@@ -20,7 +20,7 @@ function project(): Project {
   });
 }
 
-/** A command that goes on, and what came out of it since it was last looked at. */
+/** Starts a command that keeps running, and returns its output since the last look at it. */
 function watching(own: Project, argv: readonly string[] = []) {
   const started = startInProcess(['test', '--watch', ...argv], { home: own.home, local: localService });
   let [shown, told] = [0, 0];
@@ -107,7 +107,7 @@ describe('test --watch', () => {
   }, 60_000);
 });
 
-/** What the machine's journal holds. */
+/** Returns the content of the machine's journal. */
 function runsOf({ home }: Project): string {
   const file = path.join(home, 'state', 'journal.jsonl');
   return existsSync(file) ? readFileSync(file, 'utf8') : '';

@@ -14,7 +14,7 @@ let server: Server;
 let origin: string;
 let handler: Handler;
 const asked: string[] = [];
-/** What was looked up, which addresses connections were pinned to, and for whom they asked there. */
+/** The host names that were looked up, the addresses that connections were pinned to, and their server names. */
 const looked: string[] = [];
 const pinned: string[] = [];
 const named: unknown[] = [];

@@ -17,7 +17,7 @@ import { png } from '../../support/pictures.ts';
 const { signal } = new AbortController();
 let target: Server;
 let proxy: Server;
-/** What the proxy was asked for, and by whom. */
+/** The requests to the proxy, with their credentials. */
 let asked: { target: string | undefined; as: string | undefined }[];
 
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { parseModelsFile } from '../../../src/models/catalogue/file.ts';
 import type { ModelEntry } from '../../../src/models/entry.ts';
 
-/** The one model of a models file in a folder; throws for a fault. */
+/** Returns the only model of a models file in a folder; throws its fault. */
 export function declaredModel(entry: object, folder = '/models'): ModelEntry {
   const text = JSON.stringify({ models: [{ model: 'thing', modality: 'text', ...entry }] });
   const { models, faults } = parseModelsFile(text, `${folder}/models.yaml`, []);

@@ -27,7 +27,7 @@ beforeEach(() => {
   for (const one of [dataDir, directory]) mkdirSync(one);
 });
 
-/** A program of Node's that is given its arguments after `--`. */
+/** Returns a program of Node's that is given its arguments after `--`. */
 function node(script: string, ...args: string[]): string[] {
   return [process.execPath, '-e', script, '--', ...args];
 }

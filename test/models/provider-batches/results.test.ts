@@ -5,7 +5,7 @@ import { openAiBatches } from '../../../src/models/provider-batches/openai-batch
 import { statusIn } from '../../../src/models/providers/fault.ts';
 import { FakeProvider, type ProviderAnswer } from '../../support/fake-provider.ts';
 
-/** The status of the fault that ends the collection of a batch's results. */
+/** Returns the status of the fault that ends the collection of a batch's results. */
 async function faultOf(
   engine: 'openai' | 'anthropic',
   batch: object,

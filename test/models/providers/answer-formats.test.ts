@@ -36,7 +36,7 @@ function ask(
   return createEngines({ dataDir: 'nowhere', env: { KEY: 'k' } }).provider.run(jobOf({ ...job, model }));
 }
 
-/** Server-sent events, with nothing behind the last. */
+/** Returns server-sent events, with nothing after the last. */
 const events =
   (...list: object[]): ProviderHandler =>
   response => {
@@ -45,7 +45,7 @@ const events =
     response.end();
   };
 
-/** The same in Amazon's binary form. */
+/** Returns the same in Amazon's binary form. */
 const frames =
   (...list: [type: string, value: object][]): ProviderHandler =>
   response => {

@@ -38,7 +38,7 @@ const CLOSED = {
   additionalProperties: false,
 };
 
-/** What is asked of each model, by what it shows. */
+/** The requests that each model is sent, by what they show. */
 export const CASES: Readonly<Record<string, JobOptions>> = {
   'roles and a picture': {
     template: '{{role "system"}}Be brief.{{role "user"}}See {{media url=p}} this',
@@ -60,7 +60,7 @@ export const CASES: Readonly<Record<string, JobOptions>> = {
   },
 };
 
-/** What is asked of models that draw. */
+/** The requests that models for pictures are sent. */
 export const DRAWINGS: Readonly<Record<string, JobOptions>> = {
   'a picture': { template: 'A house', runOptions: { aspectRatio: '16:9' } },
   'a picture that is changed': { template: 'Brighter: {{media url=p}}', images: [png(1, 1)] },
@@ -232,11 +232,11 @@ export const ASKED: Readonly<Record<string, AskedProvider>> = {
 export interface AskedModel {
   readonly entry: ModelEntry;
   readonly env: Record<string, string>;
-  /** Where the provider really is. */
+  /** The provider's real origin. */
   readonly origin: string;
 }
 
-/** A model of a known provider, at the address of a double but on the provider's own path. */
+/** Returns a model of a known provider, at the address of a double but on the provider's own path. */
 export function askedAt(address: string, name: string, id: string): AskedModel {
   const { provider = name, env: more = {}, draws = false } = ASKED[name] ?? {};
   const known = knownProviders(more).find(one => one.name === provider);

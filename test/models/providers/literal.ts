@@ -1,4 +1,4 @@
-/** A value as a file of TypeScript that is held against a type. */
+/** Returns a value as a file of TypeScript that is checked against a type. */
 export function literal(imports: readonly string[], type: string, value: object): string {
   return [
     `// Made by \`npx vitest run test/models/providers/requests.test.ts --update\`.`,

@@ -28,7 +28,7 @@ describe('an answer', () => {
   });
 });
 
-/** What a package makes of an answer; its error if it can't read it. */
+/** Reads an answer with a package; returns the package's error if it can't read it. */
 async function byPackage(...asked: Parameters<typeof readByPackage>): Promise<Reading | { fails: string }> {
   try {
     return await readByPackage(...asked);
@@ -37,7 +37,7 @@ async function byPackage(...asked: Parameters<typeof readByPackage>): Promise<Re
   }
 }
 
-/** What is not as it should be, one line each. */
+/** Returns the differences from the expected reading, one line each. */
 function otherwise(read: Reading | { fails: string }, says: Reading): string[] {
   if ('fails' in read) return [`can’t be read (${read.fails})`];
   return (['text', 'end', 'tokens', 'pictures'] as const).flatMap(key => {

@@ -64,7 +64,7 @@ describe('is reported in its own words, and sent as often as it is worth', () =>
   });
 });
 
-/** An account that is not paid for is refused like a key; some providers say in words alone that a quota is used up. */
+/** Returns the fault of an error. An unpaid account is refused like a key; some providers report a used-up quota in words alone. */
 function faultOf({ means, status }: RealError): EngineFault | undefined {
   if (means === 'key' || status === 402) return 'unauthorised';
   if (means === 'busy') return 'busy';

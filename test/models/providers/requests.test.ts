@@ -13,8 +13,8 @@ import { type JobOptions, jobOf } from '../job.ts';
 import { ASKED, type AskedProvider, askedAt, CASES, DRAWINGS } from './asked-for.ts';
 import { literal } from './literal.ts';
 
-// What every provider is sent is kept in sent/, as literals of the types of the providers' own clients: a client of ours that
-// sends something else turns this test red, and a client of theirs that takes something else turns the type check red.
+// sent/ holds the request to every provider, as literals of the types of the providers' own clients. This test fails if a
+// client of ours sends something else, and the type check fails if a client of theirs takes something else.
 // `npx vitest run test/models/providers/requests.test.ts --update` writes the literals anew.
 
 let provider: FakeProvider;
@@ -38,7 +38,7 @@ function sentHeaders({ headers }: ProviderRequest): Record<string, string> {
   };
 }
 
-/** JSON, or the fields of a form; a file is its name. */
+/** Returns JSON, or the fields of a form; a file is its name. */
 function bodyOf({ headers, text }: ProviderRequest): object {
   if (!headers['content-type']?.startsWith('multipart/')) return JSON.parse(text) as object;
   const fields = text.matchAll(

@@ -65,7 +65,7 @@ const OPENAI: Reasons<Incomplete | OpenAI.Responses.ResponseStatus> = {
   queued: 'cut',
 };
 
-/** What says nothing of an answer: such a reason is reported if there is a text, and the text counts as whole. */
+/** Reasons that say nothing about an answer: they are reported if there is a text, and the text counts as whole. */
 type Unspecific = 'FINISH_REASON_UNSPECIFIED' | 'OTHER' | 'IMAGE_OTHER';
 
 const GOOGLE: Reasons<Exclude<`${FinishReason}`, Unspecific>> = {

@@ -12,7 +12,7 @@ import {
 const ENV = { AZURE_RESOURCE_NAME: 'mine', AWS_REGION: 'eu-west-1' };
 const PENALTIES = ['frequencyPenalty', 'presencePenalty'];
 
-/** A model of a known provider, by its name with prefix. */
+/** Returns a model of a known provider, by its name with prefix. */
 function modelOf(
   name: string,
   more: Partial<ModelEntry> = {},

@@ -6,7 +6,7 @@ import { answerTo } from '../../support/providers/answers.ts';
 import { jobOf } from '../job.ts';
 import { askedAt } from './asked-for.ts';
 
-// What answers are counted to be is compared with what a package of others makes of them.
+// The counts of answers are compared with those of somebody else's package.
 
 let provider: FakeProvider;
 

@@ -13,7 +13,7 @@ export interface Sent<Body> {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body;
-  /** What the run says of options that were left out or changed. */
+  /** The warnings of the run about options that were left out or changed. */
   readonly warnings: readonly string[];
 }
 
@@ -119,7 +119,7 @@ export type BedrockMessages = Omit<Messages, 'model' | 'stream'> & {
   readonly anthropic_version: 'bedrock-2023-05-31';
 };
 
-/** On the wire a value of an enum is its text, and Google reads it in small letters too. */
+/** The value of an enum as it is sent: its text, which Google also reads in small letters. */
 type Wire<T> = T extends string
   ? string extends T
     ? string

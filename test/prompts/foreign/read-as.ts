@@ -14,12 +14,12 @@ export function readAs(file: string, text: string, others: Inputs = {}) {
   return definition;
 }
 
-/** What a file of another form says to a model, a line for each message: `role: text`. */
+/** Returns the messages to a model from a file of another form, one per line: `role: text`. */
 export function saidBy(file: string, text: string, inputs: Inputs = {}, others: Inputs = {}): string[] {
   return linesOf(readAs(file, text, others), inputs);
 }
 
-/** What the prompt file says that such a file is converted to. */
+/** Returns the messages from the prompt file that such a file is converted to. */
 export async function saidWhenConverted(file: string, text: string, inputs: Inputs = {}): Promise<string[]> {
   const converted = await convertForeign(text, file, { settings: [], directory: '.' });
   return linesOf(parsePromptFile(converted.prompt, 'converted.prompt'), inputs);
@@ -31,7 +31,7 @@ function linesOf(definition: ReturnType<typeof readAs>, inputs: Inputs): string[
   );
 }
 
-/** The findings of a file, a line for each. */
+/** Returns the findings of a file, a line for each. */
 export function findingsIn(file: string, text: string): string[] {
   return parseAnyPrompt(text, file)
     .findings.list()

@@ -122,7 +122,7 @@ describe('a watched directory', () => {
     return news.splice(0);
   }
 
-  /** What is told of a change. */
+  /** Returns the notices after a change. */
   async function after(change: () => Promise<unknown>): Promise<string[]> {
     const told = new Promise<void>(resolve => {
       waiting = resolve;

@@ -39,7 +39,7 @@ const bomb = {
   pictures: [],
 };
 
-/** How often this process came to do something else until `work` had ended. */
+/** Counts how often this process did something else until `work` ended. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   const during = { turns: 0, isOver: false };
   const end = (): void => {

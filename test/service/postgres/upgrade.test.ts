@@ -55,7 +55,7 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
   test('takes the runs of an instance of that version which still runs', async () => {
     const database = await restored('beside');
     const service = await TestService.start({ dataDir: temporaryDataDir(), database });
-    // As that version writes them: it knows nothing of what was added since.
+    // Written as that version writes them, without the columns that were added since.
     await client.query(
       `insert into runs (id, "userId", "promptVersionId", name, status, "createdAt", credits, request, model)
        select gen_random_uuid()::text, "userId", "promptVersionId", 'Late', 'queued', "createdAt" + 1, 1, request, model

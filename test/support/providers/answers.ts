@@ -6,7 +6,7 @@ import { message, messageStream } from '../messages-interface.ts';
 import { png } from '../pictures.ts';
 import type { Body } from './service.ts';
 
-/** An answer of OpenAI's Responses. */
+/** Returns an answer of OpenAI's Responses. */
 export function response(text: string, more: object = {}): ProviderAnswer {
   return { body: { ...responseOf([outputMessage(text)]), ...more } };
 }
@@ -38,7 +38,7 @@ function outputMessage(text: string): object {
 
 const GEMINI_USAGE = { promptTokenCount: 40, candidatesTokenCount: 2, totalTokenCount: 42 };
 
-/** An answer of Google's `generateContent`. */
+/** Returns an answer of Google's `generateContent`. */
 export function generated(text: string, count = 1): Body {
   const candidates = Array.from({ length: count }, (_, index) => ({
     content: { parts: [{ text }], role: 'model' },
@@ -101,7 +101,7 @@ function responseStream(text: string): ProviderHandler {
 
 const CODEC = new EventStreamCodec(toUtf8, fromUtf8);
 
-/** A frame of Amazon's event stream. */
+/** Returns a frame of Amazon's event stream. */
 function frame(type: string, payload: object): Uint8Array {
   const headers = { ':event-type': type, ':message-type': 'event', ':content-type': 'application/json' };
   return CODEC.encode({
@@ -148,7 +148,7 @@ function messageFrames(text: string): ProviderHandler {
   );
 }
 
-/** The answer that the interface of a request gives, in the form that the request asks for. */
+/** Returns the answer that the interface of a request gives, in the form that the request asks for. */
 export function answerTo(
   { path, text: body }: ProviderRequest,
   text = 'Hi',

@@ -32,7 +32,7 @@ const WITHOUT_SAMPLING = /claude-((opus|sonnet|haiku)-(4-[789]|[5-9])|fable|myth
 const ONE_OF_SAMPLING = /claude-(opus|sonnet|haiku)-4-[56]/;
 const WITHOUT_EFFORT = /claude-(3|(opus|sonnet|haiku)-4-[01]|(sonnet|haiku)-4-5)/;
 
-/** An error in Anthropic's form. */
+/** Returns an error in Anthropic's form. */
 export function anthropicError(
   message: string,
   type = 'invalid_request_error',

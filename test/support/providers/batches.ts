@@ -24,7 +24,7 @@ export interface BatchLine {
   readonly body: Body;
 }
 
-/** The lines in an uploaded form. */
+/** Returns the lines in an uploaded form. */
 export function linesIn(form: string): BatchLine[] {
   return form
     .split(/\r?\n/)
@@ -65,7 +65,7 @@ const ANTHROPIC_BATCH: Service = {
   rules: [],
 };
 
-/** What the real service answers to the creation of a batch that it refuses; undefined if it takes it. */
+/** Returns the real service's answer to a batch that it refuses; undefined if it takes the batch. */
 export function batchRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
   if (request.method !== 'POST') return undefined;
   if (request.path.endsWith('/messages/batches')) return messagesRefusal(request, dialect);
@@ -99,7 +99,7 @@ function fileRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAn
   return undefined;
 }
 
-/** One request of a batch, as if it came alone; none may be streamed. */
+/** Returns one request of a batch, as if it came alone; none may be streamed. */
 function single(request: ProviderRequest, body: Body, dialect: ChatDialect): ProviderAnswer | undefined {
   if (body['stream'] === true) {
     return openaiError('Streaming is not supported in batches.', { param: 'stream' });

@@ -33,7 +33,7 @@ import {
 
 const EVERY = /^/;
 
-/** Most servers take a request without a key, but not a header that holds no key. */
+/** Refuses a header without a key; most servers take a request without the header. */
 const noBareBearer: NonNullable<Service['headers']> = ({ headers }) =>
   /^Bearer\s*(undefined|null)?$/.test(headers.authorization ?? '')
     ? openaiError('Invalid API Key', { status: 401, code: 'invalid_api_key' })
@@ -47,7 +47,7 @@ const wrong = ({ kind, path, value }: ParameterFault): ProviderAnswer =>
     },
   );
 
-/** A provider that ignores what it doesn't know. */
+/** Returns a provider that ignores what it doesn't know. */
 function lenientService(rules: readonly Rule[] = []): Service {
   const parameters = lenient(object(CHAT_PARAMETERS, 'model', 'messages'));
   return { headers: noBareBearer, parameters, refuse: wrong, rules };
@@ -235,7 +235,7 @@ const DEEPSEEK_PARAMETERS = {
 const deepseekError = (message: string): ProviderAnswer =>
   openaiError(message, { code: 'invalid_request_error' });
 
-/** Nothing but text goes to models without eyes. */
+/** Refuses anything but text for models without eyes. */
 const TEXT_ALONE: Rule = body => {
   const at = /vision/.test(modelOf(body)) ? -1 : listOfMessages(body).findIndex(hasPicture);
   return at < 0
@@ -441,7 +441,7 @@ const LOCAL: Service = {
   rules: [],
 };
 
-/** A value as Python prints it. */
+/** Returns a value as Python prints it. */
 function pythonValue(value: unknown): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

@@ -1,6 +1,6 @@
 import type { Schema } from './service.ts';
 
-/** What is needed of a description of an interface in OpenAPI 3.1. */
+/** The part of an OpenAPI 3.1 description that is used here. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, { readonly post?: { readonly requestBody?: unknown } }>>;
   readonly schemas: Readonly<Record<string, Schema>>;

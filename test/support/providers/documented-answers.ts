@@ -88,7 +88,7 @@ function chunk(
 
 const { usage: CHAT_USAGE = null } = completion({});
 
-/** The end of a stream: the reason, and the usage with it (Mistral, Groq) or in a chunk of its own. */
+/** Returns the end of a stream: the reason, and the usage with it (Mistral, Groq) or in a chunk of its own. */
 const ending = (reason: OpenAI.ChatCompletionChunk.Choice['finish_reason']): OpenAI.ChatCompletionChunk => ({
   ...chunk({}, reason),
   usage: CHAT_USAGE,

@@ -25,7 +25,7 @@ const MISSING_IMAGE = openaiError("Missing required parameter: 'image'.", {
   code: 'missing_required_parameter',
 });
 
-/** What the real service answers to a request that it refuses; undefined if it takes it, or if nothing is known of it. */
+/** Returns the real service's answer to a request that it refuses; undefined if it takes it, or if nothing is known of it. */
 export function refusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
   if (request.path.endsWith('/images/edits') && request.headers['content-type']?.startsWith('multipart/')) {
     return /name="image(\[\])?"/.test(request.text) ? undefined : MISSING_IMAGE;

@@ -22,7 +22,7 @@ import {
 const WITHOUT_PENALTIES = /gemini-(2\.5|[3-9])/;
 const WITHOUT_LEVEL = /gemini-[12]/;
 
-/** An error in Google's form. */
+/** Returns an error in Google's form. */
 export function googleError(
   code: number,
   status: string,
@@ -32,12 +32,12 @@ export function googleError(
   return { status: code, body: { error: { code, message, status, ...(details ? { details } : {}) } } };
 }
 
-/** The same as Google's endpoint of Chat Completions sends it: in a list. */
+/** Returns the same as Google's endpoint of Chat Completions sends it: in a list. */
 export function inList({ status, headers, body }: ProviderAnswer): ProviderAnswer {
   return { status: status ?? 200, ...(headers ? { headers } : {}), body: [body] };
 }
 
-/** Google writes names with underscores in its errors, however they came. */
+/** Writes a name with underscores, as Google does in all of its errors. */
 const snake = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
 function unknownName(path: readonly string[]): ProviderAnswer {

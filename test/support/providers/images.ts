@@ -157,7 +157,7 @@ export const FIREWORKS_WORKFLOW: Service = {
   ],
 };
 
-/** Whether a picture of Kontext is there. */
+/** The endpoint for the finished picture of Kontext. */
 export const FIREWORKS_RESULT: Service = {
   headers: needsKey,
   parameters: object({ id: TEXT }, 'id'),

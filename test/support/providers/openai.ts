@@ -36,7 +36,7 @@ export interface ErrorDetails {
   readonly status?: number;
 }
 
-/** An error in OpenAI's form. */
+/** Returns an error in OpenAI's form. */
 export function openaiError(message: string, details: ErrorDetails = {}): ProviderAnswer {
   const { param = null, code = null, type = 'invalid_request_error', status = 400 } = details;
   return { status, body: { error: { message, type, param, code } } };
@@ -54,7 +54,7 @@ const unsupportedTemperature = (value: unknown): ProviderAnswer =>
     { param: 'temperature', code: 'unsupported_value' },
   );
 
-/** A name of a parameter, or a type, that is wrong below the top of the body, in the words of both interfaces. */
+/** Returns a name of a parameter, or a type, that is wrong below the top of the body, in the words of both interfaces. */
 export function wrongParameter({ kind, path, value }: ParameterFault): ProviderAnswer {
   const param = dotted(path);
   if (kind === 'unknown') {
@@ -70,12 +70,12 @@ export function wrongParameter({ kind, path, value }: ParameterFault): ProviderA
   return openaiError(`Invalid type for '${param}': got ${got} instead.`, { param, code: 'invalid_type' });
 }
 
-/** The words of the messages, wherever they stand. */
+/** Returns true if the messages have the word JSON in any place. */
 export function mentionsJson(messages: unknown): boolean {
   return /json/i.test(JSON.stringify(messages));
 }
 
-/** A schema that is to be held to strictly, and can't be. */
+/** Returns the fault of a schema that should be strict, and can't be. */
 export function strictFault(format: unknown, param: string): ProviderAnswer | undefined {
   const { name, strict, schema } = (format ?? {}) as Body;
   const missing = strict === true ? missingInStrict(schema) : undefined;
@@ -91,7 +91,7 @@ export function strictFault(format: unknown, param: string): ProviderAnswer | un
   });
 }
 
-/** Nothing is answered without a key. */
+/** Refuses every request without a key. */
 export const needsKey: NonNullable<Service['headers']> = ({ headers }) => {
   const key = headers['api-key'] ?? /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1];
   if (key) return undefined;
@@ -175,7 +175,7 @@ const JSON_WORD: Rule = body =>
       )
     : undefined;
 
-/** A strict schema lists every property as required. */
+/** Refuses a strict schema that does not list every property as required. */
 export const STRICT_SCHEMA: Rule = body =>
   strictFault(valueAt(body, 'response_format', 'json_schema'), 'response_format');
 

@@ -15,7 +15,7 @@ export interface SpokenTo {
   readonly id: string;
 }
 
-/** What a reader makes of an answer. */
+/** An answer as a reader understands it. */
 export interface Reading {
   readonly text: string;
   /** How it ended: `whole` if the model had said all. */
@@ -32,7 +32,7 @@ function isAmazons({ engine, id }: SpokenTo): boolean {
   return engine === 'bedrock' && !/anthropic\./.test(id);
 }
 
-/** The bytes of an answer, and their type. */
+/** Returns the bytes of an answer, and their type. */
 function sent(asked: SpokenTo, answer: SentAnswer): { type: string; bytes: Uint8Array<ArrayBuffer> } {
   if ('body' in answer) return { type: 'application/json', bytes: utf8(JSON.stringify(answer.body)) };
   if (isAmazons(asked)) {
@@ -67,7 +67,7 @@ const CALL: LanguageModelV4CallOptions = {
   prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
 };
 
-/** What the package of an interface makes of an answer. */
+/** Reads an answer with the package of its interface. */
 export async function readByPackage(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
   const { type, bytes } = sent(asked, answer);
   const client = await CLIENTS[asked.engine].language(
@@ -124,7 +124,7 @@ function tokensOf(usage: LanguageModelV4Usage | undefined): Reading['tokens'] {
   return total === undefined || output === undefined ? undefined : [total, output, cacheRead, cacheWrite];
 }
 
-/** What the engine makes of an answer. */
+/** Reads an answer with the engine. */
 export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
   const { type, bytes } = sent(asked, answer);
   const read = new ModelAnswer(CLIENTS[asked.engine].form({ provider: asked.engine, id: asked.id }));

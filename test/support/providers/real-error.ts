@@ -1,6 +1,6 @@
 import type { Body } from './service.ts';
 
-/** What an error tells of the request. */
+/** The part of a request that an error is about. */
 type Meaning =
   | 'option' // the model doesn't take an option
   | 'schema' // the model doesn't take the schema, or no schema

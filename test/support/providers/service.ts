@@ -18,7 +18,7 @@ export interface ParameterFault {
 /** The refusal of a request; undefined if the rule has nothing against it. */
 export type Rule = (body: Body, request: ProviderRequest) => ProviderAnswer | undefined;
 
-/** What one interface of a provider takes, and the words in which it refuses everything else. */
+/** The requests that one interface of a provider takes, and its words for refusing all others. */
 export interface Service {
   /** Schema of the body. A service that ignores unknown names has `additionalProperties: true`. */
   readonly parameters: Schema;
@@ -31,7 +31,7 @@ export interface Service {
 
 const ajv = new Ajv({ strict: false, verbose: true });
 
-/** The answer of a service to a request that it refuses; undefined if it takes it. */
+/** Returns the answer of a service to a request that it refuses; undefined if it takes it. */
 export function refusalOf(service: Service, request: ProviderRequest): ProviderAnswer | undefined {
   const wrongHeader = service.headers?.(request);
   if (wrongHeader) return wrongHeader;
@@ -45,7 +45,7 @@ export function refusalOf(service: Service, request: ProviderRequest): ProviderA
   return undefined;
 }
 
-/** Of several alternatives, the one that the body got furthest into tells most. */
+/** Returns the error of the alternative that the body got furthest into, which says most. */
 function deepest(errors: readonly ErrorObject[]): ErrorObject {
   const own = errors.filter(({ keyword }) => keyword !== 'anyOf');
   const [first] = own.toSorted((a, b) => b.instancePath.split('/').length - a.instancePath.split('/').length);
@@ -66,12 +66,12 @@ function faultOf({ keyword, instancePath, params, data }: ErrorObject): Paramete
   return { kind: 'type', path, value: data };
 }
 
-/** An object with these properties and no others. */
+/** Returns an object with these properties and no others. */
 export function object(properties: Schema, ...required: string[]): Schema {
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-/** The same for a service that ignores names that it doesn't know. */
+/** Returns the same for a service that ignores unknown names. */
 export function lenient(schema: Schema): Schema {
   return { ...schema, additionalProperties: true };
 }
@@ -87,12 +87,12 @@ export const listOf = (items: Schema): Schema => ({ type: 'array', items });
 export const oneOf = (...anyOf: Schema[]): Schema => ({ anyOf });
 export const constant = (value: string): Schema => ({ const: value });
 
-/** Path of a parameter as `messages[0].content`. */
+/** Formats the path of a parameter as `messages[0].content`. */
 export function dotted(path: readonly string[]): string {
   return path.map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index ? `.${step}` : step)).join('');
 }
 
-/** The value at a path; undefined if the path leads nowhere. */
+/** Returns the value at a path; undefined if the path leads nowhere. */
 export function valueAt(body: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (value, step) => (typeof value === 'object' && value !== null ? (value as Body)[step] : undefined),
@@ -119,7 +119,7 @@ export function withoutParameter(
   };
 }
 
-/** A property that a strict schema must list among the required ones and does not, with the place of its object. */
+/** Returns a property that a strict schema must list among the required ones and does not, with the place of its object. */
 export function missingInStrict(
   schema: unknown,
   place: readonly string[] = [],

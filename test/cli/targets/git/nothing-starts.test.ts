@@ -109,7 +109,7 @@ afterAll(() => {
   if (template !== '') rmSync(template, { recursive: true });
 });
 
-/** A clone of the user's that holds a folder of a stranger's. */
+/** Returns a clone of the user's that holds a folder of a stranger's. */
 function plant(configuration: (p: string) => string, planting: (folder: string) => void): Planted {
   const home = temporaryDirectory();
   const folder = path.join(home, 'clone/vendor');
@@ -128,7 +128,7 @@ function plant(configuration: (p: string) => string, planting: (folder: string) 
   );
   writeFileSync(path.join(folder, '.gitattributes'), '* diff=a filter=a merge=a\n');
   writeFileSync(path.join(folder, '.git/info/attributes'), '* diff=a filter=a merge=a\n');
-  // What is missing is fetched by git if nothing forbids it.
+  // Git fetches missing objects unless something forbids it.
   rmSync(path.join(folder, '.git/objects', oldBlob.slice(0, 2), oldBlob.slice(2)), { force: true });
   writeFileSync(path.join(folder, '.git/config'), configuration(p), { flag: 'a' });
   planting(folder);

@@ -86,7 +86,7 @@ describe.runIf(hasGit)('a revision of a prompt file', () => {
 });
 
 describe.runIf(isPosix)('git', () => {
-  /** A git that writes down its arguments and environment, then is git. */
+  /** Returns a git that writes down its arguments and environment, then runs git. */
   function spy(): { env: Record<string, string>; seen: () => string } {
     const log = path.join(home, 'log');
     const real = process.env['PATH'] ?? '';

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../../../src/service/index.ts';
 import { temporaryDataDir } from '../../../support/local-service.ts';
 
-/** A server that takes connections and never says a word; resolves with its address. */
+/** Starts a server that takes connections and never says a word; resolves with its address. */
 async function silentServer(sockets: Socket[]): Promise<string> {
   const server = createServer(socket => void sockets.push(socket)).listen(0, '127.0.0.1');
   await new Promise(resolve => server.once('listening', resolve));
