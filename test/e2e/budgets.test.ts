@@ -125,14 +125,20 @@ describe('what the built command loads', () => {
       .toBeLessThanOrEqual(108);
   });
 
-  it('for a process that checks answers', async () => {
-    const command = path.join(INSTALLED, 'dist/check-worker.cjs');
-    expectWithin(await loadedBy({ command, args: [] }), { files: 5, kilobytes: 11, builtins: [] });
+  it.each([
+    ['that checks answers', 'check-worker.cjs', { files: 5, kilobytes: 11, builtins: [] }],
+    [
+      'that reads and renders prompts',
+      'prompt-worker.cjs',
+      { files: 8, kilobytes: 332, builtins: READ_SETTINGS },
+    ],
+  ] as const)('for a process %s', async (_, name, budget) => {
+    expectWithin(await loadedBy({ command: path.join(INSTALLED, 'dist', name), args: [] }), budget);
   });
 
   it('for one run on the embedded service', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
     const builtins = COSTLY.filter(name => name !== 'http2' && name !== 'worker_threads');
-    expectWithin(loaded, { files: 13, kilobytes: 906, builtins });
+    expectWithin(loaded, { files: 14, kilobytes: 906, builtins });
   });
 });
