@@ -19,7 +19,7 @@ function frontMatterOf(text: string): Record<string, string> {
 it('writes a skill whose command line runs as it stands', async () => {
   const home = temporaryDirectory();
   const { exitCode, stdout } = await skill(home, 'hello');
-  expect([exitCode, stdout()]).toEqual([0, '.claude/skills/hello/SKILL.md\n']);
+  expect([exitCode, stdout()]).toEqual([0, `${path.join('.claude/skills/hello/SKILL.md')}\n`]);
   const text = readFileSync(path.join(home, stdout().trim()), 'utf8');
   expect(Object.keys(frontMatterOf(text))).toEqual(['name', 'description']);
   expect(frontMatterOf(text)['name']).toBe('hello');
@@ -30,6 +30,16 @@ it('writes a skill whose command line runs as it stands', async () => {
   expect(explained.toSorted((a, b) => a - b)).toEqual(Object.values(EXIT));
   const run = await runInProcess(['run', 'hello', '-i', 'name=your name'], { home, local: localService });
   expect(run.exitCode).toBe(0);
+});
+
+it('writes a command line that runs on every system', async () => {
+  const home = temporaryDirectory();
+  mkdirSync(path.join(home, 'in'));
+  writeFileSync(path.join(home, 'in/note.prompt'), 'About {{topic}}');
+  const { exitCode, stdout } = await skill(home, path.join('in', 'note.prompt'));
+  expect(exitCode).toBe(0);
+  const text = readFileSync(path.join(home, stdout().trim()), 'utf8');
+  expect(text).toContain("\npromptrun run in/note.prompt -i 'topic=your topic' --profile local\n");
 });
 
 it.runIf(hasLinks)('keeps a file that differs unless --force, and writes through no link', async () => {

@@ -98,11 +98,10 @@ describe('prompts get', () => {
       '\u001b[2J': { required: true },
     };
     const odd = { ...POSTCARD, title: '\u001b]0;t\u0007', config: { textInputs } };
-    const { stdout } = await against(
-      [answering(`/prompts/${PROMPT}`, odd)],
-      ['prompts', 'get', PROMPT],
-      ON_TERMINAL,
-    );
+    const { stdout } = await against([answering(`/prompts/${PROMPT}`, odd)], ['prompts', 'get', PROMPT], {
+      ...ON_TERMINAL,
+      env: { ...ON_TERMINAL.env, SHELL: '/bin/sh' },
+    });
     expect(stdout).not.toContain('\u001b');
     expect(stdout).toContain(String.raw`-i 'a'\''; touch x; '\''=$(y)' -i $'\033[2J=…'`);
   });

@@ -319,7 +319,9 @@ describe('--save', () => {
     );
     const { exitCode, stdout } = await command(service, [...RUN_IT, '--save', 'out'], { home });
     expect(exitCode).toBe(0);
-    expect(stdout()).toBe(`words\nout/${RUN}-2.png\nout/${RUN}-4.mp4\n`);
+    expect(stdout()).toBe(
+      `words\n${path.join('out', `${RUN}-2.png`)}\n${path.join('out', `${RUN}-4.mp4`)}\n`,
+    );
     const read = (name: string): Buffer => readFileSync(path.join(home, 'out', name));
     expect(read(`${RUN}-1.txt`).toString()).toBe('words');
     expect(read(`${RUN}-2.png`)).toEqual(PICTURE);
@@ -366,7 +368,7 @@ describe('--save', () => {
   it('has the path of each saved output in JSON', async () => {
     const service = await serviceWith([{ type: 'image', data: '/media/a' }], media(picture()));
     const { stdout } = await command(service, [...RUN_IT, '--save', 'x', '--query', 'outputs[0].savedTo']);
-    expect(stdout()).toBe(`x/${RUN}-1.png\n`);
+    expect(stdout()).toBe(`${path.join('x', `${RUN}-1.png`)}\n`);
   });
 
   it.each<[string, PlainAnswer, string]>([
@@ -391,7 +393,7 @@ describe('--save', () => {
         exitCode: 1,
         stdout: `good\n${service.origin}/media/a\n`,
       });
-      expect(stderr()).toMatch(/^note: saved to out\/.*-1\.txt\nerror: output 2 was not saved: /);
+      expect(stderr()).toMatch(/^note: saved to out[\\/].*-1\.txt\nerror: output 2 was not saved: /);
       expect(stderr()).toContain(why);
       expect(stderr().includes('Try again with')).toBe(why !== 'live 24 hours');
       expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual([`${RUN}-1.txt`, `${RUN}.json`]);

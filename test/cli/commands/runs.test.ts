@@ -90,7 +90,7 @@ describe('runs wait', () => {
   it('names a run so that a shell runs nothing of it', async () => {
     const hostile = { ...runOf({ runStatus: 'running', outputs: [] }), runId: "x;$(y)\n'z'" };
     const service = await serviceOf({ answer: success(hostile) });
-    const { stderr } = await command(service, ['runs', 'get', RUN]);
+    const { stderr } = await command(service, ['runs', 'get', RUN], { env: { SHELL: '/bin/sh' } });
     expect(stderr()).toContain(String.raw`promptrun runs wait $'x;$(y)\012\047z\047'`);
   });
 

@@ -11,9 +11,11 @@ import { describeConfig } from '../../inputs/describe-config.ts';
 import { literalValue } from '../../inputs/flags.ts';
 import type { TextField } from '../../inputs/input-fields.ts';
 import { present } from '../../outputs/present.ts';
+import { LOCAL_PROFILE } from '../../settings/config/names.ts';
 import { connectionFor, promptFileOf } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
 import { visible } from '../../terminal/sanitise.ts';
+import { serviceWords, shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
 import type { PROMPTS_SKILL } from './spec.ts';
 
@@ -73,9 +75,20 @@ async function skillOf(ctx: Context, prompt: string) {
     description: row?.description ?? '',
     config: version.config,
     options: models[row?.model ?? -1]?.availableRunOptions ?? [],
-    command: (...words) => connection.advise('run', prompt, ...words),
+    command: (...words) => sharedCommand(ctx, { prompt, isFile: file !== undefined }, words),
   });
   return { prompt, name, text };
+}
+
+/** Returns the command line that runs a prompt. Others read it too: it is for `sh`, with `/`, on Windows as well. */
+function sharedCommand(
+  { globals }: Context,
+  { prompt, isFile }: { readonly prompt: string; readonly isFile: boolean },
+  words: readonly string[],
+): string {
+  const target = isFile ? prompt.split(path.sep).join('/') : prompt;
+  const chosen = serviceWords(isFile ? { profile: LOCAL_PROFILE } : globals);
+  return ['promptrun', 'run', target, ...words, ...chosen].map(word => shellWord(word, 'posix')).join(' ');
 }
 
 /** Returns a prompt's row in the service's list or search; undefined if it has none. */
@@ -125,7 +138,7 @@ interface SkillSource {
   readonly description: string;
   readonly config: unknown;
   readonly options: readonly RunOption[];
-  /** Returns the command line that runs the prompt, quoted for a shell. */
+  /** Returns the command line that runs the prompt, quoted for `sh`. */
   readonly command: (...words: string[]) => string;
 }
 
