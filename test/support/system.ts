@@ -14,6 +14,9 @@ export const hasLinks = isPosix || canLink();
 /** Git, which Windows may lack; on other systems its tests fail without it. */
 export const hasGit = isPosix || spawnSync('git', ['--version']).status === 0;
 
+/** Python, which Windows may lack; on other systems its tests fail without it. */
+export const hasPython = isPosix || spawnSync('python', ['--version']).status === 0;
+
 function canLink(): boolean {
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-links-'));
   const link = path.join(home, 'link');

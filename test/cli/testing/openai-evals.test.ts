@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { runInProcess } from '../../support/context.ts';
+import { hasPython } from '../../support/system.ts';
 import { Project } from './support.ts';
 
 const SCHEMA = {
@@ -113,7 +114,7 @@ describe("an evaluation of OpenAI's Evals", () => {
     });
   });
 
-  it('decides like its operations, for JSON in the answer and Python too', async () => {
+  it.runIf(hasPython)('decides like its operations, for JSON in the answer and Python too', async () => {
     const grade =
       "def grade(sample, item):\n    return 1.0 if item['label'] in sample['output_text'] else 0.0";
     const project = new Converted({});

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
+import { hasPython } from '../../support/system.ts';
 import { Project } from './support.ts';
 
 const CONFIG = `description: greetings
@@ -188,7 +189,7 @@ module.exports = (output, context) => output.endsWith(context.config.end);
 };
 
 describe('programs of a configuration', () => {
-  it('make tests, and checks see their config', async () => {
+  it.runIf(hasPython)('make tests, and checks see their config', async () => {
     const { exitCode, stdout } = await tested(MADE, '--allow-commands');
     expect(exitCode).toBe(5);
     expect(stdout.match(/^(?:passed|FAILED) .*: (?:case \d|more)/gmu)).toEqual([
@@ -246,14 +247,16 @@ tests:
     expect(stdout, stderr).toContain('5 passed, 0 failed');
   });
 
-  it('get variables of the environment in their config, which no command line shows', async () => {
-    const config = (id: string) => `prompts: [hi]
+  it.runIf(hasPython)(
+    'get variables of the environment in their config, which no command line shows',
+    async () => {
+      const config = (id: string) => `prompts: [hi]
 providers: [{ id: '${id}', config: { size: '{{env.SIZE}}', other: '{{env.NONE}}' } }]
 tests: [{ assert: [{ type: regex, value: '^a "small" one ..env.NONE.. true$' }] }]
 `;
-    const files = {
-      'js/promptfooconfig.yaml': config('file://sizes.mjs'),
-      'js/sizes.mjs': `export default class {
+      const files = {
+        'js/promptfooconfig.yaml': config('file://sizes.mjs'),
+        'js/sizes.mjs': `export default class {
   constructor({ config: { size, other } }) {
     this.text = [size, other, !process.argv.join().includes('small')].join(' ');
   }
@@ -261,24 +264,25 @@ tests: [{ assert: [{ type: regex, value: '^a "small" one ..env.NONE.. true$' }] 
     return { output: this.text };
   }
 }`,
-      'py/promptfooconfig.yaml': config('file://sizes.py'),
-      'py/sizes.py': `import sys
+        'py/promptfooconfig.yaml': config('file://sizes.py'),
+        'py/sizes.py': `import sys
 def call_api(prompt, options, context):
     config = options['config']
     hidden = str('small' not in ' '.join(sys.argv)).lower()
     return {'output': ' '.join([config['size'], config['other'], hidden])}
 `,
-    };
-    vi.stubEnv('SIZE', 'a "small" one');
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const { stdout, stderr } = await new Project(files).run(['test', '--allow-commands']);
-    expect(stdout(), stderr()).toContain('2 passed, 0 failed');
-    const { stderr: refused } = await tested(
-      { 'promptfooconfig.yaml': config('exec:node x.mjs') },
-      '--allow-commands',
-    );
-    expect(refused).toContain('its config names environment variables');
-  });
+      };
+      vi.stubEnv('SIZE', 'a "small" one');
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const { stdout, stderr } = await new Project(files).run(['test', '--allow-commands']);
+      expect(stdout(), stderr()).toContain('2 passed, 0 failed');
+      const { stderr: refused } = await tested(
+        { 'promptfooconfig.yaml': config('exec:node x.mjs') },
+        '--allow-commands',
+      );
+      expect(refused).toContain('its config names environment variables');
+    },
+  );
 
   it("are refused if a variable's text in the prompt doesn't show its kind", async () => {
     const config = KINDS['promptfooconfig.yaml'].replace('{{a}}', '{{b}}');
