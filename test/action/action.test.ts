@@ -167,7 +167,7 @@ describe.runIf(isPosix)('the action', () => {
     expect(step.code).toBe(0);
   });
 
-  it('writes an output of several lines so that it can not end itself, nor be guessed', () => {
+  it('writes an output of several lines under a delimiter that nobody can guess', () => {
     const value = 'a\nEOF\nrun-id<<EOF\nevil\nEOF\njson=evil\n%0A::x::';
     const output = path.join(temporaryDirectory(), 'output');
     const script = `import { setOutput } from './action/runner.mjs';

@@ -11,7 +11,7 @@ describe('200 rows on a service that resets, lags, dies and answers wrongly, the
     expect(verdict).toMatchObject({ ...NO_HARM, succeeded: 200, failed: 0, inDoubt: 0, exitCode: 0 });
   }, 60_000);
 
-  it('none is paid twice or given the run of another row if it keeps none and a second client uses the same API key', async () => {
+  it("no row is paid twice or gets another row's run if the service keeps no keys and a second client uses the same API key", async () => {
     const verdict = await chaosBatch({ ...SMALL, idempotency: false, others: 0.1, exclusive: false });
     expect(verdict).toMatchObject({ ...NO_HARM, exitCode: 5 });
     expect(verdict.succeeded + verdict.failed + verdict.inDoubt).toBe(200);

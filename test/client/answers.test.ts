@@ -155,7 +155,7 @@ describe('an answer that is not an envelope', () => {
     expect(error.message.length).toBeLessThan(300);
   });
 
-  it('but HTTP 429 is a rate limit all the same', async () => {
+  it('but HTTP 429 is still a rate limit', async () => {
     await answering({ ...html(429, 'slow down'), headers: { 'retry-after': '100' } });
     const error = await errorOf(client.request('GET', '/me'), RateLimitError);
     expect(error).toMatchObject({ httpStatus: 429, retryAfterMs: 100_000 });

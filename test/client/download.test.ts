@@ -52,7 +52,7 @@ describe('a download', () => {
     for await (const piece of body) expect(Buffer.from(piece)).toEqual(picture);
   });
 
-  it('is not held in memory', async () => {
+  it('is not kept in memory', async () => {
     const size = 32 * 1024 * 1024;
     const url = await scripted({ answer: { body: Buffer.alloc(size) } });
     let largest = 0;
@@ -84,7 +84,7 @@ describe('a download', () => {
   });
 
   it.each([4, 6])(
-    'of %i bytes instead of 5 is no whole one, even if the transport takes it for whole',
+    'of %i bytes instead of 5 is incomplete, even if the transport reports no fault',
     async size => {
       await scripted();
       const transport = new OneAnswer({ 'content-length': '5' }, Buffer.alloc(size));

@@ -71,7 +71,7 @@ describe('a GET', () => {
     await expect(client.runs.get('r')).resolves.toEqual(run);
   });
 
-  it('can be told not to be repeated', async () => {
+  it('is not repeated if retries are off', async () => {
     await scripted({ answer: limited });
     await errorOf(client.runs.get('r', { retries: 0 }), RateLimitError);
   });
@@ -104,7 +104,7 @@ describe('a POST', () => {
     expect(client.slept).toEqual([]);
   });
 
-  it('is repeated on 429, as long as it is asked to wait', async () => {
+  it('is repeated on 429, after the time that the answer names', async () => {
     const answer = { ...limited, headers: { 'retry-after': '7' } };
     await scripted({ answer, times: 3 }, { expect: { body: POST }, answer: success(run) });
     await expect(client.runs.create(POST)).resolves.toEqual(run);

@@ -143,7 +143,7 @@ describe('a proxy', () => {
     });
   });
 
-  it('that never answers is given up', async () => {
+  it('that never answers is abandoned', async () => {
     const port = await plainProxy(() => {});
     const proxied = await client('http://service.example', {
       proxy: { httpProxy: `127.0.0.1:${port}` },
@@ -241,7 +241,7 @@ describe('https', () => {
 });
 
 describe('a connection that is never made', () => {
-  it('is given up', async () => {
+  it('ends after the time limit', async () => {
     // Connections to this address of the documentation range are neither accepted nor refused, or not routed at all.
     const slow = await client('http://192.0.2.1', { connectTimeoutMs: 30 });
     expect(await errorOf(slow.account.get({ retries: 0 }), NetworkError)).toMatchObject({

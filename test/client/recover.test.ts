@@ -141,7 +141,7 @@ describe('findLostRun', () => {
     await expect(find()).resolves.toMatchObject({ candidates: [mine], complete: true });
   });
 
-  it('leaves out what was created more than ten minutes later', async () => {
+  it('leaves out runs that were created more than ten minutes later', async () => {
     const rows = [row('later', LOCAL + WINDOW + 1000), row('mine', LOCAL)];
     await scripted({ answer: page(rows, { at: LOCAL }) });
     await expect(find()).resolves.toMatchObject({ candidates: [rows[1]] });

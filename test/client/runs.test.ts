@@ -43,7 +43,7 @@ describe('the list of runs', () => {
     await expect(client.runs.list()).resolves.toMatchObject({ hasMore: true });
   });
 
-  it('goes on page by page to its end', async () => {
+  it('continues page by page to its end', async () => {
     await scripted(
       {
         expect: { query: { limit: '50', startingAfter: null, status: 'failed' } },
@@ -79,7 +79,7 @@ describe('the list of runs', () => {
     for await (const { runId } of client.runs.all()) if (runId === 'r50') break;
   });
 
-  it('pages backwards, the newest first all the same', async () => {
+  it('pages backwards, still newest first', async () => {
     await scripted(
       { expect: { query: { limit: '50', endingBefore: 'x' } }, answer: page(21, 50, true) },
       { expect: { query: { limit: '20', endingBefore: 'r21' } }, answer: page(1, 20, true) },
@@ -115,7 +115,7 @@ describe('the list of prompts', () => {
     slug: `s${nth}`,
   });
 
-  it('goes on page by page, by the ids of prompts', async () => {
+  it('continues page by page, by the ids of prompts', async () => {
     await scripted(
       {
         expect: { path: '/prompts', query: { limit: '50', startingAfter: null } },

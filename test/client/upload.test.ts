@@ -54,7 +54,7 @@ async function slowly<T>(value: T): Promise<T> {
 }
 
 describe('a streamed creation', () => {
-  it('says its length, and holds only a piece of itself at a time', async () => {
+  it('announces its length, and keeps only one piece in memory', async () => {
     let read = 0;
     let ahead = 0;
     let headers: IncomingMessage['headers'] = {};
@@ -75,7 +75,7 @@ describe('a streamed creation', () => {
     expect(ahead).toBeLessThan(24 * MIB);
   });
 
-  it('arrives as it was, though its pieces share their memory and the server is slower', async () => {
+  it('arrives unchanged, although its pieces share their memory and the server is slower', async () => {
     const sizes = Array.from({ length: 60 }, (_, nth) => [MIB, 9000, 70_000, 1][nth % 4] ?? 0);
     const memory = Buffer.alloc(MIB);
     async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -92,7 +92,7 @@ describe('a streamed creation', () => {
     expect(Buffer.concat(received).equals(expected)).toBe(true);
   });
 
-  it('is answered before it is whole', async () => {
+  it('is answered before it is sent completely', async () => {
     await serving((_, response) => {
       answer(response, 413, { status: 'PAYLOAD_TOO_LARGE_ERROR', message: 'too large', data: null });
     });
@@ -100,7 +100,7 @@ describe('a streamed creation', () => {
     expect(error.httpStatus).toBe(413);
   });
 
-  it('is answered before it is whole, over a connection that is closed then', async () => {
+  it('is answered before it is sent completely, over a connection that then closes', async () => {
     await serving((request, response) => {
       answer(
         response,
@@ -124,24 +124,21 @@ describe('a streamed creation', () => {
     expect(client.slept).toEqual([]);
   });
 
-  it.each([2, 4])(
-    'of another length than it says is never taken for whole (%i pieces of 3)',
-    async pieces => {
-      let whole = false;
-      await serving((request, response) => {
-        request.resume();
-        request.on('end', () => {
-          whole = true;
-          answer(response, 200, { status: 'SUCCESS', data: run });
-        });
-        request.on('error', () => {});
+  it.each([2, 4])('of another length than announced is never accepted (%i pieces of 3)', async pieces => {
+    let whole = false;
+    await serving((request, response) => {
+      request.resume();
+      request.on('end', () => {
+        whole = true;
+        answer(response, 200, { status: 'SUCCESS', data: run });
       });
-      const wrong = body(pieces, 1000);
-      const lying = { ...wrong, body: { ...wrong.body, length: 3000 } };
-      await errorOf(client.runs.create(lying), InvalidRequestError);
-      expect(whole).toBe(false);
-    },
-  );
+      request.on('error', () => {});
+    });
+    const wrong = body(pieces, 1000);
+    const lying = { ...wrong, body: { ...wrong.body, length: 3000 } };
+    await errorOf(client.runs.create(lying), InvalidRequestError);
+    expect(whole).toBe(false);
+  });
 
   it('is aborted half-way, and its source is closed', async () => {
     await serving(() => {});

@@ -63,7 +63,7 @@ describe('authentication', () => {
     },
   );
 
-  test('a key that is revoked is none from then on', async () => {
+  test('a revoked key is refused', async () => {
     const store = await storeOf(service.dataDir);
     const { id, key } = await store.createKey({ user: 'leaving' });
     expect((await service.get('/me', { key })).http).toBe(200);
@@ -161,7 +161,7 @@ describe('--rate-limit: 429 TOO_MANY_REQUESTS_ERROR', () => {
     await limited.close();
   });
 
-  test('there is none without the option', async () => {
+  test('is left out without the option', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => service.get('/me')));
     expect(answers.every(answer => answer.http === 200)).toBe(true);
   });

@@ -245,7 +245,7 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
     expect(answer.message).toContain(message);
   });
 
-  test('nothing is created by what is refused', async () => {
+  test('a refused creation creates nothing', async () => {
     const key = await keyOf(service.dataDir, { user: 'refused' });
     await service.post('/runs', { promptVersionId: hello, inputs: {} }, { key });
     expect(await service.data<RunPage>('/runs', { key })).toEqual({ rows: [], hasMore: false });
@@ -279,24 +279,27 @@ describe('POST /runs: other errors', () => {
     expect(await service.post('/runs', body)).toMatchObject({ http: 413, status: 'PAYLOAD_TOO_LARGE_ERROR' });
   });
 
-  test.each(['a key', 'no key'])('the answer reaches a caller that goes on sending, with %s', async which => {
-    const mebibyte = new Uint8Array(1024 * 1024).fill(0x20);
-    const body = async function* (): AsyncGenerator<Uint8Array> {
-      for (let count = 0; count < 66; count += 1) yield mebibyte;
-    };
-    const answer = await fetch(`${service.service.url}/runs`, {
-      method: 'POST',
-      headers: which === 'a key' ? { authorization: `Bearer ${service.key}` } : {},
-      body: body(),
-      duplex: 'half',
-    });
-    expect(answer.status).toBe(which === 'a key' ? 413 : 401);
-    const what = which === 'a key' ? '64 MiB' : 'key';
-    expect(await answer.json()).toMatchObject({
-      data: null,
-      message: expect.stringContaining(what) as string,
-    });
-  });
+  test.each(['a key', 'no key'])(
+    'the answer reaches a caller that is still sending, with %s',
+    async which => {
+      const mebibyte = new Uint8Array(1024 * 1024).fill(0x20);
+      const body = async function* (): AsyncGenerator<Uint8Array> {
+        for (let count = 0; count < 66; count += 1) yield mebibyte;
+      };
+      const answer = await fetch(`${service.service.url}/runs`, {
+        method: 'POST',
+        headers: which === 'a key' ? { authorization: `Bearer ${service.key}` } : {},
+        body: body(),
+        duplex: 'half',
+      });
+      expect(answer.status).toBe(which === 'a key' ? 413 : 401);
+      const what = which === 'a key' ? '64 MiB' : 'key';
+      expect(await answer.json()).toMatchObject({
+        data: null,
+        message: expect.stringContaining(what) as string,
+      });
+    },
+  );
 
   test('402 when the balance is lower than the run costs, and nothing is taken', async () => {
     const key = await keyOf(service.dataDir, { user: 'poor', credits: 1 });

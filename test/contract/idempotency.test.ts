@@ -53,7 +53,7 @@ describe('the same key with the same body', () => {
     expect(first.data.runStatus).toBe('failed');
   });
 
-  test('is answered 504 with the id while the run goes on, and as ended afterwards', async () => {
+  test('is answered 504 with the id while the run continues, and as ended afterwards', async () => {
     const first = create(slow(), 'a');
     await clock.sleeping(130_000);
     const during = await create(slow(), 'a');

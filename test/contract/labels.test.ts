@@ -72,7 +72,7 @@ test.each(['dead', 'f', '12345678-1', 'Production', '-x', 'x-', 'a_b', 'x'.repea
   },
 );
 
-test('what is not there is 404, what is not a version id 422', async () => {
+test('a missing label is 404, an invalid version id 422', async () => {
   const { promptVersionId: others } = await service.publish('other', 'Hello');
   expect((await put('beta', others)).http).toBe(404);
   expect((await put('beta', '00000000-0000-4000-8000-000000000000')).http).toBe(404);
@@ -89,7 +89,7 @@ test('what is not there is 404, what is not a version id 422', async () => {
   expect(await labels()).toEqual([]);
 });
 
-test('of several moves at once each one follows the one before', async () => {
+test('of several concurrent moves, each follows the one before', async () => {
   await Promise.all(Array.from({ length: 10 }, (_, at) => put('busy', at % 2 === 0 ? first : second)));
   const steps = (await versions())
     .flatMap(row => row.history ?? [])

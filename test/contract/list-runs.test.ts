@@ -86,7 +86,7 @@ describe('GET /runs', () => {
   });
 
   test.each([1, 7, 30])(
-    'paging backward by %i gives every newer run once, each page newest first',
+    'paging backward by %i returns every newer run once, each page newest first',
     async limit => {
       let seen: string[] = [];
       const oldest = all.at(-1)?.runId;

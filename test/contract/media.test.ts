@@ -55,7 +55,7 @@ describe('§2, §8: an image output is a URL that is public and expires after 24
     ['bytes=100-', 100, undefined],
     ['bytes=-16', -16, undefined],
     ['bytes=1000-99999999', 1000, undefined],
-  ])('%s gives that part', async (range, from, to) => {
+  ])('%s returns that part', async (range, from, to) => {
     const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
     const wanted = whole.subarray(from, to);
     const answer = await fetch(url, { headers: { range } });
@@ -72,7 +72,7 @@ describe('§2, §8: an image output is a URL that is public and expires after 24
     { range: 'bytes=0-1,4-5' },
     { range: 'lines=1-2' },
     { range: 'bytes=0-1', 'if-range': '"x"' },
-  ])('%j gives the whole', async headers => {
+  ])('%j returns the whole', async headers => {
     const answer = await fetch(url, { headers: headers as Record<string, string> });
     expect(answer.status).toBe(200);
     expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(1000);
@@ -101,7 +101,7 @@ describe('§2, §8: an image output is a URL that is public and expires after 24
     ['no signature', (whole: string) => whole.replace(/&signature=.*/, '')],
     ['no query', (whole: string) => whole.replace(/\?.*/, '')],
     ['a path that climbs', (whole: string) => whole.replace(/media\/[^?]+/, 'media/..%2Fpromptrun.db')],
-  ])('404 where it was altered: %s', async (_, alter) => {
+  ])('404 if it was altered: %s', async (_, alter) => {
     expect(await refusal(alter(url))).toMatchObject({ http: 404, status: 'NOT_FOUND_ERROR', data: null });
   });
 

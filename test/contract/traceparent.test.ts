@@ -61,7 +61,7 @@ const create = async (slug: string, traceparent: string) =>
     )
   ).data;
 
-test.each(['asked', 'called'])('a traceparent goes on to what is %s', async slug => {
+test.each(['asked', 'called'])('a traceparent is passed on: %s', async slug => {
   await create(slug, TRACEPARENT);
   expect(provider.asked.map(({ headers }) => headers['traceparent'])).toEqual([
     expect.stringMatching(SAME_TRACE),

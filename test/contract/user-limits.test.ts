@@ -65,7 +65,7 @@ test("users take turns, and each one's runs go in order", async () => {
     .toEqual(['queued', 'queued', 'queued', 'running', 'succeeded', 'succeeded']);
 });
 
-test('a user whose media takes up the space gets 507 until it expires, and text goes on', async () => {
+test('a user whose media takes up the space gets 507 until it expires, and can run text', async () => {
   await start({ maxMediaBytes: 2 ** 14, syncWindowMs: 120_000 });
   const postcard = await service.versionOf('postcard');
   const hello = await service.versionOf('hello');

@@ -20,7 +20,7 @@ async function onlyRow(): Promise<RunPage['rows'][number]> {
 }
 
 describe('§3, §4.2, §4.3: a run that takes longer than the window', () => {
-  test('is answered 504 with its id, goes on, and is polled to its end', async () => {
+  test('is answered 504 with its id, continues, and is polled to its end', async () => {
     const clock = new HandClock();
     service = await TestService.start({ clock, syncWindowMs: WINDOW });
     const creation = service.post<RunReference>('/runs', await slowRun('130'));
@@ -84,7 +84,7 @@ describe('§3, §4.2, §4.3: a run that takes longer than the window', () => {
     expect((await second).data.runStatus).toBe('succeeded');
   });
 
-  test('goes on when the caller has gone', async () => {
+  test('continues when the caller has gone', async () => {
     const clock = new HandClock();
     service = await TestService.start({ clock, syncWindowMs: WINDOW });
     const gone = new AbortController();

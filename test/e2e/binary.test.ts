@@ -207,7 +207,7 @@ describe.skipIf(!canTest())('the single executable', () => {
       },
     ],
     ['gone', (file: string) => rmSync(file)],
-  ])('makes anew what is %s, and closes its folder', (_, damage) => {
+  ])('writes a file that is %s again, and closes its folder', (_, damage) => {
     postcard();
     const files = unpackedIn('home/.cache/promptrun').filter(file => statSync(file).isFile());
     const whole = files.map(file => readFileSync(file));

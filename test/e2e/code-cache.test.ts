@@ -60,7 +60,7 @@ describe('the cache of compiled code', () => {
     ['cut off', bytes => bytes.subarray(0, -1000)],
     ['changed in one bit', bytes => bytes.with(bytes.length - 50_000, (bytes.at(-50_000) ?? 0) ^ 1)],
     ['of something else', () => Buffer.from('foreign')],
-  ] satisfies [string, (bytes: Buffer) => Uint8Array][])('is made anew where it is %s', (_, damage) => {
+  ] satisfies [string, (bytes: Buffer) => Uint8Array][])('is written again if it is %s', (_, damage) => {
     const before = keep();
     const [main = ''] = kept().filter(file => path.basename(file) === 'main.cjs.v8');
     const whole = readFileSync(main);

@@ -103,7 +103,7 @@ for (const shell of ['bash', 'zsh', 'fish'] satisfies Shell[]) {
       expect(await line?.argumentsAfterTab('promptrun --profile w')).toEqual(['--profile', 'work']);
     });
 
-    it('completes what is known of prompts and models', async () => {
+    it('completes prompts and models from the caches', async () => {
       expect(await line?.argumentsAfterTab('promptrun run postc')).toEqual(['run', 'postcard']);
       expect(await line?.argumentsAfterTab('promptrun run 0b')).toEqual(['run', VERSION]);
       expect(await line?.argumentsAfterTab('promptrun run postcard -i my', 'sunny')).toEqual([
@@ -125,7 +125,7 @@ for (const shell of ['bash', 'zsh', 'fish'] satisfies Shell[]) {
       ]);
     });
 
-    it.each(HOSTILE)('hands over %s as it is, and runs nothing of it', async value => {
+    it.each(HOSTILE)('hands over %s unchanged, and runs nothing of it', async value => {
       const start = value.slice(0, 1);
       expect(await line?.argumentsAfterTab(`promptrun run postcard -i place=${start}`)).toEqual([
         'run',

@@ -389,7 +389,7 @@ it.each([
 );
 
 it.runIf(isPosix)(
-  'a creation in doubt is in `runs journal` until what was advised has settled it',
+  'a creation in doubt is in `runs journal` until the advised command settles it',
   async () => {
     await hosted();
     const outcome = await stopped(HOSTED_RUN, 'SIGINT');

@@ -38,7 +38,7 @@ describe('an agent of a serve', () => {
     );
   });
 
-  it('gives a call up once its run is known, and takes the run up again', async () => {
+  it('abandons a call once its run is known, and waits for the run again', async () => {
     const { call, stderr } = await startAgent([], await serving());
     const giveUp = new AbortController();
     let runId: string | undefined;

@@ -76,7 +76,7 @@ describe('an agent on a fresh machine', () => {
     expect(content[0]?.text).toContain('asked for with outcome=failed');
   });
 
-  it('learns the id of a run from its progress, gives the call up, and takes the run up again', async () => {
+  it('learns the id of a run from its progress, abandons the call, and waits for the run again', async () => {
     const { call, stderr } = await startAgent();
     const giveUp = new AbortController();
     let runId: string | undefined;

@@ -55,7 +55,7 @@ describe('a run on this machine belongs to its command, which is', () => {
   ];
 
   it.runIf(isPosix).each(stopped)(
-    'stopped by $by: it has failed, says so, and is run again by what is advised',
+    'stopped by $by: it has failed, says so, and the advised command runs it again',
     async ({ by, code, stop }) => {
       const outcome = await stop();
       expect(outcome.code).toBe(code);

@@ -125,7 +125,7 @@ describe('the package', () => {
     expect(packageJson.man).toEqual(['./docs/man/promptrun.1']);
   });
 
-  it.skipIf(hasSqlite)('says which Node has SQLite where none of its own can be loaded', async () => {
+  it.skipIf(hasSqlite)("says which Node has SQLite if its own can't be loaded", async () => {
     const env = { npm_config_arch: 'unknown' }; // what the loader takes the platform's name from
     const { code, stderr } = await runCommand(['run', 'hello', '-i', 'name=Ada'], { env });
     expect([code, stderr]).toEqual([

@@ -79,7 +79,7 @@ describe('the pager', () => {
     expect(await shown({ pager: 'there-is-no-such-pager' })).toMatch(/^model-99/mu);
   });
 
-  it.runIf(isPosix)('is told of Ctrl-C instead of the command', async () => {
+  it.runIf(isPosix)('gets Ctrl-C instead of the command', async () => {
     const asking = `node -e "process.on('SIGINT', () => { console.log('still here'); process.exit() }); process.stdin.resume().on('end', () => setInterval(() => {}, 1000)); console.log('waiting')"`;
     const terminal = await listing({ pager: asking });
     await terminal.waitFor('waiting');

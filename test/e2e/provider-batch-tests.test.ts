@@ -187,7 +187,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
   });
 });
 
-it('uploads only what fits the cap, and goes on with more', async () => {
+it('uploads only what fits the cap, and resumes under a higher one', async () => {
   writeCases();
   const outcome = await test('openai', '--max-cost', '0.014');
   expect(outcome).toMatchObject({ code: 8 });

@@ -166,7 +166,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3, 2]);
   });
 
-  it.runIf(isPosix)('that was left goes on another time, and is one batch', async () => {
+  it.runIf(isPosix)('that was interrupted resumes, and is one batch', async () => {
     const left = await leave(model);
     expect(left).toMatchObject({
       code: 130,
@@ -283,7 +283,7 @@ it('takes a refusal for the end of its rows, and one of the key for that of the 
 });
 
 it.runIf(isPosix)(
-  'refuses rows that are no longer what was handed over, or hands them over anew',
+  'refuses rows that have changed since they were handed over, or hands them over again',
   async () => {
     await leave('open');
     ledger.looksToEnd = 1;

@@ -135,7 +135,7 @@ async function runsOf({ url, key }: Serving): Promise<number> {
 }
 
 test.runIf(isPosix)(
-  'serve that drains is not ready, answers all the same, and ends at the next signal',
+  'serve that drains is not ready, still answers, and ends at the next signal',
   async () => {
     const serving = await serve(undefined, undefined, ['--drain', '10m']);
     const ready = new URL('/readyz', serving.url);

@@ -80,7 +80,7 @@ describe('a service whose lists never end', () => {
   it.each([
     { words: ['runs', 'list', '--all'], lines: 3 },
     { words: ['usage', '--by', 'status'], lines: 0 },
-  ])('is given up by $words if the same page comes again and again', async ({ words, lines }) => {
+  ])('ends $words if the same page comes again and again', async ({ words, lines }) => {
     const env = await endlessService({ different: 2 });
     const { stdout, stderr, code } = await runCommandHere(words, { env });
     const message = 'error: the service returns the same page of runs again and again (PROTOCOL_ERROR)\n';

@@ -291,7 +291,7 @@ describe('leaving a question', () => {
     expect(terminal.cursorIsVisible()).toBe(true);
   });
 
-  it.runIf(isPosix)('gives the shell its terminal back as it was', async () => {
+  it.runIf(isPosix)("restores the shell's terminal", async () => {
     const { env } = await serviceWithPrompt({ textInputs: { topic: {} } });
     const home = temporaryDirectory();
     const terminal = openTerminal({

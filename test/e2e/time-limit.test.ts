@@ -22,7 +22,7 @@ describe('--timeout', () => {
     ['compare tea tea --from rows.csv', 6],
     ['test', 6],
     ['doctor', 1],
-  ])('bounds %s where the service accepts and says nothing', async (command, code) => {
+  ])('bounds %s if the service accepts and says nothing', async (command, code) => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'rows.csv'), 'id\n1\n');
     writeFileSync(path.join(home, 'tea.test.yaml'), 'target: tea\ncases:\n  - expect: [{ contains: tea }]\n');

@@ -22,7 +22,7 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
   });
 
   test.runIf(isPosix).each([0o777, 0o775, 0o757, 0o720])(
-    'is refused where others can write to it: %o',
+    'is refused if others can write to it: %o',
     async mode => {
       chmodSync(directory, mode);
       const preparing = prepareDataDirectory(directory);
@@ -32,7 +32,7 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
     },
   );
 
-  test.runIf(process.getuid?.() === 0)('is refused where it belongs to another user', async () => {
+  test.runIf(process.getuid?.() === 0)('is refused if it belongs to another user', async () => {
     chownSync(directory, 12_345, 12_345);
     await expect(prepareDataDirectory(directory)).rejects.toThrow('belongs to another user (id 12345)');
   });
@@ -41,7 +41,7 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
     ['nothing', []],
     ['only models to start with', ['models.yaml']],
     ['an earlier database', ['promptrun.db', 'models.yaml', 'media']],
-  ])('is closed to others where it holds %s', async (_, names) => {
+  ])('is closed to others if it holds %s', async (_, names) => {
     names.forEach(put);
     await prepareDataDirectory(directory);
     expect(modeOf(directory)).toBe(0o700);

@@ -38,7 +38,7 @@ describe('making a directory', () => {
     expect(synced).toEqual(['', 'a', 'a/b'].map(above => path.join(home, above)));
   });
 
-  it.runIf(isPosix)('leaves one that is there as it is, behind a link too', () => {
+  it.runIf(isPosix)('leaves an existing one unchanged, behind a link too', () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'there'), { mode: 0o750 });
     symlinkSync('there', path.join(home, 'link'));

@@ -54,7 +54,7 @@ describe('the lock of a file', () => {
   );
 
   it.each(['# a lock file of another program\n', '5', '[]'])(
-    'is refused, and left as it is, if the file of its name is not a lock: %j',
+    'is refused, and the file stays, if the file of its name is not a lock: %j',
     text => {
       const { file, lock } = lockable();
       writeFileSync(lock, text);
@@ -129,7 +129,7 @@ describe('waiting for a lock', () => {
     await expect(waitForLock(fileIn(file), testClock())).rejects.toThrow(`${lock} is not a lock`);
   });
 
-  it('is given up after more than a minute', async () => {
+  it('is abandoned after more than a minute', async () => {
     const { file } = lockable();
     const release = lockFile(fileIn(file));
     const clock = testClock();

@@ -31,7 +31,7 @@ describe('a rename over a file that another process has open', () => {
     },
   );
 
-  it('is given up after a second', async () => {
+  it('is abandoned after a second', async () => {
     expect(await renameOverOpenFile('win32', 'EPERM', Infinity)).toEqual({ outcome: 'EPERM', waited: 1000 });
   });
 

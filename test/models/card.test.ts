@@ -44,7 +44,7 @@ describe("a card's text", () => {
   });
 });
 
-describe('what is drawn', () => {
+describe('a drawing', () => {
   it('holds no control characters, no overrides, nothing XML refuses', () => {
     expect(drawable('a\0b\u001b[31m\r\nc\td\u202e\ud800\uffff\u007f')).toBe('ab[31m\nc    d');
     expect(xmlText(`<a href="x">&'</a>`)).toBe('&#60;a href=&#34;x&#34;&#62;&#38;&#39;&#60;/a&#62;');

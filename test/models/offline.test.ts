@@ -43,7 +43,7 @@ describe('sandbox', () => {
     [{ outcome: 'succeeded' }, ['text'], false],
     [{ outcome: 'partial' }, ['text', 'error'], false],
     [{ outcome: 'failed' }, ['error'], true],
-  ])('ends as told: %j', async (runOptions, types, failed) => {
+  ])('ends as its options say: %j', async (runOptions, types, failed) => {
     const result = await sandbox.run(jobOf({ template: 'A note', runOptions }));
     expect(result.outputs.map(({ type }) => type)).toEqual(types);
     expect(result.failed).toBe(failed);

@@ -148,7 +148,7 @@ describe('a text model', () => {
     }
   });
 
-  it('that never answers is given up', async () => {
+  it('that never answers fails the run', async () => {
     provider.reset(() => undefined);
     const job = jobOf({ model: { engine: 'provider', provider: providerAt(provider.baseUrl) } });
     const { outputs } = await providerEngine({}, { timeoutMs: 60 }).run(job);
@@ -330,7 +330,7 @@ describe('an image model', () => {
     [{ data: [{ url: 'http://127.0.0.1:1/x.png' }] }, /https/],
     [{ data: [{ url: 'https://10.0.0.1/x.png' }] }, /public/],
     [{ data: [{}] }, /URL/],
-  ])('that gives no picture fails the run: %j', async (given, message) => {
+  ])('without a picture fails the run: %j', async (given, message) => {
     provider.reset({ body: given });
     expect(await ask(model)).toMatchObject({
       failed: true,

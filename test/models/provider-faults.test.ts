@@ -343,7 +343,7 @@ describe('what a provider is sent', () => {
       false,
     ],
     ['{schema: {anyOf: [{type: string}]}}', false],
-  ])('asks to be held to a schema strictly only where providers can be: %s', async (output, strict) => {
+  ])('asks for a strict schema only if the provider can follow it: %s', async (output, strict) => {
     await run(prompt(`model: clever\noutput: ${output}`), [said('{}')]);
     const format = provider.body()['response_format'] as { json_schema: { strict?: boolean } };
     expect(format.json_schema.strict).toBe(strict);

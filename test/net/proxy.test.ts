@@ -40,7 +40,7 @@ describe('the proxy for a URL', () => {
     expect(of('https://far.example/v1', noProxy)).toBe(wanted);
   });
 
-  it('is none for an excepted address of IPv6', () => {
+  it('is not used for an excepted IPv6 address', () => {
     expect(of('http://[::1]:8000/', '[::1]')).toBeUndefined();
   });
 });
@@ -58,7 +58,7 @@ describe("a proxy that can't be used", () => {
     },
   );
 
-  it('is refused for what is not a URL', () => {
+  it('is refused if it is not a URL', () => {
     expect(() => checkProxies({ httpProxy: 'http://user:secret@[' })).toThrow(
       'the proxy in HTTP_PROXY is not a URL; give it as http://host:port',
     );

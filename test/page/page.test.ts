@@ -71,7 +71,7 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
     writeFileSync(path.join(PICTURES, `page-${name}.png`), await page.screenshot());
   };
 
-  it('signs in, runs a prompt once, shows what came of it and what it cost, and signs out', async () => {
+  it('signs in, runs a prompt once, shows its outputs and cost, and signs out', async () => {
     const { service, root } = await start();
     const { page, requests, complaints } = await open(root);
     await page.getByLabel('API key').fill('pr_wrong');

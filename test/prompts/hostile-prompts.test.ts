@@ -71,7 +71,7 @@ describe('a prompt that uses all that it may', () => {
 });
 
 describe('the built command', () => {
-  it('fails such a run with the bound, and goes on', async () => {
+  it('fails such a run with the bound, and continues', async () => {
     const directory = temporaryDirectory();
     writeFileSync(path.join(directory, 'bomb.prompt'), BOMB.source);
     const inputs = Object.entries(BOMB.inputs).flatMap(([key, value]) => ['-i', `${key}=${value}`]);

@@ -24,7 +24,7 @@ describe("a data directory that can't be used is named, with what to do", () => 
     await expect(refused(dataDir)).rejects.toThrow('set PROMPTRUN_DATA_DIR to another directory');
   });
 
-  test.runIf(isPosix)('where nothing can be written', async () => {
+  test.runIf(isPosix)('if nothing can be written', async () => {
     await expect(refused('/proc/promptrun')).rejects.toThrow("/proc/promptrun can't be used: ");
   });
 
@@ -133,7 +133,7 @@ describe('a disk that is full while the service runs', () => {
     };
   }
 
-  test('creations are answered 500 and cost nothing, reading goes on, and it recovers', async () => {
+  test('creations are answered 500 and cost nothing, reading continues, and it recovers', async () => {
     const service = await TestService.start();
     const promptVersionId = await service.versionOf('hello');
     const body = { promptVersionId, inputs: { textInputs: { name: 'Ann' } } };

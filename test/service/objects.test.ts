@@ -131,7 +131,7 @@ describe('media in an object store', () => {
     expect(code).toBe(2);
   });
 
-  test('may be away at the start: then texts run, pictures get 503, and all goes on by itself', async () => {
+  test('may be unavailable at the start: texts run, pictures get 503, and it recovers by itself', async () => {
     await objects.stop();
     const service = await start();
     expect(service.notices.join('\n')).toContain(

@@ -92,7 +92,7 @@ describe('a service that is asked to stop', () => {
     expect((await rows(last))[0]?.runStatus).toBe('running');
   });
 
-  test('leaves what was queued for the next start, in its order', async () => {
+  test('leaves queued runs for the next start, in their order', async () => {
     const clock = new HandClock();
     const dataDir = temporaryDataDir();
     const first = await TestService.start({ clock, dataDir, parallel: 1 });
@@ -191,7 +191,7 @@ describe('a service that is asked to stop does not wait for', () => {
     await closed;
   });
 
-  test('an upload that ends within the grace is a run, to go on at the next start', async () => {
+  test('an upload that ends within the grace is a run, which continues at the next start', async () => {
     const clock = new HandClock();
     const service = await TestService.start({ clock, graceMs: GRACE });
     const body = JSON.stringify({

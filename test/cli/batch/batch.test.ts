@@ -89,7 +89,7 @@ describe('a batch on the local service', () => {
     expect([jsonl.exitCode, jsonl.stderr]).toEqual([2, expect.stringContaining('--excel needs --out')]);
   });
 
-  test('replays what was recorded; of another row the nearest and what differs are named, and what to do', async () => {
+  test('replays recorded rows; for another row it names the nearest, the difference and the remedy', async () => {
     const home = homeWith({ 'a.csv': 'name\nAda\nBo\n', 'b.csv': 'name\nAda\nBoris\n' });
     const recorded = ['hello', '--from', 'a.csv', '--out', 'a.jsonl', '--record', 'rec'];
     const options = { home, local: embedded };

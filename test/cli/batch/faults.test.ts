@@ -224,7 +224,7 @@ describe('a creation without an answer', () => {
     expect((await run('second.jsonl')).exitCode).toBe(1);
   });
 
-  test('is in doubt, never sent again, and the other rows go on', async () => {
+  test('is in doubt, never sent again, and the other rows continue', async () => {
     const { exitCode, home, stderr, service } = await batchAgainst([
       creation('Ada', 'reset-after-body'),
       noRuns,
@@ -296,7 +296,7 @@ describe('a creation without an answer', () => {
     expect(lastLines(home)[0]).toMatchObject({ runStatus: 'succeeded', runId, recovered: true });
   });
 
-  test("the service's own fault fails the row, which may have a run all the same", async () => {
+  test("the service's own fault fails the row, which may still have a run", async () => {
     const script = [creation('Ada', failure(500, 'SERVER_ERROR', 'oh no')), creation('Bo', succeeded())];
     const { exitCode, home } = await batchAgainst(script);
     expect(exitCode).toBe(5);
@@ -324,7 +324,7 @@ describe('a creation without an answer', () => {
     expect(lastLines(home)).toMatchObject([{ runStatus: 'succeeded' }, { runStatus: 'succeeded' }]);
   });
 
-  test('is settled when the batch goes on, and runs again only with --retry-unknown', async () => {
+  test('is settled when the batch resumes, and runs again only with --retry-unknown', async () => {
     const { home } = await batchAgainst([
       creation('Ada', 'reset-after-body'),
       noRuns,

@@ -317,7 +317,7 @@ test.each([
   ['another kind of file without an end', 'dear diary'],
   ['JSON of another kind', '{"a":1}\n'],
   ['one bad line among good ones', '{"row":1,"id":"1","runStatus":"failed"}\noops\n'],
-])('%s is refused and left as it is', async (_, content) => {
+])('%s is refused and stays unchanged', async (_, content) => {
   const { exitCode, stderr, home } = await resume(content);
   expect(exitCode).toBe(2);
   expect(stderr).toContain('this is not a result of a batch');

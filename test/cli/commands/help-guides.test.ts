@@ -33,7 +33,7 @@ describe('a guide on a terminal', () => {
     );
   });
 
-  it('indents lists, and what goes on within them', async () => {
+  it('indents lists, and text that continues in them', async () => {
     const text = await plain('- one two three\n  four\n- five\n\n1. six\n2. seven eight nine ten\n', 16);
     expect(text).toBe('- one two three\n  four\n- five\n\n1. six\n2. seven eight\n   nine ten\n');
   });

@@ -57,7 +57,7 @@ describe('errors of a service and what lies in front of it', () => {
     expect(stderr.length).toBeLessThan(2000);
   });
 
-  it('of a run that is refused is shown with its details, and where to see what the target takes', async () => {
+  it("of a refused run is shown with its details and the command that shows the target's inputs", async () => {
     const errors = [{ path: 'inputs.textInputs.nmae', message: 'unknown input' }];
     const answer = failure(422, 'VALIDATION_ERROR', 'invalid inputs', { errors });
     const { exitCode, stderr } = await against([{ answer }], ['run', VERSION, '-i', 'nmae=Ada']);

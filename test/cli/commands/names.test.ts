@@ -106,7 +106,7 @@ describe('commands of the embedded service', () => {
     [['keys', 'revoke', 'x']],
     [['prompts', 'render', 'hello']],
     [['run', 'hello', '-m', 'echo']],
-  ])('%j is refused where another one is configured, and names the way out', async argv => {
+  ])('%j is refused if another service is configured, and says how to run it', async argv => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
     const { stderr, stdout, exitCode } = await against([], argv, { home, local: localService });
@@ -235,7 +235,7 @@ describe('a prompt file', () => {
     expect(waited.exitCode).toBe(3);
   });
 
-  it.runIf(hasGit)('may be given as it was at a revision of git', async () => {
+  it.runIf(hasGit)('may be named as of a git revision', async () => {
     const home = files();
     const git = (...args: string[]): unknown =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: home });
@@ -250,7 +250,7 @@ describe('a prompt file', () => {
     expect(await stdout('run', 'x.prompt')).toBe('Coffee.\n');
   });
 
-  it('of another form is named as what it is', async () => {
+  it('of another format is reported as such', async () => {
     const { exitCode, stderr } = await runInProcess(['run', 'rows.csv'], {
       home: files(),
       local: localService,

@@ -22,7 +22,7 @@ describe('what `run` sends', () => {
     });
   });
 
-  it('holds every value as it is, from the argument, a file or standard input', async () => {
+  it('has every value unchanged, from the argument, a file or standard input', async () => {
     const home = temporaryDirectory();
     const service = await serviceOf({
       expect: { path: '/runs', method: 'POST' },

@@ -29,7 +29,7 @@ describe('outputs on standard output', () => {
     ['Hello\n', 'Hello\n'],
     ['', '\n'],
     ['a\r\n\u001b[31mred\u0007\u0000 ü', 'a\r\n\u001b[31mred\u0007\u0000 ü\n'],
-  ])('text %j is given to a pipe as it is, with a newline at its end', async (data, out) => {
+  ])('text %j goes to a pipe unchanged, with a newline at its end', async (data, out) => {
     const { stdoutBytes } = await command(await outputsOf([text(data)]), RUN_IT);
     expect(stdoutBytes()).toEqual(Buffer.from(out));
   });
@@ -74,7 +74,7 @@ describe('outputs on standard output', () => {
   });
 
   it.each(['file:///etc/passwd', 'javascript:alert(1)', 'pictures/a.png'])(
-    '%s, which a service gave, is no link',
+    '%s from a service is not a link',
     async data => {
       const { stdout } = await command(await outputsOf([{ type: 'video', data }]), RUN_IT, {
         terminal: { stdout: true },
@@ -101,7 +101,7 @@ describe('outputs on standard output', () => {
     });
   });
 
-  it('a failed run without any output is an error all the same', async () => {
+  it('a failed run without any output is an error too', async () => {
     const { exitCode, stderr } = await command(await outputsOf([], { runStatus: 'failed' }), RUN_IT);
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 5, stderr: `error: run ${RUN} failed\n` });
   });
@@ -136,7 +136,7 @@ describe('outputs on standard output', () => {
 });
 
 describe('--save -', () => {
-  it('writes a text as it is, without a newline of its own', async () => {
+  it('writes a text unchanged, without a newline of its own', async () => {
     const { stdoutBytes, stderr } = await command(await outputsOf([text('a\u0000b')]), [
       ...RUN_IT,
       '--save',
@@ -381,7 +381,7 @@ describe('--save', () => {
     ['is cut short', { ...picture(), cutAfter: 10 }, 'no complete answer'],
     ['is empty', picture(Buffer.alloc(0)), 'gave no bytes'],
   ])(
-    'ends in 1 where a picture %s, with the results printed and nothing half-written',
+    'exits with 1 if a picture %s, with the results printed and nothing half-written',
     async (_, answer, why) => {
       const home = temporaryDirectory();
       const service = await serviceWith([text('good'), { type: 'image', data: '/media/a' }], {

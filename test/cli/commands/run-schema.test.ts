@@ -24,12 +24,12 @@ async function checked(data: string, schema: unknown, ...more: string[]): Promis
 }
 
 describe('--schema', () => {
-  it('lets an output that matches pass', async () => {
+  it('accepts an output that matches', async () => {
     const { exitCode, stdout, stderr } = await checked('{"items":[{"price":1}]}', SCHEMA);
     expect([exitCode, stdout(), stderr()]).toEqual([0, '{"items":[{"price":1}]}\n', '']);
   });
 
-  it('names the first place that does not match, prints the output all the same and exits 5', async () => {
+  it('names the first mismatch, still prints the output, and exits with 5', async () => {
     const { exitCode, stdout, stderr } = await checked('{"items":[{"price":1},{"price":"2"}]}', SCHEMA);
     expect(exitCode).toBe(5);
     expect(stdout()).toBe('{"items":[{"price":1},{"price":"2"}]}\n');

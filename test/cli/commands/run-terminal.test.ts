@@ -180,7 +180,7 @@ describe('previews', () => {
     ['a pipe', ['run', VERSION], {}],
     ['--no-preview', ['run', VERSION, '--no-preview'], { terminal: { stdout: true } }],
     ['a terminal that shows none', ['run', VERSION], { terminal: { stdout: true }, env: { TERM: 'dumb' } }],
-  ])('there is none with %s', async (_, argv, options) => {
+  ])('is left out with %s', async (_, argv, options) => {
     const service = await serviceWithPicture();
     const { stdout } = await command(service, argv, options);
     expect(stdout()).toBe(`${service.origin}/media/1\n`);

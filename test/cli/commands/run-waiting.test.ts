@@ -152,7 +152,7 @@ describe('a run that takes long', () => {
     ['succeeded', 0],
     ['failed', 5],
     ['queued', 0],
-  ] as const)('with --no-wait gives its id as well if it is %s at once', async (runStatus, code) => {
+  ] as const)('with --no-wait prints its id too if it is %s immediately', async (runStatus, code) => {
     const run = runOf({ runStatus });
     const service = await serviceOf(creation(run), creation(run));
     const plain = await command(service, [...RUN_IT, '--no-wait']);
@@ -235,7 +235,7 @@ describe('a creation that is not answered', () => {
   it.each([
     ['the environment', EXCLUSIVE, []],
     ['the setting', {}, [['config', 'set', 'exclusiveKey', 'true']]],
-  ])('is taken from the list where %s says that nobody else uses the key', async (_, more, before) => {
+  ])('is taken from the list if %s says that nobody else uses the key', async (_, more, before) => {
     const home = temporaryDirectory();
     const service = await serviceOf(unanswered('reset-after-body'), list(row(RUN)), poll({}));
     for (const argv of before) await command(service, argv, { home });
@@ -287,7 +287,7 @@ describe('a creation that is not answered', () => {
     ['a broken connection', 'reset-after-body'],
     ["an intermediary's 502", html(502)],
     ["the service's own 500", supported(failure(500, 'SERVER_ERROR', 'oops'))],
-  ])('is sent again under its key after %s where the service keeps such keys', async (_, answer) => {
+  ])('is sent again under its key after %s if the service keeps such keys', async (_, answer) => {
     const keys: unknown[] = [];
     const sent = (call: { headers: Record<string, unknown> }): void => {
       keys.push(call.headers['idempotency-key']);
@@ -405,7 +405,7 @@ describe('a creation that is not answered', () => {
     expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'refused' });
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('may go on at %s, which says how to get it', async signal => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('may continue after %s, which says how to get it', async signal => {
     const home = temporaryDirectory();
     const service = await serviceOf(
       unanswered(() => {
@@ -485,7 +485,7 @@ describe('a creation that is not answered', () => {
   it.each([
     ['other rows', true],
     ['no word of idempotency', false],
-  ])('is only named where an answer to its key has %s', async (_, says) => {
+  ])('is only named if an answer to its key has %s', async (_, says) => {
     const home = temporaryDirectory();
     const page = at(TEST_NOW, success({ rows: [row(RUN)], hasMore: false }));
     const service = await serviceOf(
@@ -515,7 +515,7 @@ describe('a creation that is not answered', () => {
 });
 
 it.each([[[]], [['--json']], [['--no-wait']]])(
-  'a result that standard output does not take is no silent success: %j',
+  'a result that standard output refuses is not a silent success: %j',
   async flags => {
     const service = await serviceOf(creation());
     const { exitCode, stderr } = await command(service, [...RUN_IT, ...flags], { readerTakes: 3 });

@@ -45,7 +45,7 @@ function list(
   return against(script, ['runs', 'list', ...args], options);
 }
 
-describe('what is asked for', () => {
+describe('the query', () => {
   it('has 10 runs by default', async () => {
     const { stdout, exitCode } = await list([], [page({ limit: '10' }, rows(0, 2), false)]);
     expect(stdout.split('\n')).toHaveLength(3);
@@ -139,7 +139,7 @@ describe('pages', () => {
     expect(stdout.trim().split('\n')).toHaveLength(120);
   });
 
-  it('go on to the end with --all, every flag kept', async () => {
+  it('continue to the end with --all, keeping every flag', async () => {
     const { stdout, stderr } = await list(
       ['--all', '--status', 'succeeded', '--json'],
       [

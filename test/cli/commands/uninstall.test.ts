@@ -110,34 +110,31 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     expect(statSync(path.join(home, 'dotfiles/zshrc')).mode).toBe(mode);
   });
 
-  it.runIf(isPosix)(
-    'removes the lines that help gives, which are silent while there is no promptrun',
-    async () => {
-      const lines = await installLines();
-      expect([...lines.keys()]).toEqual(['bash', 'zsh', 'fish', 'powershell']);
-      // The bash 3.2 of macOS reads nothing from a process.
-      expect(lines.get('bash')).not.toContain('<(');
-      const { home, promptrun } = await usedHome({ '.config/fish/config.fish': '' });
-      const files = { bash: '.bashrc', zsh: '.zshrc', fish: '.config/fish/config.fish' };
-      for (const [shell, file] of Object.entries(files)) {
-        execFileSync('/bin/sh', ['-c', lines.get(shell) ?? ''], {
+  it.runIf(isPosix)('removes the lines that help prints, which are silent if promptrun is gone', async () => {
+    const lines = await installLines();
+    expect([...lines.keys()]).toEqual(['bash', 'zsh', 'fish', 'powershell']);
+    // The bash 3.2 of macOS reads nothing from a process.
+    expect(lines.get('bash')).not.toContain('<(');
+    const { home, promptrun } = await usedHome({ '.config/fish/config.fish': '' });
+    const files = { bash: '.bashrc', zsh: '.zshrc', fish: '.config/fish/config.fish' };
+    for (const [shell, file] of Object.entries(files)) {
+      execFileSync('/bin/sh', ['-c', lines.get(shell) ?? ''], {
+        env: { HOME: home, PATH: '/usr/bin:/bin' },
+      });
+      expect(readFileSync(path.join(home, file), 'utf8')).toContain('promptrun completion');
+      const script = path.join(home, file);
+      const said = execFileSync(
+        'sh',
+        ['-c', `command -v ${shell} >/dev/null || exit 0; ${shell} '${script}' 2>&1`],
+        {
           env: { HOME: home, PATH: '/usr/bin:/bin' },
-        });
-        expect(readFileSync(path.join(home, file), 'utf8')).toContain('promptrun completion');
-        const script = path.join(home, file);
-        const said = execFileSync(
-          'sh',
-          ['-c', `command -v ${shell} >/dev/null || exit 0; ${shell} '${script}' 2>&1`],
-          {
-            env: { HOME: home, PATH: '/usr/bin:/bin' },
-          },
-        );
-        expect([shell, said.toString()]).toEqual([shell, '']);
-      }
-      await promptrun(['uninstall', '--yes']);
-      for (const file of Object.values(files)) expect(readFileSync(path.join(home, file), 'utf8')).toBe('');
-    },
-  );
+        },
+      );
+      expect([shell, said.toString()]).toEqual([shell, '']);
+    }
+    await promptrun(['uninstall', '--yes']);
+    for (const file of Object.values(files)) expect(readFileSync(path.join(home, file), 'utf8')).toBe('');
+  });
 
   it.each([
     ['UTF-16', 'utf16le', '\uFEFF'],

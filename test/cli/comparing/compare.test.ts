@@ -189,7 +189,7 @@ describe('compare', () => {
     expect([row.verdict, row.results.map(({ model }) => model)]).toEqual(['changed', ['card', 'echo']]);
   });
 
-  it.runIf(hasGit)('takes a file as it was in a revision, and publishes neither', async () => {
+  it.runIf(hasGit)('takes a file as of a revision, and publishes neither', async () => {
     const files = project();
     const git = (...args: string[]): void => {
       const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com'];

@@ -51,7 +51,7 @@ describe('bash', () => {
     expect((await bash('promptrun -i "x y"z', 'x yz w')).lines).toEqual(['x\\ yz\\ w ']);
   });
 
-  it('adds a space after the only candidate, unless the word goes on', async () => {
+  it('adds a space after the only candidate, unless the word continues', async () => {
     expect((await bash('promptrun r', 'run')).lines).toEqual(['run ']);
     expect((await bash('promptrun r', 'run', 'runs')).lines).toEqual(['run', 'runs']);
     expect((await bash('promptrun -i p', { value: 'place=', isPartial: true })).lines).toEqual(['place=']);

@@ -156,7 +156,7 @@ describe('a budget', () => {
     }
   }
 
-  it('goes on counting from what was spent before, and never shrinks', async () => {
+  it('continues from what was spent before, and never shrinks', async () => {
     const ledger = new Ledger(7);
     const first = new Budget(contextOf(), { cost: 10_000, credits: undefined });
     await spend(first, ledger, { rows: 1000, concurrency: 4 });

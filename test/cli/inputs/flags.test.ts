@@ -6,7 +6,7 @@ const key = fc.string({ unit: 'binary', minLength: 1 }).filter(text => !text.inc
 const value = fc.string({ unit: 'binary' });
 
 describe('key=value', () => {
-  it('ends the key at the first = and leaves the value as it is', () => {
+  it('ends the key at the first = and leaves the value unchanged', () => {
     fc.assert(
       fc.property(key, value, (key, value) => {
         expect(parseKeyValue(`${key}=${value}`, '--input')).toEqual({ key, value });

@@ -20,7 +20,7 @@ async function opened(content: Buffer): Promise<{ file: string; image: Bytes }> 
 describe('an image in a file', () => {
   const large = Buffer.concat([png(1, 1), Buffer.alloc(700_001, 'x')]);
 
-  it('is what it was when it was checked, each time it is sent', async () => {
+  it('has the bytes that were checked each time it is sent', async () => {
     const { image } = await opened(large);
     expect(image).toMatchObject({
       size: large.length,

@@ -241,7 +241,7 @@ row 10: label fail, judge pass: no reason given
     expect(provider.asked).toHaveLength(asked);
   });
 
-  it('stops at the cap, and goes on with more without paying twice', async () => {
+  it('stops at the cap, and resumes under a higher one without paying twice', async () => {
     answer('yyyynn', '');
     const ledger = new ProviderLedger();
     provider.reset(ledger.handler);

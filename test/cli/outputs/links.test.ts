@@ -187,7 +187,7 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
     expect((await command(service, argv, { home })).exitCode).toBe(2);
   });
 
-  it("in the place of a row's output lets the batch go on, and it ends in 2", async () => {
+  it("in the place of a row's output does not stop the batch, which exits with 2", async () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'saved'));
     writeFileSync(path.join(home, 'rows.csv'), 'name\nAda\nBo\n');

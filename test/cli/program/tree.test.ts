@@ -182,7 +182,7 @@ describe('wrong use', () => {
       "error: too many arguments for 'path'. Expected 0 arguments but got 1 (USAGE_ERROR)",
       'promptrun config path',
     ],
-  ])('%j is told in a line, with the usage and exit code 2', async (argv, line, command) => {
+  ])('%j is reported in a line, with the usage and exit code 2', async (argv, line, command) => {
     const { exitCode, stdout, stderr } = await runInProcess(argv);
     const [first, usage, see] = stderr().split('\n');
     expect(first).toBe(line);
@@ -202,7 +202,7 @@ describe('wrong use', () => {
       "The rows are given with --from: promptrun batch hello --from 'my names.csv'",
     ],
     [['run', '--', '-hello', '-i', 'name=Ada'], 'Usage: promptrun run [options] [target]'],
-  ])('%j is told how an input is given', async (argv, hint) => {
+  ])('%j gets a hint on the form of inputs', async (argv, hint) => {
     const { exitCode, stderr } = await runInProcess(argv);
     expect(stderr().split('\n')[1]).toBe(hint);
     expect(exitCode).toBe(2);

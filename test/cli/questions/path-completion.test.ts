@@ -25,7 +25,7 @@ const complete = (typed: string) =>
 const meant = (typed: string) => resolveTypedPath(typed, { cwd, home: '/home/ada' });
 
 describe('completing a path', () => {
-  it('goes on as far as there is one way only', () => {
+  it('completes as far as there is only one way', () => {
     expect(complete('p')).toEqual({ text: 'pictures/', candidates: [] });
     expect(complete('pictures/t')).toEqual({ text: 'pictures/two.png', candidates: [] });
     expect(complete('pictures/o')).toEqual({ text: 'pictures/one', candidates: ['one more.png', 'one.png'] });
@@ -39,7 +39,7 @@ describe('completing a path', () => {
     expect(complete('.h')).toEqual({ text: '.hidden.png', candidates: [] });
   });
 
-  it('leaves what leads nowhere as it was typed', () => {
+  it('leaves a path that leads nowhere as typed', () => {
     expect(complete('none/x')).toEqual({ text: 'none/x', candidates: [] });
     expect(complete('https://example.com/x')).toEqual({ text: 'https://example.com/x', candidates: [] });
   });

@@ -56,7 +56,7 @@ describe('recordings', () => {
     expect([exitCode, stdout()]).toEqual([0, expect.stringContaining('2 passed')]);
   });
 
-  it('name the nearest one, and the input that differs, for what was not recorded', async () => {
+  it('name the nearest one and the input that differs if a run was not recorded', async () => {
     const project = projectOf(CASES);
     await project.run(['test', '--record', 'rec']);
     project.write('echo.test.yaml', `cases:${CASES.replace('text: b', 'text: d')}`);
@@ -229,7 +229,7 @@ describe('recordings', () => {
       'in an error',
       (key: string) => ({ answer: failure(401, 'UNAUTHORIZED_ERROR', key, { key, [key]: 1 }) }),
     ],
-  ])('never hold the key that a service echoes %s, and neither does what a replay gives', async (_, echo) => {
+  ])('never hold the key that a service echoes %s, and neither do answers of a replay', async (_, echo) => {
     const service = await serviceOf(echo(KEY));
     const project = new Project({});
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
@@ -285,7 +285,7 @@ describe('recordings', () => {
         `"wide": [${'[],'.repeat(2e6)}1], "data": {`,
         'holds more than 2,000,000 values',
       ],
-    ])('are refused where they hold %s', async (_, pattern, replacement, message) => {
+    ])('are refused if they hold %s', async (_, pattern, replacement, message) => {
       const { project, file, content } = await recorded();
       project.write(file, content.replace(pattern, replacement));
       const run = ['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec', '--save', 'out'];
@@ -396,7 +396,7 @@ describe('recordings', () => {
     expect(existsSync(path.join(project.home, 'a'))).toBe(false);
   });
 
-  it('are replayed by the flag, whatever the environment records, and made if its replay is empty', async () => {
+  it('are replayed by the flag, whatever the environment says, and made if its replay is empty', async () => {
     const project = projectOf(CASES);
     const made = await project.run(['test', '--record', 'a'], { env: { PROMPTRUN_REPLAY: '' } });
     const replayed = await project.run(['test', '--replay', 'a'], { env: { PROMPTRUN_RECORD: 'b' } });

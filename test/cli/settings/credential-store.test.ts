@@ -48,7 +48,7 @@ it.each([
   '{"keys": {"p": "sk-secret"}}',
   '{"keys": []}',
   '{"keys": {"p": {"origin": "o", "key": "sk-secret"',
-])('tells that %s is damaged, without repeating what may be a key', text => {
+])('reports that %s is damaged, without repeating what may be a key', text => {
   const directory = temporaryDirectory();
   writeFileSync(path.join(directory, 'credentials.json'), text);
   const find = () => storeIn(directory).find('p');

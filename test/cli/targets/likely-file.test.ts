@@ -39,7 +39,7 @@ describe('a name that stands for nothing', () => {
 });
 
 describe('a target that is not a regular file', () => {
-  it('is called what it is if it is a directory', async () => {
+  it('is reported as a directory', async () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'dir.prompt'));
     const { exitCode, stderr } = await runInProcess(['run', 'dir.prompt'], { home, local: localService });

@@ -22,7 +22,7 @@ describe('a miniature', () => {
   });
 });
 
-describe('what a terminal draws a picture from', () => {
+describe('the sequence that draws a picture', () => {
   const pixel = (...rgba: number[]): number[] => rgba;
   const picture = (width: number, height: number, pixels: number[]) => ({
     width,

@@ -17,7 +17,7 @@ describe('visible', () => {
     expect(visible('\u009b2J \u007f \u202egnp.exe')).toBe('\\u009b2J ^? \\u202egnp.exe');
   });
 
-  it('leaves every script of the world as it is', () => {
+  it('leaves every script of the world unchanged', () => {
     const text = 'Zürich 東京 שלום 👩‍👩‍👧 naïve';
     expect(visible(text)).toBe(text);
   });

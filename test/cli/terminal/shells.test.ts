@@ -78,7 +78,7 @@ describe('a word of a command line', () => {
     expect(shellWord('', 'windows-powershell')).toBe(`'""'`);
   });
 
-  it('with a line break is none for cmd.exe', () => {
+  it("with a line break can't be written for cmd.exe", () => {
     expect([isWritable('a\nb', 'cmd'), isWritable('a\nb', 'powershell'), isWritable('a\0', 'posix')]).toEqual(
       [false, true, false],
     );
@@ -101,7 +101,7 @@ describe('a word of a command line', () => {
     expect(shellWord('C:\\My files\\a.prompt', 'any-of-windows')).toBe('"C:\\My files\\a.prompt"');
   });
 
-  it.runIf(process.platform === 'win32')('is read back by cmd.exe as it was, by a batch file too', () => {
+  it.runIf(process.platform === 'win32')('is read back unchanged by cmd.exe, and by a batch file', () => {
     const words = ['a b', "it's", '100%', '%PATH%!', 'say "hi" & echo', 'C:\\My files\\', 'a^b', ''];
     const { program, batch } = argumentPrinter();
     // Wine expands the arguments of a batch file again.
@@ -119,7 +119,7 @@ describe('a word of a command line', () => {
     }
   });
 
-  it.runIf(hasWindowsPowerShell)('is read back by Windows PowerShell as it was', () => {
+  it.runIf(hasWindowsPowerShell)('is read back unchanged by Windows PowerShell', () => {
     const words = ['a b', "it's", '$x `y` "z"', '@file', 'a,b', '-a.prompt', '100%', 'a & b', ''];
     const { program } = argumentPrinter();
     const line = words.map(word => shellWord(word, 'windows-powershell')).join(' ');
@@ -132,7 +132,7 @@ describe('a word of a command line', () => {
     expect(JSON.parse(printed)).toEqual(words);
   });
 
-  it.runIf(process.platform !== 'win32')('is read back by sh as it was', () => {
+  it.runIf(process.platform !== 'win32')('is read back unchanged by sh', () => {
     const words = ['a b', "it's", '$x `y` "z"', 'a\nb', '', '*', '~', '\u001b[31m'];
     const line = `printf '%s\\0' ${words.map(word => shellWord(word, 'posix')).join(' ')}`;
     expect(execFileSync('bash', ['-c', line]).toString().split('\0').slice(0, -1)).toEqual(words);

@@ -119,7 +119,7 @@ describe('a configuration of promptfoo', () => {
 });
 
 describe('--query', () => {
-  it('is held to the same bounds', async () => {
+  it('has the same bounds', async () => {
     const project = new Project({});
     const query = (expression: string) =>
       project.run(['run', 'hello', '-i', 'name=Ada', '--query', expression]);

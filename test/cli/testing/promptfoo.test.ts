@@ -350,7 +350,7 @@ def call_api(prompt, options, context):
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('name ever more programs')]);
   });
 
-  it('name what is wrong with them', async () => {
+  it('report their faults', async () => {
     const files = {
       ...MADE,
       'made.mjs': 'export const more = () => { throw new Error("no tests today"); };',

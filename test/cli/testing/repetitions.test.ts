@@ -167,7 +167,7 @@ describe('test --sure', () => {
     expect(asked()).toBe(1);
   });
 
-  it('reports what is not decided in the end as a failure of its own kind', async () => {
+  it('reports a case that stays undecided as a failure of its own kind', async () => {
     const project = new Answering(required('80%'), 'yyyynyyyyn');
     const flags = ['--sure', '--max-repeat', '10'];
     const { stdout, exitCode } = await project.test(...flags);

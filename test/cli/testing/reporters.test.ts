@@ -13,7 +13,7 @@ const MIXED = `  - name: passes
 ${HOSTILE}`;
 
 describe('the report of tests', () => {
-  it('is a tree on a terminal, with what was expected and what came', async () => {
+  it('is a tree on a terminal, with expected and actual texts', async () => {
     const { stdout } = await projectOf(MIXED).run(['test', '--no-color'], {
       terminal: { stdout: true },
     });
@@ -64,7 +64,7 @@ describe('the report of tests', () => {
     expect(exitCode).toBe(2);
   });
 
-  it('annotates for GitHub by itself, and nothing that came is taken for a command', async () => {
+  it('annotates for GitHub by itself, and lets no answer act as a command', async () => {
     const project = projectOf(MIXED);
     const summary = path.join(project.home, 'summary.md');
     const { stdout } = await project.run(['test'], {

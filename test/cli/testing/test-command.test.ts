@@ -15,7 +15,7 @@ const FAILING = `
     expect: [{ equals: hei }]
 `;
 
-describe('what is expected of an answer', () => {
+describe('an expectation', () => {
   const answer = '{"date":"2026-11-20","items":[{"price":12},{"price":20}],"n":0}';
   const met = [
     'json: { date: "2026-11-20" }',
@@ -146,7 +146,7 @@ describe('the exit code of tests', () => {
   });
 });
 
-describe('what is wrong in a test file', () => {
+describe('a fault in a test file', () => {
   it.each([
     ['cases:\n  - expct: []\n', 'echo.test.yaml:2: a case has no key "expct"; did you mean expect?'],
     ['casess: []\n', 'echo.test.yaml:1: a test file has no key "casess"'],

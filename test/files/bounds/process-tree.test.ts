@@ -23,7 +23,7 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
     expect([isRunning('sleep 4191'), isRunning('sleep 4192')]).toEqual([false, false]);
   });
 
-  it('ends what it left running when it ended by itself', async () => {
+  it('ends the programs that it left running when it ended', async () => {
     const tree = started('sleep 4193 & exit 3', '4193');
     expect(await tree.ended).toEqual({ code: 3, signal: null });
     await tree.end();
@@ -31,7 +31,7 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
   });
 
   it.runIf(isPosix)(
-    'that was left running ends by its group where no environment can be seen, and never by a later one',
+    'that was left running ends by its group if no environment can be seen, and never by a later one',
     async () => {
       const tree = started('sleep 4194 & echo on; wait', '4194');
       await once(tree.child.stdout, 'data');

@@ -72,7 +72,7 @@ describe('discovering models', () => {
     await expect(stat(file())).rejects.toThrow('ENOENT');
   });
 
-  it('asks the providers of models.yaml as well, and leaves what stands there as it is', async () => {
+  it('asks the providers of models.yaml as well, and leaves its entries unchanged', async () => {
     const text = [
       '# mine',
       'models:',
@@ -105,7 +105,7 @@ describe('discovering models', () => {
     [{ body: '<html>' }, /not a list of models/],
     [{ body: {} }, /not a list of models/],
     [{ status: 500 }, /answered 500/],
-  ])("tells why an endpoint can't be asked, and writes nothing: %j", async (answer, reason) => {
+  ])("says why an endpoint can't be asked, and writes nothing: %j", async (answer, reason) => {
     provider.reset(answer);
     const { endpoints } = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
     expect(endpoints).toMatchObject([{ fault: expect.stringMatching(reason) as string, added: [] }]);

@@ -118,7 +118,7 @@ describe('the models of the service', () => {
     expect(table?.get('here/x')?.provider?.baseUrl).toBe('http://localhost:1/v1');
   });
 
-  it('that models.yaml describes badly are not taken for others', async () => {
+  it('with a fault in models.yaml are not replaced by others', async () => {
     await write(
       'models: [{model: mine, modality: smell, provider: openai}]\nmodelAliases: {short: nowhere/x}',
     );

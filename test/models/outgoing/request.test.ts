@@ -98,7 +98,7 @@ describe('a request through a proxy', () => {
       /made no connection: it answered with HTTP 403/,
     ],
     ['speaks no HTTP', (): string => 'SSH-2.0-x\r\n', /made no connection: .*HTTP/],
-  ])('that %s is told', async (_, answer, message) => {
+  ])('that %s is reported', async (_, answer, message) => {
     const odd = createTcpServer(socket => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.end(answer() ?? ''));

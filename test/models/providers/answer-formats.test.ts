@@ -398,7 +398,7 @@ describe('Chat Completions', () => {
     expect(provider.asked).toHaveLength(2);
   });
 
-  it('with a line without an end is given up in time', async () => {
+  it('with a line without an end is ended in time', async () => {
     const piece = Buffer.alloc(1024, 'a');
     let sent = 0;
     const endless: ProviderHandler = response => {

@@ -82,11 +82,11 @@ describe('an option that a provider refuses', () => {
     [500, '{"error":{"message":"temperature is not supported"}}', []],
     [400, '{"error":{"message":"temperature must be at most 1"}}', []],
     [400, '{"error":{"message":"stop: response_format is not supported"}}', []],
-  ])('is told from other faults: %i %s', (status, body, options) => {
+  ])('is distinguished from other faults: %i %s', (status, body, options) => {
     expect(refusedOptions(faultOf({ status, body }), all)).toEqual(options);
   });
 
-  it('is none of those that were not sent', () => {
+  it('is not one of those that were not sent', () => {
     const fault = faultOf({ status: 400, body: '{"error":{"message":"temperature is not supported"}}' });
     expect(refusedOptions(fault, new Set(['seed']))).toEqual([]);
   });

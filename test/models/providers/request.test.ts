@@ -49,7 +49,7 @@ it.each<[string, string, object, string?]>([
   ],
   ['googleai/gemini-3-pro-preview', 'max', {}, LEFT_OUT],
   ['xai/grok-4.5', 'minimal', { reasoning_effort: 'minimal' }],
-])('tells %s of the effort %s, or says what becomes of it', async (name, effort, sent, note) => {
+])('sends %s the effort %s, or reports what becomes of it', async (name, effort, sent, note) => {
   const { body, warnings } = await built(name, { reasoningEffort: effort });
   expect(body).toMatchObject(sent);
   if (Object.keys(sent).length === 0) expect(JSON.stringify(body)).not.toMatch(/effort|thinking/i);

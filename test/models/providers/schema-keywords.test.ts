@@ -31,7 +31,7 @@ describe('keywords of a schema that a client leaves out', () => {
     );
   });
 
-  it('are none of a schema that goes as it is', async () => {
+  it('are empty for a schema that is sent unchanged', async () => {
     expect(await warningsOf('openai', 'tiny')).toEqual([]);
     expect(await warningsOf('openai-responses', 'gpt-5')).toEqual([]);
   });

@@ -78,7 +78,7 @@ describe('checking the options of a prompt', () => {
     expect(await noted('ollama/llama3.2', ...lines, 'topP:')).toEqual([]);
   });
 
-  it('names the option that was probably meant, whatever becomes of the one that stands there', async () => {
+  it('names the option that was probably meant, sent or not', async () => {
     const misspelt = 'note 4 `temprature` is not an option that providers share; did you mean temperature?';
     expect(await noted('openai/gpt-4.1', 'temprature: 1', 'style: formal')).toEqual([misspelt]);
     expect(await found('---', 'model: nobody-knows', 'config:', '  temprature: 1', '---', 'x')).toContain(
@@ -138,7 +138,7 @@ describe('checking a prompt', () => {
     ]);
   });
 
-  it('finds every place that is not YAML, and goes on with the template', async () => {
+  it('finds every place that is not YAML, and then checks the template', async () => {
     const faults = await found('---', 'title: "open', 'model: echo', '---', '{{#if a}}');
     expect(faults[0]).toMatch(/^fault \d:\d+ this is not YAML: /);
     expect(faults.at(-1)).toBe('fault 5:1 this block is never closed');
@@ -196,7 +196,7 @@ describe('checking a prompt', () => {
   });
 
   it.each(['{{shop} there', '{{shop', 'Hi {{shop}\n{{name}}'])(
-    'finds where a tag opens that is never closed: %s',
+    'finds the place of a tag that is never closed: %s',
     async template => {
       const column = template.indexOf('{{') + 1;
       expect(await found(template)).toEqual([`fault 1:${column} this tag is never closed`]);
@@ -389,7 +389,7 @@ describe('every fault is reported once, with all the others', () => {
     expect(faults).toEqual(['fault 1:7 `}}}` ends only `{{{`: before a literal brace, write {{name~}} }']);
   });
 
-  it('what is Jinja', async () => {
+  it('Jinja', async () => {
     expect(await found('---', 'model: echo', '---', 'Hi', '{% if a %}x{% endif %}')).toEqual([
       expect.stringMatching(/^note 5:1 this looks like Jinja/),
     ]);

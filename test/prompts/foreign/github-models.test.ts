@@ -98,7 +98,7 @@ describe('a prompt of GitHub Models', () => {
     expect(() => foreignTests(text, 'x.prompt.yml')).toThrow('`else` is null: write "" for an empty text');
   });
 
-  it('has that form whatever its name is', () => {
+  it('has that format under any name', () => {
     expect(faults(FILE, 'prompts/sum.yml')).toEqual([]);
     expect(faults(FILE, 'sum.prompt')).toEqual([]);
   });
@@ -235,7 +235,7 @@ describe('a file of another form', () => {
     ['x.test.yaml', 'cases: []', /a test file of promptrun/],
     ['data.jsonl', '{}', /JSONL/],
     ['thing.bin', 'x', /a file of an unknown form/],
-  ])('is named as what it is: %s', (name, text, message) =>
+  ])('is reported as such: %s', (name, text, message) =>
     expect(faults(text, name)).toEqual([expect.stringMatching(message)]),
   );
 });

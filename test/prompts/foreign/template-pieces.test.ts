@@ -28,7 +28,7 @@ describe('a foreign text as a template', () => {
     ['\\{{a}} \\\\{{a}} \\{\\{ \\{{{ {\\', '\\V \\\\V \\{\\{ \\{{{ {\\'],
     ['  \n{{a}}\n\n', '  \nV\n\n'],
     ['{{!-- no comment --}}{{> none}}{{"a"}}', '{{!-- no comment --}}{{> none}}{{"a"}}'],
-  ])('%j gives %j', (text, expected) => expect(rendered(text, 'V')).toBe(expected));
+  ])('%j becomes %j', (text, expected) => expect(rendered(text, 'V')).toBe(expected));
 
   it('renders any text unchanged, with its placeholders filled in', () => {
     const unit = fc.constantFrom(

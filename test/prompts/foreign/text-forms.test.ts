@@ -84,7 +84,7 @@ describe('a role of aichat', () => {
     expect(saidBy('other/r.md', role, { arguments: 'I' })).toEqual(['user: Say I {{x}}']);
   });
 
-  it('takes the input where it says so', () => {
+  it('puts the input at its placeholder', () => {
     expect(saidBy('e.md', 'Turn __INPUT__ into an emoji: __INPUT__', { input: 'rain' })).toEqual([
       'user: Turn rain into an emoji: rain',
     ]);
@@ -135,7 +135,7 @@ describe("fabric's pattern", () => {
     ]);
   });
 
-  it('takes the input where it says so', () => {
+  it('puts the input at its placeholder', () => {
     expect(saidBy('p/system.md', 'Sum up {{input}}.', { input: 'I' })).toEqual(['system: Sum up I.']);
   });
 });
@@ -155,7 +155,7 @@ describe('any other text', () => {
     expect(saidBy('a.md', 'One\n\n---\n\nTwo\n---\n')).toEqual(['user: One\n\n---\n\nTwo\n---']);
   });
 
-  it('is no command for its file name: `$ARGUMENTS` of a text file is text', () => {
+  it('is not a command by its file name: `$ARGUMENTS` of a text file is text', () => {
     expect(saidBy('a.txt', 'Say $1 and $ARGUMENTS')).toEqual(['user: Say $1 and $ARGUMENTS']);
   });
 });

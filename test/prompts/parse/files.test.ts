@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 describe('a directory of prompts', () => {
-  it.runIf(hasLinks)('gives those that can be used and says what is wrong with the others', async () => {
+  it.runIf(hasLinks)('returns those that can be used and reports the faults of the others', async () => {
     await write('b.prompt', 'b');
     await write('a.prompt', '---\ntitle: A\n---\na');
     await write('bad.prompt', '---\ntitle: "A\n---\na');
@@ -132,7 +132,7 @@ describe('a watched directory', () => {
     return news.splice(0);
   }
 
-  it('reports what is there, then what comes, changes and breaks', async () => {
+  it('reports existing files, then new, changed and broken ones', async () => {
     await write('a.prompt', 'one');
     await write('b.prompt', '{{');
     expect(await start()).toEqual(['a: one', '/b.prompt:1: this tag is never closed']);

@@ -97,7 +97,7 @@ describe('a picture in words', () => {
   });
 
   it.each(['image/png', 'image/gif', 'image/jpeg', 'image/webp', 'image/bmp', 'image/avif'])(
-    'does without the size where a %s is cut short',
+    'does without the size if a %s is cut short',
     mediaType => {
       expect(words(Buffer.from([0xff]), mediaType)).toMatch(/^[A-Z]+ image, 1 byte$/);
     },

@@ -31,7 +31,7 @@ describe.skipIf(postgresPrograms() === undefined)('if the primary is lost', () =
     primary?.remove();
   });
 
-  test('a silent one too: requests get 503 in time, and the promoted standby goes on with all runs', async () => {
+  test('a silent one too: requests get 503 in time, and the promoted standby continues all runs', async () => {
     const service = await TestService.start({ dataDir: temporaryDataDir(), database });
     const { key } = service;
     const sandbox = await service.versionOf('sandbox');

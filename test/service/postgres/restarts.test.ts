@@ -11,7 +11,7 @@ import { makeDatabase } from '../../support/test-database.ts';
 /** Long enough for a lease to end and its runs to be taken up; CONTRACT says 30 s. */
 const TAKEN_OVER_MS = 30_000;
 
-describe.skipIf(postgresPrograms() === undefined)('where the database restarts', () => {
+describe.skipIf(postgresPrograms() === undefined)('while the database restarts', () => {
   let cluster: PostgresCluster;
   beforeAll(async () => {
     cluster = await startPostgres();

@@ -61,7 +61,7 @@ describe('a version that is not published', () => {
     expect((await store.ensureUnlistedVersion({ file })).promptVersionId).toBe(promptVersionId);
   });
 
-  it('leaves what is published as it is, before and after', async () => {
+  it('leaves published prompts unchanged, before and after', async () => {
     const file = await promptFile('plan', 'first');
     const published = await store.publish(file);
     await writeFile(file, 'second');

@@ -18,7 +18,7 @@ describe('which SQLite is used', () => {
   });
 
   it.each(['3.47.2', '3.51.2', '3.9.9'])(
-    "the one that is shipped where Node's is %s, which can lose commits",
+    "the shipped one if Node's is %s, which can lose commits",
     async version => {
       expect(await isBuiltIn(version)).toBe(false);
     },

@@ -36,7 +36,7 @@ describe('the writer', () => {
     expect(await keys()).toEqual(['a', 'z']);
   });
 
-  test('names the fault of a transaction that the database ended by itself, and goes on', async () => {
+  test('reports the fault of a transaction that the database ended, and continues', async () => {
     database.exec(
       "create trigger full before insert on settings when new.key = 'full' begin select raise(rollback, 'full'); end",
     );
