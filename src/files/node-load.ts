@@ -14,9 +14,9 @@ function installedJiti(): string[] {
 /**
  * Returns code for `node -e` that loads a module of the user's. TypeScript is run by what the module's project has for it,
  * or else by the jiti that came with promptrun; the single executable leaves it to Node, which takes no enums and no
- * imports without an extension.
+ * imports without an extension. @param isKept true if the code is written to a file, which another machine may run
  */
-export function nodeLoad(): string {
+export function nodeLoad(isKept = false): string {
   return `
 const load = async file => {
   const whole = require('node:path').resolve(file);
@@ -31,7 +31,7 @@ const load = async file => {
     }
   };
   if (has('tsx/cjs/api')) return near('tsx/cjs/api').require(whole, url);
-  const jiti = ${JSON.stringify(['jiti', ...installedJiti()])}.find(has);
+  const jiti = ${JSON.stringify(isKept ? ['jiti'] : ['jiti', ...installedJiti()])}.find(has);
   return jiti === undefined ? await import(url) : await near(jiti).createJiti(url, { fsCache: false }).import(whole);
 };`;
 }

@@ -666,6 +666,18 @@ describe('programs and addresses of promptfoo', () => {
     expect(notesOf(converted)).toEqual([]);
   });
 
+  it('have no paths of this machine in entries that are written to a file', async () => {
+    const text = `prompts: ["{{a}}"]\nproviders: [file://bot.ts]\ntests: [{vars: {a: x}}]`;
+    const files = { 'bot.ts': '' };
+    const written = await convert(text, { files });
+    expect(written.models).not.toContain('node_modules');
+    expect(notesOf(written).join('\n')).toMatch(
+      /`file:\/\/bot\.ts` is TypeScript: its entry needs tsx or jiti/,
+    );
+    const run = await convert(text, { files, isForTest: true, allowCommands: true });
+    expect([run.models, notesOf(run)]).toEqual([expect.stringContaining('node_modules'), []]);
+  });
+
   it('are different models if their configs differ', async () => {
     const providers =
       '[{id: file://bot.mjs, config: {k: 1}}, {id: file://bot.mjs, config: {k: 2}}, file://bot.mjs]';

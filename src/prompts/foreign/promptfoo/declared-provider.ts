@@ -8,7 +8,7 @@ import { isLoopbackHost } from '../../../wire/addresses.ts';
 import { PYTHON } from '../python.ts';
 import { CLAUDE_AGENT, claudeAgentCall } from './claude-agent.ts';
 import { type Conversion, valuesByKey } from './conversion.ts';
-import { NODE_CLAUDE_AGENT, NODE_EXEC, NODE_PROVIDER, PYTHON_PROVIDER } from './programs.ts';
+import { NODE_CLAUDE_AGENT, NODE_EXEC, nodeProvider, PYTHON_PROVIDER } from './programs.ts';
 import { splitNunjucks } from './template.ts';
 
 /** A program or an address, as an entry of a models file. */
@@ -178,6 +178,12 @@ function fileFields(
     conversion.note(at, `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPES}`);
     return undefined;
   }
+  if (!conversion.runsPrograms && /\.[cm]?ts$/u.test(file)) {
+    conversion.tell(
+      at,
+      `the provider \`${id}\` is TypeScript: its entry needs tsx or jiti in the project, or Node 22.18`,
+    );
+  }
   const settings = providerOptions(config);
   // The program fills in plain names.
   if (USES_ENVIRONMENT.test(settings.replace(VARIABLE_OF_ENVIRONMENT, ''))) {
@@ -190,7 +196,7 @@ function fileFields(
   const options = [settings, JSON.stringify(conversion.jsonVariables)];
   const words = file.endsWith('.py')
     ? [PYTHON, '-c', PYTHON_PROVIDER, HERE, file, name === '' ? 'call_api' : name, ...options]
-    : ['node', '-e', NODE_PROVIDER, HERE, file, name, ...options];
+    : ['node', '-e', nodeProvider(!conversion.runsPrograms), HERE, file, name, ...options];
   return resultFields(words, conversion.runsPrograms && !isJudge);
 }
 

@@ -25,11 +25,15 @@ const context = { vars, prompt: { raw: prompt, label: prompt } };
 const withEnv = json => JSON.parse(json.replace(/\\{\\{\\s*env\\.(\\w+)\\s*\\}\\}/g, (tag, key) =>
   Object.hasOwn(self.env, key) ? JSON.stringify(self.env[key]).slice(1, -1) : tag));`;
 
-/** Calls \`new Provider(options).callApi(prompt, context)\`; redirects the code's output to standard error. */
-export const NODE_PROVIDER = `
+/**
+ * Returns code that calls \`new Provider(options).callApi(prompt, context)\` and redirects the code's output to standard
+ * error. @param isKept true if it is written to a file
+ */
+export function nodeProvider(isKept: boolean): string {
+  return `
 const self = require('node:process');
 const [folder, file, name, options, names, messages] = self.argv.slice(1);
-self.chdir(folder);${nodeLoad()}${NODE_PROMPT}
+self.chdir(folder);${nodeLoad(isKept)}${NODE_PROMPT}
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);
 (async () => {
@@ -43,6 +47,7 @@ self.stdout.write = self.stderr.write.bind(self.stderr);
 })().catch(error => {
   self.stderr.write(String(error?.stack ?? error), () => self.exit(1));
 });`.trim();
+}
 
 /** Asks Claude by the Agent SDK of the configuration's project, and prints promptfoo's result of it. */
 export const NODE_CLAUDE_AGENT = `
