@@ -207,6 +207,16 @@ describe('programs of a configuration', () => {
     expect(stderr).toContain('promptfooconfig.yaml:5: the tests in file://made.mjs:more come from a program');
   });
 
+  it('are named if they are not installed', async () => {
+    vi.stubEnv('PATH', '');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { exitCode, stderr } = await tested(MADE, '--allow-commands');
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringMatching(/:4: the program that makes the tests can't be started with python3?: /u),
+    ]);
+  });
+
   it('may be TypeScript, which the jiti of its project runs first', async () => {
     const files = {
       'promptfooconfig.yaml': 'prompts: ["{{q}}"]\nproviders: [file://bot.ts]\ntests: file://made.ts\n',
@@ -343,14 +353,14 @@ def call_api(prompt, options, context):
     expect((await tested(files)).stderr).toContain('the prompt is a program, which runs only with');
   });
 
-  it('may not name programs without end', async () => {
+  it.runIf(hasPython)('may not name programs without end', async () => {
     const more =
       "export const more = config => [{ path: 'file://made.mjs:more', config: (config ?? 0) + 1 }];";
     const { exitCode, stderr } = await tested({ ...MADE, 'made.mjs': more }, '--allow-commands');
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('name ever more programs')]);
   });
 
-  it('report their faults', async () => {
+  it.runIf(hasPython)('report their faults', async () => {
     const files = {
       ...MADE,
       'made.mjs': 'export const more = () => { throw new Error("no tests today"); };',

@@ -41,7 +41,9 @@ export async function programOutput(
     return await printed;
   } catch (error) {
     ctx.signal.throwIfAborted();
-    throw messageOf(error).startsWith(what) ? error : refuse(`can't be started: ${messageOf(error)}`);
+    throw messageOf(error).startsWith(what)
+      ? error
+      : refuse(`can't be started with ${argv[0]}: ${messageOf(error)}`);
   } finally {
     await tree?.end();
   }
