@@ -73,7 +73,6 @@ export async function runRound(
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
   const prepared = await prepareRound(ctx, options, budget, round);
   const { files, paths, entries, faults, judge, judged, baseline } = prepared;
-  if (options.dryRun) return { files, code: await dryRunTests(ctx, entries, faults, { ...options, judge }) };
   if (baseline && entries.length > 0)
     requirePair(
       baseline,
@@ -83,6 +82,7 @@ export async function runRound(
   const checked = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
   await checkPrices(budget, checked);
   for (const expectation of judged) await judge.checkPrice(expectation);
+  if (options.dryRun) return { files, code: await dryRunTests(ctx, checked, faults, { ...options, judge }) };
   if (round !== undefined && (await costsNothing(ctx, entries, prepared.isJudged))) round.onFree();
   const media = new Map<string, MediaContent>();
   const tests = { entries: checked, paths, judge, budget, media };
@@ -239,7 +239,10 @@ async function dryRunTests(
   { judge, caps, providerBatch }: { readonly judge: Judge } & Pick<TestOptions, 'caps' | 'providerBatch'>,
 ): Promise<ExitCode> {
   const forecast = new Forecast();
+  const caseFaults = entries.flatMap(({ entry }) => entry.testCase.fault ?? []);
+  for (const fault of caseFaults) reportFile(ctx, fault);
   for (const { connection, request, estimatedCredits, entry } of entries) {
+    if (entry.testCase.fault !== undefined) continue;
     const judged = [...allExpectations(entry.testCase.expect)].filter(needsJudge);
     for (let made = 0; made < entry.testCase.repeat; made += 1) {
       await forecast.add(connection, buildRunBody(request), estimatedCredits, providerBatch);
@@ -249,10 +252,14 @@ async function dryRunTests(
     }
   }
   if (wantsJson(ctx))
-    await printValue(ctx, { cases: entries.length, faults: faults.length, ...forecast.data() });
+    await printValue(ctx, {
+      cases: entries.length,
+      faults: faults.length + caseFaults.length,
+      ...forecast.data(),
+    });
   ctx.io.note(`note: ${counted(entries.length, 'case')} checked; nothing was created`);
   ctx.io.note(`note: ${forecast.text(caps)}`);
-  return faults[0]?.fault.exitCode ?? EXIT.ok;
+  return (faults[0]?.fault ?? caseFaults[0])?.exitCode ?? EXIT.ok;
 }
 
 interface PreparedTests {

@@ -56,6 +56,29 @@ it('a dry run of tests counts their judges', async () => {
   expect(stderr()).toContain('note: 4 creations: about $0.00\n');
 });
 
+it.each([
+  ['run', 'many.prompt'],
+  ['batch', 'many.prompt', '--from', 'one.jsonl', '--out', 'out.jsonl'],
+  ['test', 'many.test.yaml'],
+  ['compare', 'many.prompt', 'many.prompt', '--from', 'one.jsonl'],
+])('a dry run of %s refuses a cap that the run itself could not keep', async (...args) => {
+  const home = homeWith({
+    'many.prompt': '---\nmodel: priced\nconfig: { best_of: 4 }\n---\nHi',
+    'models.yaml': [
+      'providers: { here: { baseUrl: http://127.0.0.1:9/v1 } }',
+      'models: [{ model: priced, modality: text, provider: here, price: { input: 1, output: 1 } }]',
+    ].join('\n'),
+    'many.test.yaml': 'cases:\n  - name: one\n',
+    'one.jsonl': '{}\n',
+  });
+  const argv = [...args, '--models', 'models.yaml', '--dry-run', '--max-cost', '1'];
+  const { exitCode, stderr } = await runInProcess(argv, { home, local: embedded });
+  expect([exitCode, stderr()]).toEqual([
+    2,
+    expect.stringContaining('the option best_of multiplies the cost'),
+  ]);
+});
+
 it('takes a cap of any size', async () => {
   const { env } = await localService();
   for (const credits of ['1000000000', '123456789012345678901234567890.5']) {

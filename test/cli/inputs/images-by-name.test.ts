@@ -76,6 +76,9 @@ it('a file that a case must not read is a fault of that case alone', async () =>
     2,
     expect.stringContaining('1 passed, 0 failed, 1 could not be run'),
   ]);
+  const dry = await command(project(), 'test outside.test.yaml --dry-run');
+  expect([dry.exitCode, dry.stderr()]).toEqual([2, expect.stringContaining('lies outside')]);
+  expect(dry.stderr()).toContain('note: 2 cases checked; nothing was created\nnote: 1 creation:');
 });
 
 it('runs rerun puts one in the place of its name and keeps the others', async () => {

@@ -62,8 +62,8 @@ export async function compare(
   refuseStrayFlags(flags);
   const gate = verdictGate(flags);
   const prepared = await prepareComparison(ctx, targets, flags);
-  if (flags.dryRun === true) return dryRunComparison(ctx, prepared);
   await checkComparisonPrices(prepared);
+  if (flags.dryRun === true) return dryRunComparison(ctx, prepared);
   const finished = await runAndJudge(ctx, prepared, flags);
   await prepared.budget.totals(true);
   const verdicts = variantVerdicts(prepared.variants, finished.judgements ?? new Map());

@@ -26,11 +26,12 @@ export async function runTarget(
   const budget = await budgetOfRun(ctx, flags);
   const planned = await outputPlan(ctx, flags);
   const prepared = await prepareRun(ctx, target, flags);
+  budget?.check(prepared.connection);
   if (flags.dryRun === true) {
+    await budget?.checkPrice(prepared.connection, buildRunBody(prepared.request));
     const { printDryRun } = await import('./dry-run.ts');
     return printDryRun(ctx, prepared, flags);
   }
-  budget?.check(prepared.connection);
   if (!flags.wait) await prepared.connection.runsHere?.detach();
   const startedAt = ctx.clock.now();
   const started = await startRun(ctx, prepared, {
