@@ -14,7 +14,8 @@ import { errorText, isAtCap, isRefusalOfAll } from '../jobs/job-errors.ts';
 import type { JobEnd } from '../jobs/job-journal.ts';
 import type { StopControl } from '../jobs/stop-control.ts';
 import { errorsOf } from '../outputs/provider-fault.ts';
-import { withPaths } from '../outputs/results.ts';
+import { statusOfFailures, withPaths } from '../outputs/results.ts';
+import type { SaveFailure } from '../outputs/save.ts';
 import type { BatchFiles } from './open-files.ts';
 import type { BatchOptions } from './options.ts';
 import type { PreparedBatch } from './prepare-batch.ts';
@@ -133,9 +134,9 @@ async function endOfDropped(running: RunningBatch, dropped: Dropped): Promise<En
 
 /** Saves a run's outputs. A fault with the files becomes the row's error and never loses the paid run. */
 async function saveRowOutputs(running: RunningBatch, outcome: Ended): Promise<Ended> {
-  const { run, notSaved } = await savedRun(running, outcome.run, outcome.facts);
+  const { run, failures } = await savedRun(running, outcome.run, outcome.facts);
   const { recovered } = outcome.run;
-  const error = run.runStatus === 'failed' ? runFailed(run) : saveFault(notSaved);
+  const error = run.runStatus === 'failed' ? runFailed(run) : saveFault(failures);
   const marked = { ...run, ...(recovered && { recovered }) };
   return { ...outcome, run: marked, ...(error !== undefined && { error }) };
 }
@@ -144,13 +145,13 @@ function runFailed(run: Run): CliError {
   return new CliError(errorsOf(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
 }
 
-/** Returns the run with the paths of its outputs, and the reason if some were not saved. */
+/** Returns the run with the paths of its outputs, and the failures of those that were not saved. */
 async function savedRun(
   { ctx, batch: { connection, promptVersionId }, options: { saveTo, force, out }, tally }: RunningBatch,
   run: Run,
   { request, sentAt: startedAt, endedAt }: RunDetails,
-): Promise<{ run: Run; notSaved?: string }> {
-  if (saveTo === undefined) return { run };
+): Promise<{ run: Run; failures: readonly SaveFailure[] }> {
+  if (saveTo === undefined) return { run, failures: [] };
   const { saveOutputs } = await import('../outputs/save.ts');
   const facts = {
     promptVersionId,
@@ -161,9 +162,9 @@ async function savedRun(
     const { paths, failures } = await saveOutputs(ctx, connection, run, { directory: saveTo, force, facts });
     for (const { link } of failures) tally.link ??= link;
     const fromResults = paths.map(file => file && (out === undefined ? file : pathFrom(ctx.cwd, out, file)));
-    return { run: withPaths(run, fromResults), notSaved: failures.map(({ message }) => message).join('; ') };
+    return { run: withPaths(run, fromResults), failures };
   } catch (error) {
-    return { run, notSaved: errorText(error) };
+    return { run, failures: [{ output: 0, message: errorText(error) }] };
   }
 }
 
@@ -172,10 +173,11 @@ function pathFrom(cwd: string, results: string, file: string): string {
   return sharedPath(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
 }
 
-function saveFault(reason = ''): CliError | undefined {
-  if (reason === '') return undefined;
+function saveFault(failures: readonly SaveFailure[]): CliError | undefined {
+  if (failures.length === 0) return undefined;
+  const reason = failures.map(({ message }) => message).join('; ');
   return new CliError(`the run succeeded, but not all of its outputs were saved: ${reason}`, {
-    status: 'NETWORK_ERROR',
+    status: statusOfFailures(failures),
     exitCode: EXIT.fault,
   });
 }

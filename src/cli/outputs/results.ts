@@ -313,7 +313,9 @@ function refuseFailures({ advise }: Connection, run: Run, failures: readonly Sav
 
 /** Returns the status of an error: FILE_ERROR if only this machine is at fault. */
 export function statusOfFailures(failures: readonly SaveFailure[]): string {
-  const isHere = failures.every(({ output, isOnDisk = false }) => output === 0 || isOnDisk);
+  const isHere = failures.every(
+    ({ output, isOnDisk = false, link }) => output === 0 || isOnDisk || link !== undefined,
+  );
   return isHere ? 'FILE_ERROR' : 'NETWORK_ERROR';
 }
 

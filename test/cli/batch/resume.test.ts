@@ -385,7 +385,7 @@ test('an output file that could not be fetched is fetched again, its run not cre
   const first = await runBatchCommand(args, { env: service.env, home });
   expect(first.exitCode).toBe(5);
   expect(lastLines(home)[0]).toMatchObject({ runStatus: 'succeeded' });
-  expect(lastLines(home)[0]?.error).toContain('not all of its outputs were saved');
+  expect(lastLines(home)[0]?.error).toMatch(/not all of its outputs were saved: .*\(FILE_ERROR\)$/u);
   const second = await runBatchCommand([...args.slice(0, -1), 'other', '--resume'], {
     env: service.env,
     home,
