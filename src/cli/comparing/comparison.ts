@@ -1,5 +1,5 @@
 import { dollars } from '../../wire/money.ts';
-import { countOf, fieldText } from '../core/json-value.ts';
+import { countOf, dataText, fieldText } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { inCredits } from '../creation/caps.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -58,7 +58,7 @@ export function shownText({ run, fault }: VariantResult): string {
   }
   return (run?.outputs ?? [])
     .filter(({ type }) => type === 'text' || type === 'error')
-    .map(({ type, data }) => (type === 'error' ? `error: ${fieldText(data)}` : fieldText(data)))
+    .map(({ type, data }) => (type === 'error' ? `error: ${dataText(data)}` : dataText(data)))
     .join('\n');
 }
 

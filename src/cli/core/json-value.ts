@@ -39,6 +39,11 @@ export function fieldText(value: unknown): string {
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
+/** Returns the data of an output as text; as JSON if a service sent anything but text. */
+export function dataText(data: unknown): string {
+  return data === null ? 'null' : fieldText(data);
+}
+
 /** Compares map entries by key, independent of the locale. */
 export function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
   return one < other ? -1 : Number(one > other);

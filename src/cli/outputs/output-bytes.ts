@@ -3,7 +3,7 @@ import { NotFoundError } from '../../client/errors.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { fieldText } from '../core/json-value.ts';
+import { dataText } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { stopIfInterrupted } from './save.ts';
@@ -35,7 +35,7 @@ async function outputChunks(
   item: OutputItem,
 ): Promise<AsyncIterable<Uint8Array>> {
   if (isMedia(item)) return (await client.download(item.data, { signal: ctx.signal })).body;
-  return Readable.from([Buffer.from(fieldText(item.data))]);
+  return Readable.from([Buffer.from(dataText(item.data))]);
 }
 
 function notSingle({ advise }: Connection, { runId }: Run, count: number): CliError {

@@ -6,7 +6,7 @@ import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
 import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { fieldText, isJsonObject } from '../core/json-value.ts';
+import { dataText, isJsonObject } from '../core/json-value.ts';
 import { CaseFault, usageError } from '../errors.ts';
 import { readTextFile } from '../inputs/read-text.ts';
 
@@ -95,7 +95,7 @@ export async function schemaCheck(
 export function textOfOutputs(outputs: readonly OutputItem[]): string {
   return outputs
     .filter(({ type }) => type === 'text')
-    .map(({ data }) => fieldText(data))
+    .map(({ data }) => dataText(data))
     .join('\n');
 }
 

@@ -1,7 +1,7 @@
 import { isMedia, OUTPUT_TYPES, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
-import { fieldText } from '../core/json-value.ts';
+import { dataText, fieldText } from '../core/json-value.ts';
 import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 
@@ -26,7 +26,7 @@ export async function printOutputs(
     if (item.type === 'error') printFault(ctx, run, item);
     else if (isMedia(item)) await printMedia(ctx, connection, item, path, options.preview);
     else {
-      await printText(ctx, fieldText(item.data), item.type === 'text' ? printed : '');
+      await printText(ctx, dataText(item.data), item.type === 'text' ? printed : '');
       if (item.type === 'text') printed = '';
       else noteUnknownType(ctx, item, index + 1);
     }
@@ -43,7 +43,7 @@ export function printFaults(ctx: Context, run: Run): void {
 
 /** Prints an `error` item; in red only if the run failed. */
 function printFault({ io }: Context, { runStatus }: Run, item: OutputItem): void {
-  const data = fieldText(item.data);
+  const data = dataText(item.data);
   const paint = runStatus === 'succeeded' ? io.paintErr.yellow : io.paintErr.red;
   io.error(`${paint('error:')} ${io.stderr.isTerminal ? visible(data) : data}`);
 }

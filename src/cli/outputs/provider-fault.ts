@@ -1,7 +1,7 @@
 import type { EngineFault } from '../../models/engine.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { fieldText, listOf } from '../core/json-value.ts';
+import { dataText, listOf } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode, PROVIDER_FAULTS } from '../exit-codes.ts';
 
@@ -35,7 +35,7 @@ export function exitCodeOfRun({ faultOf }: Pick<Connection, 'faultOf'>, { runId,
 
 /** Joins the error items of a failed run. */
 export function errorsOf({ outputs }: Run): string {
-  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => fieldText(data));
+  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => dataText(data));
   return errors.join('; ') || 'the run failed';
 }
 

@@ -4,7 +4,7 @@ import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { LinkFault, makeDirectory } from '../../files/write-below.ts';
 import { isMedia, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { fieldText } from '../core/json-value.ts';
+import { dataText } from '../core/json-value.ts';
 import { Interrupted, TimeIsUp, timeIsUpAt, waitTimeout } from '../errors.ts';
 import { safeFileName } from '../terminal/sanitise.ts';
 import { type SavedFile, type SaveOptions, writeManifest } from './manifest.ts';
@@ -128,6 +128,6 @@ async function saveOutput(
     const written = await saveMedia(ctx, connection, item, { directory, stem, force });
     return { output, type, ...written, sourceUrl: item.data };
   }
-  const content = [Buffer.from(fieldText(item.data))];
+  const content = [Buffer.from(dataText(item.data))];
   return { output, type, ...(await writeWhole(directory, () => `${stem}.txt`, content, force)) };
 }

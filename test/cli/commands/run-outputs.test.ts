@@ -34,6 +34,15 @@ describe('outputs on standard output', () => {
     expect(stdoutBytes()).toEqual(Buffer.from(out));
   });
 
+  it.each([
+    [null, 'null\n'],
+    [7, '7\n'],
+    [{ a: [true] }, '{"a":[true]}\n'],
+  ])('data that is not text is shown as JSON: %j', async (data, out) => {
+    const { exitCode, stdout } = await command(await outputsOf([text(data as unknown as string)]), RUN_IT);
+    expect([exitCode, stdout()]).toEqual([0, out]);
+  });
+
   it('text can not drive a terminal', async () => {
     const service = await outputsOf([text('tab\there\n\u001b]0;x\u0007\u009b31m\u202e')]);
     const { stdout } = await command(service, RUN_IT, { terminal: { stdout: true } });

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { inspectNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
-import { fieldText } from '../../core/json-value.ts';
+import { dataText, fieldText } from '../../core/json-value.ts';
 import { hasPaidCredits, spendingText, spentCells, spentTitles } from '../../creation/spending-text.ts';
 import { fileDataUrl, MAX_PAGE_MEDIA_BYTES } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
@@ -68,7 +68,7 @@ async function outputPart(
   const isMedia = type === 'image' || type === 'video';
   const url = isMedia && typeof savedTo === 'string' ? await saved.dataUrl(savedTo) : undefined;
   if (url !== undefined) return { kind: 'media', url };
-  return { kind: type === 'error' ? 'error' : 'text', text: fieldText(data) };
+  return { kind: type === 'error' ? 'error' : 'text', text: dataText(data) };
 }
 
 /** The saved outputs below the folder of the results, which may come from a stranger. */

@@ -1,7 +1,7 @@
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
-import { fieldText } from '../../core/json-value.ts';
+import { dataText, fieldText } from '../../core/json-value.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { differences } from '../../outputs/differences.ts';
 import type { Grid, GridCell } from '../../outputs/pages/grid.ts';
@@ -64,6 +64,6 @@ function runTitle({ runId, runStatus }: Run): string {
 
 function comparedText({ outputs }: Run): string {
   return outputs
-    .map(({ type, data }) => (type === 'text' ? fieldText(data) : `${fieldText(type)}: ${fieldText(data)}`))
+    .map(({ type, data }) => (type === 'text' ? dataText(data) : `${fieldText(type)}: ${dataText(data)}`))
     .join('\n');
 }

@@ -9,7 +9,7 @@ import {
 import { costText, dollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { fieldText } from '../../core/json-value.ts';
+import { dataText, fieldText } from '../../core/json-value.ts';
 import { ageText } from '../../core/time.ts';
 import { present } from '../../outputs/present.ts';
 import { warningsOf } from '../../outputs/provider-fault.ts';
@@ -115,7 +115,7 @@ function detailRows(facts: ShownRun): string[][] {
 const MAX_TEXT_LENGTH = 60;
 
 function outputSummary({ type, data }: OutputItem): string {
-  const text = fieldText(data);
+  const text = dataText(data);
   if (type !== 'text') return `${fieldText(type)}: ${text}`;
   const characters = Array.from(text.trim());
   const beginning = characters.slice(0, MAX_TEXT_LENGTH).join('');

@@ -1,7 +1,7 @@
 import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
-import { fieldText } from '../../core/json-value.ts';
+import { dataText, fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { spentCells, spentTitles } from '../../creation/spending-text.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
@@ -137,8 +137,8 @@ function repetitionParts(
   const isShown = reasons.some(({ kind }) => kind === 'difference');
   const outputs = (run?.outputs ?? []).flatMap((output): GridPart[] => {
     if (isMedia(output)) return [{ kind: 'media', url: media.get(output.data)?.dataUrl }];
-    if (output.type === 'error') return [{ kind: 'error', text: fieldText(output.data) }];
-    return isShown ? [] : [{ kind: 'text', text: fieldText(output.data) }];
+    if (output.type === 'error') return [{ kind: 'error', text: dataText(output.data) }];
+    return isShown ? [] : [{ kind: 'text', text: dataText(output.data) }];
   });
   const answer = textOfOutputs(run?.outputs ?? []);
   const isAnswer = (part: GridPart): boolean => part.kind === 'text' && part.text.trim() === answer.trim();

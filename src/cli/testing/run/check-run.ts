@@ -4,7 +4,7 @@ import type { Run } from '../../../wire/index.ts';
 import { dollars } from '../../../wire/money.ts';
 import type { Context } from '../../context.ts';
 import { type Failure, failureOf } from '../../core/failure.ts';
-import { fieldText } from '../../core/json-value.ts';
+import { dataText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job-errors.ts';
@@ -95,7 +95,7 @@ function withRetryHint({ isInDoubt = false, fault }: RequestResult): Pick<Reques
 
 /** Returns a failed run as a mismatch, since the case itself could be run. */
 function failedRun({ outputs }: Run, line: number): UnmetExpectation {
-  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => fieldText(data));
+  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => dataText(data));
   return { line, at: -1, message: `the run failed${errors.length > 0 ? `: ${errors.join('; ')}` : ''}` };
 }
 
