@@ -80,10 +80,15 @@ export class StopControl {
 
   /** Listens for Ctrl-C: the first starts no more rows, the second drops the running ones, as does the end of `--timeout`. */
   listen(ctx: Context, open: { readonly openRows: number }): () => void {
-    const onTimeIsUp = (): void => this.drop(ctx.signal.reason as Error);
-    ctx.signal.addEventListener('abort', onTimeIsUp, { once: true });
+    const onAbort = (): void => {
+      const reason = ctx.signal.reason as Error;
+      // A signal from before this call ended the whole command.
+      if (reason instanceof Interrupted) this.#interruptedBy ??= reason.signal;
+      this.drop(reason);
+    };
+    ctx.signal.addEventListener('abort', onAbort, { once: true });
     // An abort before this call fires no event.
-    if (ctx.signal.aborted) onTimeIsUp();
+    if (ctx.signal.aborted) onAbort();
     const release = ctx.onInterrupt(signal => {
       if (this.#interruptedBy !== undefined) {
         release();
@@ -98,7 +103,7 @@ export class StopControl {
     });
     return () => {
       release();
-      ctx.signal.removeEventListener('abort', onTimeIsUp);
+      ctx.signal.removeEventListener('abort', onAbort);
     };
   }
 }

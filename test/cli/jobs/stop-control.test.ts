@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { TimeIsUp } from '../../../src/cli/errors.ts';
+import { Interrupted, TimeIsUp } from '../../../src/cli/errors.ts';
 import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
 import { testContext } from '../../support/context.ts';
 
@@ -10,4 +10,12 @@ it('drops everything if the time was over before the first listener', async () =
   release();
   expect(stop.isStopping()).toBe(true);
   expect(stop.dropping.reason).toBeInstanceOf(TimeIsUp);
+});
+
+it.each(['SIGINT', 'SIGTERM'] as const)('knows of a %s from before the first listener', async signal => {
+  const { ctx } = await testContext();
+  const stop = new StopControl();
+  const release = stop.listen({ ...ctx, signal: AbortSignal.abort(new Interrupted(signal)) }, { openRows: 0 });
+  release();
+  expect([stop.isStopping(), stop.interruptedBy]).toEqual([true, signal]);
 });
