@@ -3,11 +3,11 @@ import type { RunReference } from '../../src/wire/index.ts';
 import { temporaryDataDir } from './local-service.ts';
 import type { ServingProcess } from './serving-process.ts';
 
-/** Creates a key as the operator of the service whose state is in the database. */
+/** Creates a key of an author as the operator of the service whose state is in the database. */
 export async function keyIn(database: string): Promise<string> {
   const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
   try {
-    return (await store.createKey({ user: 'ann' })).key;
+    return (await store.createKey({ user: 'ann', author: true })).key;
   } finally {
     await store.close();
   }

@@ -119,6 +119,7 @@ export async function checkedRun(
     textInputs,
     images: images.map(({ mediaType }) => mediaType),
     ...(urls.some(url => url !== null) && { urls }),
+    ...(model.engine === 'program' && ({ isProgram: true } as const)),
     runOptions,
   };
   return {

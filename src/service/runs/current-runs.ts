@@ -13,17 +13,17 @@ const BY_KILL = 'the end of its command, which was killed or lost its power';
 /** A run of a dead command has failed: no other process carries it out. */
 const OF_COMMAND: Abandonment = { maxDeaths: 1, reason: runId => stoppedRun(runId, BY_KILL) };
 
-/** A run of a dead `serve` is carried out once more. */
+const byEndOfService = (runId: string): string => stoppedRun(runId, 'the end of its service', true);
+
+/** A run of a dead `serve` is carried out once more, unless its model is a program. */
 const OF_SERVE: Abandonment = {
   maxDeaths: 2,
   reason: () => 'the service stopped unexpectedly twice while this run was running',
+  programReason: byEndOfService,
 };
 
 /** For `--no-rerun`: a second bill is worse than a lost answer. */
-export const NEVER_RERUN: Abandonment = {
-  maxDeaths: 1,
-  reason: runId => stoppedRun(runId, 'the end of its service', true),
-};
+export const NEVER_RERUN: Abandonment = { maxDeaths: 1, reason: byEndOfService };
 
 /** Fails the runs of dead commands. Called before runs are read. */
 export async function settleDeadCommands(store: Store): Promise<void> {

@@ -22,6 +22,8 @@ export interface Abandonment {
   readonly maxDeaths: number;
   /** Returns the error message of the failed run. */
   readonly reason: (runId: string) => string;
+  /** Returns that of a program's run, which fails at the first death; default: `reason`. */
+  readonly programReason?: (runId: string) => string;
 }
 
 /** Literal SQL, so that the database recognises its partial indexes. */
@@ -116,7 +118,11 @@ function turnsOf(waiting: readonly UserQueue[], { room, running }: Claim): Reado
   }
 }
 
-async function takeFrom(db: Db, worker: string, { maxDeaths, reason }: Abandonment): Promise<void> {
+async function takeFrom(
+  db: Db,
+  worker: string,
+  { maxDeaths, reason, programReason = reason }: Abandonment,
+): Promise<void> {
   await db
     .updateTable('runs')
     .set(({ eb }) => ({ deaths: eb('deaths', '+', 1) }))
@@ -124,14 +130,18 @@ async function takeFrom(db: Db, worker: string, { maxDeaths, reason }: Abandonme
     .where('worker', '=', worker)
     .where('status', '=', 'running')
     .execute();
-  const lost = await db
+  const begun = await db
     .selectFrom('runs')
-    .select('id')
+    .select(['id', 'deaths', 'request'])
     .where(inProgress)
     .where('worker', '=', worker)
-    .where('deaths', '>=', maxDeaths)
+    .where('deaths', '>=', 1)
     .execute();
-  for (const { id } of lost) await failRun(db, id, reason(id));
+  for (const { id, deaths, request } of begun) {
+    // No instance may be left that has the model, so this does not wait for one.
+    const { isProgram = false } = (JSON.parse(request ?? '{}') ?? {}) as Partial<StoredRequest>;
+    if (isProgram || deaths >= maxDeaths) await failRun(db, id, (isProgram ? programReason : reason)(id));
+  }
   await queueAgain(db, worker);
 }
 

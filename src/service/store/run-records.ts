@@ -18,6 +18,8 @@ export interface StoredRequest {
   runOptions: Record<string, string>;
   /** The `traceparent` of the request that created the run. */
   traceparent?: string;
+  /** True if the model is a program, which is never started twice. */
+  isProgram?: true;
   /** True if the texts are large and kept as a blob; `textInputs` is empty in the store then. */
   textsApart?: true;
 }

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService } from '../../../src/service/index.ts';
@@ -155,10 +155,23 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
 
   test('one that is killed has its runs carried out by another, once, and paid for once', async () => {
     const database = await makeDatabase(cluster.url, 'killed');
-    const doomed = await serveInProcess(temporaryDataDir(), '--database', database, '--sync-window', '0s');
+    const dataDir = temporaryDataDir();
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    const program = [process.execPath, '-e', 'setInterval(() => {}, 1000)'];
+    const models = [{ model: 'bot', modality: 'text', program }];
+    writeFileSync(path.join(dataDir, 'models.yaml'), JSON.stringify({ models }));
+    const flags = ['--database', database, '--sync-window', '0s', '--allow-programs'];
+    const doomed = await serveInProcess(dataDir, ...flags);
     const heir = await start(database);
     const key = await keyIn(database);
+    const published = await fetch(`${doomed.url}/prompts/bot`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ file: '---\nmodel: bot\n---\nHello\n' }),
+    });
+    const { data: bot } = (await published.json()) as { data: { promptVersionId: string } };
     const sandbox = await heir.versionOf('sandbox');
+    const botRunId = await createAt(doomed, key, { promptVersionId: bot.promptVersionId, inputs: {} });
     const runId = await createAt(doomed, key, slow(sandbox, '5'));
     await doomed.kill();
     await expect
@@ -167,6 +180,12 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
         interval: 250,
       })
       .toBe('succeeded');
+    // No program is started twice, and the heir doesn't even have it.
+    const botRun = await heir.data<Run>(`/runs/${botRunId}`, { key });
+    expect([botRun.runStatus, botRun.outputs[0]?.data]).toEqual([
+      'failed',
+      expect.stringContaining('stopped by the end of its service'),
+    ]);
     expect(await heir.data('/me/credits', { key })).toEqual({ credits: 999_999 });
     await heir.close();
   }, 60_000);
