@@ -89,6 +89,7 @@ describe('login', () => {
   it('does not ask if nothing may be asked', async () => {
     const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://a.test', '--no-input'], {
       terminal: { stdin: true, stderr: true },
+      env: { SHELL: '/bin/sh' },
     });
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('promptrun login < key.txt')]);
   });

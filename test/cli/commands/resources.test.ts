@@ -1,4 +1,5 @@
 import { mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runInProcess, TEST_NOW, temporaryDirectory } from '../../support/context.ts';
 import { against } from '../../support/one-command.ts';
@@ -109,7 +110,7 @@ describe('resources refresh and status', () => {
         `Service  ${scripted.baseUrl}`,
         'Hash     h1',
         'Models   2, fetched 3 hours ago',
-        `File     ${home}/config/resources.json`,
+        `File     ${path.join(home, 'config', 'resources.json')}`,
         '',
       ].join('\n'),
     );
