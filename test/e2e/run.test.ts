@@ -33,7 +33,7 @@ describe('a run on the embedded service', () => {
     const saved = await runCommandHere(['runs', 'save', runId.trim(), '--to', 'pictures'], { home });
     expect({ code: saved.code, stdout: saved.stdout }).toEqual({
       code: 0,
-      stdout: `pictures/${runId.trim()}-1.png\n`,
+      stdout: `${path.join('pictures', `${runId.trim()}-1.png`)}\n`,
     });
     const picture = readFileSync(path.join(home, 'pictures', `${runId.trim()}-1.png`));
     expect(picture.subarray(1, 4).toString()).toBe('PNG');
