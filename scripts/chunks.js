@@ -30,7 +30,7 @@ const FILES = {
   run: ['src/cli/commands/run/run-target.ts'],
   undici: ['undici/lib/api/api-request.js', 'undici/lib/core/connect.js', 'undici/lib/dispatcher/agent.js'],
   proxy: ['undici/lib/api/api-connect.js', 'undici/lib/dispatcher/proxy-agent.js'],
-  // What the process for prompts shares with the service.
+  // Modules that the process for prompts shares with the service.
   tasks: [
     'src/files/single-file.ts',
     'src/prompts/parse/option-values.ts',

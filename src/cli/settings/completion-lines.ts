@@ -21,10 +21,7 @@ export const COMPLETION_LINES = [
   {
     shell: 'bash',
     line: BASH,
-    earlier: [
-      'source <(promptrun completion bash)',
-      'if command -v promptrun >/dev/null; then source <(promptrun completion bash); fi',
-    ],
+    earlier: ['source <(promptrun completion bash)', ZSH.replace('zsh', 'bash')],
     install: `echo '${BASH}' >> ~/.bashrc`,
   },
   {

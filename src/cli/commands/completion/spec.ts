@@ -15,5 +15,5 @@ export const COMPLETION = {
     `powershell: ${POWERSHELL.install}`,
   ],
   notes:
-    'Each line installs completion for one shell. Start a new shell to use it. If your bash is a login shell, as in the Terminal of macOS, write ~/.bash_profile instead of ~/.bashrc. The line does nothing after promptrun has been removed, and promptrun uninstall removes it. Completion offers prompts by slug, and their inputs.',
+    'Each line installs completion for one shell. Start a new shell to use it. In the Terminal of macOS, bash reads ~/.bash_profile instead. The line does nothing after promptrun has been removed, and promptrun uninstall removes it. Completion offers prompts by slug, and their inputs.',
 } as const satisfies CommandSpec;
