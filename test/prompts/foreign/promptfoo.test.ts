@@ -202,7 +202,7 @@ ${PROVIDERS}tests:
     ['prompts: [file://p.py:fn]', {}, /is a program/],
     ['prompts:\n  - "a {{ b | upper }}"', {}, /^in\/promptfooconfig\.yaml:2: only `\{\{name\}\}` and/],
     ['prompts: ["{% if a %}x{% endif %}"]', {}, /only `\{\{name\}\}`/],
-    ['prompts: file://p.txt', { files: { 'p.txt': 'one\n{{ a.b }}' } }, /^in\/p\.txt:2: only/],
+    ['prompts: file://p.txt', { files: { 'p.txt': 'one\n{{ a.b }}' } }, /^in[\\/]p\.txt:2: only/],
     ['prompts: [a]', { prompt: 2 }, /there are 1 prompts, and no prompt 2/],
     ...(hasLinks
       ? ([
