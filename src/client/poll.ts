@@ -90,9 +90,9 @@ export async function waitForRun(
     const result = run ? { run } : { ...(error && { error }) };
     options.onPoll?.({ ...result, failingMs, polls, elapsedMs: now() - startedAt });
     if (run && isOver(run)) return run;
-    const asked = retryAfterOf(error);
-    if (asked > timeLeft()) throw notEnded();
-    await pause(Math.max(waitAfter(polls - 1), asked));
+    const retryAfterMs = retryAfterOf(error);
+    if (retryAfterMs > timeLeft()) throw notEnded();
+    await pause(Math.max(waitAfter(polls - 1), retryAfterMs));
   }
 }
 

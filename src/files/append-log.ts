@@ -156,9 +156,9 @@ async function openOrMake(file: FileBelow, flags: number): Promise<FileHandle> {
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error;
     const directory = makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
-    const made = await openBelow(file, flags, 0o600);
+    const opened = await openBelow(file, flags, 0o600);
     await syncDirectory(directory);
-    return made;
+    return opened;
   }
 }
 

@@ -78,10 +78,10 @@ export function isLink(file: string): boolean {
  */
 export function makeFolderBelow({ folder, name }: FileBelow, mode?: number): string {
   makeDirectory(folder, mode);
-  let made = '';
+  let relative = '';
   for (const part of pathSegments(name)) {
-    made = path.join(made, part);
-    makeDirectory(checkBelow({ folder, name: made }), mode);
+    relative = path.join(relative, part);
+    makeDirectory(checkBelow({ folder, name: relative }), mode);
   }
   return checkBelow({ folder, name });
 }

@@ -85,7 +85,8 @@ export async function openStore({
     publish: async (file: string) =>
       publishPrompt(await context(), await readPromptFile(file, { tasks }), file),
     /** Stores a version that can be run but is not published. @throws {InvalidPromptFile | UnlistedFault} */
-    ensureUnlistedVersion: async (wanted: UnlistedRequest) => ensureUnlistedVersion(await context(), wanted),
+    ensureUnlistedVersion: async (request: UnlistedRequest) =>
+      ensureUnlistedVersion(await context(), request),
     /** Checks run options against the model of a version, or of a prompt's latest version. @throws {InvalidInputs} */
     async checkRunOptions(id: string, options: Readonly<Record<string, string>>) {
       const version = (await store.prompts.version(id)) ?? (await store.prompts.latest(id));

@@ -209,8 +209,8 @@ function keysLeft(
   flag: string,
   keys: ReadonlyMap<string, string | undefined>,
 ): Candidate[] {
-  const taken = (call.flagValues.get(flag) ?? []).map(pair => splitPair(pair)[0]);
+  const typedKeys = (call.flagValues.get(flag) ?? []).map(pair => splitPair(pair)[0]);
   return [...keys]
-    .filter(([key]) => !key.includes('=') && !taken.includes(key))
+    .filter(([key]) => !key.includes('=') && !typedKeys.includes(key))
     .map(([key, description = '']) => ({ value: `${key}=`, description, isPartial: true }));
 }

@@ -40,17 +40,17 @@ const MAX_FILES = 1000;
 export function pathsFrom(
   typed: string,
   { cwd, home }: PathPlace,
-  wanted: (name: string) => boolean,
+  proposes: (name: string) => boolean,
 ): string[] {
   const cut = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
-  const [folder, begun] = [typed.slice(0, cut), typed.slice(cut)];
+  const [folder, prefix] = [typed.slice(0, cut), typed.slice(cut)];
   const directory = path.resolve(cwd, expandHome(folder, home));
   return directoryEntries(directory)
-    .filter(({ name }) => name.startsWith(begun) && (begun.startsWith('.') || !name.startsWith('.')))
+    .filter(({ name }) => name.startsWith(prefix) && (prefix.startsWith('.') || !name.startsWith('.')))
     .slice(0, MAX_FILES)
     .flatMap(entry => {
       if (isDirectoryEntry(directory, entry)) return [`${folder}${entry.name}/`];
-      return wanted(entry.name) && isOffered(directory, entry) ? [folder + entry.name] : [];
+      return proposes(entry.name) && isOffered(directory, entry) ? [folder + entry.name] : [];
     })
     .sort();
 }

@@ -21,9 +21,9 @@ export function spendingText(totals: Totals, withCredits = hasPaidCredits(totals
     const amounts = sumsText(own, { isHere: true, withCredits });
     return `  ${model}: ${[...(counts === null ? [] : [counts]), ...amounts].join(', ')}`;
   });
-  const taken = `${counted(tokens, 'token')}${unknownText(tokensUnknown)}`;
+  const tokenText = `${counted(tokens, 'token')}${unknownText(tokensUnknown)}`;
   return [
-    `${counted(sums.runs, 'run')} took ${[taken, ...sumsText(sums, { isHere: models.length > 0, withCredits })].join(', ')}`,
+    `${counted(sums.runs, 'run')} took ${[tokenText, ...sumsText(sums, { isHere: models.length > 0, withCredits })].join(', ')}`,
     ...lines,
   ];
 }
@@ -32,15 +32,15 @@ type ShownTotals = Omit<Totals, 'models' | 'tokens' | 'tokensUnknown'>;
 
 /** @param isHere true if the embedded service, which knows costs, made some of the runs */
 function sumsText(
-  { runs, credits: taken, creditsUnknown, cost, costUnknown, estimated }: ShownTotals,
+  { runs, credits: spentCredits, creditsUnknown, cost, costUnknown, estimated }: ShownTotals,
   { isHere, withCredits }: { readonly isHere: boolean; readonly withCredits: boolean },
 ): string[] {
   return [
-    ...(taken === null || !withCredits
+    ...(spentCredits === null || !withCredits
       ? []
-      : [`${creditsText(credits(taken))}${unknownText(creditsUnknown)}`]),
+      : [`${creditsText(credits(spentCredits))}${unknownText(creditsUnknown)}`]),
     ...(cost === null ? [] : [`${dollarsText(cost, estimated)}${unknownText(costUnknown)}`]),
-    ...(taken === null && creditsUnknown === runs && withCredits ? ['credits unknown'] : []),
+    ...(spentCredits === null && creditsUnknown === runs && withCredits ? ['credits unknown'] : []),
     ...(cost === null && isHere ? ['cost unknown'] : []),
   ];
 }
@@ -60,10 +60,10 @@ export function spentTitles(withCredits: boolean): string[] {
 
 /** Returns the spending of runs as the cells of a table. */
 export function spentCells(
-  { tokens, credits: taken, cost, estimated }: Totals,
+  { tokens, credits: spentCredits, cost, estimated }: Totals,
   withCredits: boolean,
 ): string[] {
-  const creditCells = withCredits ? [String(taken ?? '–')] : [];
+  const creditCells = withCredits ? [String(spentCredits ?? '–')] : [];
   return [String(tokens), ...creditCells, cost === null ? '–' : dollarsText(cost, estimated)];
 }
 

@@ -152,8 +152,8 @@ export class BatchJournal implements JobJournal {
       ),
       ...[...this.#states].flatMap(([id, state]) => stateEvents(id, state)),
     ];
-    const begun: JournalEvent = { kind: 'begun', facts: this.facts ?? {} };
-    const all = events.length === 0 ? [] : [begun, ...events];
+    const beginning: JournalEvent = { kind: 'begun', facts: this.facts ?? {} };
+    const all = events.length === 0 ? [] : [beginning, ...events];
     const text = all.map(event => `${JSON.stringify(journalLine(event))}\n`).join('');
     await replaceFile(this.#place, text, 0o600);
     this.#lines = AppendLog.on(await openForLines(this.#place));

@@ -76,7 +76,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
 
 /** Returns the questions, each `repeat` times. Equal ones are numbered, in recordings too. */
 async function jobsOf(judge: Judge, rows: readonly LabelledRow[], repeat: number): Promise<QuestionJob[]> {
-  const asked = new Map<string, number>();
+  const counts = new Map<string, number>();
   const jobs: QuestionJob[] = [];
   for (const labelled of rows) {
     const { request, estimatedCredits } = await judge.prepare({
@@ -84,8 +84,8 @@ async function jobsOf(judge: Judge, rows: readonly LabelledRow[], repeat: number
     });
     const digest = requestDigest(request);
     for (let at = 0; at < repeat; at += 1) {
-      const repetition = (asked.get(digest) ?? 0) + 1;
-      asked.set(digest, repetition);
+      const repetition = (counts.get(digest) ?? 0) + 1;
+      counts.set(digest, repetition);
       const id = `${request.promptVersionId}-${digest}-${repetition}`;
       const job = { id, row: jobs.length + 1, estimatedCredits, labelled, isQuestion: true };
       jobs.push({ ...job, request: async () => ({ ...request, repetition }) });

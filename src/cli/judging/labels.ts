@@ -47,11 +47,11 @@ function labelledRow(
   if (rubric === undefined || rubric === '') {
     throw usageError(`${where}: there is no rubric`, 'Give the row one, or all of them with --rubric.');
   }
-  const said = cell('label')?.trim().toLowerCase();
-  if (said === undefined) throw usageError(`${where}: there is no label`, COLUMNS);
-  const label = LABELS.get(said);
+  const labelText = cell('label')?.trim().toLowerCase();
+  if (labelText === undefined) throw usageError(`${where}: there is no label`, COLUMNS);
+  const label = LABELS.get(labelText);
   if (label !== undefined) return { row, id, output, rubric, label };
-  throw usageError(`${where}: the label ${JSON.stringify(said)} is not ${LABEL_FORMS}`);
+  throw usageError(`${where}: the label ${JSON.stringify(labelText)} is not ${LABEL_FORMS}`);
 }
 
 const COLUMNS = 'Rows have output, rubric and label.';

@@ -249,9 +249,9 @@ function offeredRow({ slug, title, description, configs }: PromptSearchRow): Off
 }
 
 function matchingPrompts(prompts: readonly OfferedPrompt[], words: string): OfferedPrompt[] {
-  const wanted = words.toLowerCase().split(/\s+/u);
+  const needles = words.toLowerCase().split(/\s+/u);
   return prompts.filter(({ name, title, description }) => {
     const text = `${name} ${title} ${description}`.toLowerCase();
-    return wanted.every(word => text.includes(word));
+    return needles.every(word => text.includes(word));
   });
 }

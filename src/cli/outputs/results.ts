@@ -170,9 +170,9 @@ export async function printResult<T>(
   let wasAccepted: boolean | undefined;
   const result = await printPaid(ctx, [run], ({ io, ...inner }) => {
     const out: Context['io']['out'] = async data => {
-      const taken = await io.out(data);
-      if (data.length > 0) wasAccepted ??= taken;
-      return taken;
+      const isAccepted = await io.out(data);
+      if (data.length > 0) wasAccepted ??= isAccepted;
+      return isAccepted;
     };
     return print({ ...inner, io: { ...io, out } });
   });

@@ -2,10 +2,10 @@ import type { Choice } from './types.ts';
 
 /** Returns the choices whose name or description has every word, those that begin with the words first. */
 export function matchingChoices<T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] {
-  const wanted = folded(words).split(/\s+/u).filter(Boolean);
+  const needles = folded(words).split(/\s+/u).filter(Boolean);
   const matches = choices.filter(choice => {
     const text = folded(`${choice.name} ${choice.description ?? ''}`);
-    return wanted.every(word => text.includes(word));
+    return needles.every(word => text.includes(word));
   });
   const begins = (choice: Choice<T>) => folded(choice.name).startsWith(folded(words).trim());
   return [...matches.filter(begins), ...matches.filter(choice => !begins(choice))];

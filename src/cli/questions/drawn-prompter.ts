@@ -180,13 +180,13 @@ async function askUntilLeft<T>(
   const leaveIfClosed = (_text: unknown, { ctrl, name }: { ctrl?: boolean; name?: string } = {}) => {
     if (ctrl === true && (name === 'c' || (name === 'd' && input.isPaused()))) leave();
   };
-  const wanted = AbortSignal.any([signal, left.signal]);
+  const ended = AbortSignal.any([signal, left.signal]);
   const place = {
     input,
     output: io.stderr.stream,
-    signal: wanted,
+    signal: ended,
     get clearPromptOnDone() {
-      return wanted.aborted;
+      return ended.aborted;
     },
   };
   try {
@@ -194,7 +194,7 @@ async function askUntilLeft<T>(
     input.on('keypress', leaveIfClosed).on('end', leave).on('close', leave);
     return await answer;
   } catch (error) {
-    wanted.throwIfAborted();
+    ended.throwIfAborted();
     throw error;
   } finally {
     input.off('keypress', leaveIfClosed).off('end', leave).off('close', leave);

@@ -137,8 +137,8 @@ export async function versionOfFile(
       const { allowOutside } = ctx.globals;
       const defaultModel = ctx.settings.get('model');
       const named = { ...(model !== undefined && { model }), config };
-      const wanted = { file: content, allowOutside, defaultModel, ...named };
-      const { promptId, promptVersionId, notes = [] } = await store.ensureUnlistedVersion(wanted);
+      const request = { file: content, allowOutside, defaultModel, ...named };
+      const { promptId, promptVersionId, notes = [] } = await store.ensureUnlistedVersion(request);
       for (const { file, line, message } of notes) {
         ctx.io.noteOnce(`note: ${oneLine(shownPath(ctx, file))}:${line}: ${oneLine(message)}`);
       }

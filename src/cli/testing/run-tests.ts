@@ -244,7 +244,7 @@ async function dryRunTests(
   for (const { connection, request, estimatedCredits, entry } of entries) {
     if (entry.testCase.fault !== undefined) continue;
     const judged = [...allExpectations(entry.testCase.expect)].filter(needsJudge);
-    for (let made = 0; made < entry.testCase.repeat; made += 1) {
+    for (let repetition = 0; repetition < entry.testCase.repeat; repetition += 1) {
       await forecast.add(connection, buildRunBody(request), estimatedCredits, providerBatch);
       // The question's final text needs an answer that does not exist yet.
       for (const { text, model, rank } of judged)

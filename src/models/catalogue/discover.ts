@@ -105,13 +105,13 @@ interface EndpointListing extends EndpointModels {
 }
 
 async function listModelsOf(provider: Provider, env: Env, signal: AbortSignal): Promise<EndpointListing> {
-  const asked = { provider, keyVariable: keyVariable(provider, env) };
+  const endpoint = { provider, keyVariable: keyVariable(provider, env) };
   try {
-    return { ...asked, ...(await askForModels(provider, env, signal)) };
+    return { ...endpoint, ...(await askForModels(provider, env, signal)) };
   } catch (error) {
     signal.throwIfAborted();
     return {
-      ...asked,
+      ...endpoint,
       models: [],
       others: 0,
       fault: unreachableReason(error),

@@ -92,8 +92,8 @@ function describedPricing(price: Price, { modality }: ModelEntry): Pricing {
   const perImage = modality === 'image' ? money(image) : 0;
   return {
     estimated: false,
-    cost: ({ input: tokens, output: made, cached }, images) => {
-      const dollars = ((tokens - cached) * input + cached * cachedInput + made * output) / 1e6;
+    cost: ({ input: tokens, output: answerTokens, cached }, images) => {
+      const dollars = ((tokens - cached) * input + cached * cachedInput + answerTokens * output) / 1e6;
       return money(dollars) + images * perImage;
     },
   };

@@ -93,8 +93,8 @@ function contentPath(file: string): string {
 }
 
 /** @throws {ProviderFault} if the object has no id */
-function requiredId(made: UncheckedObject): string {
-  const id = textAt(made, 'id');
+function requiredId(created: UncheckedObject): string {
+  const id = textAt(created, 'id');
   if (id === undefined) throw new ProviderFault('returned no id', { mayHaveCost: true });
   return id;
 }

@@ -149,12 +149,12 @@ class ProviderRun {
   }
 
   /** Warns if there are fewer answers than requested: some servers ignore `n` silently. */
-  #noteMissing(given: number): void {
+  #noteMissing(count: number): void {
     const { model, runOptions } = this.#job;
-    const wanted = Number(runOptions['n']);
-    if (given === 0 || given >= wanted) return;
+    const requested = Number(runOptions['n']);
+    if (count === 0 || count >= requested) return;
     this.#warnings.push(
-      `${model.id ?? model.model} gave ${given} of the ${wanted} answers that were asked for`,
+      `${model.id ?? model.model} gave ${count} of the ${requested} answers that were asked for`,
     );
   }
 

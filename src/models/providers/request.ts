@@ -62,8 +62,8 @@ export async function buildRequest(
     const { aspectRatio, ...others } = sorted.others;
     const drawn = api.drawsByChat?.(modelId, aspectRatio);
     if (drawn === undefined) return await buildDrawing(job, access, { api, modelId, sorted });
-    const asked = { ...sorted, others: { ...others, ...drawn } };
-    return await buildChat(job, access, { api, modelId, sorted: asked, json: { strict: false } });
+    const drawing = { ...sorted, others: { ...others, ...drawn } };
+    return await buildChat(job, access, { api, modelId, sorted: drawing, json: { strict: false } });
   }
   const attempt = await buildChat(job, access, { api, modelId, sorted, json: jsonFormOf(job, api) });
   if (job.json === undefined || !attempt.lacksFormat) return attempt;
@@ -102,7 +102,7 @@ async function buildChat(
   const { notes, leftOut } = clientNotes(warnings, model, sorted);
   const asFields = api.configIn === undefined ? snakeCased : geminiFields;
   const body = mergeFields({ ...api.defaults, ...own }, asFields(chatFields(chat)));
-  const lost = [
+  const omitted = [
     ...(!captured.hasEffort && !leftOut.has('reasoningEffort') ? ['reasoningEffort'] : []),
     ...(sorted.known.has('n') && api.count === undefined ? ['n'] : []),
     ...droppedKeywords(job.json?.schema, own).map(keyword => `the schema's ${keyword}`),
@@ -112,7 +112,7 @@ async function buildChat(
     form: api.form(modelId),
     hasJsonTool: own['tools'] !== undefined || own['toolConfig'] !== undefined,
     options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key))),
-    warnings: [...sorted.warnings, ...notes, ...lost.map(what => leftOutNote(model, what))],
+    warnings: [...sorted.warnings, ...notes, ...omitted.map(what => leftOutNote(model, what))],
     lacksFormat: warnings.some(isLackOfFormat),
   };
 }
@@ -204,16 +204,16 @@ async function buildDrawing(
     return (await client.doGenerate(call)).warnings;
   });
   const { notes, leftOut } = clientNotes(warnings, job.model, sorted);
-  const lost = [...sorted.known.keys()].filter(key => !DRAWING_OPTIONS.has(key) && !leftOut.has(key));
+  const omitted = [...sorted.known.keys()].filter(key => !DRAWING_OPTIONS.has(key) && !leftOut.has(key));
   return {
     ...(await withFields(request, snakeCased(others))),
     form: IMAGES,
     hasJsonTool: false,
-    options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key) && !lost.includes(key))),
+    options: new Set([...sorted.known.keys()].filter(key => !leftOut.has(key) && !omitted.includes(key))),
     warnings: [
       ...sorted.warnings,
       ...notes,
-      ...lost.map(key => leftOutNote(job.model, key)),
+      ...omitted.map(key => leftOutNote(job.model, key)),
       ...drawingNotes(warnings, job.model, call),
     ],
     ...(api.drawsLater?.(modelId) && { resultUrl: new URL(`${request.url.href}/get_result`) }),

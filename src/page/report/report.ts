@@ -11,14 +11,14 @@ showMatchingRows();
 
 function showMatchingRows(): void {
   const states = new Set(boxes.filter(box => box.checked).map(box => box.value));
-  const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const row of rows) row.hidden = !matches(row, states, wanted);
+  const needles = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const row of rows) row.hidden = !matches(row, states, needles);
   shown.value = `${rows.filter(row => !row.hidden).length} of ${rows.length}`;
 }
 
-function matches(row: HTMLElement, states: ReadonlySet<string>, wanted: readonly string[]): boolean {
+function matches(row: HTMLElement, states: ReadonlySet<string>, needles: readonly string[]): boolean {
   const text = row.textContent.toLowerCase();
-  return states.has(row.dataset['state'] ?? '') && wanted.every(word => text.includes(word));
+  return states.has(row.dataset['state'] ?? '') && needles.every(word => text.includes(word));
 }
 
 function element<T extends HTMLElement>(selector: string, type: new () => T): T {

@@ -35,10 +35,10 @@ export async function showPrompts({ service, main }: ViewContext): Promise<void>
 
 /** Returns the prompts with every word in their title, slug or description. */
 function matchingPrompts(rows: readonly PromptSearchRow[], words: string): readonly PromptSearchRow[] {
-  const wanted = words.toLowerCase().split(/\s+/u).filter(Boolean);
+  const needles = words.toLowerCase().split(/\s+/u).filter(Boolean);
   return rows.filter(({ title, slug, description }) => {
     const text = `${title}\n${slug}\n${description}`.toLowerCase();
-    return wanted.every(word => text.includes(word));
+    return needles.every(word => text.includes(word));
   });
 }
 

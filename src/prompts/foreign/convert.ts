@@ -34,9 +34,9 @@ export async function convertForeign(
   }
   if (kind === 'evaluation') {
     const findings = new Findings(file);
-    const made = convertEvaluation({ file, text }, findings, options);
-    if (!made) throw invalidPromptFile(findings);
-    return { ...made, notes: notesOf(findings.list()) };
+    const converted = convertEvaluation({ file, text }, findings, options);
+    if (!converted) throw invalidPromptFile(findings);
+    return { ...converted, notes: notesOf(findings.list()) };
   }
   // A check without an equivalent is left out with a note.
   const left = new Findings(file);

@@ -80,7 +80,7 @@ export interface ConvertOptions {
   /** The environment variables that the configuration names. */
   readonly env?: Readonly<Record<string, string>>;
   /** The output of programs that make tests, by name. */
-  readonly made?: Readonly<Record<string, string>>;
+  readonly programOutputs?: Readonly<Record<string, string>>;
   /** The rows of an evaluation, one JSON object per line. */
   readonly items?: { readonly file: string; readonly text: string } | undefined;
 }

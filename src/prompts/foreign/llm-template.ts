@@ -23,8 +23,8 @@ const KEYS = new Set([...READ, ...EXTRACTS, ...Object.keys(REFUSED)]);
 
 /** Returns true if a map is an `llm` template: it is not empty, and has only keys of that format. */
 export function isLlmTemplate(whole: JsonObject): boolean {
-  const says = typeof whole['prompt'] === 'string' || typeof whole['system'] === 'string';
-  return says && Object.keys(whole).every(key => KEYS.has(key));
+  const hasText = typeof whole['prompt'] === 'string' || typeof whole['system'] === 'string';
+  return hasText && Object.keys(whole).every(key => KEYS.has(key));
 }
 
 /** The template format of `llm`. */

@@ -84,8 +84,8 @@ const SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
   parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sizeOfTexts(partials)),
   readYaml: ({ text }) => text.length / CHARACTERS_OF_TESTS,
   // Other conversions don't count what they use.
-  convert: ({ text, options: { isForTest, made } }) =>
-    isForTest ? (text.length + sizeOfTexts(made)) / CHARACTERS_OF_TESTS : Number.POSITIVE_INFINITY,
+  convert: ({ text, options: { isForTest, programOutputs } }) =>
+    isForTest ? (text.length + sizeOfTexts(programOutputs)) / CHARACTERS_OF_TESTS : Number.POSITIVE_INFINITY,
   foreignTests: ({ text }) => text.length / CHARACTERS_OF_TESTS,
 };
 

@@ -63,7 +63,7 @@ export interface WatchedPrompts {
  */
 export function watchPromptFiles(directory: string, { tasks, onFile, onError }: PromptWatch): WatchedPrompts {
   /** The definition of each accepted file, and the content and fault of each refused one. */
-  const taken = new Map<string, PromptDefinition>();
+  const accepted = new Map<string, PromptDefinition>();
   const faulty = new Map<string, string>();
   const visit = async (file: string): Promise<void> => {
     let text = '';
@@ -71,10 +71,10 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
       const reason = whyLeftOut(file, directory);
       if (reason !== undefined) throw new Error(`${file} is left out: ${reason}`);
       text = await readPromptText(file);
-      if (isUnchanged(taken.get(file), text, file)) return;
+      if (isUnchanged(accepted.get(file), text, file)) return;
       const definition = await readDefinition(text, file, { tasks });
       await onFile(definition, file);
-      taken.set(file, definition);
+      accepted.set(file, definition);
       faulty.delete(file);
     } catch (error) {
       const fault = `${messageOf(error)}\n${text}`;
@@ -91,10 +91,10 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
   return { ready: settle(), rescan: settle, close };
 }
 
-function isUnchanged(taken: PromptDefinition | undefined, text: string, file: string): boolean {
-  if (taken?.source !== text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')) return false;
+function isUnchanged(accepted: PromptDefinition | undefined, text: string, file: string): boolean {
+  if (accepted?.source !== text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')) return false;
   const partials = partialsBeside(file);
-  return Object.entries(taken.partials).every(([name, text]) => {
+  return Object.entries(accepted.partials).every(([name, text]) => {
     const partial = partials(name);
     return partial && 'text' in partial && partial.text === text;
   });

@@ -63,20 +63,20 @@ export class UnlistedFault extends Error {
  */
 export async function ensureUnlistedVersion(
   context: PublishContext,
-  wanted: UnlistedRequest,
+  request: UnlistedRequest,
 ): Promise<UnlistedVersion> {
   const { store, models, clock, tasks } = context;
-  const { file, defaultModel } = wanted;
-  checkModelExists(models, wanted.model);
-  const published = file === undefined ? await storedVersion(store, wanted) : undefined;
-  const { config } = wanted;
-  if (published && !config && (wanted.model ?? published.model) === published.model) {
+  const { file, defaultModel } = request;
+  checkModelExists(models, request.model);
+  const published = file === undefined ? await storedVersion(store, request) : undefined;
+  const { config } = request;
+  if (published && !config && (request.model ?? published.model) === published.model) {
     return unlistedVersion(published);
   }
   const { definition, notes } = published
     ? { definition: await createDefinitions(store, tasks).ofRun(published.id), notes: [] }
-    : await readRunnable(context, wanted);
-  const model = wanted.model ?? (definition.namesModel ? undefined : defaultModel);
+    : await readRunnable(context, request);
+  const model = request.model ?? (definition.namesModel ? undefined : defaultModel);
   checkModelExists(models, model);
   const version = newVersionOf(config ? { ...definition, ...configFields(config) } : definition);
   const unlisted = withModel(version, model ?? version.model, config);
@@ -108,8 +108,8 @@ function withModel(version: NewVersion, model: string, config: JsonObject | unde
   return { ...version, model, id: unlistedVersionIdOf(version.id, model, config) };
 }
 
-async function storedVersion(store: Store, wanted: UnlistedRequest): Promise<StoredVersion> {
-  const { slug, promptVersionId: id = '' } = wanted;
+async function storedVersion(store: Store, request: UnlistedRequest): Promise<StoredVersion> {
+  const { slug, promptVersionId: id = '' } = request;
   const version =
     slug === undefined
       ? ((await store.prompts.version(id)) ?? (await store.prompts.latest(id)))

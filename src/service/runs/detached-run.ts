@@ -47,7 +47,7 @@ export async function startDetached(place: DetachedPlace): Promise<DetachedRun> 
 }
 
 async function askChild<T>(child: ChildProcess, message: object): Promise<T> {
-  const gone = new Promise<never>((_, reject) => {
+  const exited = new Promise<never>((_, reject) => {
     child.once('exit', code =>
       reject(new Error(`the process for the run ended before it began (exit code ${code})`)),
     );
@@ -55,9 +55,9 @@ async function askChild<T>(child: ChildProcess, message: object): Promise<T> {
     child.on('error', reject);
   });
   // It exits after its run, when nothing waits for an answer.
-  gone.catch(() => {});
+  exited.catch(() => {});
   // How it ends says why the message could not be sent.
   child.send(message, () => {});
-  const [reply] = (await Promise.race([once(child, 'message'), gone])) as [T];
+  const [reply] = (await Promise.race([once(child, 'message'), exited])) as [T];
   return reply;
 }

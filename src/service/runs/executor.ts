@@ -150,14 +150,14 @@ const NO_INPUTS: JobInputs = { texts: {}, values: {} };
 
 async function jobInputs(
   { textInputs, input }: PromptDefinition,
-  given: Readonly<Record<string, string>>,
+  sentTexts: Readonly<Record<string, string>>,
   { tasks }: Pick<ExecutorOptions, 'tasks'>,
   task: { readonly userId: number; readonly signal: AbortSignal },
 ): Promise<JobInputs> {
-  const values = await tasks.do('readTexts', { definition: { textInputs, input }, texts: given }, task);
+  const values = await tasks.do('readTexts', { definition: { textInputs, input }, texts: sentTexts }, task);
   const texts: Record<string, string> = {};
   for (const [key, value] of Object.entries(values)) {
-    texts[key] = given[key] ?? textOrJson(value);
+    texts[key] = sentTexts[key] ?? textOrJson(value);
   }
   return { texts, values };
 }
@@ -263,7 +263,7 @@ async function storeOutputs(
     status: result.failed ? 'failed' : 'succeeded',
     outputs: kept.map(({ output }) => output),
     tokens: result.tokens,
-    media: kept.flatMap(({ made }) => made ?? []),
+    media: kept.flatMap(({ stored }) => stored ?? []),
     usage: result.charge,
     fault: result.fault,
     isUnanswered: result.isUnanswered,
@@ -281,7 +281,7 @@ async function storeOutput(
   runId: string,
   output: EngineOutput,
   signal: AbortSignal,
-): Promise<{ output: StoredOutput; made?: StoredMedia }> {
+): Promise<{ output: StoredOutput; stored?: StoredMedia }> {
   if (output.type === 'text') return { output: { type: 'text', data: withoutNul(output.text) } };
   if (output.type === 'error') {
     const { message, plain = message } = output;
@@ -290,7 +290,7 @@ async function storeOutput(
   }
   const { type, bytes, mediaType } = output;
   // The output may have cost money, so it is held until it can be stored, within limits.
-  const made = await retryForever(() => media.save(runId, bytes, mediaType), {
+  const stored = await retryForever(() => media.save(runId, bytes, mediaType), {
     clock,
     signal,
     onFault: error => {
@@ -298,6 +298,6 @@ async function storeOutput(
       held.check(error);
     },
   });
-  if (!made) throw new Error('the service is stopping');
-  return { output: { type, media: made.id, mediaType, createdAt: made.createdAt }, made };
+  if (!stored) throw new Error('the service is stopping');
+  return { output: { type, media: stored.id, mediaType, createdAt: stored.createdAt }, stored };
 }

@@ -79,8 +79,8 @@ async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Pr
   const { userId, credits, inputBytes } = run;
   const maxBytes = await maxMediaBytes(db, run, limits);
   const nowMicros = now * 1000;
-  const taken = await RESERVATION.first(db, { userId, credits, inputBytes, maxBytes, nowMicros });
-  if (taken) return taken.lastRunAt;
+  const reservation = await RESERVATION.first(db, { userId, credits, inputBytes, maxBytes, nowMicros });
+  if (reservation) return reservation.lastRunAt;
   const user = await db.selectFrom('users').select('credits').where('id', '=', userId).executeTakeFirst();
   throw new CreationRefused(user && user.credits >= credits ? 'space' : 'credits');
 }

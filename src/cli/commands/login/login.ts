@@ -131,10 +131,10 @@ function unnamedProfile({ settings }: Context, baseUrl: string | undefined): str
   if (activeProfile !== undefined && active?.baseUrl === baseUrl) return activeProfile;
   const leadsThere = [...settings.profiles].find(([, leads]) => leads.baseUrl === baseUrl);
   if (leadsThere !== undefined) return leadsThere[0];
-  const taken = settings.profiles.get(FIRST_PROFILE);
-  if (taken === undefined) return FIRST_PROFILE;
+  const existing = settings.profiles.get(FIRST_PROFILE);
+  if (existing === undefined) return FIRST_PROFILE;
   throw usageError(
-    `the profile ${FIRST_PROFILE} already has the base URL ${taken.baseUrl}`,
+    `the profile ${FIRST_PROFILE} already has the base URL ${existing.baseUrl}`,
     'Name another with --profile <name>.',
   );
 }

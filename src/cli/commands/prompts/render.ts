@@ -63,13 +63,13 @@ async function previewOf(
     typeof value === 'string' ? [[key, value] as const] : [],
   );
   const supplied = { text: new Map(strings), images: await openImages(finder, images) };
-  const taken = await takeNamedImages(fields, supplied, finder);
-  const placed = placeImages(fields, taken).images;
+  const named = await takeNamedImages(fields, supplied, finder);
+  const placed = placeImages(fields, named).images;
   const pictures = fields.images.flatMap(({ name = '' }, index) =>
     placed[index] === undefined ? [] : [[name, placed[index]] as const],
   );
   const isOther = ([key]: readonly [string, unknown]): boolean =>
-    !supplied.text.has(key) || taken.text.has(key);
+    !supplied.text.has(key) || named.text.has(key);
   return await previewFromTexts(definition, {
     inputs: Object.fromEntries([...Object.entries(values).filter(isOther), ...pictures]),
     texts: Object.fromEntries(Object.entries(texts).filter(isOther)),

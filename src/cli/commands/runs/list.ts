@@ -103,16 +103,16 @@ async function* runPages(
   let rest: Rest | undefined;
   for await (const { rows, hasMore } of runs.pages({ ...query, ...(isLimited && { limit }) }, { signal })) {
     const fitting = rows.filter(row => promptVersions?.has(row.promptVersionId) ?? true);
-    const taken = goesBack ? fitting.slice(Math.max(0, fitting.length - left)) : fitting.slice(0, left);
-    left -= taken.length;
-    const edge = goesBack ? taken[0] : taken.at(-1);
+    const shown = goesBack ? fitting.slice(Math.max(0, fitting.length - left)) : fitting.slice(0, left);
+    left -= shown.length;
+    const edge = goesBack ? shown[0] : shown.at(-1);
     const flag = goesBack ? '--ending-before' : '--starting-after';
     rest =
-      edge !== undefined && (hasMore || taken.length < fitting.length)
+      edge !== undefined && (hasMore || shown.length < fitting.length)
         ? { flag, cursor: edge.runId }
         : undefined;
-    if (goesBack) newer.add([taken]);
-    else yield taken;
+    if (goesBack) newer.add([shown]);
+    else yield shown;
     if (left === 0) break;
   }
   if (goesBack) yield newer.rows.toReversed().flat();
@@ -125,8 +125,8 @@ export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void
   const connection = await ctx.connection();
   const promptVersions =
     flags.prompt === undefined ? undefined : await versionsOf(ctx, connection, flags.prompt);
-  const wanted = { ...request, ...(promptVersions && { promptVersions }) };
-  const pages = runPages(connection.client.runs, wanted, ctx.signal);
+  const query = { ...request, ...(promptVersions && { promptVersions }) };
+  const pages = runPages(connection.client.runs, query, ctx.signal);
   const rest = await presentPages(ctx, pages, {
     noun: 'runs',
     ndjson: flags.ndjson,

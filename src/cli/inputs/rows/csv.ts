@@ -39,20 +39,20 @@ export async function* readCsv(text: AsyncIterable<string>, delimiter?: string):
   let header: CsvHeader | undefined;
   let line = 1;
   let row = 0;
-  let taken = 0;
+  let recordCount = 0;
   for await (const { record: cells, raw } of records) {
     // Git and editors on Windows change line ends within cells, too.
     const record = cells.map(cell => cell.replaceAll('\r\n', '\n'));
     const place = { row: row + 1, line: line + countLines(leadingLines(raw)) };
     line += countLines(raw);
-    taken += 1;
+    recordCount += 1;
     if (header === undefined) {
       header = isBlank(raw) ? undefined : readCsvHeader(record);
     } else if (!isBlank(raw)) {
       row += 1;
       yield { ...readRecord(header, { record, raw }, place), cells: recordCells(header, record) };
     }
-    if (broken()?.after === taken) break;
+    if (broken()?.after === recordCount) break;
   }
   const end = broken();
   if (end !== undefined) {

@@ -69,9 +69,9 @@ function runInContext(runtime: QuickJSRuntime, script: JavaScript, input: JavaSc
 }
 
 function run(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
-  const given = vm.newString(JSON.stringify(input));
-  vm.setProp(vm.global, 'given', given);
-  given.dispose();
+  const inputText = vm.newString(JSON.stringify(input));
+  vm.setProp(vm.global, 'given', inputText);
+  inputText.dispose();
   const { output, context } = { output: 'given.output', context: 'given.context' };
   const prepared = vm.evalCode(`given = JSON.parse(given);${GLOBALS}`);
   if (prepared.error) return scriptFault(vm, prepared.error);
@@ -124,8 +124,8 @@ function compileCode(vm: QuickJSContext, code: string): Callable {
     : declares
       ? `return eval(${JSON.stringify(line)})`
       : `return ${line}`;
-  const made = vm.evalCode(`(function (output, context) {\n${body}\n})`, 'javascript');
-  return made.error ? scriptFault(vm, made.error) : { handle: made.value };
+  const evaluated = vm.evalCode(`(function (output, context) {\n${body}\n})`, 'javascript');
+  return evaluated.error ? scriptFault(vm, evaluated.error) : { handle: evaluated.value };
 }
 
 const MODULE = /^[ \t]*export\b/mu;
@@ -133,10 +133,10 @@ const MODULE = /^[ \t]*export\b/mu;
 function exportedBy(vm: QuickJSContext, { code, exported }: JavaScript): Callable {
   const isModule = MODULE.test(code);
   const text = isModule ? code : `(function (module, exports) {\n${code}\nreturn module.exports; })`;
-  const made = vm.evalCode(text, 'check.js', isModule ? { type: 'module' } : {});
-  if (made.error) return scriptFault(vm, made.error);
-  vm.setProp(vm.global, 'made', made.value);
-  made.value.dispose();
+  const evaluated = vm.evalCode(text, 'check.js', isModule ? { type: 'module' } : {});
+  if (evaluated.error) return scriptFault(vm, evaluated.error);
+  vm.setProp(vm.global, 'made', evaluated.value);
+  evaluated.value.dispose();
   const all = isModule ? 'made' : '(m => made(m, m.exports))({ exports: {} })';
   const name = exported === undefined ? undefined : JSON.stringify(exported);
   const chosen = name === undefined ? 'e' : `(e[${name}] ?? e.default?.[${name}])`;

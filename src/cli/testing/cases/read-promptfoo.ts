@@ -1,6 +1,11 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { ConversionNote, Converted, ConvertedCase } from '../../../prompts/foreign/converted.ts';
+import type {
+  ConversionNote,
+  Converted,
+  ConvertedCase,
+  ConvertOptions,
+} from '../../../prompts/foreign/converted.ts';
 import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
@@ -58,18 +63,18 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
   const { file, name, hasModels, allowCommands, skipUnsupported } = config;
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
-  const taken = ctx.declaredModels.flatMap(({ text }) => modelNamesIn(text));
-  const made: Record<string, string> = {};
+  const takenNames = ctx.declaredModels.flatMap(({ text }) => modelNamesIn(text));
+  const programOutputs: Record<string, string> = {};
   const convert = (prompt: number): Promise<Converted> => {
-    const options = {
+    const options: ConvertOptions = {
       settings: [...PROVIDER_SETTINGS],
       directory: path.dirname(file),
       prompt,
       allowOutside: ctx.globals.allowOutside,
       isForTest: true,
       allowCommands,
-      taken,
-      made,
+      taken: takenNames,
+      programOutputs,
       env: environmentOf(text, ctx),
     };
     return runFileTask(ctx, 'convert', { text, file: name, options }, tasks);
@@ -85,7 +90,7 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
     reportUnsupported(ctx, [first], skipUnsupported);
     for (const { name: program, argv, line } of first.testPrograms) {
       const what = `${name}:${line}: the program that makes the tests`;
-      made[program] = await programOutput(ctx, argv, { file, input: '', what });
+      programOutputs[program] = await programOutput(ctx, argv, { file, input: '', what });
     }
     first = await convert(1);
   }
@@ -140,8 +145,8 @@ async function readConvertedTests(
   if (test === undefined || isPromptLeftOut) return [];
   const { number } = place;
   if (!program) return [{ prompt, test, cases, number }];
-  const made = await promptsByProgram(ctx, program, cases, place);
-  return made.map(({ prompt, only }) => ({ prompt, test, cases, only, number }));
+  const prompts = await promptsByProgram(ctx, program, cases, place);
+  return prompts.map(({ prompt, only }) => ({ prompt, test, cases, only, number }));
 }
 
 /** Reports unsupported parts. @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them */

@@ -48,7 +48,7 @@ export const javascript = expectationKind<Scoring>({
     const fault = resultFault(result, scoring);
     return fault === undefined ? undefined : { message: fault, actual: answer.text };
   },
-  held: scoring => ({ ...(startsNode(scoring) && { isProgram: true }) }),
+  derived: scoring => ({ ...(startsNode(scoring) && { isProgram: true }) }),
 });
 
 function startsNode({ script, isForNode }: Scoring): boolean {

@@ -30,7 +30,7 @@ export const JUDGED_KINDS = {
     schema: { ...TEXT, description: 'what the model named by --judge must find true of the answer' },
     read: (value, { key, judge, threshold }) => ({ text: textIn(value, key), ...judge, threshold }),
     text: ({ text }) => quotedExcerpt(text),
-    held: ({ model, rank }) => ({ model, rank }),
+    derived: ({ model, rank }) => ({ model, rank }),
     unmet: async ({ text: rubric, model, rank, threshold }, { text, ask }) => {
       const prompt = judgePrompt(rubric, text, threshold !== undefined);
       const reply = await ask({ prompt, model, rank });
@@ -67,7 +67,7 @@ export const JUDGED_KINDS = {
     },
     read: readLlm,
     text: ({ prompt }) => quotedExcerpt(prompt),
-    held: ({ model }) => ({ model }),
+    derived: ({ model }) => ({ model }),
     unmet: async ({ prompt, systemPrompt, model, choices }, { text, ask, values }) => {
       const fill = (template: string): string => fillPlaceholders(template, values, text);
       const system = systemPrompt === undefined ? undefined : fill(systemPrompt);

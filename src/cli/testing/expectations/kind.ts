@@ -39,7 +39,7 @@ interface KindParts<V> {
   readonly read: (value: YamlValue, reading: ExpectationReading) => V | Promise<V>;
   /** Returns the value as the file has it; in quotes by default. */
   readonly text?: (value: V) => string;
-  readonly held?: (value: V) => DerivedProperties;
+  readonly derived?: (value: V) => DerivedProperties;
   /** Returns the part that an answer does not meet; undefined if it meets all. */
   readonly unmet: (value: V, answer: CheckedAnswer) => Unmet | undefined | Promise<Unmet | undefined>;
 }
@@ -50,11 +50,11 @@ export interface ExpectationKind<V> {
   readonly read: (value: YamlValue, reading: ExpectationReading) => Promise<Unplaced>;
 }
 
-export function expectationKind<V>({ schema, read, text, held, unmet }: KindParts<V>): ExpectationKind<V> {
+export function expectationKind<V>({ schema, read, text, derived, unmet }: KindParts<V>): ExpectationKind<V> {
   const of = (value: V): Unplaced => ({
     text: text?.(value) ?? quotedExcerpt(String(value)),
     unmet: async answer => unmet(value, answer),
-    ...held?.(value),
+    ...derived?.(value),
   });
   return { schema, of, read: async (value, reading) => of(await read(value, reading)) };
 }

@@ -31,7 +31,7 @@ export const KINDS = {
       return only;
     },
     text: ({ text }) => text,
-    held: expectation => ({ parts: [expectation] }),
+    derived: expectation => ({ parts: [expectation] }),
     unmet: async (expectation, answer) =>
       (await expectation.unmet(answer)) === undefined
         ? { message: `matches, but must not: ${expectation.text}`, actual: answer.text }
@@ -54,7 +54,7 @@ export const KINDS = {
         .flat()
         .map(alternative => alternative.text)
         .join(', ')}`,
-    held: options => ({ parts: options.flat() }),
+    derived: options => ({ parts: options.flat() }),
     // An option that takes too long counts as not met, because another may be met.
     unmet: async (options, answer) => {
       const messages: string[] = [];
@@ -96,7 +96,7 @@ export const KINDS = {
       return { argv: [program, ...args], isAsPromptfoo };
     },
     text: ({ argv }) => commandText(argv),
-    held: () => ({ isProgram: true }),
+    derived: () => ({ isProgram: true }),
     unmet: async ({ argv, isAsPromptfoo }, { command, text, value: output, context }) => {
       const input = isAsPromptfoo ? JSON.stringify({ output, context: await context(true) }) : text;
       const failure = await command(argv, input);
@@ -203,15 +203,15 @@ function onTransformed(expectation: Expectation, script: JavaScript): Expectatio
   return {
     ...expectation,
     unmet: async answer => {
-      const made = await transformed(answer, script);
-      return 'unmet' in made ? made.unmet : await expectation.unmet(made.answer);
+      const result = await transformed(answer, script);
+      return 'unmet' in result ? result.unmet : await expectation.unmet(result.answer);
     },
   };
 }
 
 /** Maps items one after the other. */
 async function mapInOrder<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
-  const made: R[] = [];
-  for (const item of items) made.push(await make(item));
-  return made;
+  const results: R[] = [];
+  for (const item of items) results.push(await make(item));
+  return results;
 }

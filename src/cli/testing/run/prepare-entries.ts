@@ -158,8 +158,8 @@ async function resolveText(
   { name, text }: { readonly name: string; readonly text: string },
   { model, config }: VersionOverrides,
 ): Promise<ResolvedTarget> {
-  const wanted = { file: name, text, ...(model !== undefined && { model }), config };
-  const { promptVersionId } = await withLocalStore(ctx, store => store.ensureUnlistedVersion(wanted));
+  const request = { file: name, text, ...(model !== undefined && { model }), config };
+  const { promptVersionId } = await withLocalStore(ctx, store => store.ensureUnlistedVersion(request));
   return { promptVersionId, mayBePrompt: false };
 }
 

@@ -127,13 +127,13 @@ export class QuestionRounds {
 
 /** Returns rounds whose questions are jobs in the journal of the test. */
 export function roundsOf(requests: ResumableRequests): QuestionRounds {
-  const asked = new Map<string, number>();
+  const counts = new Map<string, number>();
   const idOf = (asker: string, request: RunRequest): string => {
     // The version differs with the judge, whose answer must not be taken for another's.
     const content = `${request.promptVersionId}-${requestDigest(request)}`;
     const question = `${asker}/${createHash('sha256').update(content).digest('hex').slice(0, 32)}`;
-    asked.set(question, (asked.get(question) ?? 0) + 1);
-    return `${question}-${asked.get(question)}`;
+    counts.set(question, (counts.get(question) ?? 0) + 1);
+    return `${question}-${counts.get(question)}`;
   };
   return new QuestionRounds(async questions => {
     const jobs = questions.map(({ asker, request, estimatedCredits, settle }, index) => {

@@ -45,16 +45,16 @@ export async function runEntries(
     if (result.run !== undefined && repetition.isLeft)
       stop.register({ kind: 'postponed', error: repetition.fault });
   };
-  const held: Answered[] = [];
+  const unchecked: Answered[] = [];
   const [faulty, runnable] = [jobs.filter(hasFaultyCase), jobs.filter(job => !hasFaultyCase(job))];
   for (const job of faulty) {
     await check({ job, result: notRun(job.prepared.entry.testCase.fault), isEarlier: false });
   }
   await requests.run(runnable, async (job, result, isEarlier) => {
-    if (requests.handsOver) held.push({ job, result, isEarlier });
+    if (requests.handsOver) unchecked.push({ job, result, isEarlier });
     else await check({ job, result, isEarlier });
   });
-  if (requests.handsOver) await checkTogether(ctx, requests, held, check);
+  if (requests.handsOver) await checkTogether(ctx, requests, unchecked, check);
   const results = entries.map(prepared => {
     const own = repetitionIds(prepared).flatMap(id => repetitions.get(id) ?? []);
     return entryResult(prepared.entry, own);
@@ -85,11 +85,11 @@ function hasFaultyCase({ prepared }: RepetitionJob): boolean {
 async function checkTogether(
   ctx: Context,
   kept: ResumableRequests,
-  held: readonly Answered[],
+  unchecked: readonly Answered[],
   check: (answered: Answered, rounds: QuestionRounds) => Promise<void>,
 ): Promise<void> {
   const rounds = roundsOf(kept);
-  await Promise.all(held.map(answered => rounds.during(() => check(answered, rounds))));
+  await Promise.all(unchecked.map(answered => rounds.during(() => check(answered, rounds))));
   ctx.signal.throwIfAborted();
   if (rounds.fault !== undefined) throw rounds.fault;
 }

@@ -37,9 +37,9 @@ async function runRounds(ctx: Context, tests: WatchedTests, events: WatchEvents)
       next = typeof next === 'string' ? 'a' : new Set([...next, ...(changed ?? [])]);
       continue;
     }
-    const wanted = changed ?? (await events.next(() => tests.changes()));
-    if (wanted === 'q') return code;
-    next = wanted;
+    const change = changed ?? (await events.next(() => tests.changes()));
+    if (change === 'q') return code;
+    next = change;
   }
 }
 

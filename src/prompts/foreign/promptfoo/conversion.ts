@@ -90,7 +90,7 @@ export class Conversion {
 
   /** Returns what a program printed; undefined, and remembered, if it has not been run yet. */
   printedBy(program: TestProgram): string | undefined {
-    const printed = this.#options.made?.[program.name];
+    const printed = this.#options.programOutputs?.[program.name];
     if (printed === undefined) this.testPrograms.push(program);
     return printed;
   }

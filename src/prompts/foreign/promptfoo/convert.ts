@@ -203,11 +203,11 @@ function noteLostKinds(
     conversion.note(at, `the prompt writes \`${name}\` as JSON, and a test lacks it`);
   }
   const falsy = falsyVariables(tests);
-  const lost = [
+  const indistinct = [
     ...dumped.filter(name => conversion.jsonVariables.includes(name)),
     ...tested.filter(name => falsy.includes(name)),
   ];
-  for (const name of new Set(lost)) {
+  for (const name of new Set(indistinct)) {
     const what = `the prompt distinguishes values of \`${name}\` that are the same as text`;
     conversion.note(at, `${what}, which has no equivalent`);
   }

@@ -231,13 +231,13 @@ export const NEEDS_TYPES = 'this executable can only run with tsx or jiti in the
 export function isUnreadable(file: string, conversion: Conversion): boolean {
   if (!/\.[cm]?ts$/u.test(file) || !conversion.has(file)) return false;
   if (loadsTypes()) return false;
-  const near = createRequire(path.resolve(conversion.directory, file));
-  return !['tsx/cjs/api', 'jiti'].some(name => canResolve(near, name));
+  const projectRequire = createRequire(path.resolve(conversion.directory, file));
+  return !['tsx/cjs/api', 'jiti'].some(name => canResolve(projectRequire, name));
 }
 
-function canResolve(near: NodeJS.Require, name: string): boolean {
+function canResolve(projectRequire: NodeJS.Require, name: string): boolean {
   try {
-    return near.resolve(name) !== '';
+    return projectRequire.resolve(name) !== '';
   } catch {
     return false;
   }

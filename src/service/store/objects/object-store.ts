@@ -107,8 +107,8 @@ export class ObjectStore {
 
   async #writeParts(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
     const headers = { 'content-type': mediaType, 'x-amz-checksum-algorithm': 'SHA256' };
-    const begun = await this.#bucket.read({ method: 'POST', key, query: { uploads: '' }, headers });
-    const uploadId = elementText(begun, 'UploadId') ?? '';
+    const created = await this.#bucket.read({ method: 'POST', key, query: { uploads: '' }, headers });
+    const uploadId = elementText(created, 'UploadId') ?? '';
     try {
       const parts: string[] = [];
       for (let from = 0; from < bytes.byteLength; from += PART_BYTES) {
