@@ -54,8 +54,8 @@ function compile(filename, source, cachedData) {
 }
 
 /**
- * Returns the compiled code of a file; undefined if none is kept, or if it is damaged. V8 itself compares only lengths,
- * and damaged code can crash it, so checksums of the source and of the code follow the code, which V8 reads in place.
+ * Returns the compiled code of a file; undefined if it is missing or damaged, which could crash V8. Checksums of the
+ * source and of the code follow the code, which V8 reads in place.
  */
 function keptFor(place, source) {
   try {
@@ -90,7 +90,7 @@ function sums(source, compiled) {
   return bytes;
 }
 
-/** Writes a file that has its name only once it is whole and on the disk, because V8 reads it without a check. */
+/** Gives a file its name only once it is whole and on the disk: V8 does not check it. */
 function put(place, bytes) {
   const temporary = `${place}.${process.pid}`;
   try {

@@ -1,3 +1,4 @@
+import { isUuid } from '../../wire/index.ts';
 import {
   countOf,
   isJsonObject,
@@ -92,16 +93,14 @@ function describeKeyed(key: string, input: UncheckedObject): TextField {
   });
 }
 
-/** Matches keys that only number variables, whose names are inside. */
-const IDENTIFIER = /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
-
 /** Reads shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with `options` it is a choice. */
 function describeVariable(key: string, variable: UncheckedObject): TextField {
   readOptional(ownProperty(variable, 'type'), scalarText);
   const several = ownProperty(variable, 'multiple');
   const isMultiple = isJsonObject(several) || several === true;
   const defaults = scalarTexts(ownProperty(variable, 'defaultValues')).filter(text => text !== '');
-  const name = IDENTIFIER.test(key) ? (textUnder(variable, 'name', 'key') ?? key) : key;
+  // Such keys only number the variables, whose names are inside.
+  const name = /^\d+$/u.test(key) || isUuid(key) ? (textUnder(variable, 'name', 'key') ?? key) : key;
   return textField(name, ownProperty(variable, 'allowEmpty') !== true, ownProperty(variable, 'options'), {
     description: textUnder(variable, 'description', 'label', 'title'),
     // A list of only empty texts is a blank form, not a default.

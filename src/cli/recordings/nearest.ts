@@ -1,3 +1,4 @@
+import { shortened } from '../../files/shortened.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
 import type { Recording } from './recording.ts';
 
@@ -79,8 +80,4 @@ function comparison(name: string, there: string | null = null, here: string | nu
 function short(value: string | null): string {
   if (value === null) return 'none';
   return JSON.stringify(shortened(value, 40));
-}
-
-function shortened(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

@@ -1,4 +1,5 @@
 import type { TableConstructorOptions } from 'cli-table3';
+import { isUuid } from '../../wire/index.ts';
 import { fitted } from './fit-text.ts';
 import type { Io } from './io.ts';
 import { oneLine } from './sanitise.ts';
@@ -180,13 +181,12 @@ export function runStatusCell({ io: { paint } }: Pick<TerminalContext, 'io'>, st
   return colour === undefined ? status : { text: status, paint: colour };
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/iu;
 const MIN_ID_LENGTH = 8;
 
 /** Shortens identifiers to beginnings of one length that are still unique; other texts stay unchanged. */
 function shortIds(texts: readonly string[]): string[] {
-  const ids = new Set(texts.filter(text => UUID.test(text)));
+  const ids = new Set(texts.filter(isUuid));
   let length = MIN_ID_LENGTH;
   while (new Set([...ids].map(id => id.slice(0, length))).size < ids.size) length += 1;
-  return texts.map(text => (UUID.test(text) ? text.slice(0, length) : text));
+  return texts.map(text => (isUuid(text) ? text.slice(0, length) : text));
 }

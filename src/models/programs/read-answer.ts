@@ -1,6 +1,7 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { type JsonValue, textOrJson } from '../../files/json.ts';
+import { shortened } from '../../files/shortened.ts';
 import type { AnswerFields } from '../declared.ts';
 import {
   type EngineJob,
@@ -88,7 +89,8 @@ async function selectFields(job: EngineJob, answer: string, expressions: Readonl
   }
 }
 
-const SHOWN = 300;
+/** Maximum length of an answer in a message. */
+const MAX_SHOWN = 300;
 
 function unreadableAnswer(why: string, answer: string): string {
   const start = answerBeginning(answer);
@@ -96,8 +98,7 @@ function unreadableAnswer(why: string, answer: string): string {
 }
 
 function answerBeginning(text: string): string {
-  const trimmed = text.trim();
-  return trimmed.length > SHOWN ? `${trimmed.slice(0, SHOWN)}…` : trimmed;
+  return shortened(text.trim(), MAX_SHOWN);
 }
 
 function usageFromCounts({ input, tokensOut, cached }: Readonly<Record<string, JsonValue>>): {

@@ -1,5 +1,6 @@
 import { codeOf, messageOf } from '../../files/error-utils.ts';
 import { nearestFirst } from '../../files/nearest.ts';
+import { shortened } from '../../files/shortened.ts';
 import { causeOf, isAboutCertificate, ProxyFault } from '../../net/fault.ts';
 import { ProxySettingError } from '../../net/proxy.ts';
 import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
@@ -46,7 +47,7 @@ export async function explainFault(
   const whole = maskKeys(fault.what, key ?? '')
     .replace(/\s+/g, ' ')
     .trim();
-  const short = whole.length > MAX_LENGTH ? `${whole.slice(0, MAX_LENGTH)}…` : whole;
+  const short = shortened(whole, MAX_LENGTH);
   const has = isUnknownModel(fault) ? await nearestModels(model, access, signal) : undefined;
   const advice = [operatorAdvice(fault, access), has].filter(text => text !== undefined).join('; ');
   const { isRefused = false, isUnanswered = false, isPassing = false, status, fault: kind } = fault.more;

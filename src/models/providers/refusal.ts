@@ -1,9 +1,11 @@
 import { parseJson } from '../../files/json.ts';
+import { shortened } from '../../files/shortened.ts';
 import { retryAfter } from '../../net/retry.ts';
 import { isJsonObject, listAt, textAt, valueAt } from '../../wire/bounded-json.ts';
 import type { EngineFault } from '../engine.ts';
 
-const SHOWN_LENGTH = 300;
+/** Maximum length of a reason in a message. */
+const MAX_SHOWN = 300;
 
 /** A response that is not a success. */
 export interface RefusedResponse {
@@ -115,7 +117,7 @@ export function pageOrLine(text: string): string {
 export function inOneLine(reason: string): string {
   const line = reason.replace(/\s+/g, ' ').trim();
   if (line === '') return '(no reason given)';
-  return line.length > SHOWN_LENGTH ? `${line.slice(0, SHOWN_LENGTH)}…` : line;
+  return shortened(line, MAX_SHOWN);
 }
 
 /** Returns the reason in an error body, or in the `error` of an answer. */

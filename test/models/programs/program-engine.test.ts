@@ -156,7 +156,7 @@ describe('a program', () => {
       'thing ended with exit code 1: warned; Invalid API key',
     );
     expect(await errorOf({ program: fails(`no ${'x'.repeat(400)}`) })).toBe(
-      `thing ended with exit code 1: no ${'x'.repeat(297)}…`,
+      `thing ended with exit code 1: no ${'x'.repeat(296)}…`,
     );
     expect(await errorOf({ program: fails('half an answer', 'warned') })).toBe(
       'thing ended with exit code 1: warned',

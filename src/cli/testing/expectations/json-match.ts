@@ -1,4 +1,5 @@
 import { readJson } from '../../../files/json.ts';
+import { shortened } from '../../../files/shortened.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 
 /** Parses the JSON of an answer, bare or alone in a code fence. */
@@ -63,6 +64,5 @@ export function onlyExpected(expected: unknown, actual: unknown): unknown {
 }
 
 function shortJson(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return shortened(JSON.stringify(value), 80);
 }

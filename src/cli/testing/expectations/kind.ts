@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../../files/json.ts';
+import { shortened } from '../../../files/shortened.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
@@ -61,7 +62,7 @@ export function expectationKind<V>({ schema, read, text, derived, unmet }: KindP
 
 /** Returns a text in quotes, shortened if long. */
 export function quotedExcerpt(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
+  return JSON.stringify(shortened(text, 80));
 }
 
 export const TEXT = { type: 'string', minLength: 1 };

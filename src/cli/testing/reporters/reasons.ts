@@ -1,3 +1,4 @@
+import { shortened } from '../../../files/shortened.ts';
 import { groupedDigits } from '../../../wire/numbers.ts';
 import type { Context } from '../../context.ts';
 import { differences } from '../../outputs/differences.ts';
@@ -124,8 +125,7 @@ function reasonTexts(repetitions: readonly Repetition[]): string[] {
 }
 
 function unmetText({ message, expected, actual }: UnmetExpectation): string {
-  const quoted = (text: string): string =>
-    JSON.stringify(text.length > 200 ? `${text.slice(0, 199)}…` : text);
+  const quoted = (text: string): string => JSON.stringify(shortened(text, 200));
   const wanted = expected === undefined ? '' : `: expected ${quoted(expected)}`;
   return `${message}${wanted}${actual === undefined ? '' : `, got ${quoted(actual)}`}`;
 }
