@@ -228,6 +228,16 @@ ${PROVIDERS}tests:
   });
 });
 
+const ALL_SETTINGS =
+  'temperature: 0.3, top_p: 0.5, top_k: 5, max_tokens: 7, max_completion_tokens: 8, num_predict: 9, seed: 3, random_seed: 4, stop: [x], stop_sequences: [y], frequency_penalty: 0.1, presence_penalty: 0.2, reasoning_effort: low, unknown: 1';
+const SAMPLING = {
+  temperature: 0.3,
+  topP: 0.5,
+  stopSequences: ['x'],
+  frequencyPenalty: 0.1,
+  presencePenalty: 0.2,
+};
+
 describe('providers of promptfoo', () => {
   it('are models by our names, the first with its config', async () => {
     const converted = await convert(`prompts: [a]
@@ -337,6 +347,7 @@ tests: one.yaml
   });
 
   it('send only settings that promptfoo sends to a model, and its defaults', async () => {
+    const { temperature: _, ...unheated } = SAMPLING;
     const converted = await convert(
       `prompts: [a]
 providers:
@@ -357,6 +368,18 @@ providers:
   - { id: 'vertex:gemini-3-pro', config: { generationConfig: { thinkingConfig: { thinkingLevel: LOW } } } }
   - { id: 'azure:chat:prod', config: { isReasoningModel: true } }
   - { id: 'openai:chat:qwen3', config: { passthrough: { reasoning_effort: none, temperature: 1, x: 1 }, temperature: 2 } }
+${[
+  'mistral:small',
+  'ollama:chat:llama3',
+  'groq:llama-3',
+  'groq:openai/gpt-oss-20b',
+  'xai:grok-3-mini',
+  'xai:grok-4',
+  'openrouter:openai/o3',
+  'deepseek:deepseek-reasoner',
+]
+  .map(id => `  - { id: '${id}', config: { ${ALL_SETTINGS} } }\n  - '${id}'`)
+  .join('\n')}
 tests: [{ vars: {} }]
 `,
       { isForTest: true, allowCommands: true },
@@ -379,6 +402,34 @@ tests: [{ vars: {} }]
       { model: 'vertexai/gemini-3-pro', config: { reasoningEffort: 'low' } },
       { model: 'azure/prod', config: { temperature: 0, maxOutputTokens: 1024 } },
       { model: 'openai/qwen3', config: { temperature: 1, maxOutputTokens: 1024, reasoningEffort: 'none' } },
+      {
+        model: 'mistral/small',
+        config: { ...SAMPLING, maxOutputTokens: 7, seed: 4, reasoningEffort: 'low' },
+      },
+      { model: 'mistral/small', config: { topP: 1, maxOutputTokens: 1024 } },
+      { model: 'ollama/llama3', config: { ...SAMPLING, maxOutputTokens: 9, seed: 3, topK: 5 } },
+      { model: 'ollama/llama3', config: {} },
+      { model: 'groq/llama-3', config: { ...SAMPLING, maxOutputTokens: 7, seed: 3 } },
+      { model: 'groq/llama-3', config: { temperature: 0, maxOutputTokens: 1024 } },
+      {
+        model: 'groq/openai/gpt-oss-20b',
+        config: { ...SAMPLING, maxOutputTokens: 8, seed: 3, reasoningEffort: 'low' },
+      },
+      { model: 'groq/openai/gpt-oss-20b', config: { temperature: 0 } },
+      {
+        model: 'xai/grok-3-mini',
+        config: { ...SAMPLING, maxOutputTokens: 8, seed: 3, reasoningEffort: 'low' },
+      },
+      { model: 'xai/grok-3-mini', config: { temperature: 0 } },
+      { model: 'xai/grok-4', config: { temperature: 0.3, topP: 0.5, maxOutputTokens: 8, seed: 3 } },
+      { model: 'xai/grok-4', config: { temperature: 0 } },
+      {
+        model: 'openrouter/openai/o3',
+        config: { ...unheated, maxOutputTokens: 8, seed: 3, reasoningEffort: 'low' },
+      },
+      { model: 'openrouter/openai/o3', config: {} },
+      { model: 'deepseek/deepseek-reasoner', config: { ...SAMPLING, maxOutputTokens: 7, seed: 3 } },
+      { model: 'deepseek/deepseek-reasoner', config: { temperature: 0, maxOutputTokens: 1024 } },
     ]);
     expect(converted.notes.filter(({ isHarmless }) => !isHarmless).map(({ message }) => message)).toEqual([
       "`thinkingConfig` of a provider's config has no equivalent",

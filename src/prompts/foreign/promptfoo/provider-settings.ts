@@ -60,7 +60,7 @@ const HARMLESS = [
 
 /** Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model. */
 const SENDS_KNOWN_KEYS =
-  /^(?:echo$|(?:openai|anthropic|ollama|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf):)/u;
+  /^(?:echo$|(?:openai|anthropic|ollama|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf|groq|deepseek|xai|mistral):)/u;
 /** Keys of a `config` that promptfoo sends, and that change the answer. */
 const CHANGES_ANSWER = new Set([
   'tools',
@@ -146,6 +146,14 @@ const CHANGES_ANSWER = new Set([
   'isReasoningModel',
   'o1',
   'isClaudeOpus47OrLater',
+  'safe_prompt',
+  'prompt_mode',
+  'prediction',
+  'guardrails',
+  'search_parameters',
+  'search_settings',
+  'compound_custom',
+  'reasoning_format',
 ]);
 
 /** Returns true if promptfoo sends this key of a `config`. */
@@ -158,7 +166,7 @@ export function isAnswerSetting(key: string, conversion: Conversion): boolean {
   );
 }
 
-/** The defaults of promptfoo for OpenAI's interfaces, Messages and Mistral; it sends none to reasoning models. */
+/** The defaults of promptfoo for OpenAI's interfaces and Messages; it sends none to reasoning models. */
 const DEFAULTS: JsonObject = { temperature: 0, maxOutputTokens: 1024 };
 const SENDS_DEFAULTS =
   /^(?:openai:|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:|perplexity:|(?:huggingface|hf):chat:)/u;
@@ -166,6 +174,11 @@ const THINKS = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5|codex-mini)/u;
 /** Matches the deployments of Azure that promptfoo takes for reasoning models. */
 const AZURE_THINKS =
   /^(?:o[134]|gpt-5)|-(?:o[134]|gpt-5)|deepseek[-_]r1|phi-4-(?:mini-)?reasoning|mai-(?:thinking|ds-r1|reasoning)|^grok-.{0,99}reasoning/iu;
+/** Matches reasoning models that promptfoo sends a temperature, but no `max_tokens`. */
+const THINKS_WITH_TEMPERATURE =
+  /^(?:groq:(?!responses:).*(?:gpt-oss|qwen)|xai:grok-(?:3-mini|(?:4|build|code-fast|latest)(?!.*non-reasoning)))/u;
+/** Its defaults for Mistral. */
+const MISTRAL_DEFAULTS: JsonObject = { topP: 1, maxOutputTokens: 1024 };
 /** Its defaults for them in Chat Completions. */
 const AZURE_REASONING: JsonObject = { reasoningEffort: 'medium', maxOutputTokens: 1024 };
 /** Messages refuses a temperature for these. */
@@ -182,7 +195,9 @@ function defaultSettings(id: string, model: string): JsonObject {
   const { deployment, isResponses = false } = azureDeployment(id) ?? {};
   if (deployment !== undefined && AZURE_THINKS.test(deployment)) return isResponses ? {} : AZURE_REASONING;
   if (!SENDS_DEFAULTS.test(id) || THINKS.test(model)) return {};
+  if (id.startsWith('mistral:')) return MISTRAL_DEFAULTS;
   const { temperature: _, ...bound } = DEFAULTS;
+  if (THINKS_WITH_TEMPERATURE.test(id)) return { temperature: 0 };
   return TAKES_NO_TEMPERATURE.test(model.replace(/^.*\//u, '')) ? bound : DEFAULTS;
 }
 
@@ -197,17 +212,45 @@ const RESPONSES = ['temperature', 'max_output_tokens', 'top_p', 'reasoning_effor
 const MESSAGES = ['temperature', 'max_tokens', 'top_p', 'top_k', 'stop_sequences'];
 const GEMINI = ['temperature', 'maxOutputTokens', 'topP', 'topK', 'stopSequences'];
 
-/** Returns the settings that promptfoo sends to a model of the large providers; undefined for others, which get all. */
+const PENALTIES = ['frequency_penalty', 'presence_penalty'];
+const MISTRAL = [
+  'temperature',
+  'max_tokens',
+  'top_p',
+  'stop',
+  'random_seed',
+  'reasoning_effort',
+  ...PENALTIES,
+];
+const OLLAMA = ['temperature', 'num_predict', 'top_p', 'top_k', 'stop', 'seed', ...PENALTIES];
+/** Providers that promptfoo asks as it asks OpenAI's Chat Completions. */
+const LIKE_CHAT =
+  /^(?:openrouter|groq|deepseek|xai|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
+
+/** Returns the settings that promptfoo sends to a model of the providers that get only some; undefined for others, which get all. */
 function sentSettings(id: string): readonly string[] | undefined {
   if (id.startsWith('anthropic:')) return MESSAGES;
   if (id.startsWith('google:')) return GEMINI;
+  if (id.startsWith('mistral:')) return MISTRAL;
+  if (id.startsWith('ollama:')) return OLLAMA;
+  if (THINKS_WITH_TEMPERATURE.test(id)) {
+    return [...CHAT, ...REASONING].filter(key => key !== 'max_tokens' && !isDroppedByGrok(id, key));
+  }
   const azure = azureDeployment(id);
-  if (!azure && !id.startsWith('openai:')) return undefined;
+  if (!azure && !id.startsWith('openai:') && !LIKE_CHAT.test(id)) return undefined;
   const isReasoning = azure ? AZURE_THINKS.test(azure.deployment) : THINKS.test(id);
   const unsentByOthers = /gpt-oss/u.test(id) ? ['max_completion_tokens'] : REASONING;
   const unsent = isReasoning ? ['temperature', ...(azure ? [] : ['max_tokens'])] : unsentByOthers;
   const isResponses = azure?.isResponses ?? id.startsWith('openai:responses:');
-  return (isResponses ? RESPONSES : [...CHAT, ...REASONING]).filter(key => !unsent.includes(key));
+  const ofHuggingFace = /^(?:huggingface|hf):/u.test(id) ? ['max_new_tokens'] : [];
+  const sent = isResponses ? RESPONSES : [...CHAT, ...REASONING, ...ofHuggingFace];
+  return sent.filter(key => !unsent.includes(key));
+}
+
+/** Returns true if promptfoo drops a setting that a model of xAI refuses. */
+function isDroppedByGrok(id: string, key: string): boolean {
+  if (key === 'reasoning_effort') return /^xai:(?!grok-(?:3-mini|4\.[35]|build-latest|latest))/u.test(id);
+  return /^xai:grok-(?:4|build-latest|latest)/u.test(id) && ['stop', ...PENALTIES].includes(key);
 }
 
 /** Returns true if promptfoo doesn't send a setting of a `config` to a model. */
@@ -328,7 +371,8 @@ function noteLostSetting(
 const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
 
 /** Providers whose requests take every key of `passthrough`, which wins over the others. */
-const SENDS_PASSTHROUGH = /^(?:openai|azure(?:openai)?|openrouter|groq|deepseek|togetherai|github):/u;
+const SENDS_PASSTHROUGH =
+  /^(?:openai|azure(?:openai)?|openrouter|groq|deepseek|xai|perplexity|github|(?:huggingface|hf):chat):/u;
 
 const FORMATS = ['response_format', 'response_mime_type', 'responseMimeType'];
 
