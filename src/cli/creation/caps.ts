@@ -91,7 +91,9 @@ export function capReached(
     status: 'CAP_REACHED',
     exitCode: EXIT.capReached,
     hints: [
-      `To continue, raise the cap: ${flag} ${isKnown ? plainNumber(unit, spent + estimate) : '<more>'}`,
+      spent === undefined
+        ? `No cap can be kept while costs can't be read. To continue all the same, leave ${flag} out.`
+        : `To continue, raise the cap: ${flag} ${isKnown ? plainNumber(unit, spent + estimate) : '<more>'}`,
     ],
     data: {
       flag,
@@ -105,4 +107,12 @@ export function capReached(
 function plainNumber(unit: keyof Caps, amount: number): string {
   const [value, digits] = unit === 'cost' ? [dollars(amount), 8] : [inCredits(amount), 6];
   return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: digits });
+}
+
+/** Returns the hint that resumes a command which a cap stopped. @param reached the error of `capReached` */
+export function resumeAtCapHint({ data }: Pick<CliError, 'data'>): string {
+  const { flag, spent } = data as { readonly flag: string; readonly spent: string | null };
+  return spent === null
+    ? `No cap can be kept while costs can't be read. To continue all the same, add --resume to the same command and leave ${flag} out.`
+    : `To continue, add --resume and ${flag} <more> to the same command.`;
 }

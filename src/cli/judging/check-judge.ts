@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { type Failure, failureOf } from '../core/failure.ts';
 import { Budget } from '../creation/budget.ts';
-import type { Caps } from '../creation/caps.ts';
+import { type Caps, resumeAtCapHint } from '../creation/caps.ts';
 import { CliError, withResumeHint } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { requestDigest } from '../inputs/request-body.ts';
@@ -124,9 +124,6 @@ export function worstFault({ faults }: JudgeCheck): CliError | undefined {
   if (first === undefined) return undefined;
   const ofCode = (code: number) => faults.find(({ fault }) => fault.exitCode === code)?.fault;
   const { message, ...fault } = ofCode(EXIT.waitTimeout) ?? ofCode(EXIT.capReached) ?? first;
-  const hints =
-    fault.exitCode === EXIT.capReached
-      ? ['To continue, add --resume and a higher cap to the same command.']
-      : fault.hints;
+  const hints = fault.exitCode === EXIT.capReached ? [resumeAtCapHint({ data: fault.data })] : fault.hints;
   return new CliError(`${message}; ${counted(faults.length, 'row')} not judged`, { ...fault, hints });
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import { resumeAtCapHint } from '../creation/caps.ts';
 import type { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { wantsJson } from '../outputs/json.ts';
@@ -23,8 +24,7 @@ export function reportFile(ctx: Context, fault: FaultyTestFile['fault']): void {
 export function reportCap(ctx: Context, { message, data }: CliError, results: readonly EntryResult[]): void {
   const undone = results.filter(isUndoneByCap).length;
   if (undone === 0) return;
-  const { flag } = data as { flag: string };
-  const hints = [`To continue, add --resume and ${flag} <more> to the same command.`];
+  const hints = [resumeAtCapHint({ data })];
   const cases = counted(undone, 'case');
   const failure = {
     status: 'CAP_REACHED',

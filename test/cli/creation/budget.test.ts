@@ -211,6 +211,8 @@ describe('a budget', () => {
     await expect(second).rejects.toMatchObject({
       exitCode: 8,
       message: expect.stringContaining('could not be read'),
+      // A higher cap would not help.
+      hints: [expect.stringContaining('leave --max-credits out')],
     });
   });
 

@@ -2,6 +2,7 @@ import { LinkFault } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { failureOf } from '../../core/failure.ts';
+import { resumeAtCapHint } from '../../creation/caps.ts';
 import { listSince } from '../../creation/in-doubt.ts';
 import { CliError, Interrupted, TimeIsUp, waitTimeout } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
@@ -92,15 +93,11 @@ function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: Ro
 
 function stoppedAtCap(reached: CliError, out: string | undefined, { notDone }: RowCounts): CliError {
   const { status, exitCode, data } = reached;
-  const { flag } = data as { flag: string };
   return new CliError(`${reached.message}; ${counted(notDone ?? 'some', 'row')} not done`, {
     status,
     exitCode,
     data,
-    hints:
-      out === undefined
-        ? reached.hints
-        : [`To continue, add --resume and ${flag} <more> to the same command.`],
+    hints: out === undefined ? reached.hints : [resumeAtCapHint(reached)],
   });
 }
 
