@@ -177,9 +177,9 @@ const AZURE_THINKS =
 /** Matches reasoning models that promptfoo sends a temperature, but no `max_tokens`. */
 const THINKS_WITH_TEMPERATURE =
   /^(?:groq:(?!responses:).*(?:gpt-oss|qwen)|xai:grok-(?:3-mini|(?:4|build|code-fast|latest)(?!.*non-reasoning)))/u;
-/** Its defaults for Mistral. */
+/** The defaults of promptfoo for Mistral. */
 const MISTRAL_DEFAULTS: JsonObject = { topP: 1, maxOutputTokens: 1024 };
-/** Its defaults for them in Chat Completions. */
+/** The defaults of promptfoo for reasoning deployments of Azure in Chat Completions. */
 const AZURE_REASONING: JsonObject = { reasoningEffort: 'medium', maxOutputTokens: 1024 };
 /** Messages refuses a temperature for these. */
 const TAKES_NO_TEMPERATURE = /^claude-(?:opus-4-[7-9]|opus-[5-9]|sonnet-[5-9]|fable|mythos)/u;
