@@ -14,6 +14,7 @@ const EXCEPTIONS = [
   'cli/questions/editor.ts', // a temporary folder of its own
   'cli/settings/journal/journal.ts', // reads the journal, and puts it aside within the state directory
   'cli/targets/git/revision.ts', // a temporary folder of its own
+  'cli/terminal/viewer.ts', // a temporary folder of its own
   'cli/testing/expectations/run-command.ts', // a temporary folder of its own
   'cli/testing/run/judge.ts', // a temporary folder of its own
   'models/programs/program-engine.ts', // the run's own temporary folder
