@@ -15,7 +15,10 @@ it('drops everything if the time was over before the first listener', async () =
 it.each(['SIGINT', 'SIGTERM'] as const)('knows of a %s from before the first listener', async signal => {
   const { ctx } = await testContext();
   const stop = new StopControl();
-  const release = stop.listen({ ...ctx, signal: AbortSignal.abort(new Interrupted(signal)) }, { openRows: 0 });
+  const release = stop.listen(
+    { ...ctx, signal: AbortSignal.abort(new Interrupted(signal)) },
+    { openRows: 0 },
+  );
   release();
   expect([stop.isStopping(), stop.interruptedBy]).toEqual([true, signal]);
 });
