@@ -68,10 +68,10 @@ describe('a pace', () => {
     expect(pace.heard).toHaveLength(4);
   });
 
-  it('waits until another signal ends the waits before attempts, which ends no attempt', async () => {
+  it('stops waiting when a signal for what is not sent yet aborts', async () => {
     await scripted({ answer: limited }, { answer: success(run) });
     const stopping = new AbortController();
-    const waiting: Pace = { ...pace, turn: async signal => signal?.throwIfAborted(), answered: () => {} };
+    const waiting: Pace = { turn: async signal => signal?.throwIfAborted(), answered: () => {} };
     const request = client.request('GET', '/runs/r', { pace: waiting, unsentSignal: stopping.signal });
     await expect(request).resolves.toMatchObject({ data: run });
     stopping.abort(new Error('enough'));
