@@ -6,6 +6,9 @@ import type { Connection, Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { BatchJournal } from './job-journal.ts';
 
+/** A command's work that can be resumed; the name of the folder of its journals. */
+export type ResumableKind = 'tests' | 'comparisons' | 'judges';
+
 /**
  * Calls `work` with the journal that its jobs can be resumed from. The journal is in the state directory, one for each
  * set of names.
@@ -16,7 +19,7 @@ import { BatchJournal } from './job-journal.ts';
  */
 export async function withResumeJournal<T>(
   { stateDir, clock }: Pick<Context, 'stateDir' | 'clock'>,
-  { kind, names }: { readonly kind: 'tests' | 'comparisons' | 'judges'; readonly names: readonly string[] },
+  { kind, names }: { readonly kind: ResumableKind; readonly names: readonly string[] },
   { service, recorder }: Connection,
   work: (journal: BatchJournal) => Promise<T>,
 ): Promise<T> {
@@ -39,4 +42,4 @@ const RUNNING = {
   tests: 'another test of these files is running',
   comparisons: 'another comparison of these targets is running',
   judges: 'another check of this judge is running',
-} as const;
+} as const satisfies Record<ResumableKind, string>;

@@ -57,11 +57,23 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
       'if command -v promptrun >/dev/null; then source <(promptrun completion bash); fi',
     ];
     const rc = ['# mine', 'export A=1', ...earlier, 'alias p=promptrun', ''].join('\n');
-    const { home, promptrun } = await usedHome({ '.bashrc': rc, 'notes/results.jsonl': '{}\n' });
+    const own = ['.bashrc', 'hello.test.yaml', 'labels.csv', 'note.prompt', 'notes/results.jsonl'];
+    const { home, promptrun } = await usedHome({
+      '.bashrc': rc,
+      'hello.test.yaml': 'cases: [{ inputs: { name: Ada } }]\ntarget: hello\n',
+      'labels.csv': 'output,rubric,label\nHi,is kind,yes\n',
+      'notes/results.jsonl': '{}\n',
+    });
+    await promptrun(['test']);
+    await promptrun(['compare', 'hello', 'hello', '-i', 'name=Ada']);
+    await promptrun(['judge', 'check', 'labels.csv', '--judge', 'echo']);
+    for (const kind of ['tests', 'comparisons', 'judges']) {
+      expect(readdirSync(path.join(home, '.local/state/promptrun', kind))).toHaveLength(1);
+    }
     const { exitCode, stderr } = await promptrun(['uninstall', '--yes']);
     expect(exitCode).toBe(0);
     const files = everythingIn(home).filter(name => lstatSync(path.join(home, name)).isFile());
-    expect(files).toEqual(['.bashrc', 'note.prompt', 'notes/results.jsonl']);
+    expect(files).toEqual(own);
     expect(everythingIn(home).filter(name => name.endsWith('promptrun'))).toEqual([]);
     expect(readFileSync(path.join(home, '.bashrc'), 'utf8')).toBe('# mine\nexport A=1\nalias p=promptrun\n');
     expect(stderr()).toContain(`left: ${path.join(home, '.bashrc')}:5: alias p=promptrun`);

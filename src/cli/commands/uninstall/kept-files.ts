@@ -1,5 +1,6 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import type { ResumableKind } from '../../jobs/resume-journal.ts';
 
 /** The names of promptrun's own files and folders in a folder, recursively. */
 export interface OwnFolder {
@@ -25,15 +26,21 @@ export const CONFIG_FOLDER: OwnFolder = {
   files: new RegExp(String.raw`^(?:(?:config|credentials|resources|prompts)\.json(?:\.lock)?|${PART})$`, 'u'),
 };
 
+/** A folder of the journals from which commands resume their work. */
+const RESUMABLE: OwnFolder = {
+  files: new RegExp(String.raw`^(?:[\w.-]+\.jsonl(?:\.lock)?|[\w.-]+\.lock|${PART})$`, 'u'),
+};
+
 /** The folder of the journals. */
 export const STATE_FOLDER: OwnFolder = {
   files: new RegExp(
     String.raw`^(?:journal(?:-[\w-]+)?\.jsonl(?:\.lock)?|batch-[\w-]+\.jsonl\.journal(?:\.lock)?|${PART})$`,
     'u',
   ),
-  folders: {
-    tests: { files: new RegExp(String.raw`^(?:[\w.-]+\.jsonl(?:\.lock)?|[\w.-]+\.lock|${PART})$`, 'u') },
-  },
+  folders: { tests: RESUMABLE, comparisons: RESUMABLE, judges: RESUMABLE } satisfies Record<
+    ResumableKind,
+    OwnFolder
+  >,
 };
 
 /** The folder of the local service. */
