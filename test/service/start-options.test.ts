@@ -38,9 +38,10 @@ describe('a directory of prompts', () => {
   test("names file and line of what can't be published, and publishes the rest", async () => {
     const promptsDir = directory();
     put(promptsDir, 'bad.prompt', '---\nmodel: nobody\n---\nHi');
-    put(promptsDir, 'good.prompt', 'Hi');
+    put(promptsDir, 'good.prompt', 'model: echo\n---\nHi');
     service = await TestService.start({ promptsDir });
     expect(await found('good')).toEqual(['good']);
+    expect(service.notices.join('\n')).toContain('good.prompt lacks the line --- before its front matter');
     expect(service.notices.join('\n')).toMatch(
       /^not published: .*bad\.prompt:2: there is no model `nobody`/m,
     );
