@@ -41,6 +41,8 @@ interface Backend {
   readonly shared: boolean;
   readonly workers: Workers;
   readonly blobs: Readonly<Record<Collection, Blobs>>;
+  /** Resolves once all commits are on disk; default: commits are once they are made. */
+  readonly flush?: (() => Promise<void>) | undefined;
   /** Limits requests over all processes of a shared store. */
   readonly requestRates?: (perSecond: number) => RateLimiter;
   /** The database's own way to create and end runs; default statement by statement. */
@@ -53,8 +55,8 @@ interface Backend {
 export type Store = ReturnType<typeof storeOn>;
 
 /** Builds a store on either kind of database. */
-export function storeOn({ db, ...backend }: Backend) {
-  const writer = new Writer(db, { together: !backend.shared });
+export function storeOn({ db, flush, ...backend }: Backend) {
+  const writer = new Writer(db, { together: !backend.shared, flush });
   const runWrites = backend.runWrites?.(db, writer);
   return {
     ...backend,

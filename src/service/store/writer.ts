@@ -19,20 +19,29 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
+export interface WriterOptions {
+  /** True if writes that wait together share a transaction. */
+  readonly together: boolean;
+  /** Resolves once all commits are on disk; default: commits are once they are made. */
+  readonly flush?: (() => Promise<void>) | undefined;
+}
+
 /**
  * Runs writes in transactions; each resolves once it is on disk. SQLite runs one transaction at a time, so writes that
- * wait together share one, and with it one wait for the disk.
+ * wait together share one, and with it one wait for the disk. The next one is committed meanwhile.
  */
 export class Writer {
   readonly #db: Db;
   readonly #together: boolean;
+  readonly #flush: WriterOptions['flush'];
   readonly #pending = new PendingWork();
   #waiting: Write[] = [];
   #isWorking = false;
 
-  constructor(db: Db, { together }: { readonly together: boolean }) {
+  constructor(db: Db, { together, flush }: WriterOptions) {
     this.#db = db;
     this.#together = together;
+    this.#flush = flush;
   }
 
   /** Runs a function in a transaction. It must only query, because it is retried after a collision. */
@@ -73,12 +82,24 @@ export class Writer {
     };
     try {
       const values = await this.#attempt(inTurn);
-      for (const [index, { resolve }] of writes.entries()) resolve(values[index]);
+      this.#settle(writes, values);
     } catch (error) {
       // A write that fails must not undo the others, so each gets its own transaction.
       if (failed && writes.length > 1) for (const write of writes) await this.#commit([write]);
       else for (const { reject } of writes) reject(error);
     }
+  }
+
+  /** Resolves committed writes once they are on disk; rejects them if that fails. */
+  #settle(writes: readonly Write[], values: readonly unknown[]): void {
+    const resolve = (): void => {
+      for (const [index, write] of writes.entries()) write.resolve(values[index]);
+    };
+    const reject = (error: unknown): void => {
+      for (const write of writes) write.reject(error);
+    };
+    if (this.#flush) this.#flush().then(resolve, reject);
+    else resolve();
   }
 
   async #attempt<T>(run: (db: Db) => Promise<T>): Promise<T> {

@@ -9,6 +9,7 @@ import { placeNew } from '../../../files/write-file.ts';
 import type { Clock } from '../../core/clock.ts';
 import { damagedStore } from '../errors.ts';
 import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
+import { LogFlush } from './log-flush.ts';
 import { createSchema, isForeign, migrate } from './migrate.ts';
 import type { LockedWorkers } from './worker-locks.ts';
 
@@ -18,8 +19,8 @@ const BUSY_TIMEOUT_MS = 100;
 const MAX_CHECKED_SIZE = 2 * 1024 * 1024;
 
 /**
- * Opens the database in WAL mode with durable commits; creates or migrates it if necessary. `migrated` is true if it had an
- * older schema.
+ * Opens the database in WAL mode; creates or migrates it if necessary. Commits are durable once `log` has been flushed;
+ * without a log they are durable at once. `migrated` is true if it had an older schema.
  *
  * @throws {DataDirectoryError} if the file is empty, damaged or another program's
  */
@@ -45,7 +46,9 @@ async function openWhole(file: string, size: number) {
     database.exec('pragma synchronous = full; pragma fullfsync = on; pragma foreign_keys = on');
     const migrated = await whenUnlocked(() => migrate(database, file));
     if (size <= MAX_CHECKED_SIZE) await whenUnlocked(() => checkIntegrity(database, file));
-    return { database, migrated };
+    const log = await LogFlush.open(database);
+    if (log) database.exec('pragma synchronous = normal');
+    return { database, migrated, log };
   } catch (error) {
     database.close();
     throw error;

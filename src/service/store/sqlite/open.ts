@@ -17,7 +17,7 @@ export async function openSqliteStore(
     const aside = await putStoreAside(file, workers, clock);
     if (aside !== undefined) onNotice?.(`the former store is kept as ${aside}`);
   }
-  const { database, migrated } = await connectDatabase(file);
+  const { database, migrated, log } = await connectDatabase(file);
   if (migrated) onNotice?.(MIGRATED);
   const db = new Kysely<Tables>({
     dialect: storeDialect(database),
@@ -27,6 +27,7 @@ export async function openSqliteStore(
     db,
     shared: false,
     workers,
+    flush: log && (() => log.flush()),
     blobs: {
       media: blobFiles(path.join(dataDir, 'media')),
       inputs: blobFiles(path.join(dataDir, 'inputs')),
@@ -34,6 +35,7 @@ export async function openSqliteStore(
     },
     async close() {
       await db.destroy();
+      await log?.close();
       database.close();
     },
   });

@@ -1,0 +1,56 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { flushData } from '../../../files/write-below.ts';
+import { type SqliteDatabase, whenUnlocked } from './binding.ts';
+
+const LOG = `
+  select journal_mode as mode, file
+  from pragma_journal_mode, pragma_database_list
+  where name = 'main'
+`;
+
+interface Log {
+  readonly mode: string;
+  /** The path of the database, without links. */
+  readonly file: string;
+}
+
+/**
+ * Flushes the log that SQLite commits to, in a thread of its own, so that this process goes on while the disk works. SQLite
+ * itself would keep the process waiting for each commit.
+ */
+export class LogFlush {
+  readonly #log: FileHandle;
+  #next: Promise<void> | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  private constructor(log: FileHandle) {
+    this.#log = log;
+  }
+
+  /** Opens the log of a database; undefined if it has none, or if the log can't be opened. */
+  static async open(database: SqliteDatabase): Promise<LogFlush | undefined> {
+    const [{ mode, file }] = await whenUnlocked(() => database.prepare(LOG).all() as [Log]);
+    // Some file systems can't share memory, so SQLite keeps no log there.
+    if (mode !== 'wal') return undefined;
+    // Windows flushes only what may be written.
+    const log = await open(`${file}-wal`, 'r+').catch(() => undefined);
+    return log && new LogFlush(log);
+  }
+
+  /** Resolves once everything that was committed before the call is on disk. Calls that wait together share a flush. */
+  flush(): Promise<void> {
+    // A flush that has begun may miss the latest commit.
+    this.#next ??= this.#last.then(() => {
+      this.#next = undefined;
+      return flushData(this.#log);
+    });
+    this.#last = this.#next.catch(() => {});
+    return this.#next;
+  }
+
+  /** Closes the log, but not the database. */
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#log.close();
+  }
+}
