@@ -1,10 +1,10 @@
 import { HELPERS, type Role, roleNamed } from '../template/syntax.ts';
 
-/** A piece of a foreign prompt: literal text, an input, or a template tag, which may test an input. */
+/** A piece of a foreign prompt: literal text, an input, or a template tag, which may test an input or compare it with a text. */
 export type Piece =
   | { readonly text: string }
   | { readonly input: string }
-  | { readonly tag: string; readonly tests?: string };
+  | { readonly tag: string; readonly tests?: string; readonly equals?: string | undefined };
 
 /** Matches a placeholder of GitHub Models: `{{name}}`, of letters, digits, `_`, `.` and `-`, without blanks. */
 const PLACEHOLDER = /\{\{([\p{L}\p{N}_.-]+)\}\}/u;
@@ -45,7 +45,7 @@ export function testedInputs(pieces: readonly Piece[]): string[] {
 /** Returns a tag that begins a block, such as `#if`, or a further branch of it. @param value the text that it compares with */
 export function blockTag(words: string, input: string, value?: string): Piece {
   const other = value === undefined ? '' : ` "${value}"`;
-  return { tag: `{{${words} ${inputTag(input).slice(2, -2)}${other}}}`, tests: input };
+  return { tag: `{{${words} ${inputTag(input).slice(2, -2)}${other}}}`, tests: input, equals: value };
 }
 
 /** Returns a template that renders exactly these pieces. */

@@ -178,6 +178,9 @@ ${PROVIDERS}tests:
 
   it.each([
     ['"{% if a %}x{% endif %}"', '[{vars: {a: false}}]', /distinguishes values of `a`/],
+    [`'{% if a == "true" %}x{% endif %}'`, '[{vars: {a: true}}]', /distinguishes values of `a`/],
+    [`'{% if a == "5.0" %}x{% endif %}'`, '[{vars: {a: 5}}]', /distinguishes values of `a`/],
+    [`'{% if a != "" %}x{% endif %}'`, '[{vars: {a: x}}, {vars: {b: x}}]', /distinguishes values of `a`/],
     ['"{% if a %}x"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
     ['"{% for b in a %}x{% endfor %}"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
     [`'[{"role": "user", "content": {{ a | dump }}}]'`, '[{vars: {a: 5}}]', /distinguishes values of `a`/],
@@ -185,6 +188,12 @@ ${PROVIDERS}tests:
   ])("are named if texts can't tell what promptfoo sends: %s with %s", async (prompt, tests, note) => {
     const text = `prompts: [${prompt}]\n${PROVIDERS}tests: ${tests}\n`;
     expect(notesOf(await convert(text, { isForTest: true })).join('\n')).toMatch(note);
+  });
+
+  it('may compare values that promptfoo compares with the same result', async () => {
+    const prompt = `'{% if a == "5" %}five{% elif a == "true" %}true{% else %}else{% endif %}'`;
+    const text = `prompts: [${prompt}]\n${PROVIDERS}tests: [{vars: {a: 5}}, {vars: {a: "true"}}, {vars: {b: x}}]\n`;
+    expect(notesOf(await convert(text, { isForTest: true }))).toEqual([]);
   });
 
   it('are named if there are others', async () => {

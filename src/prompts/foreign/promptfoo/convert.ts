@@ -21,6 +21,7 @@ import { readPromptfooProviders } from './providers.ts';
 import { type CaseNeeds, casesForPrompt } from './test-cases.ts';
 import {
   type ConfiguredTests,
+  comparesOtherwise,
   falsyVariables,
   type JsonVariables,
   jsonVariables,
@@ -177,7 +178,7 @@ function caseNeeds(
     );
   }
   const tested = testedInputs(body);
-  noteLostKinds(prompt, tested, tests, conversion);
+  noteLostKinds(prompt, body, tests, conversion);
   const inPrompt = [...new Set([...inputsIn(body), ...tested])];
   const inputs = [...new Set([...inPrompt, ...(isAnyUsed ? tests.names : [])])];
   const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
@@ -190,10 +191,10 @@ function caseNeeds(
   };
 }
 
-/** Notes variables of which the prompt distinguishes values that are the same as text. @param tested those that blocks test */
+/** Notes variables of which the prompt distinguishes values that are the same as text. */
 function noteLostKinds(
   { at, text }: PromptText,
-  tested: readonly string[],
+  body: readonly Piece[],
   tests: ConfiguredTests,
   conversion: Conversion,
 ): void {
@@ -205,7 +206,11 @@ function noteLostKinds(
   const falsy = falsyVariables(tests);
   const indistinct = [
     ...dumped.filter(name => conversion.jsonVariables.includes(name)),
-    ...tested.filter(name => falsy.includes(name)),
+    ...testedInputs(body).filter(name => falsy.includes(name)),
+    ...body.flatMap(piece => {
+      if (!('tag' in piece) || piece.tests === undefined || piece.equals === undefined) return [];
+      return comparesOtherwise(tests, piece.tests, piece.equals) ? [piece.tests] : [];
+    }),
   ];
   for (const name of new Set(indistinct)) {
     const what = `the prompt distinguishes values of \`${name}\` that are the same as text`;

@@ -139,6 +139,23 @@ export function falsyVariables({ all }: ConfiguredTests): string[] {
   return vars.filter(([, values]) => values.some(isFalsy)).map(([name]) => name);
 }
 
+/** Returns true if a test has a value that equals a text in Nunjucks but not as a text, or the other way round. */
+export function comparesOtherwise({ all }: ConfiguredTests, name: string, text: string): boolean {
+  return all.some(({ vars }) => {
+    // A missing variable is undefined in Nunjucks, and an empty text here.
+    const values = vars.get(name) ?? [{ text: '', json: null }];
+    return values.some(value => equalsInNunjucks(value.json, text) !== (value.text === text));
+  });
+}
+
+/** Compares as JavaScript's `==` does. */
+function equalsInNunjucks(value: JsonValue, text: string): boolean {
+  if (value === null) return false;
+  return typeof value === 'number' || typeof value === 'boolean'
+    ? Number(value) === Number(text)
+    : String(value) === text;
+}
+
 /** Variables with values that are not texts. */
 export interface JsonVariables {
   readonly names: readonly string[];
