@@ -181,6 +181,7 @@ ${PROVIDERS}tests:
     [`'{% if a == "true" %}x{% endif %}'`, '[{vars: {a: true}}]', /distinguishes values of `a`/],
     [`'{% if a == "5.0" %}x{% endif %}'`, '[{vars: {a: 5}}]', /distinguishes values of `a`/],
     [`'{% if a != "" %}x{% endif %}'`, '[{vars: {a: x}}, {vars: {b: x}}]', /distinguishes values of `a`/],
+    ['"{% if true %}x{% endif %}"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
     ['"{% if a %}x"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
     ['"{% for b in a %}x{% endfor %}"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
     [`'[{"role": "user", "content": {{ a | dump }}}]'`, '[{vars: {a: 5}}]', /distinguishes values of `a`/],

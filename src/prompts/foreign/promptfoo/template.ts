@@ -2,9 +2,9 @@ import { blockTag, END_MARK, type Piece, splitAtInputs } from '../template-piece
 
 /** Matches Nunjucks placeholders that prompt files support. */
 const VARIABLE = /\{\{[ \t]*([A-Za-z_]\w*)[ \t]*\}\}/u;
-/** Matches comments, and the tags of blocks that test a variable. */
+/** Matches comments, and the tags of blocks that test a variable, but not a literal such as `true`. */
 const BLOCK =
-  /(?<comment>\{#(?:(?!\{#|#\})[^])*#\})|\{%-?\s*(?:(?<word>if|elif|elseif)\s+(?<not>not\s+)?(?<name>[A-Za-z_]\w*)(?:\s*(?<operator>[!=]=)\s*(?:"(?<double>[^"\\{}]*)"|'(?<single>[^"'\\{}]*)'))?|(?<end>else|endif))\s*-?%\}/gu;
+  /(?<comment>\{#(?:(?!\{#|#\})[^])*#\})|\{%-?\s*(?:(?<word>if|elif|elseif)\s+(?<not>not\s+)?(?<name>(?!(?:true|false|none|null)\b)[A-Za-z_]\w*)(?:\s*(?<operator>[!=]=)\s*(?:"(?<double>[^"\\{}]*)"|'(?<single>[^"'\\{}]*)'))?|(?<end>else|endif))\s*-?%\}/gu;
 /** Matches any Nunjucks tag. */
 const TAG = /\{\{|\{%|\{#/u;
 
