@@ -144,16 +144,15 @@ export function comparesOtherwise({ all }: ConfiguredTests, name: string, text: 
   return all.some(({ vars }) => {
     // A missing variable is undefined in Nunjucks, and an empty text here.
     const values = vars.get(name) ?? [{ text: '', json: null }];
-    return values.some(value => equalsInNunjucks(value.json, text) !== (value.text === text));
+    return values.some(({ json, text: own }) => equalsInNunjucks(json, text) !== (own === text));
   });
 }
 
-/** Compares as JavaScript's `==` does. */
-function equalsInNunjucks(value: JsonValue, text: string): boolean {
+/** Compares as JavaScript's `==` does; undefined for lists and objects, which it compares as no JSON text. */
+function equalsInNunjucks(value: JsonValue, text: string): boolean | undefined {
   if (value === null) return false;
-  return typeof value === 'number' || typeof value === 'boolean'
-    ? Number(value) === Number(text)
-    : String(value) === text;
+  if (typeof value === 'object') return undefined;
+  return typeof value === 'string' ? value === text : Number(value) === Number(text);
 }
 
 /** Variables with values that are not texts. */
