@@ -82,10 +82,11 @@ test('a second batch on the same results is refused, and not once the first one 
 });
 
 test.runIf(isPosix)('Ctrl-C lets what runs finish and ends with 130', async () => {
-  const { env } = await localService();
+  const { env, runs } = await localService();
   const home = homeWithRows();
   const running = startCommand([...ARGS, '-o', 'delaySeconds=1', '--concurrency', '2'], { env, home });
-  await until(() => open(home).length > 0);
+  // A row that was not sent yet would be left for --resume.
+  await expect.poll(async () => (await runs()).length, { timeout: 30_000 }).toBeGreaterThan(0);
   running.child.kill('SIGINT');
   const { code, stderr } = await running.ended;
   expect(code).toBe(130);
