@@ -105,6 +105,20 @@ export function success(data: unknown, headers: Readonly<Record<string, string>>
   return { status: 200, headers, body: { status: 'SUCCESS', data } };
 }
 
+/** Returns the call that reads a prompt version, and its answer: a version without inputs. */
+export function versionLookup(promptVersionId: string): Exchange {
+  return {
+    expect: { method: 'GET', path: `/prompt-versions/${promptVersionId}` },
+    answer: success({
+      promptVersionId,
+      promptId: promptVersionId,
+      title: 't',
+      publishedAt: '',
+      config: {},
+    }),
+  };
+}
+
 /** Returns an error in the envelope. */
 export function failure(
   httpStatus: number,

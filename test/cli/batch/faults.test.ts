@@ -13,6 +13,7 @@ import {
   type ScriptedService,
   scriptedServiceOf,
   success,
+  versionLookup,
 } from '../../support/scripted-service.ts';
 import {
   type BatchResult,
@@ -31,16 +32,7 @@ const HOUR_MS = 3_600_000;
 const VERSION = randomUUID();
 const TOO_MANY = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
 
-const version: Exchange = {
-  expect: { method: 'GET', path: `/prompt-versions/${VERSION}` },
-  answer: success({
-    promptVersionId: VERSION,
-    promptId: randomUUID(),
-    title: 't',
-    publishedAt: '',
-    config: {},
-  }),
-};
+const version = versionLookup(VERSION);
 const noRuns: Exchange = {
   expect: { method: 'GET', path: '/runs' },
   answer: success({ rows: [], hasMore: false }),
@@ -347,7 +339,8 @@ describe('a creation without an answer', () => {
       promptVersionId: VERSION,
       outputs: [],
       runStatus: 'succeeded',
-      createdAt: new Date().toISOString(),
+      // Within the time that is searched, although the command's clock runs ahead.
+      createdAt: new Date(Date.now() + 60_000).toISOString(),
     }));
     const pages: Exchange = {
       expect: { method: 'GET', path: '/runs' },

@@ -3,7 +3,12 @@ import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LocalService } from '../../../src/cli/core/local-service.ts';
 import { localService as embedded } from '../../../src/main.ts';
-import { type ScriptedService, scriptedServiceOf, success } from '../../support/scripted-service.ts';
+import {
+  type ScriptedService,
+  scriptedServiceOf,
+  success,
+  versionLookup,
+} from '../../support/scripted-service.ts';
 import {
   hastyClock,
   homeWith,
@@ -27,17 +32,7 @@ async function holdingService(): Promise<{
   const held: (() => void)[] = [];
   const service = await scriptedServiceOf(
     [
-      {
-        expect: { method: 'GET', path: `/prompt-versions/${VERSION}` },
-        answer: success({
-          promptVersionId: VERSION,
-          promptId: VERSION,
-          title: 't',
-          publishedAt: '',
-          config: {},
-        }),
-        times: 'any',
-      },
+      { ...versionLookup(VERSION), times: 'any' },
       {
         expect: { method: 'POST' },
         times: 'any',

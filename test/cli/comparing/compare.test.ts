@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInProcess } from '../../support/context.ts';
-import { failure, scriptedServiceOf, success } from '../../support/scripted-service.ts';
+import { failure, scriptedServiceOf, success, versionLookup } from '../../support/scripted-service.ts';
 import { hasGit } from '../../support/system.ts';
 import { serviceEnv } from '../batch/support.ts';
 import { ECHO, Project } from '../testing/support.ts';
@@ -60,11 +60,7 @@ describe('compare', () => {
 
   it('records nothing for a run before that the service no longer has', async () => {
     const [first, second] = [randomUUID(), randomUUID()];
-    const version = (id: string) => ({
-      expect: { path: `/prompt-versions/${id}` },
-      answer: success({ promptVersionId: id, promptId: id, title: 't', publishedAt: '', config: {} }),
-      times: 'any' as const,
-    });
+    const version = (id: string) => ({ ...versionLookup(id), times: 'any' as const });
     const service = await scriptedServiceOf(
       [
         version(first),

@@ -4,15 +4,12 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryDirectory } from '../../support/context.ts';
 import { against } from '../../support/one-command.ts';
-import { type Exchange, success } from '../../support/scripted-service.ts';
+import { type Exchange, success, versionLookup } from '../../support/scripted-service.ts';
 
 const VERSION = randomUUID();
 const [SEED, HEAT] = ['m does not take seed: left out', 'm does not take temperature: left out'];
 
-const version: Exchange = {
-  expect: { path: `/prompt-versions/${VERSION}` },
-  answer: success({ promptVersionId: VERSION, promptId: VERSION, title: 't', publishedAt: '', config: {} }),
-};
+const version = versionLookup(VERSION);
 
 function run(warnings?: unknown): object {
   const outputs = [{ type: 'text', data: 'Hi' }];

@@ -3,22 +3,18 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
-import { type Exchange, failure, scriptedServiceForTest, success } from '../../support/scripted-service.ts';
+import {
+  type Exchange,
+  failure,
+  scriptedServiceForTest,
+  success,
+  versionLookup,
+} from '../../support/scripted-service.ts';
 import { hastyClock, serviceEnv, untilAborted } from '../batch/support.ts';
 
 const VERSION = randomUUID();
 
-const version: Exchange = {
-  expect: { method: 'GET', path: `/prompt-versions/${VERSION}` },
-  answer: success({
-    promptVersionId: VERSION,
-    promptId: randomUUID(),
-    title: 't',
-    publishedAt: '',
-    config: {},
-  }),
-  times: 'any',
-};
+const version: Exchange = { ...versionLookup(VERSION), times: 'any' };
 const noRuns: Exchange = {
   expect: { method: 'GET', path: '/runs' },
   answer: success({ rows: [], hasMore: false }),
