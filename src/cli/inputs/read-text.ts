@@ -46,7 +46,7 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
 /** Returns a one-line error that explains why a file can't be used. */
 export function fileFault(error: unknown, file: string, flag: string): CliError {
   const code = codeOf(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: there is no file ${file}`);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: ${file} does not exist`);
   if (code === 'EISDIR') return usageError(`${flag}: ${file} is a directory`);
   if (code === 'EACCES' || code === 'EPERM')
     return usageError(`${flag}: ${file} can't be read: permission denied`);

@@ -42,13 +42,13 @@ function labelledRow(
 ): LabelledRow {
   const cell = (name: string): string | undefined => text.get(name) ?? cells?.[name];
   const output = cell('output');
-  if (output === undefined) throw usageError(`${where}: there is no output`, COLUMNS);
+  if (output === undefined) throw usageError(`${where}: the output is missing`, COLUMNS);
   const rubric = text.get('rubric') ?? common;
   if (rubric === undefined || rubric === '') {
-    throw usageError(`${where}: there is no rubric`, 'Give the row one, or all of them with --rubric.');
+    throw usageError(`${where}: the rubric is missing`, 'Give the row one, or all of them with --rubric.');
   }
   const labelText = cell('label')?.trim().toLowerCase();
-  if (labelText === undefined) throw usageError(`${where}: there is no label`, COLUMNS);
+  if (labelText === undefined) throw usageError(`${where}: the label is missing`, COLUMNS);
   const label = LABELS.get(labelText);
   if (label !== undefined) return { row, id, output, rubric, label };
   throw usageError(`${where}: the label ${JSON.stringify(labelText)} is not ${LABEL_FORMS}`);

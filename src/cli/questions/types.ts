@@ -13,7 +13,7 @@ export interface Question {
 
 /** A question that may have a default or an empty answer. */
 export interface OpenQuestion<T> extends Question {
-  /** The answer if nothing is typed. */
+  /** The answer to an empty line. */
   readonly default?: T | undefined;
   /** True to refuse an empty answer; default false. */
   readonly required?: boolean;
@@ -31,7 +31,7 @@ export interface NumberQuestion extends OpenQuestion<number> {
 }
 
 export interface ConfirmQuestion extends Question {
-  /** The answer if nothing is typed; default true. */
+  /** The answer to an empty line; default true. */
   readonly default?: boolean | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface PathQuestion extends Question {
 export interface Prompter {
   /** Asks for a text of one or more lines, without an editor's final newline. */
   text(question: TextQuestion, signal: AbortSignal): Promise<string>;
-  /** Asks for a number; undefined if nothing is typed and there is no default. */
+  /** Asks for a number. Returns undefined for an empty line without a default. */
   number(question: NumberQuestion, signal: AbortSignal): Promise<number | undefined>;
   confirm(question: ConfirmQuestion, signal: AbortSignal): Promise<boolean>;
   /** Asks for texts, one per line, until an empty line. */

@@ -209,7 +209,7 @@ export class RecordingDirectory {
   async #checkMedium(file: string, sha256: string): Promise<void> {
     const place = path.join(this.directory, 'media', sha256);
     const stats = await lstat(place).catch(() => undefined);
-    if (stats?.isFile() !== true) throw this.#damaged(file, `there is no file media/${sha256}`);
+    if (stats?.isFile() !== true) throw this.#damaged(file, `media/${sha256} does not exist`);
     if (stats.size > MAX_MEDIA_BYTES) {
       throw this.#damaged(file, `media/${sha256} is larger than ${MAX_MEDIA_BYTES / 1024 / 1024} MiB`);
     }

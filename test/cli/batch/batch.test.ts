@@ -337,7 +337,7 @@ describe('--dry-run', () => {
       terminal: { stdout: true },
     });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('rows.csv line 2 (row 1): image: there is no file no.png');
+    expect(stderr).toContain('rows.csv line 2 (row 1): image: no.png does not exist');
     expect(stderr).toContain('2 rows checked, 2 invalid');
     expect(await runs()).toEqual([]);
   });
@@ -356,7 +356,7 @@ describe('--dry-run', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain('line 4 (row 3): ../secret.png lies outside the folder');
     expect(stderr).toContain('line 5 (row 4): /dev/zero lies outside the folder');
-    expect(stderr).toContain('line 2 (row 1): image: there is no file no.png');
+    expect(stderr).toContain('line 2 (row 1): image: no.png does not exist');
     expect(stderr).toContain('line 3 (row 2): image notes.txt is not an image');
     expect(await runs()).toEqual([]);
   });
@@ -391,7 +391,7 @@ describe('wrong use', () => {
 
   test.each([
     [['--from', 'names.csv'], '--out is missing'],
-    [['--from', 'none.csv', '--out', 'r.jsonl'], 'there is no file none.csv'],
+    [['--from', 'none.csv', '--out', 'r.jsonl'], 'none.csv does not exist'],
     [['--from', 'names.txt', '--out', 'r.jsonl'], 'does not show its format'],
     [['--from', '-', '--out', 'r.jsonl'], '--from - needs --format'],
     [['--from', 'names.csv', '--out', 'r.jsonl', '--shard', '0/2'], '--shard needs i/n'],

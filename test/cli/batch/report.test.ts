@@ -173,7 +173,7 @@ describe('batch report', () => {
   });
 
   it.each([
-    ['none.jsonl', 'there is no file none.jsonl'],
+    ['none.jsonl', 'none.jsonl does not exist'],
     ['results.csv', 'results.csv is CSV'],
     ['rows.jsonl', 'rows.jsonl:1: this is not a result of a batch'],
   ])('refuses %s', async (file, message) => {

@@ -208,7 +208,7 @@ describe('prompts check', () => {
     const { stdout } = await promptrun(['prompts', 'check', './*.prompt']);
     expect(stdout).toMatch(/^a\.prompt:1:.*\nb\.prompt:1:.*\n$/u);
     const { stderr, exitCode } = await promptrun(['prompts', 'publish', 'c*.prompt']);
-    expect([stderr, exitCode]).toEqual([expect.stringContaining('there is no file c*.prompt'), 2]);
+    expect([stderr, exitCode]).toEqual([expect.stringContaining('c*.prompt does not exist'), 2]);
   });
 
   const BAD = '---\nmodel: nowhere\ninput:\n  schema:\n    a: strin\n---\n{{#if a}}x\n';

@@ -90,7 +90,7 @@ async function startedService(): Promise<TestService> {
 
 it.each([
   [[], 'give prompt files'],
-  [['missing.prompt'], 'there is no file missing.prompt'],
+  [['missing.prompt'], 'missing.prompt does not exist'],
   [['notes.txt'], 'notes.txt is not a prompt file'],
 ])('refuses %j', async (files, what) => {
   const { exitCode, stderr } = await runInProcess(

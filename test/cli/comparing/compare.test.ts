@@ -238,7 +238,7 @@ describe('compare', () => {
   it.each([
     [['compare', 'a.prompt', '--from', 'rows.csv'], 'a comparison needs two sides'],
     [[...COMPARE, '--report', 'none/page.html'], 'there is no directory'],
-    [['compare', 'a.prompt', 'b.prompt', '--from', 'none.csv'], 'there is no file none.csv'],
+    [['compare', 'a.prompt', 'b.prompt', '--from', 'none.csv'], 'none.csv does not exist'],
     [
       ['compare', 'a.prompt', 'b.prompt', '--from', 'wrong.csv'],
       'wrong.csv:2: the prompt has no input "other"',

@@ -94,7 +94,7 @@ describe('compare --expect', () => {
     { flags: ['--margin', '5%'], message: '--margin needs --fail-on unsure' },
     { flags: ['--judge', 'echo'], message: '--judge needs --expect' },
     { flags: ['--retry-failed'], message: '--retry-failed needs --resume' },
-    { flags: ['--expect', 'none.test.yaml'], message: '--expect: there is no file none.test.yaml' },
+    { flags: ['--expect', 'none.test.yaml'], message: '--expect: none.test.yaml does not exist' },
     { flags: ['--expect', 'other.test.yaml'], message: '--expect: no row has a case in other.test.yaml' },
     {
       flags: ['--expect', 'command.test.yaml'],

@@ -43,7 +43,7 @@ describe('an image in a file', () => {
   it('that is gone meanwhile is missed', async () => {
     const { file, image } = await opened(large);
     rmSync(file);
-    await expect(imageBytes(image)).rejects.toThrow('there is no file picture');
+    await expect(imageBytes(image)).rejects.toThrow('picture does not exist');
   });
 
   it.runIf(isPosix)('may come through a pipe', async () => {

@@ -169,9 +169,9 @@ row 10: label fail, judge pass: no reason given
   });
 
   it.each([
-    { labels: 'output,label\na,pass\n', flags: [], message: 'labels.csv:2: there is no rubric' },
-    { labels: 'rubric,label\na,pass\n', flags: [], message: 'labels.csv:2: there is no output' },
-    { labels: 'output,rubric\na,b\n', flags: [], message: 'labels.csv:2: there is no label' },
+    { labels: 'output,label\na,pass\n', flags: [], message: 'labels.csv:2: the rubric is missing' },
+    { labels: 'rubric,label\na,pass\n', flags: [], message: 'labels.csv:2: the output is missing' },
+    { labels: 'output,rubric\na,b\n', flags: [], message: 'labels.csv:2: the label is missing' },
     {
       labels: 'output,rubric,label\na,b,maybe\n',
       flags: [],
@@ -204,7 +204,7 @@ row 10: label fail, judge pass: no reason given
 
   it('names the argument, not a flag, if there are no labels', async () => {
     const { exitCode, stderr } = await run('judge', 'check', 'none.csv', '--judge', 'tiny');
-    expect(stderr()).toContain('error: labels: there is no file none.csv');
+    expect(stderr()).toContain('error: labels: none.csv does not exist');
     expect(exitCode).toBe(2);
   });
 

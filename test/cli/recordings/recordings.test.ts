@@ -268,7 +268,7 @@ describe('recordings', () => {
     it.each([
       ['a path out of the folder', /"sha256": "[^"]+"/u, '"sha256": "../../secret.txt"', 'SHA-256'],
       ['a digest in capitals', /"sha256": "[^"]+"/u, `"sha256": "${'A'.repeat(64)}"`, 'SHA-256'],
-      ['another digest', /"sha256": "[^"]+"/u, `"sha256": "${'0'.repeat(64)}"`, 'there is no file'],
+      ['another digest', /"sha256": "[^"]+"/u, `"sha256": "${'0'.repeat(64)}"`, 'does not exist'],
       ['tokens that are a page', /"tokens": \d+/u, '"tokens": "<script>"', 'tokens is not a count'],
       ['outputs that are a text', /"outputs": \[/u, '"outputs": "", "rest": [', 'outputs is not a list'],
       ['a type that is a number', /"type": "image"/u, '"type": 1', 'type is not text'],

@@ -181,7 +181,7 @@ describe('test --fail-on', () => {
 
 describe('a baseline that can not be used', () => {
   it.each([
-    { content: undefined, message: '--baseline: there is no file before.json' },
+    { content: undefined, message: '--baseline: before.json does not exist' },
     { content: 'no JSON', message: 'before.json is not a JSON report of tests' },
     { content: '[]', message: 'before.json is not a JSON report of tests' },
     { content: '{"cases": [{"name": "x"}]}', message: 'cases[0] has no file or no name' },

@@ -158,14 +158,14 @@ describe('a fault in a test file', () => {
     ['cases:\n  - expect: [{ judge: echo }]\n', '\njudge names a model; rubric says what it judges.\n'],
     ['cases:\n  - expect: [{ matches: "(" }]\n', 'echo.test.yaml:2: matches: '],
     ['cases:\n  - expect: [{ jmespath: "a[" }]\n', 'echo.test.yaml:2: jmespath: '],
-    ['cases:\n  - expect: [{ schema: none.json }]\n', 'echo.test.yaml:2: schema: there is no file none.json'],
+    ['cases:\n  - expect: [{ schema: none.json }]\n', 'echo.test.yaml:2: schema: none.json does not exist'],
     [
       'cases:\n  - inputs: { text: "@none.txt" }\n    expect: [{ contains: a }]\n',
-      'echo.test.yaml:2: text: there is no file none.txt',
+      'echo.test.yaml:2: text: none.txt does not exist',
     ],
     [
       'cases:\n  - images: [none.png]\n    expect: [{ contains: a }]\n',
-      'echo.test.yaml:2: image: there is no file none.png',
+      'echo.test.yaml:2: image: none.png does not exist',
     ],
     [
       'cases:\n  - expect: [{ contains: a }]\n    repeat: 0\n',
@@ -390,7 +390,7 @@ cases:
     const { exitCode, stderr } = await project.run(['test', 'echo']);
     expect([exitCode, stderr()]).toEqual([
       2,
-      'error: there is no file echo; did you mean echo.prompt? (USAGE_ERROR)\n',
+      'error: echo does not exist; did you mean echo.prompt? (USAGE_ERROR)\n',
     ]);
   });
 

@@ -142,7 +142,7 @@ function promptFile({ cwd }: Context, name: string): string {
   if (path.extname(file) !== '.prompt')
     throw usageError(`${name} is not a prompt file: its name must end in .prompt`);
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) throw usageError(`there is no file ${name}`);
+  if (stats === undefined) throw usageError(`${name} does not exist`);
   if (!stats.isFile()) throw usageError(`${name} is not a file`);
   return file;
 }

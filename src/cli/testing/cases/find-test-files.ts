@@ -63,7 +63,7 @@ async function findNamed(
     const meant = ['.prompt', '.test.yaml']
       .map(ending => name + ending)
       .find(file => existsSync(path.resolve(ctx.cwd, file)));
-    throw usageError(`there is no file ${name}${suggest(meant)}`);
+    throw usageError(`${name} does not exist${suggest(meant)}`);
   });
   if (stats.isDirectory()) return { place, isDirectory: true };
   const beside = testFileBeside(name);
