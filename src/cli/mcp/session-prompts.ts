@@ -4,6 +4,7 @@ import { NotFoundError } from '../../client/errors.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { isBelow, whyLeftOut } from '../../files/named-file.ts';
 import { isUuid, labelFault, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
+import { wordMatcher } from '../../wire/search-words.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -249,9 +250,6 @@ function offeredRow({ slug, title, description, configs }: PromptSearchRow): Off
 }
 
 function matchingPrompts(prompts: readonly OfferedPrompt[], words: string): OfferedPrompt[] {
-  const needles = words.toLowerCase().split(/\s+/u);
-  return prompts.filter(({ name, title, description }) => {
-    const text = `${name} ${title} ${description}`.toLowerCase();
-    return needles.every(word => text.includes(word));
-  });
+  const hasWords = wordMatcher(words);
+  return prompts.filter(({ name, title, description }) => hasWords(`${name} ${title} ${description}`));
 }

@@ -1,12 +1,10 @@
+import { folded, wordMatcher } from '../../wire/search-words.ts';
 import type { Choice } from './types.ts';
 
 /** Returns the choices whose name or description has every word, those that begin with the words first. */
 export function matchingChoices<T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] {
-  const needles = folded(words).split(/\s+/u).filter(Boolean);
-  const matches = choices.filter(choice => {
-    const text = folded(`${choice.name} ${choice.description ?? ''}`);
-    return needles.every(word => text.includes(word));
-  });
+  const hasWords = wordMatcher(words);
+  const matches = choices.filter(({ name, description }) => hasWords(`${name} ${description ?? ''}`));
   const begins = (choice: Choice<T>) => folded(choice.name).startsWith(folded(words).trim());
   return [...matches.filter(begins), ...matches.filter(choice => !begins(choice))];
 }
@@ -36,8 +34,4 @@ export function numberProblem(
   return Math.abs(value) > Number.MAX_SAFE_INTEGER
     ? 'This number is too large to be kept exactly.'
     : undefined;
-}
-
-function folded(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }

@@ -1,4 +1,5 @@
 // The filter of a report, inlined into its single page, which makes no requests.
+import { wordMatcher } from '../../wire/search-words.ts';
 
 const rows = [...document.querySelectorAll<HTMLDetailsElement>('main > details')];
 const nav = element('nav', HTMLElement);
@@ -11,14 +12,11 @@ showMatchingRows();
 
 function showMatchingRows(): void {
   const states = new Set(boxes.filter(box => box.checked).map(box => box.value));
-  const needles = words.value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const row of rows) row.hidden = !matches(row, states, needles);
+  const hasWords = wordMatcher(words.value);
+  for (const row of rows) {
+    row.hidden = !states.has(row.dataset['state'] ?? '') || !hasWords(row.textContent);
+  }
   shown.value = `${rows.filter(row => !row.hidden).length} of ${rows.length}`;
-}
-
-function matches(row: HTMLElement, states: ReadonlySet<string>, needles: readonly string[]): boolean {
-  const text = row.textContent.toLowerCase();
-  return states.has(row.dataset['state'] ?? '') && needles.every(word => text.includes(word));
 }
 
 function element<T extends HTMLElement>(selector: string, type: new () => T): T {

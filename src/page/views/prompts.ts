@@ -1,4 +1,5 @@
 import type { PromptSearchRow, PromptVersion } from '../../wire/index.ts';
+import { wordMatcher } from '../../wire/search-words.ts';
 import { el, facts, filters, labelled, table, time } from '../dom.ts';
 import type { ViewContext } from '../service.ts';
 import { runForm } from './run-form.ts';
@@ -35,11 +36,8 @@ export async function showPrompts({ service, main }: ViewContext): Promise<void>
 
 /** Returns the prompts with every word in their title, slug or description. */
 function matchingPrompts(rows: readonly PromptSearchRow[], words: string): readonly PromptSearchRow[] {
-  const needles = words.toLowerCase().split(/\s+/u).filter(Boolean);
-  return rows.filter(({ title, slug, description }) => {
-    const text = `${title}\n${slug}\n${description}`.toLowerCase();
-    return needles.every(word => text.includes(word));
-  });
+  const hasWords = wordMatcher(words);
+  return rows.filter(({ title, slug, description }) => hasWords(`${title}\n${slug}\n${description}`));
 }
 
 function howToPublish(): HTMLElement {

@@ -8,6 +8,7 @@ import { PendingWork } from '../core/background-work.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import type { Api } from './api.ts';
 import { ApiError, answerError, badRequest, tooLarge } from './api-error.ts';
+import { LIVENESS_PATH, READINESS_PATH } from './health-paths.ts';
 import { hostCheck, inUrl, isWildcard } from './hosts.ts';
 import { envelopeRefusals } from './malformed.ts';
 import { MemoryBudget, type RequestRoom } from './memory-budget.ts';
@@ -62,7 +63,7 @@ const MAX_CONNECTIONS = 4096;
 
 const MISDIRECTED =
   'a request named another host and was refused; start with --public-url if the service is reached under another name';
-const HEALTH_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+const HEALTH_PATHS: ReadonlySet<string> = new Set([LIVENESS_PATH, READINESS_PATH]);
 
 /** Returns the interface as an HTTP server. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {

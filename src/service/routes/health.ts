@@ -1,5 +1,6 @@
 import { resultWithin } from '../core/clock.ts';
 import { Refusal } from '../core/refusal.ts';
+import { LIVENESS_PATH, READINESS_PATH } from '../http/health-paths.ts';
 import { nothing } from '../http/schema.ts';
 import { type AnyRoute, route } from './route.ts';
 
@@ -10,7 +11,7 @@ const READY_WITHIN_MS = 1500;
 export const healthRoutes: readonly AnyRoute[] = [
   route({
     method: 'GET',
-    path: '/healthz',
+    path: LIVENESS_PATH,
     id: 'isAlive',
     tag: 'Health',
     summary: 'Check that the process is alive',
@@ -21,7 +22,7 @@ export const healthRoutes: readonly AnyRoute[] = [
   }),
   route({
     method: 'GET',
-    path: '/readyz',
+    path: READINESS_PATH,
     id: 'isReady',
     tag: 'Health',
     summary: 'Check that the service is ready',

@@ -62,31 +62,54 @@ async function versionSource(
   return (await definitionOfVersion(ctx, promptVersionId))?.source;
 }
 
-/** Returns the ids of the two versions, the older first and a file's last; undefined if there is only one. */
+/** The versions to compare. */
+interface ChosenVersions {
+  readonly promptId: string;
+  /** The older version first, a file's last; undefined if there is only one. */
+  readonly pair: readonly [string, string] | undefined;
+  /** The number of versions that are published. */
+  readonly count: number;
+}
+
 async function chosenVersions(
   ctx: Context,
   connection: Connection,
   named: NamedPrompt,
   { versions, isFile }: { readonly versions: readonly string[]; readonly isFile: boolean },
-): Promise<{ promptId: string; pair: readonly [string, string] | undefined; count: number }> {
+): Promise<ChosenVersions> {
   const listing = askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
     connection.client.versions.list(promptId, { signal: ctx.signal }),
   );
-  const { promptId, versions: entries } = (isFile ? await unlessNotFound(listing) : await listing) ?? {
-    promptId: named.promptId,
-    versions: [],
-  };
+  // A file may have no published version yet.
+  const unpublished = { promptId: named.promptId, versions: [] };
+  const { promptId, versions: entries } = isFile
+    ? ((await unlessNotFound(listing)) ?? unpublished)
+    : await listing;
+  const asked = versions.map(version => versionAmong(entries, version));
+  const ofFile = isFile ? named.promptVersionId : undefined;
+  const pair = ofFile === undefined ? publishedPair(entries, asked) : pairWithFile(entries, asked, ofFile);
+  return { promptId, pair, count: entries.length };
+}
+
+/** Returns the version of a file after the version asked for, or else after the latest. */
+function pairWithFile(
+  entries: readonly PromptVersionEntry[],
+  [asked]: readonly string[],
+  ofFile: string,
+): ChosenVersions['pair'] {
+  const older = asked ?? entries[0]?.promptVersionId;
+  return older === undefined ? undefined : [older, ofFile];
+}
+
+/** Returns both versions asked for, one and the latest, or the latest two. */
+function publishedPair(
+  entries: readonly PromptVersionEntry[],
+  [first, second]: readonly string[],
+): ChosenVersions['pair'] {
   const [latest, before] = entries.map(({ promptVersionId }) => promptVersionId);
-  const [first, second] = versions.map(version => versionAmong(entries, version));
-  const own = isFile ? named.promptVersionId : undefined;
-  if (own !== undefined) {
-    const older = first ?? latest;
-    return { promptId, pair: older === undefined ? undefined : [older, own], count: entries.length };
-  }
   const pair = first === undefined ? [before, latest] : [first, second ?? latest];
   const [older, newer] = pair.toSorted((one, other) => countNewer(entries, other) - countNewer(entries, one));
-  const same = older === undefined || newer === undefined || older === newer;
-  return { promptId, pair: same ? undefined : [older, newer], count: entries.length };
+  return older === undefined || newer === undefined || older === newer ? undefined : [older, newer];
 }
 
 /** Returns the number of newer versions. */

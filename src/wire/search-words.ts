@@ -1,0 +1,13 @@
+/** Returns a test for texts that contain each of the words, whatever their case and accents. */
+export function wordMatcher(words: string): (text: string) => boolean {
+  const needles = folded(words).split(/\s+/u).filter(Boolean);
+  return text => {
+    const folds = folded(text);
+    return needles.every(word => folds.includes(word));
+  };
+}
+
+/** Returns a text without accents and in lower case, for comparison. */
+export function folded(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+}
