@@ -24,7 +24,8 @@ export function slugFault(file: string): string | undefined {
 
 /** Returns true for a partial, `_name.prompt`, which is not a prompt of its own. */
 export function isPartialFile(file: string): boolean {
-  return path.basename(file).startsWith('_');
+  const name = path.basename(file);
+  return name.startsWith('_') && name.endsWith(PROMPT_FILE_EXTENSION);
 }
 
 /** Returns a valid slug for a file with any name. */

@@ -26,8 +26,6 @@ export interface ForeignPrompt {
 export interface ForeignFormat {
   /** The name with its article, such as `a role of aichat`. */
   readonly name: string;
-  /** True if the file's name has to be a slug; default false. */
-  readonly needsSlug?: boolean;
   /**
    * Reads a file of this format. Faults become findings; returns undefined if nothing can be read.
    *

@@ -52,7 +52,6 @@ export function isGithubPrompt(whole: JsonValue): boolean {
 /** The `.prompt.yml` of GitHub Models, with the cases of its tests. */
 export const GITHUB_MODELS: ForeignFormat = {
   name: 'a prompt of GitHub Models',
-  needsSlug: true,
   read: ({ text }, findings, testFindings) =>
     findings.attempt(() => new GithubReader(parseYaml(text), findings).prompt(testFindings)),
 };

@@ -2,13 +2,7 @@ import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { type Finding, Findings } from '../findings.ts';
 import { type ReadBeside, withNamedSchemas } from '../parse/named-schemas.ts';
-import {
-  checkFileName,
-  type ParsedPrompt,
-  type ParseOptions,
-  parseDefinition,
-  parsePrompt,
-} from '../parse/parse.ts';
+import { type ParsedPrompt, type ParseOptions, parseDefinition, parsePrompt } from '../parse/parse.ts';
 import { isMissingSchema } from '../schemas/picoschema.ts';
 import { slugFrom } from '../slug.ts';
 import { detectFormat, type FileFormat, reportFormat } from './detect-format.ts';
@@ -47,7 +41,6 @@ function parseFormat(form: FileFormat, text: string, file: string, options: Pars
     reportFormat(form, file, findings);
     return { findings, definition: undefined };
   }
-  if (form.form.needsSlug) checkFileName(file, findings);
   const definition = findings.attempt(() => defineForeign(form.form, { text, file }, findings, options));
   return { findings, definition };
 }
@@ -67,8 +60,7 @@ function defineForeign(
     return undefined;
   }
   const converted = new Findings(file);
-  const name = form.needsSlug ? file : slugFrom(foreign.name ?? file);
-  const definition = parseDefinition(foreign.prompt, name, converted, {});
+  const definition = parseDefinition(foreign.prompt, slugFrom(foreign.name ?? file), converted, {});
   // The findings' own positions are in the converted text.
   for (const { severity, message } of converted.list()) {
     if (severity === 'fault') findings.fault(foreign.places.output, message);

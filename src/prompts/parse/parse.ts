@@ -52,7 +52,7 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
 }
 
 /** Reports a file name that can't be a slug. */
-export function checkFileName(file: string, findings: Findings): void {
+function checkFileName(file: string, findings: Findings): void {
   const fault = isPartialFile(file) ? undefined : slugFault(file);
   if (fault !== undefined) findings.fault({ line: 1, column: 1 }, fault);
 }

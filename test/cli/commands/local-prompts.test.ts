@@ -37,6 +37,13 @@ function machine(files: Readonly<Record<string, string | Buffer>> = {}) {
 }
 
 describe('a run of a file of another tool', () => {
+  it.each(['_a.prompt.yml', 'a (2).prompt.yaml', '_b.md'])('takes a file of any name: %s', async file => {
+    const text = file.endsWith('.md') ? 'hello' : 'model: echo\nmessages: [{ role: user, content: hello }]\n';
+    const { promptrun } = machine({ [file]: text });
+    const { stdout, exitCode } = await promptrun(['run', file, '-m', 'echo']);
+    expect([stdout, exitCode]).toEqual([expect.stringContaining('hello'), 0]);
+  });
+
   it.each([
     [
       'a.prompt.yml',
