@@ -33,6 +33,8 @@ export interface ConvertedCase {
   /** The number of its checks left out. */
   readonly leftOut: number;
   readonly vars: Readonly<Record<string, JsonValue>>;
+  /** The indices of the models that are asked; undefined for all. */
+  readonly models?: readonly number[] | undefined;
 }
 
 /** A program that prints a list of tests as JSON. */

@@ -75,6 +75,74 @@ tests:
     ]);
   });
 
+  it('asks the providers that a test names, in the order of the tests', async () => {
+    const config = `prompts: ['Say {{a}}']
+providers:
+  - { id: 'exec:node own.mjs', label: one }
+  - echo
+tests:
+  - { vars: { a: first }, providers: [one], assert: [{ type: equals, value: own }] }
+  - { vars: { a: second }, providers: [ech*], assert: [{ type: equals, value: Say second }] }
+  - { vars: { a: third }, assert: [{ type: equals, value: own }] }
+  - { vars: { a: fourth }, provider: 'exec:node say.mjs', providers: [one], assert: [{ type: equals, value: Say fourth }] }
+  - { vars: { a: fifth }, providers: [] }
+  - { vars: { a: sixth }, provider: echo, assert: [{ type: equals, value: Say sixth }] }
+`;
+    const files = {
+      'own.mjs': "console.log('own');",
+      'say.mjs': 'console.log(process.argv.at(-3));',
+      'promptfooconfig.yaml': config,
+    };
+    const { stdout } = await tested(files, '.', '--allow-commands', '--json');
+    const { cases } = JSON.parse(stdout) as { cases: { name: string; model: string; status: string }[] };
+    expect(cases.map(({ name, model, status }) => `${name} ${model} ${status}`)).toEqual([
+      'case 1 one-program passed',
+      'case 2 echo passed',
+      'case 3 one-program passed',
+      'case 3 echo failed',
+      'case 4 node-say-mjs-program passed',
+      'case 6 echo passed',
+    ]);
+    const unknown = config.replace('providers: [one], assert', 'providers: [two], assert');
+    const { exitCode, stderr } = await tested(
+      { ...files, 'promptfooconfig.yaml': unknown },
+      '.',
+      '--allow-commands',
+    );
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(':6: no known provider is called `two`')]);
+  });
+
+  it('has values in place of the references to them', async () => {
+    const config = `prompts: ['Say {{a}}']
+providers: [echo]
+assertionTemplates:
+  has: { type: contains, value: '{{b}}' }
+  all: [{ $ref: '#/assertionTemplates/has' }]
+tests:
+  - { vars: { a: 1, b: Say }, assert: { $ref: '#/assertionTemplates/all' } }
+  - { vars: { a: 2, b: 3 }, assert: [{ $ref: '#/assertionTemplates/all/0' }] }
+  - { vars: { a: 4, b: 5 }, assert: [{ $ref: '#/assertionTemplates/has', type: not-contains }] }
+  - file://more.yaml
+`;
+    const more = "- { vars: { a: 6 }, assert: [{ type: equals, value: x }] }\n- { $ref: '#/0' }\n";
+    const files = { 'promptfooconfig.yaml': config, 'more.yaml': more };
+    const { stdout } = await tested(files, '.', '--json');
+    const { cases } = JSON.parse(stdout) as { cases: { status: string }[] };
+    const statuses = ['passed', 'failed', 'passed', 'failed', 'failed'];
+    expect(cases.map(({ status }) => status)).toEqual(statuses);
+    const loop = config.replace('has: {', "has: { loop: { $ref: '#/assertionTemplates', a: 1 },");
+    const endless = await tested({ ...files, 'promptfooconfig.yaml': loop }, '.');
+    expect([endless.exitCode, endless.stderr]).toEqual([2, expect.stringContaining('nested too deeply')]);
+    const missing = await tested(
+      { ...files, 'promptfooconfig.yaml': config.replace("all/0'", "none'") },
+      '.',
+    );
+    expect([missing.exitCode, missing.stderr]).toEqual([
+      2,
+      expect.stringContaining(':8: an assertion without `type`'),
+    ]);
+  });
+
   it('names references to no prompt, and those of a provider that promptfoo finds by another id', async () => {
     const config = CONFIG.replace(
       'providers: [echo]',

@@ -1,3 +1,4 @@
+import type { ConvertedCase } from '../../../prompts/foreign/converted.ts';
 import type { Context } from '../../context.ts';
 import { sharedPath } from '../../core/paths.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
@@ -7,7 +8,7 @@ import { parseTestFile } from './parse-test-file.ts';
 import { readForeignTests } from './read-foreign-tests.ts';
 import type { ConvertedTests } from './read-promptfoo.ts';
 import type { TestFileOptions } from './reading-context.ts';
-import { MAX_TEST_FILE_BYTES, type TestCase, type TestFile } from './test-case.ts';
+import { MAX_TEST_FILE_BYTES, type TestCase, type TestedModel, type TestFile } from './test-case.ts';
 
 /**
  * Reads a test file and every file that it names. Sends nothing.
@@ -46,24 +47,46 @@ async function readPromptfooTests(ctx: Context, file: string, options: TestFileO
     const content = parsed.get(test) ?? (await parseTestFile(ctx, test, source));
     parsed.set(test, content);
     const cases = casesOfPrompt(converted, content.cases, isOne);
-    const counted = files.length === 0 ? { leftOut } : {};
-    files.push({ file, name, ...content, cases, prompt, isAsPromptfoo: true, ...counted });
+    for (const part of options.hasModels ? [{ ...content, cases }] : byModels(content.models, cases)) {
+      const counted = files.length === 0 ? { leftOut } : {};
+      files.push({ file, name, ...content, ...part, prompt, isAsPromptfoo: true, ...counted });
+    }
   }
   noteDefaultJudge(ctx, files, options.judge);
   return files;
 }
+
+/** Groups cases that are asked of the same models, in order. */
+function byModels(models: readonly TestedModel[], cases: readonly PlacedCase[]): CasesOfModels[] {
+  const groups: (CasesOfModels & { readonly key: string; readonly cases: TestCase[] })[] = [];
+  for (const { models: indices, ...testCase } of cases) {
+    const key = String(indices);
+    const last = groups.at(-1);
+    if (last?.key === key) last.cases.push(testCase);
+    else
+      groups.push({
+        key,
+        models: indices?.flatMap(index => models[index] ?? []) ?? models,
+        cases: [testCase],
+      });
+  }
+  return groups;
+}
+
+type CasesOfModels = Pick<TestFile, 'models' | 'cases'>;
+type PlacedCase = TestCase & Pick<ConvertedCase, 'models'>;
 
 /** Returns the cases of a prompt at their places in the configuration: the user never sees the converted text. */
 function casesOfPrompt(
   { cases: places, only, number }: ConvertedTests,
   cases: readonly TestCase[],
   isOnlyPrompt: boolean,
-): TestCase[] {
+): PlacedCase[] {
   const placed = cases.map((testCase, index) => {
-    const { line = 1, leftOut = 0 } = places[index] ?? {};
+    const { line = 1, leftOut = 0, models } = places[index] ?? {};
     const expect = testCase.expect.map(expectation => ({ ...expectation, line }));
     const name = isOnlyPrompt ? testCase.name : `${testCase.name} (prompt ${number})`;
-    return { ...testCase, line, leftOut, expect, name };
+    return { ...testCase, line, leftOut, expect, name, ...(models && { models }) };
   });
   return placed.filter((_, index) => only?.has(index) !== false);
 }

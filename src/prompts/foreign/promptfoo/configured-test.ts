@@ -16,6 +16,12 @@ export interface ConfiguredTest {
   readonly metadata: JsonObject;
   /** References to its prompts; undefined for every prompt. */
   readonly prompts?: readonly string[] | undefined;
+  /** References to the configuration's providers that are asked; undefined for all of them. */
+  readonly providers?: readonly string[] | undefined;
+  /** The provider that is asked in their place. */
+  readonly provider?: YamlValue | undefined;
+  /** The indices of the models that are asked; undefined for all. */
+  readonly models?: readonly number[];
   /** True if something about the whole test has no equivalent. */
   readonly isLeftOut: boolean;
 }
@@ -56,6 +62,8 @@ export function mergeTests(one: ConfiguredTest, other: ConfiguredTest): Configur
     asserts: [...one.asserts, ...other.asserts],
     metadata: { ...one.metadata, ...other.metadata },
     prompts: other.prompts ?? one.prompts,
+    providers: other.providers ?? one.providers,
+    provider: other.provider ?? one.provider,
     options: {
       transform: other.options.transform ?? one.options.transform,
       provider: other.options.provider ?? one.options.provider,

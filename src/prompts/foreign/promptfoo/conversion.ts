@@ -172,7 +172,8 @@ export class Conversion {
   noteKeys(entries: ReadonlyMap<string, YamlValue>, keys: KnownKeys, what: string): void {
     for (const [key, entry] of entries) {
       if (keys.known.includes(key)) continue;
-      if (keys.unsupported.includes(key)) this.note(entry, `\`${key}\`${what} has no equivalent`);
+      const isUnsupported = key === '$ref' || keys.unsupported.includes(key);
+      if (isUnsupported) this.note(entry, `\`${key}\`${what} has no equivalent`);
       else this.tell(entry, `\`${key}\`${what} is a key that promptfoo ignores too`);
     }
   }

@@ -1,6 +1,6 @@
 import { FileFault, faultAt } from '../../../files/file-fault.ts';
 import { isJsonList, type JsonObject } from '../../../files/json.ts';
-import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
+import type { YamlValue } from '../../../files/yaml.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 import type { ConversionLimits } from '../conversion-budget.ts';
 import {
@@ -18,7 +18,9 @@ import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { dumpedChat, jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { readPromptfooProviders } from './providers.ts';
+import { parseWithReferences } from './references.ts';
 import { type CaseNeeds, casesForPrompt } from './test-cases.ts';
+import { withTestedProviders } from './tested-providers.ts';
 import {
   type ConfiguredTests,
   comparesOtherwise,
@@ -40,6 +42,7 @@ const KEYS: KnownKeys = {
     'scenarios',
     '$schema',
     // Keys that change no verdict.
+    'assertionTemplates',
     'tags',
     'metadata',
     'outputPath',
@@ -75,7 +78,7 @@ export async function convertPromptfoo(
 ): Promise<Converted> {
   try {
     const conversion = new Conversion(options, file, limits);
-    return await convertConfiguration(parseYaml(text, 1, file), options, conversion);
+    return await convertConfiguration(parseWithReferences(text, file), options, conversion);
   } catch (error) {
     throw error instanceof FileFault
       ? new InvalidPromptFile(error.file ?? file, error.line, error.what)
@@ -99,10 +102,10 @@ async function convertConfiguration(
     ...(prompt.config ? valuesByKey(prompt.config, 'config') : []),
     ...settingsOfAllTests(entries.get('defaultTest'), conversion),
   ]);
-  const tests = await readTests(entries, prompts, conversion);
-  const json = jsonVariables(tests);
+  const configured = await readTests(entries, prompts, conversion);
+  const json = jsonVariables(configured);
   conversion.jsonVariables = json.names;
-  conversion.variables = tests.names;
+  conversion.variables = configured.names;
   const listed = readPromptfooProviders(
     entries.get('providers') ?? entries.get('targets'),
     { all: prompts, chosen: prompt },
@@ -110,14 +113,16 @@ async function convertConfiguration(
     settings,
   );
   const usable = listed.filter(({ isLeftOut }) => isLeftOut !== true);
-  const providers = usable.filter(({ isAsked }) => isAsked !== false);
-  const known = [...listed, ...conversion.judges];
+  const asked = usable.filter(({ isAsked }) => isAsked !== false);
+  const { tests, added } = withTestedProviders(configured, { listed, asked }, settings, conversion);
+  const providers = [...asked, ...added];
+  const known = [...listed, ...added, ...conversion.judges];
   const [first] = providers;
   const head = frontMatter(first, entries.get('description')?.scalar);
   const hasCode = providers.some(({ transform }) => transform !== undefined);
   const needs = { ...caseNeeds({ prompt, body, known, tests, json }, conversion), hasCode };
   noteOtherOutputs(providers, conversion);
-  const isAsked = providers.length > 0 || usable.length === 0;
+  const isAsked = asked.length > 0 || usable.length === 0;
   const { cases, leftOut } = isAsked ? casesForPrompt(tests, needs, conversion) : NO_CASES;
   const { inputs } = needs;
   const optional = inputs.filter(name => !inputsIn(body).includes(name));
@@ -126,12 +131,15 @@ async function convertConfiguration(
     test:
       cases.length === 0
         ? undefined
-        : testFileText({ ...testFileModels(providers, usable), cases: cases.map(({ text }) => text) }),
+        : testFileText({
+            ...testFileModels(providers, [...usable, ...added]),
+            cases: cases.map(({ text }) => text),
+          }),
     ...declaredModels(known),
     notes: conversion.notes,
     prompts: prompts.length,
     isWithoutModel: usable.length === 0,
-    cases: cases.map(({ line, leftOut, vars }) => ({ line, leftOut, vars })),
+    cases: cases.map(({ line, leftOut, vars, models }) => ({ line, leftOut, vars, models })),
     leftOut: isPromptLeftOut ? cases.length : leftOut,
     isPromptLeftOut,
     testPrograms: conversion.testPrograms,

@@ -6,13 +6,17 @@ export interface PromptNames {
   readonly id?: string | undefined;
 }
 
-/** Returns true if references include a prompt, as promptfoo compares them. Undefined references include every prompt. */
+/** Returns true if references include a prompt. Undefined references include every prompt. */
 export function includesPrompt(
   references: readonly string[] | undefined,
   { label, id }: PromptNames,
 ): boolean {
+  return includesName(references, id === undefined ? [label] : [label, id]);
+}
+
+/** Returns true if references include one of the names of a prompt or provider, as promptfoo compares them. */
+export function includesName(references: readonly string[] | undefined, names: readonly string[]): boolean {
   if (references === undefined) return true;
-  const names = id === undefined ? [label] : [label, id];
   return references.some(reference =>
     names.some(
       name =>

@@ -5,6 +5,8 @@ import type { YamlValue } from '../../../files/yaml.ts';
 export interface PromptfooProvider {
   /** The model's name in promptrun. */
   readonly model: string;
+  /** The names by which tests refer to it: its label, and its id if that is known. */
+  readonly names: readonly string[];
   readonly config: JsonObject;
   readonly output?: JsonObject | undefined;
   /** Code that transforms its answers before the checks. */

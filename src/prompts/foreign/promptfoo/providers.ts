@@ -29,7 +29,9 @@ export function readPromptfooProviders(
     const isAsked = includesPrompt(referencesOf(item, listed, prompts.all, conversion), prompts.chosen);
     if (!provider) continue;
     const { model, config, transform } = provider;
-    known.set(JSON.stringify([model, config, transform, isAsked]), { ...provider, isAsked });
+    const key = JSON.stringify([model, config, transform, isAsked]);
+    const names = [...(known.get(key)?.names ?? []), ...provider.names];
+    known.set(key, { ...provider, names, isAsked });
   }
   return [...known.values()];
 }
@@ -66,6 +68,15 @@ function referencesOf(
     conversion.note(item, `\`prompts\` of the provider \`${id}\` names none of the prompts`);
   }
   return references;
+}
+
+/** Returns the names by which tests refer to a provider; JavaScript alone knows its id. */
+function namesOf({ id, label, at }: NamedProvider): string[] {
+  const [, script, name = 'default'] = /^(?:file:\/\/|python:)(.+?\.py)(?::(\w+))?$/u.exec(id) ?? [];
+  const isPython = script !== undefined;
+  const own = isPython && !at.isMap ? `python:${script}:${name}` : id;
+  const isKnown = isPython || KEEPS_ID.test(id);
+  return [...(label === undefined ? [] : [label]), ...(isKnown ? [own] : [])];
 }
 
 /** Matches providers that promptfoo finds by the id in the configuration. Others give themselves another. */
@@ -156,6 +167,7 @@ interface NamedProvider {
 function convertProvider(written: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
   const { id, at, config, transform, promptConfig } = written;
   const before = conversion.leftOut;
+  const names = namesOf(written);
   conversion.noteTransform(transform, at);
   const declared = declareProvider(written, conversion);
   const [setting] = promptConfig?.values() ?? [];
@@ -166,7 +178,7 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
     const what = `the provider \`${id}\` is ${'program' in declared.entry ? 'a program' : 'an address'}`;
     const isLeftOut = conversion.noteProgram(at, what);
     const transforms = [declared.transform, transform].filter(code => code !== undefined);
-    return { ...declared, config: {}, transform: composedTransform(transforms), at, isLeftOut };
+    return { ...declared, names, config: {}, transform: composedTransform(transforms), at, isLeftOut };
   }
   if (conversion.leftOut > before) return undefined;
   const model = modelName(id);
@@ -179,7 +191,7 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
   const settings = { ...own.settings, ...ofPrompt.settings };
   const output = ofPrompt.output ?? own.output;
   const place = ownAddress(id, config);
-  const provider = { config: withDefaults(id, model, settings), output, transform, at };
+  const provider = { names, config: withDefaults(id, model, settings), output, transform, at };
   if (!place) return { model, ...provider };
   const isLeftOut = conversion.noteProgram(
     at,

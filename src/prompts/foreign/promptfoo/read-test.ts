@@ -9,8 +9,10 @@ import { readTestVars } from './test-variables.ts';
 
 const TEST_KEYS: KnownKeys = {
   known: ['description', 'vars', 'assert', 'metadata', 'options', 'id', 'tags', 'prompts'],
-  unsupported: ['threshold', 'provider', 'providers', 'providerOutput', 'assertScoringFunction'],
+  unsupported: ['threshold', 'providerOutput', 'assertScoringFunction'],
 };
+/** Keys that name providers. A written test file can't express them, and promptfoo reads not all of them in `defaultTest`. */
+const PROVIDER_KEYS = ['providers', 'provider'];
 const OPTION_KEYS: KnownKeys = {
   known: [
     'provider',
@@ -34,7 +36,13 @@ export function isTestSetting(key: string, conversion: Conversion): boolean {
 export function readTest(node: YamlValue, conversion: Conversion, isDefault = false): ConfiguredTest {
   const before = conversion.leftOut;
   const entries = valuesByKey(node, 'a test');
-  conversion.noteKeys(entries, TEST_KEYS, ' of a test');
+  const providerKeys = conversion.isForTest ? PROVIDER_KEYS.slice(0, isDefault ? 1 : 2) : [];
+  const refused = [...TEST_KEYS.unsupported, ...PROVIDER_KEYS.filter(key => !providerKeys.includes(key))];
+  conversion.noteKeys(
+    entries,
+    { known: [...TEST_KEYS.known, ...providerKeys], unsupported: refused },
+    ' of a test',
+  );
   const optionsNode = entries.get('options');
   const options = optionsNode ? valuesByKey(optionsNode, 'options') : new Map<string, YamlValue>();
   const settings = [...options.keys()].filter(key => isTestSetting(key, conversion));
@@ -58,6 +66,14 @@ export function readTest(node: YamlValue, conversion: Conversion, isDefault = fa
     options: { transform, provider: options.get('provider') },
     metadata: isJsonObject(metadata) ? metadata : {},
     prompts,
+    provider: providerKeys.includes('provider') ? entries.get('provider') : undefined,
+    providers: providersIn(providerKeys.includes('providers') ? entries.get('providers') : undefined),
     isLeftOut,
   };
+}
+
+/** Reads references to providers. promptfoo refuses anything but a list. */
+function providersIn(node: YamlValue | undefined): string[] | undefined {
+  if (!node || node.isEmpty) return undefined;
+  return node.items('providers').map(item => item.text('a provider'));
 }

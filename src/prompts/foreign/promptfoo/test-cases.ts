@@ -40,7 +40,8 @@ export function casesForPrompt(
   let characters = 0;
   let unrendered = 0;
   for (const [index, test] of all.entries()) {
-    if (!includesPrompt(test.prompts, needs.prompt)) continue;
+    const { models } = test;
+    if (!includesPrompt(test.prompts, needs.prompt) || models?.length === 0) continue;
     for (const { isLeftOut, text, vars, leftOut } of casesOfTest(test, index + 1, needs, conversion)) {
       conversion.budget.step();
       // Reports its other faults too.
@@ -54,7 +55,7 @@ export function casesForPrompt(
         throw faultAt(at, 'the inputs of its cases are larger than 64 MiB in total');
       }
       const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
-      cases.push({ vars, leftOut, line, text: { ...text, repeat } });
+      cases.push({ vars, leftOut, line, models, text: { ...text, repeat } });
     }
   }
   const left = all.filter(

@@ -6,6 +6,7 @@ import { type Conversion, valuesByKey } from './conversion.ts';
 import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { testsProgram } from './programs.ts';
 import { readTest } from './read-test.ts';
+import { parseWithReferences } from './references.ts';
 import { readTestTable } from './test-table.ts';
 
 export async function readTestList(
@@ -67,7 +68,9 @@ async function readTestsFile(
   }
   const source = conversion.read(name, at);
   if (/\.csv$/iu.test(name)) return await readTestTable(source, conversion);
-  if (!/\.jsonl$/iu.test(name)) return await readTestList(conversion.yaml(name, at), conversion);
+  if (!/\.jsonl$/iu.test(name)) {
+    return await readTestList(parseWithReferences(source.text, source.file), conversion);
+  }
   const lines = source.text.split('\n').map((text, index) => ({ text, line: index + 1 }));
   return lines
     .filter(({ text }) => text.trim() !== '')

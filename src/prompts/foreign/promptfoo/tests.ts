@@ -127,6 +127,9 @@ async function readScenarios(node: YamlValue | undefined, conversion: Conversion
     if (combined.length + configs.length * each.length > BOUNDS.cases) {
       throw faultAt(node, `its scenarios produce more than ${groupedDigits(BOUNDS.cases)} cases`);
     }
+    for (const { provider } of [...configs, ...tests]) {
+      if (provider) conversion.note(provider, '`provider` of a test of a scenario has no equivalent');
+    }
     combined.push(...configs.flatMap(config => each.map(test => mergeTests(config, test))));
   }
   return combined;

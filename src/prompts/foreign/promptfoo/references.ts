@@ -1,0 +1,96 @@
+import { FileFault } from '../../../files/file-fault.ts';
+import { type YamlValue, yamlOf } from '../../../files/yaml.ts';
+import { type YamlNode, type YamlPair, yamlNodeOf } from '../../../files/yaml-node.ts';
+
+/**
+ * Parses YAML and replaces each `{$ref: '#/…'}` with the value that it points to, as promptfoo does when it reads
+ * configurations and tests.
+ *
+ * @throws {FileFault} if it is not YAML, is nested too deeply, or its references add too much
+ */
+export function parseWithReferences(text: string, file: string): YamlValue {
+  const root = yamlNodeOf(text, 1, file);
+  return yamlOf(root && text.includes(KEY) ? new References(root, file).root() : root, 1, file);
+}
+
+const KEY = '$ref';
+/** Maximum number of references to references. */
+const MAX_STEPS = 10;
+/** Maximum number of keys that references with keys of their own add. */
+const MAX_ADDED = 50_000;
+
+/** The references of a document. */
+class References {
+  readonly #root: YamlNode;
+  readonly #file: string;
+  /** The nodes without references, by the nodes of the document. */
+  readonly #made = new Map<YamlNode, YamlNode>();
+  #added = 0;
+
+  constructor(root: YamlNode, file: string) {
+    this.#root = root;
+    this.#file = file;
+  }
+
+  /** Returns the document without references. */
+  root(): YamlNode | null {
+    return this.#replaced(this.#root);
+  }
+
+  #replaced(written: YamlNode | null): YamlNode | null {
+    const node = written && this.#target(written);
+    if (!node || node.kind === 'scalar') return node;
+    const known = this.#made.get(written) ?? this.#made.get(node);
+    if (known) return known;
+    // Remembered before its children, because one of them may point to it.
+    if (node.kind === 'list') {
+      const items: (YamlNode | null)[] = [];
+      const list = this.#remember({ ...node, items }, written, node);
+      for (const item of node.items) items.push(this.#replaced(item));
+      return list;
+    }
+    const entries: YamlPair[] = [];
+    const map = this.#remember({ ...node, entries }, written, node);
+    for (const pair of node.entries) entries.push({ ...pair, value: this.#replaced(pair.value) });
+    return map;
+  }
+
+  #remember(made: YamlNode, ...originals: readonly YamlNode[]): YamlNode {
+    for (const original of originals) this.#made.set(original, made);
+    return made;
+  }
+
+  /** Returns the node that a reference points to, with the reference's other keys; another node as it is. */
+  #target(node: YamlNode, step = 0): YamlNode | null {
+    if (node.kind !== 'map' || step > MAX_STEPS) return node;
+    const pointer = node.entries.find(({ key }) => key === KEY)?.value;
+    if (pointer?.kind !== 'scalar' || typeof pointer.value !== 'string') return node;
+    const pointed = this.#nodeAt(pointer.value);
+    if (pointed === undefined) return node;
+    const target = pointed && this.#target(pointed, step + 1);
+    const own = node.entries.filter(({ key }) => key !== KEY);
+    if (own.length === 0 || target?.kind !== 'map') return target;
+    const keys = new Set(own.map(({ key }) => key));
+    this.#added += target.entries.length;
+    if (this.#added > MAX_ADDED) {
+      throw new FileFault(node.line ?? 1, 'its references add too many keys', node.column ?? 1, this.#file);
+    }
+    return { ...target, entries: [...target.entries.filter(({ key }) => !keys.has(key)), ...own] };
+  }
+
+  /** Returns the node at a pointer such as `#/a/0`; undefined if there is none. */
+  #nodeAt(pointer: string): YamlNode | null | undefined {
+    if (!pointer.startsWith('#/')) return undefined;
+    let node: YamlNode | null | undefined = this.#root;
+    for (const word of pointer.slice(2).split('/').map(withoutEscapes)) {
+      if (node?.kind === 'map') node = node.entries.find(({ key }) => key === word)?.value;
+      else if (node?.kind === 'list') node = /^\d+$/u.test(word) ? node.items[Number(word)] : undefined;
+      else return undefined;
+    }
+    return node;
+  }
+}
+
+function withoutEscapes(word: string): string {
+  return word.replaceAll('~1', '/').replaceAll('~0', '~');
+}

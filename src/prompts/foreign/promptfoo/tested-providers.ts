@@ -1,0 +1,61 @@
+import type { YamlValue } from '../../../files/yaml.ts';
+import type { ConfiguredTest } from './configured-test.ts';
+import type { Conversion } from './conversion.ts';
+import { includesName } from './prompt-references.ts';
+import type { PromptfooProvider } from './provider.ts';
+import { readPromptfooProvider } from './providers.ts';
+import type { ConfiguredTests } from './tests.ts';
+
+/** The tests, each with the models that are asked, and the providers that only tests name. */
+interface TestedProviders {
+  readonly tests: ConfiguredTests;
+  /** They come after those of the configuration. */
+  readonly added: readonly PromptfooProvider[];
+}
+
+/**
+ * Chooses the models of tests that name providers.
+ *
+ * @param listed all providers of the configuration
+ * @param asked those that are asked the prompt
+ * @param settings the settings of the prompt and of all tests
+ */
+export function withTestedProviders(
+  tests: ConfiguredTests,
+  { listed, asked }: Readonly<Record<'listed' | 'asked', readonly PromptfooProvider[]>>,
+  settings: ReadonlyMap<string, YamlValue>,
+  conversion: Conversion,
+): TestedProviders {
+  const isPlain = ({ provider, providers }: ConfiguredTest): boolean => !provider && !providers;
+  if (tests.all.every(isPlain)) return { tests, added: [] };
+  const known = new Map(asked.map(provider => [keyOf(provider), provider]));
+  const all = tests.all.map((test): ConfiguredTest => {
+    const before = conversion.leftOut;
+    const { provider, providers } = test;
+    noteUnknown(test, listed, conversion);
+    const models = asked.flatMap(({ names }, index) => (includesName(providers, names) ? [index] : []));
+    const own = provider && readPromptfooProvider(provider, conversion, { promptConfig: settings });
+    const isLeftOut = test.isLeftOut || own?.isLeftOut === true || conversion.leftOut > before;
+    if (!own || models.length === 0) return { ...test, models, isLeftOut };
+    const key = keyOf(own);
+    if (!known.has(key)) known.set(key, own);
+    return { ...test, models: [[...known.keys()].indexOf(key)], isLeftOut };
+  });
+  return { tests: { ...tests, all }, added: [...known.values()].slice(asked.length) };
+}
+
+function keyOf({ model, config, transform }: PromptfooProvider): string {
+  return JSON.stringify([model, config, transform]);
+}
+
+/** Notes references to no provider, which promptfoo refuses. */
+function noteUnknown(
+  { at = { line: 1, column: 1 }, providers = [] }: ConfiguredTest,
+  listed: readonly PromptfooProvider[],
+  conversion: Conversion,
+): void {
+  for (const reference of providers) {
+    if (listed.some(({ names }) => includesName([reference], names))) continue;
+    conversion.note(at, `no known provider is called \`${reference}\``);
+  }
+}
