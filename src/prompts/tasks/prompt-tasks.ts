@@ -1,6 +1,6 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
 import { CompiledTemplates } from '../template/compiled-templates.ts';
-import type { TaskProcesses } from './task-processes.ts';
+import type { TaskProcesses, TaskProcessOptions } from './task-processes.ts';
 import {
   FULL_LIMITS,
   perform,
@@ -59,6 +59,11 @@ const SMALL_WORK = 32 * 1024;
 export class SharedTasks implements PromptTasks {
   #processes: Promise<TaskProcesses> | undefined;
   readonly #templates = new CompiledTemplates();
+  readonly #options: TaskProcessOptions;
+
+  constructor(options: TaskProcessOptions = {}) {
+    this.#options = options;
+  }
 
   async do<N extends TaskName>(name: N, work: Work<N>, options: TaskOptions = {}): Promise<Result<N>> {
     if (taskSize(name, work) <= SMALL_WORK) {
@@ -68,7 +73,9 @@ export class SharedTasks implements PromptTasks {
         if (!(error instanceof PastBound)) throw error;
       }
     }
-    this.#processes ??= import('./task-processes.ts').then(({ TaskProcesses }) => new TaskProcesses());
+    this.#processes ??= import('./task-processes.ts').then(
+      ({ TaskProcesses }) => new TaskProcesses(this.#options),
+    );
     const processes = await this.#processes;
     return (await processes.perform({ name, work }, options)) as Result<N>;
   }
@@ -78,9 +85,9 @@ export class SharedTasks implements PromptTasks {
   }
 }
 
-/** Calls `use` with tasks that are closed afterwards. */
+/** Calls `use` with tasks of one user, which are closed afterwards. */
 export async function withTasks<T>(use: (tasks: PromptTasks) => Promise<T>): Promise<T> {
-  const tasks = new SharedTasks();
+  const tasks = new SharedTasks({ isForOneUser: true });
   try {
     return await use(tasks);
   } finally {

@@ -21,15 +21,25 @@ const LIMITS: { readonly [N in TaskName]: readonly [what: string, timeMs: number
   foreignTests: ['reading the tests', BOUNDS.parseMs, TO_PARSE],
 };
 
-/** Runs tasks in a few processes, each started for one task. */
+export interface TaskProcessOptions {
+  readonly memoryMiB?: number;
+  /** True if all tasks are one user's, so that a process may run several; default false. */
+  readonly isForOneUser?: boolean;
+}
+
+/** Runs tasks in a few processes. A process never runs tasks of two users, so that none can see leftovers of another's. */
 export class TaskProcesses {
   readonly #closing = new AbortController();
   readonly #queue = new PQueue({ concurrency: Math.max(1, Math.min(4, availableParallelism() - 1)) });
   readonly #tasks = new Map<number | undefined, number>();
   readonly #memoryMiB: number;
+  readonly #isForOneUser: boolean;
+  /** The processes that wait for a task, by their memory in MiB. */
+  readonly #idle = new Map<number, BoundedProcess[]>();
 
-  constructor({ memoryMiB = BOUNDS.processMiB }: { memoryMiB?: number } = {}) {
+  constructor({ memoryMiB = BOUNDS.processMiB, isForOneUser = false }: TaskProcessOptions = {}) {
     this.#memoryMiB = memoryMiB;
+    this.#isForOneUser = isForOneUser;
   }
 
   /** Waits for the user's turn and runs a task. Throws as `PromptTasks.do` does. */
@@ -41,7 +51,7 @@ export class TaskProcesses {
     const others = this.#tasks.get(userId) ?? 0;
     this.#tasks.set(userId, others + 1);
     try {
-      const inProcess = (): Promise<unknown> => performInProcess(order, this.#memoryMiB, stop);
+      const inProcess = (): Promise<unknown> => this.#performInProcess(order, stop);
       // A user's further tasks come after the first task of every other user.
       return await this.#queue.add(inProcess, { priority: -others, signal: stop });
     } finally {
@@ -54,20 +64,25 @@ export class TaskProcesses {
   async close(): Promise<void> {
     this.#closing.abort(new TasksClosed('the service is stopping'));
     await this.#queue.onIdle();
+    for (const idle of [...this.#idle.values()].flat()) idle.end();
+    this.#idle.clear();
   }
-}
 
-/** Runs a task in a process of its own, so that no user's task can see leftovers of another's. */
-async function performInProcess(order: TaskOrder, memoryMiB: number, signal: AbortSignal): Promise<unknown> {
-  const [what, timeMs, memories = 1] = LIMITS[order.name];
-  const own = new BoundedProcess({
-    file: 'prompt-worker.cjs',
-    memoryMiB: memories * memoryMiB,
-    errors: TASK_ERRORS,
-  });
-  try {
-    return await own.perform(order, { timeMs, what, signal });
-  } finally {
-    own.end();
+  async #performInProcess(order: TaskOrder, signal: AbortSignal): Promise<unknown> {
+    const [what, timeMs, memories = 1] = LIMITS[order.name];
+    const memoryMiB = memories * this.#memoryMiB;
+    const idle = this.#idle.get(memoryMiB) ?? [];
+    this.#idle.set(memoryMiB, idle);
+    const own =
+      idle.pop() ?? new BoundedProcess({ file: 'prompt-worker.cjs', memoryMiB, errors: TASK_ERRORS });
+    let isReused = false;
+    try {
+      const result = await own.perform(order, { timeMs, what, signal });
+      isReused = this.#isForOneUser;
+      return result;
+    } finally {
+      if (isReused) idle.push(own);
+      else own.end();
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -7,7 +8,7 @@ import { convertForeign } from '../../../src/prompts/foreign/convert.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse.ts';
 import { TasksClosed } from '../../../src/prompts/tasks/messages.ts';
 import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
-import { TaskProcesses } from '../../../src/prompts/tasks/task-processes.ts';
+import { TaskProcesses, type TaskProcessOptions } from '../../../src/prompts/tasks/task-processes.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 const opened: { close(): Promise<void> }[] = [];
@@ -15,7 +16,7 @@ afterEach(async () => {
   for (const tasks of opened.splice(0)) await tasks.close();
 });
 
-function processes(options?: { memoryMiB: number }): TaskProcesses {
+function processes(options?: TaskProcessOptions): TaskProcesses {
   const tasks = new TaskProcesses(options);
   opened.push(tasks);
   return tasks;
@@ -66,6 +67,28 @@ describe('a task of a prompt in a process of its own', () => {
     expect(await tasks.perform({ name: 'parse', work })).toMatchObject({
       findings: [{ severity: 'fault', file: '_a.prompt', line: 1 }],
     });
+  });
+
+  it.each([
+    [true, 1],
+    [false, 2],
+  ])('follows another in the same process only for one user: %j', async (isForOneUser, count) => {
+    const tasks = processes({ isForOneUser });
+    const started: unknown[] = [];
+    const onStart = (child: unknown): unknown => started.push(child);
+    subscribe('child_process', onStart);
+    try {
+      for (const list of ['[1]', '[2]']) {
+        const work = { definition: typed, texts: { count: '3', list } };
+        expect(await tasks.perform({ name: 'readTexts', work })).toEqual({
+          count: 3,
+          list: JSON.parse(list),
+        });
+      }
+    } finally {
+      unsubscribe('child_process', onStart);
+    }
+    expect(started).toHaveLength(count);
   });
 
   it('is ended when its time is over, and the next one is done', async () => {
