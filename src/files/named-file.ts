@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { groupedDigits } from '../wire/numbers.ts';
+import { codeOf } from './error-utils.ts';
 import { isLink } from './write-below.ts';
 
 /** The reason not to open a named file. `file count` and `total size` mean that the files exceed a maximum together. */
@@ -54,7 +55,8 @@ export function inspectNamedFile(
   maxBytes: number,
   counted?: NamedFiles,
 ): NamedFile {
-  const real = realPathOf(file);
+  const real = realPathUnlessLoop(file);
+  if (real === undefined) return { real: file, fault: 'irregular' };
   if (folder !== undefined && !isInFolder(realPathOf(folder), real)) return { real, fault: 'outside' };
   const stats = statSync(real);
   if (!stats.isFile()) return { real, fault: 'irregular' };
@@ -95,6 +97,16 @@ export function isBelow(folder: string, file: string): boolean {
 /** Returns the real path. The native call also corrects the case of letters on case-insensitive file systems. */
 function realPathOf(file: string): string {
   return realpathSync.native(file);
+}
+
+/** Returns the real path; undefined for links that lead back to themselves. */
+function realPathUnlessLoop(file: string): string | undefined {
+  try {
+    return realPathOf(file);
+  } catch (error) {
+    if (codeOf(error) === 'ELOOP') return undefined;
+    throw error;
+  }
 }
 
 function isInFolder(folder: string, file: string): boolean {

@@ -50,7 +50,7 @@ describe('a file that another one names', () => {
     expect(inspectNamedFile(path.join(folder, 'in/file'), folder, 9).fault).toBe('large');
     expect(inspectNamedFile(path.join(folder, 'in'), folder, 9).fault).toBe('irregular');
     expect(inspectNamedFile(link('zero', '/dev/null'), undefined, 9).fault).toBe('irregular');
-    expect(() => inspectNamedFile(link('loop', 'loop'), folder, 9)).toThrow('ELOOP');
+    expect(inspectNamedFile(link('loop', 'loop'), folder, 9).fault).toBe('irregular');
   });
 
   it('is not on another computer or a device of Windows', () => {
@@ -71,7 +71,7 @@ describe('a file that was found', () => {
     expect(whyLeftOut(path.join(folder, 'gone'), folder)).toBeUndefined();
     expect(whyLeftOut(link('out', '../folder-2'), folder)).toBe(`it leads out of ${folder}`);
     expect(whyLeftOut(link('nothing', 'none'), folder)).toBe('it is a link to nothing');
-    expect(whyLeftOut(link('loop', 'loop'), folder)).toBe('it is a link to nothing');
+    expect(whyLeftOut(link('loop', 'loop'), folder)).toBe('it is not a regular file');
     expect(whyLeftOut(path.join(folder, 'in'), folder)).toBe('it is not a regular file');
   });
 

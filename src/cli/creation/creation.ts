@@ -33,7 +33,7 @@ export type CreationResult =
   | {
       readonly kind: 'running';
       readonly runId: string;
-      /** The status in the answer to the creation; `running` if the answer has none. */
+      /** The status in the answer to the creation, or in the list of runs; `running` if the answer has none. */
       readonly runStatus: string;
       readonly journalId: string;
       /** True if it was found in the list of runs, because the creation was not answered. */

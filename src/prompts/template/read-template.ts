@@ -36,7 +36,7 @@ export function readTemplate({
   const tags = new TagReader(findings, source.declares);
   const reader = new TemplateReader(findings, tags, source.partials);
   const scope = Scope.root(isPartial ? 'other' : 'inputs');
-  reader.read(template, { scope, start, file: findings.file, inlines: new Set() });
+  reader.read(template, { scope, start, file: findings.file, inlines: new Set(), open: new Set() });
   return { uses: tags.uses, partials: reader.partials() };
 }
 
@@ -57,6 +57,7 @@ class TemplateReader {
   readonly #texts = new Map<string, string>();
   readonly #readings = new Set<string>();
   #partialBytes = 0;
+  #hasInlines = false;
 
   constructor(findings: Findings, tags: TagReader, find: PartialLookup) {
     this.#findings = findings;
@@ -69,6 +70,7 @@ class TemplateReader {
   }
 
   read(text: string, here: TemplatePlace): void {
+    this.#hasInlines ||= text.includes('inline');
     const { program, faults } = parseTemplate(text);
     for (const { line, column, what } of faults) {
       this.#findings.fault(placeIn(here, { line, column: column - 1 }), what, here.file);
@@ -113,8 +115,9 @@ class TemplateReader {
       this.#tags.path(block.path, here);
     }
     const scope = this.#scopeInside(block, here.scope).withParams(block.program?.blockParams);
-    this.#program(block.program, { ...here, scope });
-    this.#program(block.inverse, here);
+    const inside = { ...here, open: new Set<string>() };
+    this.#program(block.program, { ...inside, scope });
+    this.#program(block.inverse, inside);
   }
 
   #scopeInside(block: hbs.AST.BlockStatement, scope: Scope): Scope {
@@ -150,7 +153,7 @@ class TemplateReader {
     const isHere = name === PARTIAL_BLOCK || here.inlines.has(name);
     const isThere = isHere || this.#readPartial(name, partial, here);
     if (partial.type === 'PartialBlockStatement') {
-      return this.#program(partial.program, { ...here, scope: here.scope.within('perhaps') });
+      return this.#program(partial.program, perhaps(here));
     }
     if (isThere) return;
     const at = name.lastIndexOf('/') + 1;
@@ -168,13 +171,25 @@ class TemplateReader {
     if (!partial) return false;
     if ('fault' in partial) this.#tags.fault(tag, partial.fault, here);
     if ('fault' in partial) return true;
+    // Inline partials of a caller hide files of the same name.
+    if (here.open.has(name) && !this.#hasInlines) {
+      const what = `the partial \`${name}\` inserts itself without end: it may do so only inside a block such as {{#if}}`;
+      this.#tags.fault(tag, what, here);
+      return true;
+    }
     const { file, text } = partial;
     const scope = scopeOf(tag, here);
     const reading = `${name}\n${scope.key}`;
     if (this.#readings.has(reading) || this.#readings.size >= MAX_READINGS) return true;
     this.#readings.add(reading);
     if (this.#keeps(name, text)) {
-      this.read(text, { scope, file, start: { line: 1, column: 1 }, inlines: new Set() });
+      this.read(text, {
+        scope,
+        file,
+        start: { line: 1, column: 1 },
+        inlines: new Set(),
+        open: new Set([...here.open, name]),
+      });
     }
     return true;
   }
@@ -204,8 +219,13 @@ class TemplateReader {
         here,
       );
     }
-    this.#program(block.program, { ...here, scope: here.scope.within('perhaps') });
+    this.#program(block.program, perhaps(here));
   }
+}
+
+/** Returns the place inside content that something else may render, in a context that is unknown here. */
+function perhaps(here: TemplatePlace): TemplatePlace {
+  return { ...here, scope: here.scope.within('perhaps'), open: new Set() };
 }
 
 function scopeOf({ params: [param], hash }: PartialTag, { scope }: TemplatePlace): Scope {

@@ -89,6 +89,8 @@ export interface TemplatePlace {
   readonly start: FilePosition;
   /** The names of inline partials that are visible here. */
   readonly inlines: ReadonlySet<string>;
+  /** The names of the partials that are rendered whenever this place is; only blocks can end a partial's use of itself. */
+  readonly open: ReadonlySet<string>;
 }
 
 /** Converts a place relative to the template to a place in the file. */

@@ -247,6 +247,14 @@ describe('a creation that is not answered', () => {
     expect(journalOf(home).at(-1)).toMatchObject({ outcome: 'ended', runId: RUN, runStatus: 'succeeded' });
   });
 
+  it('is marked, with the status that the list shows, if it is not waited for', async () => {
+    const failed = list(row(RUN, { runStatus: 'failed' }));
+    const service = await serviceOf(unanswered('reset-after-body'), failed);
+    const { exitCode, stdout } = await command(service, [...RUN_IT, '--no-wait', '--json'], EXCLUSIVE);
+    expect(JSON.parse(stdout())).toEqual({ runId: RUN, runStatus: 'failed', recovered: true });
+    expect(exitCode).toBe(5);
+  });
+
   it('is not taken from the list while an earlier creation of the version is in doubt', async () => {
     const home = temporaryDirectory();
     const service = await serviceOf(

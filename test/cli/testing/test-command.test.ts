@@ -418,6 +418,7 @@ describe('files that a test file names', () => {
           `{ name: absolute, inputs: { text: "@${outside}/secret.txt" } }`,
           `{ name: link, inputs: { text: "@link.txt" } }`,
           `{ name: device, inputs: { text: "@zero" } }`,
+          `{ name: loop, inputs: { text: "@loop" } }`,
           `{ name: schema, inputs: { text: a }, expect: [{ schema: ${outside}/any.json }] }`,
           `{ name: fine, inputs: { text: "@own/text.txt" }, expect: [{ equals: own }] }`,
         ]
@@ -427,6 +428,7 @@ describe('files that a test file names', () => {
       );
       symlinkSync(path.join(outside, 'secret.txt'), path.join(project.home, 'link.txt'));
       symlinkSync('/dev/zero', path.join(project.home, 'zero'));
+      symlinkSync('loop', path.join(project.home, 'loop'));
       const { exitCode, stdout } = await project.run(['test', '--json']);
       const { cases } = JSON.parse(stdout()) as { cases: { name: string; status: string }[] };
       expect(cases.filter(({ status }) => status === 'passed').map(({ name }) => name)).toEqual(['fine']);

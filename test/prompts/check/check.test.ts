@@ -338,6 +338,22 @@ describe('prompts on this machine', () => {
     ]);
   });
 
+  it('report partials that insert each other without end, unless a block can end it', async () => {
+    const faults = async (): Promise<unknown[]> =>
+      await checkPromptFile(path.join(directory, 'x.prompt'), { models, tasks: tasksHere });
+    await write('x.prompt', '---', 'model: echo', '---', '{{> one}}{{> two}}');
+    await write('_one.prompt', '{{> two}}');
+    const two = await write('_two.prompt', 'a', ' {{> one}}');
+    expect(await faults()).toMatchObject([
+      { file: two, line: 2, column: 2, message: expect.stringContaining('`one` inserts itself without end') },
+    ]);
+    await write('_two.prompt', '{{#if name}}{{> one}}{{/if}}');
+    expect(await faults()).toEqual([]);
+    await write('_two.prompt', '{{> one}}');
+    await write('x.prompt', '---', 'model: echo', '---', '{{#*inline "one"}}x{{/inline}}{{> two}}');
+    expect(await faults()).toEqual([]);
+  });
+
   it('are not published without a template, nor with a fault that only shows when it is tried', async () => {
     await expect(store.publish(await write('a.prompt', '---', 'model: echo', '---'))).rejects.toThrow(
       'has no template',

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
+import { isDirectory } from '../../../files/write-below.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { Budget } from '../../creation/budget.ts';
@@ -15,7 +15,7 @@ export async function mcp(ctx: Context, flags: McpFlags): Promise<void> {
   const caps = parseCaps(flags);
   if (caps.cost !== undefined) new Budget(ctx, caps).check(await ctx.connection());
   const directory = flags.prompts === undefined ? undefined : path.resolve(ctx.cwd, flags.prompts);
-  if (directory !== undefined && statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
+  if (directory !== undefined && !isDirectory(directory)) {
     throw usageError(`--prompts: ${flags.prompts} is not a directory`);
   }
   // A models file with a fault ends the command, not each call.

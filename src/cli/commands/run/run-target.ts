@@ -1,8 +1,8 @@
 import { NotFoundError, PromptServiceError, ValidationError } from '../../../client/errors.ts';
-import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
+import type { CreatedRun } from '../../creation/creation.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { checkInputs } from '../../inputs/check.ts';
@@ -83,9 +83,9 @@ function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): 
 
 /** Prints only the id of a run for `--no-wait`, even if it has ended. */
 async function printRunId(ctx: Context, connection: Connection, started: Started): Promise<ExitCode> {
-  const { runId, runStatus } = started.kind === 'ended' ? started.run : started;
+  const { runId, runStatus, recovered } = started.kind === 'ended' ? started.run : started;
   return printResult(ctx, { runId, connection }, async out => {
-    if (wantsJson(out)) await printValue(out, { runId, runStatus });
+    if (wantsJson(out)) await printValue(out, { runId, runStatus, ...(recovered === true && { recovered }) });
     else await out.io.out(`${out.io.stdout.isTerminal ? oneLine(runId) : runId}\n`);
     return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
   });
@@ -95,12 +95,17 @@ async function printRunId(ctx: Context, connection: Connection, started: Started
 export type Started =
   | {
       readonly kind: 'ended';
-      readonly run: Run;
+      readonly run: CreatedRun;
       readonly request: RunRequest;
       /** The text that was printed as it arrived. */
       readonly printed: string;
     }
-  | { readonly kind: 'running'; readonly runId: string; readonly runStatus: string };
+  | {
+      readonly kind: 'running';
+      readonly runId: string;
+      readonly runStatus: string;
+      readonly recovered: boolean;
+    };
 
 interface StartOptions {
   /** False to return at once while the run goes on. */

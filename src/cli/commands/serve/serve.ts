@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
+import { isDirectory } from '../../../files/write-below.ts';
 import type { ServedRequest } from '../../../service/http/server.ts';
 import type { RunEndEvent, Service, ServiceOptions } from '../../../service/service-options.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
@@ -158,7 +158,7 @@ function parsePublicUrl(text: string): string {
 
 function absoluteDirectory(name: string, flag: string, cwd: string): string {
   const directory = path.resolve(cwd, name);
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return directory;
+  if (isDirectory(directory)) return directory;
   throw usageError(`${flag}: ${name} is not a directory`);
 }
 
