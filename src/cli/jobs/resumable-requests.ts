@@ -1,6 +1,7 @@
 import { messageOf } from '../../files/error-utils.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
+import { counted } from '../core/counted.ts';
 import { failureOf } from '../core/failure.ts';
 import { countOf, isJsonObject } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
@@ -125,6 +126,7 @@ export class ResumableRequests {
         await this.#readAgain(plan.run.runId);
       await onResult(job, plan, plan.run !== undefined);
     }
+    this.#noteDoublePayments(planned);
     const groups = this.handsOver ? await byVersion(planned) : undefined;
     await runRequests(this.#ctx, this.#connection, planned, {
       concurrency,
@@ -137,6 +139,18 @@ export class ResumableRequests {
         await onResult(job, result, false);
       },
     });
+  }
+
+  /** Notes the number of runs that may be paid for twice, before they are. A handover counts its own. */
+  #noteDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
+    const mayHaveRun = ({ id }: Job): boolean => {
+      const state = this.#known.states.get(id);
+      if (state?.step !== 'creating') return state?.mayHaveRun === true;
+      return state.entry !== undefined && this.#known.settlements.get(id)?.kind !== 'none';
+    };
+    const { length } = planned.filter(({ job, plan }) => plan.kind === 'create' && mayHaveRun(job));
+    if (length === 0 || this.handsOver) return;
+    this.#ctx.io.note(`note: --retry-unknown: ${counted(length, 'run')} may be paid for twice`);
   }
 
   /** Has an earlier run recorded for its job once its answer is read. Returns false if nothing is recorded. */

@@ -358,11 +358,12 @@ describe('a creation without an answer', () => {
 
 test('a refusal by the service fails its row, and the others continue', async () => {
   const { exitCode, home, stderr } = await batchAgainst([
-    creation('Ada', failure(422, 'VALIDATION_ERROR', 'not like that')),
+    creation('Ada', failure(422, 'VALIDATION_ERROR', 'not like that', ['name is too short'])),
     creation('Bo', succeeded()),
   ]);
   expect(exitCode).toBe(5);
   expect(stderr).toContain('error: names.csv line 2 (row 1): not like that (VALIDATION_ERROR)');
+  expect(stderr).toContain('  "name is too short"');
   expect(lastLines(home)[0]).toMatchObject({
     runStatus: 'failed',
     error: 'not like that (VALIDATION_ERROR)',

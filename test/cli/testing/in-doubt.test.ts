@@ -49,10 +49,14 @@ it('leaves the cases that were not sent when a used-up quota ended the test', as
 });
 
 it('says how to run a case again whose creation may have made a run, and never does it unasked', async () => {
-  const service = await scriptedServiceForTest(version, noRuns, {
-    expect: { method: 'POST', path: '/runs' },
-    answer: 'reset-after-body',
-  });
+  const creation = { method: 'POST', path: '/runs' } as const;
+  const run = { runId: randomUUID(), runStatus: 'succeeded', outputs: [], tokens: 1 };
+  const service = await scriptedServiceForTest(
+    version,
+    noRuns,
+    { expect: creation, answer: 'reset-after-body' },
+    { expect: creation, answer: success(run) },
+  );
   const home = homeWithCases('Ada');
   const env = serviceEnv(service.baseUrl);
   for (const more of [[], ['--resume']]) {
@@ -64,4 +68,13 @@ it('says how to run a case again whose creation may have made a run, and never d
     expect([exitCode, stdout()]).toEqual([1, expect.stringContaining('--resume --retry-unknown')]);
     expect(stdout()).toContain('the answer to the creation was lost');
   }
+  const again = await runInProcess(['test', '--resume', '--retry-unknown'], {
+    home,
+    env,
+    clock: hastyClock(),
+  });
+  expect([again.exitCode, again.stderr()]).toEqual([
+    0,
+    expect.stringContaining('note: --retry-unknown: 1 run may be paid for twice'),
+  ]);
 });

@@ -27,6 +27,7 @@ export function reportRow(
       },
       exitCode: EXIT.runFailed,
       hints: failure.hints,
+      details: failure.details ?? [],
     },
     { json: wantsJson(ctx), debug: false, error, paint: ctx.io.paintErr },
   );
