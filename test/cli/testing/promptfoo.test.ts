@@ -209,22 +209,28 @@ tests:
     expect(readFileSync(path.join(project.home, 'promptfooconfig.yaml'), 'utf8')).toBe(CONFIG);
   });
 
-  it('takes `(?i)` as other languages do', async () => {
-    const assertions = ['(?i)^SAY hel+o$', '(?i)[h-j]ELLO', '(?i)\\Dello\\d'].map(
-      value => `{ type: regex, value: '${value}' }`,
-    );
-    const { stdout } = await tested(
-      {
-        'promptfooconfig.yaml': `prompts: ['Say {{a}}']
-providers: [echo]
-tests: [{ vars: { a: Hello }, assert: [${assertions.join(', ')}] }]
-`,
-      },
-      '--json',
-    );
-    const [only] = (JSON.parse(stdout) as { cases: { repetitions: { mismatches?: unknown[] }[] }[] }).cases;
-    expect(JSON.stringify(only)).toContain('[eE][lL][lL][oO]');
-    expect(JSON.stringify(only)).not.toContain('hel+o');
+  it("fails only the cases with what promptfoo can't check, and says why", async () => {
+    const assertions = [
+      "{ type: regex, value: '(?i)hello' }",
+      "{ type: not-contains, value: '{{none}}' }",
+      '{ type: is-json, value: { type: object, example: 1 } }',
+      '{ type: latency }',
+      '{ type: contains, value: Say }',
+    ];
+    const tests = assertions.map(assertion => `  - { vars: { a: Hello }, assert: [${assertion}] }\n`);
+    const config = `prompts: ['Say {{a}}']\nproviders: [echo]\ntests:\n${tests.join('')}`;
+    const { stdout } = await tested({ 'promptfooconfig.yaml': config }, '--json');
+    const { cases } = JSON.parse(stdout) as {
+      cases: { repetitions: { mismatches?: { message: string }[] }[] }[];
+    };
+    const messages = cases.map(({ repetitions: [only] }) => only?.mismatches?.[0]?.message);
+    expect(messages).toEqual([
+      expect.stringContaining('has a pattern that is not one of JavaScript'),
+      expect.stringContaining('needs a text that is not empty'),
+      expect.stringContaining("has the keyword `example` in its schema, which promptfoo doesn't know"),
+      expect.stringContaining('needs a `threshold`'),
+      undefined,
+    ]);
   });
 });
 

@@ -196,7 +196,11 @@ export async function transformed(
   script: JavaScript,
 ): Promise<{ readonly answer: CheckedAnswer } | { readonly unmet: Unmet }> {
   const result = await answer.javascript(script, answer.value);
-  if ('fault' in result || result.value === undefined) {
+  // promptfoo takes null for no value.
+  const isMissing =
+    !('fault' in result) &&
+    (answer.isAsPromptfoo ? (result.value ?? null) === null : result.value === undefined);
+  if ('fault' in result || result.value === undefined || isMissing) {
     const why = 'fault' in result ? result.fault : 'it gives nothing';
     return {
       unmet: { message: `transform ${quotedExcerpt(script.code.trim())}: ${why}`, actual: answer.text },

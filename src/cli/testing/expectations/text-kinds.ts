@@ -36,10 +36,11 @@ export const TEXT_KINDS = {
   }),
   matches: expectationKind<RegExp>({
     schema: { ...TEXT, description: 'a regular expression that must match the answer' },
-    read: value => {
+    read: (value, { isAsPromptfoo = false }) => {
       const pattern = textIn(value, 'matches');
       try {
-        return patternOf(pattern);
+        // oxlint-disable-next-line require-unicode-regexp -- promptfoo compiles patterns without the flag
+        return isAsPromptfoo ? new RegExp(pattern) : patternOf(pattern);
       } catch (error) {
         throw faultIn(value, `matches: ${messageOf(error)}`);
       }

@@ -1,4 +1,11 @@
-import { isJsonList, type JsonObject, type JsonValue, textOrNothing } from '../../../files/json.ts';
+import { messageOf } from '../../../files/error-utils.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  textOrJson,
+  textOrNothing,
+} from '../../../files/json.ts';
 
 /** Converts the value (of JSON, its schema) and the threshold of an assertion; undefined if it checks nothing. */
 type Convert = (value: JsonValue | undefined, threshold: JsonValue | undefined) => JsonObject | undefined;
@@ -8,7 +15,7 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
   equals: value =>
     typeof value === 'object' && value !== null
       ? bareJson({ const: value })
-      : { equals: textOrNothing(value) },
+      : { equals: textOrJson(value ?? null) },
   contains: value => wordExpectation('contains', value),
   icontains: value => wordExpectation('icontains', value),
   'contains-any': value => listExpectation('any', 'contains', value),
@@ -19,17 +26,68 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
   regex: value => ({ matches: withoutFlag(textOrNothing(value)) }),
   'is-json': (schema = true) => bareJson(schema),
   'contains-json': schema => ({ containsJson: schema ?? { type: ['object', 'array'] } }),
-  latency: (_, threshold) => (typeof threshold === 'number' ? { seconds: threshold / 1000 } : undefined),
-  cost: (_, threshold) => (typeof threshold === 'number' ? { cost: threshold } : undefined),
+  latency: (_, threshold) => {
+    if (typeof threshold !== 'number') return undefined;
+    return threshold > 0 ? { seconds: threshold / 1000 } : NOTHING;
+  },
+  cost: (_, threshold) => {
+    if (typeof threshold !== 'number') return undefined;
+    return threshold >= 0 ? { cost: threshold } : NOTHING;
+  },
   'llm-rubric': (value, threshold) =>
     textOrNothing(value) === ''
       ? undefined
       : { rubric: textOrNothing(value), ...(typeof threshold === 'number' && { threshold }) },
   javascript: (value, threshold) => ({
     javascript: textOrNothing(value).trimEnd(),
-    ...(typeof threshold === 'number' && { threshold }),
+    ...(typeof threshold === 'number' && { threshold: Math.max(0, threshold) }),
   }),
 };
+
+const TAKES_LIST = /^i?contains-(?:any|all)$/u;
+
+/** Returns why promptfoo fails every case with an assertion, as a predicate; undefined if it checks the answer. */
+export function faultOf(
+  type: string,
+  value: JsonValue | undefined,
+  threshold: JsonValue | undefined,
+): string | undefined {
+  const isText = typeof value === 'string' && value !== '';
+  if (type === 'latency' || type === 'cost') {
+    return typeof threshold === 'number' ? undefined : 'needs a `threshold`';
+  }
+  if (type === 'javascript') return isText ? undefined : 'needs code';
+  if (type === 'regex') return isText ? faultOfPattern(value) : 'needs a pattern';
+  if (TAKES_LIST.test(type)) return isText || isJsonList(value) ? undefined : 'needs a list of texts';
+  const isWord = type === 'contains' || type === 'icontains';
+  if (!isWord && type !== 'starts-with') return undefined;
+  return isText || (isWord && typeof value === 'number') ? undefined : 'needs a text that is not empty';
+}
+
+function faultOfPattern(pattern: string): string | undefined {
+  try {
+    // oxlint-disable-next-line require-unicode-regexp -- promptfoo compiles it without flags
+    void new RegExp(pattern);
+    return undefined;
+  } catch (error) {
+    return `has a pattern that is not one of JavaScript: ${messageOf(error)}`;
+  }
+}
+
+/** Returns an expectation that no answer meets. */
+export function failing(reason: string): JsonObject {
+  return { javascript: `({ pass: false, score: 0, reason: ${JSON.stringify(reason)} })` };
+}
+
+/** Returns what promptfoo expects by a list without words; undefined for a type without a list. */
+export function ofNoWords(type: string): JsonObject | undefined {
+  if (!TAKES_LIST.test(type)) return undefined;
+  return type.endsWith('any') ? NOTHING : ANYTHING;
+}
+
+/** The expectation of an empty word, which every answer contains. */
+const ANYTHING: JsonObject = { matches: '^' };
+const NOTHING: JsonObject = { matches: '(?!)' };
 
 /** Replaces the `(?i)` of a pattern by both cases of each letter. */
 function withoutFlag(pattern: string): string {
@@ -55,7 +113,8 @@ function wordExpectation(kind: string, value: JsonValue | undefined): JsonObject
 
 /** Returns texts from a list, or from a text with commas; quoted cells may contain commas. */
 function listedTexts(value: JsonValue | undefined): string[] {
-  if (isJsonList(value)) return value.map(textOrNothing);
+  // promptfoo looks for an object as `[object Object]`.
+  if (isJsonList(value)) return value.map(String);
   return cellsIn(textOrNothing(value)).filter(text => text !== '');
 }
 
@@ -81,7 +140,7 @@ function listExpectation(
   kind: string,
   value: JsonValue | undefined,
 ): JsonObject | undefined {
-  const expectations = listedTexts(value).map(text => ({ [kind]: text }));
+  const expectations = listedTexts(value).map(text => (text === '' ? ANYTHING : { [kind]: text }));
   return expectations.length > 0 ? { [list]: expectations } : undefined;
 }
 

@@ -5,11 +5,12 @@ import { parseYaml, type YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { JUDGED_NOTE } from '../converted.ts';
 import { PYTHON } from '../python.ts';
-import { CONVERSIONS } from './assertion-conversions.ts';
+import { CONVERSIONS, failing, faultOf, ofNoWords } from './assertion-conversions.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
 import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
 import { PYTHON_CHECK } from './programs.ts';
 import { readPromptfooProvider } from './providers.ts';
+import { faultOfSchema } from './schema-faults.ts';
 import { fillVars, splitNunjucks, type Vars } from './template.ts';
 
 /** An assertion of a test, before variables are filled in. */
@@ -183,7 +184,13 @@ export function expectationsOf(
     const command = pythonCommand(assertion, vars, conversion);
     return [{ command, ...(transform !== undefined && { transform }) }];
   }
-  const expectation = convertAssertion(assertion, positive, vars, conversion);
+  const before = conversion.leftOut;
+  const value = valueWithVars(assertion, vars, conversion);
+  if (conversion.isForTest && conversion.leftOut > before) return undefined;
+  // promptfoo fails the case, even if the type begins with `not-`.
+  const fault = conversion.isForTest ? faultOf(positive, value, assertion.threshold) : undefined;
+  if (fault !== undefined) return [failing(`the assertion \`${type}\` ${fault}`)];
+  const expectation = convertAssertion(assertion, positive, value, conversion);
   if (!expectation) return undefined;
   if (positive === 'llm-rubric' && judge === undefined) conversion.tell(at, JUDGED_NOTE);
   const all = isJsonList(expectation['all']) ? (expectation['all'] as JsonObject[]) : [expectation];
@@ -219,7 +226,7 @@ const JSON_TYPE = /^(?:is|contains)-json$/u;
 
 /** Returns the schema from a map, or from its text in YAML or JSON; undefined without one, false for another text. */
 function readJsonSchema(value: JsonValue | undefined): JsonObject | undefined | false {
-  if (typeof value !== 'string') return isJsonObject(value) ? value : undefined;
+  if (typeof value !== 'string') return isJsonObject(value) ? value : value ? false : undefined;
   try {
     const schema = parseYaml(value).json();
     if (schema === null) return undefined;
@@ -234,7 +241,7 @@ function readJsonSchema(value: JsonValue | undefined): JsonObject | undefined | 
 function convertAssertion(
   assertion: Assertion,
   positive: string,
-  vars: Vars,
+  written: JsonValue | undefined,
   conversion: Conversion,
 ): JsonObject | undefined {
   const { at, type, threshold, config } = assertion;
@@ -243,20 +250,24 @@ function convertAssertion(
     noteType(at, type, conversion);
     return undefined;
   }
-  const before = conversion.leftOut;
-  const written = valueWithVars(assertion, vars, conversion);
   const isJson = JSON_TYPE.test(positive);
   const value = isJson ? readJsonSchema(written) : written;
+  if (isJson && conversion.isForTest) {
+    const fault =
+      value === false ? 'has a value that is not a JSON Schema' : isJsonObject(value) && faultOfSchema(value);
+    const reason = `the assertion \`${type}\` ${fault}`;
+    // promptfoo fails the case, unless there is no JSON where none may be.
+    if (fault) return type === positive ? failing(reason) : convert(undefined, threshold);
+  }
   if (isJson && value === false) {
     conversion.note(at, `the assertion \`${type}\` has a value that is not a JSON Schema`);
     return undefined;
   }
-  const expectation = convert(value, threshold);
+  const expectation = convert(value, threshold) ?? (conversion.isForTest ? ofNoWords(positive) : undefined);
   if (!expectation) {
     conversion.note(at, `the assertion \`${type}\` has nothing to check`);
     return undefined;
   }
-  if (conversion.isForTest && conversion.leftOut > before) return undefined;
   const seesConfig = positive === 'javascript' && config !== undefined;
   return seesConfig ? { ...expectation, config } : expectation;
 }
