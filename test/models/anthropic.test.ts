@@ -237,6 +237,12 @@ describe('an answer that is not whole', () => {
     expect(failure(result)).toMatch(/answered 404 model: claude-9: .*it has claude-8, other-1$/);
   });
 
+  it('names no ending of an address whose path promptrun adds', async () => {
+    expect(failure(await ask({}, { body: 'garbage' }))).toMatch(/: check its baseUrl$/);
+    const result = await ask({}, refusal(404, 'not_found_error', 'no'), { body: { data: [] } });
+    expect(failure(result)).toContain(": check its baseUrl, and the model's name: ");
+  });
+
   it.each([429, 529])(
     'by %i is asked again as it wants, three times, and not after a minute',
     async status => {

@@ -46,7 +46,7 @@ export async function comparisonGrid(
     ],
     reasons: rows.flatMap(({ id, results }) =>
       results.flatMap(result =>
-        result.run?.runStatus === 'succeeded' ? [] : `${id}: ${shownText(result) || 'the run failed'}`,
+        hasSucceeded(result) ? [] : `${id}: ${shownText(result) || 'the run failed'}`,
       ),
     ),
     measures: MEASURES,
@@ -63,7 +63,7 @@ export async function comparisonGrid(
 
 function variantTotals(results: readonly VariantResult[], budget: Budget): string[] {
   const done = results.filter(result => !isNotRun(result));
-  const succeeded = done.filter(({ run }) => run?.runStatus === 'succeeded').length;
+  const succeeded = done.filter(hasSucceeded).length;
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   const spent = budget.totalsOf(results.flatMap(({ run }) => run?.runId ?? []));
   const counts = [succeeded, done.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
@@ -79,8 +79,7 @@ async function comparisonGridRow(
   const [first] = row.results;
   const cells: GridCell[] = [];
   for (const [index, result] of row.results.entries()) {
-    const state =
-      result.run === undefined ? 'not run' : result.run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
+    const state = result.run === undefined ? 'not run' : hasSucceeded(result) ? 'succeeded' : 'failed';
     const passed = passedText(judgement?.passes[index]);
     const facts = [...(passed ? [passed] : []), ...resultFacts(result, budget)];
     const messages = (judgement?.messages[index] ?? []).map(text => ({ kind: 'message', text }) as const);
@@ -100,7 +99,7 @@ function resultFacts({ run, seconds }: VariantResult, budget: Budget): string[] 
   ];
 }
 
-/** Returns the first variant's answer unchanged, the others' with their differences from it. */
+/** Returns the first variant's answer and failed ones unchanged, the others' with their differences from the first. */
 async function resultParts(
   ctx: Context,
   result: VariantResult,
@@ -112,9 +111,13 @@ async function resultParts(
     .map(({ data }): GridPart => ({ kind: 'media', url: result.media.get(data)?.dataUrl }));
   if (result.fault !== undefined) return [{ kind: 'error', text }];
   if (text === '') return media;
-  const isFirst = first === undefined || first === result || first.fault !== undefined;
-  const part: GridPart = isFirst
+  const isWhole = first === undefined || first === result || !hasSucceeded(first) || !hasSucceeded(result);
+  const part: GridPart = isWhole
     ? { kind: 'text', text }
     : { kind: 'difference', parts: await differences(ctx, shownText(first), text, 'words') };
   return [part, ...media];
+}
+
+function hasSucceeded({ run }: VariantResult): boolean {
+  return run?.runStatus === 'succeeded';
 }

@@ -1,10 +1,12 @@
 import { dollars } from '../../wire/money.ts';
+import type { Failure } from '../core/failure.ts';
 import { countOf, dataText, fieldText } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { inCredits } from '../creation/caps.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
+import { errorsOf } from '../outputs/provider-fault.ts';
 import type { Variant } from './variants.ts';
 
 /** The result of a row with one variant. */
@@ -60,6 +62,18 @@ export function shownText({ run, fault }: VariantResult): string {
     .filter(({ type }) => type === 'text' || type === 'error')
     .map(({ type, data }) => (type === 'error' ? `error: ${dataText(data)}` : dataText(data)))
     .join('\n');
+}
+
+/** Returns why a variant has no answer, or no whole one; undefined if its run succeeded. */
+export function variantFailure({ run, fault }: VariantResult): Failure | undefined {
+  if (fault !== undefined || run === undefined || run.runStatus === 'succeeded') return fault;
+  return {
+    status: 'RUN_FAILED',
+    message: errorsOf(run),
+    data: { runId: run.runId },
+    exitCode: EXIT.runFailed,
+    hints: [],
+  };
 }
 
 /** The verdicts of the rows' cases, by row number. */

@@ -169,8 +169,9 @@ export class Spending {
         const { cost, standardCost, tokens } = run.counted;
         this.#settle(run, 'cost', cost ?? undefined);
         if (cost === null && standardCost !== undefined) this.#expectAtLeast(run, standardCost);
-        // The journal of judges keeps run ids alone.
-        if (tokens !== null) run.tokens ??= tokens.input + tokens.output;
+        // A failed run reports 0 tokens, even if the model has counted some.
+        if (tokens !== null) run.tokens = tokens.input + tokens.output;
+        else if (cost === null && run.tokens === 0) run.tokens = undefined;
       }
     }
   }

@@ -169,7 +169,7 @@ function parseProviderJson(text: string): unknown {
 }
 
 function unreadableBody(text: string): ProviderFault {
-  const advice: Advice = address => `check ${address}, which usually ends in /v1`;
+  const advice: Advice = (_, address) => `check ${address}`;
   const what = text.trim() === '' ? 'sent an empty answer' : `answered ${pageOrLine(text)}`;
   if (/^\s*(?:<|$)/.test(text)) return new ProviderFault(what, { advice, mayHaveCost: true });
   const start = text.trim().slice(0, 80);

@@ -5,6 +5,7 @@ import type { InterfaceName, Price, Provider } from '../entry.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
 import { guessedModality } from './guessed-model.ts';
+import { addressWithEnding } from './provider-address.ts';
 import { accessFault, keyOf } from './providers.ts';
 
 /** A model in an endpoint's list. */
@@ -87,11 +88,8 @@ const KEY_HEADERS: Partial<Record<InterfaceName, string>> = {
   azure: 'api-key',
 };
 
-function checkStatus(
-  status: number,
-  location: string | undefined,
-  { keyVariables, addressName = 'its baseUrl' }: Provider,
-): void {
+function checkStatus(status: number, location: string | undefined, provider: Provider): void {
+  const { keyVariables, addressName = 'its baseUrl' } = provider;
   if (status === 200) return;
   if (status === 401 || status === 402 || status === 403) {
     throw new EndpointRefusal(
@@ -104,7 +102,7 @@ function checkStatus(
     );
   }
   if (status === 404) {
-    throw new Error(`it has no /models (404): check ${addressName}, which usually ends in /v1`);
+    throw new Error(`it has no /models (404): check ${addressWithEnding(provider)}`);
   }
   throw new Error(`it answered ${status}`);
 }
@@ -116,12 +114,12 @@ function offerIn(text: string, provider: Provider): EndpointModels {
 }
 
 /** Returns the items of the list, which servers put into `data` or `models` or send on its own. */
-function itemsIn(text: string, { addressName = 'its baseUrl' }: Provider): Record<string, unknown>[] {
+function itemsIn(text: string, provider: Provider): Record<string, unknown>[] {
   const value = parseOrUndefined(text);
   const list: unknown = [value, valueAt(value, 'data'), valueAt(value, 'models')].find(Array.isArray);
   if (list === undefined) {
     throw new Error(
-      `it answered with something that is not a list of models: check ${addressName}, which usually ends in /v1`,
+      `it answered with something that is not a list of models: check ${addressWithEnding(provider)}`,
     );
   }
   return listAt(list).filter(isJsonObject);

@@ -8,6 +8,7 @@ import type { EngineFault, EngineJob } from '../engine.ts';
 import type { ModelEntry, Provider } from '../entry.ts';
 import type { Access } from './access.ts';
 import { askForModels } from './endpoints.ts';
+import { addressWithEnding } from './provider-address.ts';
 import { keyVariable } from './providers.ts';
 import { type Advice, ProviderFault } from './refusal.ts';
 
@@ -69,7 +70,7 @@ function operatorAdvice(
 ): string | undefined {
   const { addressName = 'its baseUrl' } = provider;
   if (fault !== 'unauthorised' || status === 402) {
-    return typeof advice === 'function' ? advice(addressName) : advice;
+    return typeof advice === 'function' ? advice(addressName, addressWithEnding(provider)) : advice;
   }
   const variable = keyVariable(provider, env);
   const { keyVariables } = provider;

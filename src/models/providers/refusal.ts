@@ -144,8 +144,8 @@ function adviceOnRefusal(
 ): Advice | undefined {
   if (quotaUsedUp || status === 402) return 'the quota of the account is used up: check its billing';
   if (status === 404 || status === 405) {
-    return address =>
-      `check ${address}, which usually ends in /v1, and the model's name: promptrun models discover lists what it has`;
+    return (_, address) =>
+      `check ${address}, and the model's name: promptrun models discover lists what it has`;
   }
   if (status === 429 || status === 529) return 'it is busy: try again later';
   if (status >= 500) return 'the fault is on its side: try again later';
@@ -171,8 +171,8 @@ function bodyWait(body: unknown): number | undefined {
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
-/** Advice on what to do next. A function takes the name of the provider's address. */
-export type Advice = string | ((address: string) => string);
+/** Advice on what to do next. A function takes the name of the provider's address, and the name with its usual ending. */
+export type Advice = string | ((address: string, addressWithEnding: string) => string);
 
 /** A fault of a provider that makes the run fail. */
 export class ProviderFault extends Error {

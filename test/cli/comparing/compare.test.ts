@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
+import { FakeProvider, said } from '../../support/fake-provider.ts';
 import { failure, scriptedServiceOf, success, versionLookup } from '../../support/scripted-service.ts';
 import { hasGit } from '../../support/system.ts';
 import { serviceEnv } from '../batch/support.ts';
@@ -129,8 +131,40 @@ describe('compare', () => {
   it('counts a failed run as failed, which --fail-on failed reports', async () => {
     const files = { 'rows.jsonl': '{"note":"a"}\n' };
     const compare = ['compare', 'sandbox', 'sandbox', '--from', 'rows.jsonl', '-o', 'outcome=failed'];
-    const { stdout, exitCode } = await new Project(files).run([...compare, '--fail-on', 'failed']);
+    const { stdout, stderr, exitCode } = await new Project(files).run([...compare, '--fail-on', 'failed']);
     expect([exitCode, stdout().split('\t')[2]]).toEqual([5, 'failed']);
+    expect(stderr()).toMatch(/^error: row 1 \(sandbox\): .*outcome=failed.* \(RUN_FAILED\)$/mu);
+  });
+
+  it('shows a failed answer on a terminal as it is, without differences from the first', async () => {
+    const checked = ECHO.replace('---\n', '---\noutput: {format: json}\n');
+    const files = { 'a.prompt': SHOUTING, 'b.prompt': checked };
+    const compare = ['compare', 'a.prompt', 'b.prompt', '-i', 'text=hello', '--no-color', '--no-pager'];
+    const { stdout, stderr } = await new Project(files).run(compare, {
+      terminal: { stdout: true },
+      columns: 200,
+    });
+    expect(stdout()).toMatch(/ hello! +hello\n/u);
+    expect(stdout()).toContain('error: ');
+    expect(stderr()).not.toContain('error: row');
+  });
+
+  it('adds up the tokens of failed runs too, and says how many reported none', async () => {
+    const provider = await FakeProvider.start();
+    onTestFinished(() => provider.close());
+    provider.reset(said('Hi'), said('Once upon', { finish_reason: 'length' }), { body: 'garbage' });
+    const entry = (model: string): string => `  - {model: ${model}, modality: text, provider: here}\n`;
+    const project = new Project({
+      'data/models.yaml': `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n${['m1', 'm2', 'm3'].map(entry).join('')}`,
+      'a.prompt': ECHO,
+    });
+    const compare = ['compare', 'a.prompt', '-m', 'm1,m2,m3', '-i', 'text=hello', '--concurrency', '1'];
+    const { stderr } = await runInProcess(compare, {
+      home: project.home,
+      local: localService,
+      env: { PROMPTRUN_DATA_DIR: path.join(project.home, 'data') },
+    });
+    expect(stderr()).toContain('note: 3 runs took 84 tokens (unknown for 1), cost unknown\n');
   });
 
   it('names the runs that an unanswered creation may have made', async () => {

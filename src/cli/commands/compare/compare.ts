@@ -1,6 +1,13 @@
 import { messageOf } from '../../../files/error-utils.ts';
 import { PathFault } from '../../../files/write-below.ts';
-import { type ComparedRow, isNotRun, rowCells, rowData, rowVerdict } from '../../comparing/comparison.ts';
+import {
+  type ComparedRow,
+  isNotRun,
+  rowCells,
+  rowData,
+  rowVerdict,
+  variantFailure,
+} from '../../comparing/comparison.ts';
 import { comparisonGrid } from '../../comparing/comparison-grid.ts';
 import {
   judgedExpectations,
@@ -192,18 +199,22 @@ async function presentComparison(
   for (const line of [facts, ...(wantsJson(ctx) ? verdictLines : []), ...otherLines]) {
     ctx.io.note(`note: ${oneLine(line)}`);
   }
-  reportDoubts(ctx, compared, variants);
+  reportFailures(ctx, compared, variants);
   if (report !== undefined) {
     const page = gridPage({ ...grid, facts: [...grid.facts, ...verdictLines, ...otherLines] });
     await writePage(ctx, report, page);
   }
 }
 
-function reportDoubts(ctx: Context, compared: readonly ComparedRow[], variants: readonly Variant[]): void {
+/** Reports the rows in doubt, and why others failed if neither a grid nor JSON shows it. */
+function reportFailures(ctx: Context, compared: readonly ComparedRow[], variants: readonly Variant[]): void {
+  const isShown = wantsJson(ctx) || ctx.io.stdout.isTerminal;
   for (const { row, results } of compared) {
-    for (const [index, { fault, isInDoubt }] of results.entries()) {
-      if (fault === undefined || isInDoubt !== true) continue;
-      reportFile(ctx, { ...fault, message: `row ${row} (${variants[index]?.name}): ${fault.message}` });
+    for (const [index, result] of results.entries()) {
+      if (result.isInDoubt !== true && (isShown || isNotRun(result))) continue;
+      const failure = variantFailure(result);
+      if (failure === undefined) continue;
+      reportFile(ctx, { ...failure, message: `row ${row} (${variants[index]?.name}): ${failure.message}` });
     }
   }
 }
