@@ -43,7 +43,7 @@ export async function resolvePrompt(
   const target = aliasOrName(ctx, name);
   if (isUuid(target)) return { promptId: target, mayBeVersion: true };
   if (LEAVES_ITS_SEGMENT.test(target) && !target.endsWith('.prompt')) {
-    throw usageError(`${JSON.stringify(target)} is neither an id nor a slug`, howToFind(connection));
+    throw usageError(`"${oneLine(target)}" is neither an id nor a slug`, howToFind(connection));
   }
   return findByName(connection, target, ctx.signal);
 }
@@ -249,7 +249,7 @@ function noSuchLabel(
 function noSuchPrompt(connection: Connection, slug: string, slugs: readonly string[]): CliError {
   const file = slug.endsWith('.prompt') ? ', and no such file' : '';
   return notFoundError(
-    `there is no prompt ${JSON.stringify(slug)}${file}${didYouMean(slug, slugs)}`,
+    `there is no prompt "${oneLine(slug)}"${file}${didYouMean(slug, slugs)}`,
     howToFind(connection),
   );
 }

@@ -38,6 +38,12 @@ describe('a name that stands for nothing', () => {
   });
 });
 
+it('a file with backslashes that is missing is named as it was typed', async () => {
+  const { exitCode, stderr } = await runInProcess(['run', 'drafts\\note.prompt'], { local: localService });
+  expect(exitCode).toBe(4);
+  expect(stderr()).toContain('there is no prompt "drafts\\note.prompt", and no such file');
+});
+
 describe('a target that is not a regular file', () => {
   it('is reported as a directory', async () => {
     const home = temporaryDirectory();
