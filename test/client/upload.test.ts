@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { InvalidRequestError, ValidationError } from '../../src/client/errors.ts';
 import type { EncodedBody } from '../../src/client/runs.ts';
 import { errorOf, TestClient } from '../support/client.ts';
+import { isPosix } from '../support/system.ts';
 
 const MIB = 1024 * 1024;
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
@@ -100,19 +101,23 @@ describe('a streamed creation', () => {
     expect(error.httpStatus).toBe(413);
   });
 
-  it('is answered before it is sent completely, over a connection that then closes', async () => {
-    await serving((request, response) => {
-      answer(
-        response,
-        401,
-        { status: 'UNAUTHORIZED_ERROR', message: 'x', data: null },
-        { connection: 'close' },
-      );
-      response.on('finish', () => request.socket.destroySoon());
-    });
-    const error = await errorOf(client.runs.create(body(8, MIB)), Error);
-    expect(error).toMatchObject({ status: 'UNAUTHORIZED_ERROR' });
-  });
+  // A reset makes Windows drop what has arrived and was not read yet.
+  it.runIf(isPosix)(
+    'is answered before it is sent completely, over a connection that then closes',
+    async () => {
+      await serving((request, response) => {
+        answer(
+          response,
+          401,
+          { status: 'UNAUTHORIZED_ERROR', message: 'x', data: null },
+          { connection: 'close' },
+        );
+        response.on('finish', () => request.socket.destroySoon());
+      });
+      const error = await errorOf(client.runs.create(body(8, MIB)), Error);
+      expect(error).toMatchObject({ status: 'UNAUTHORIZED_ERROR' });
+    },
+  );
 
   it('ends in the fault of its own source', async () => {
     await serving(request => request.resume());

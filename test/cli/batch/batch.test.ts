@@ -98,7 +98,7 @@ describe('a batch on the local service', () => {
     const { exitCode, stderr } = await runBatchCommand(replay, options);
     expect(exitCode).toBe(5);
     expect(stderr).toMatch(
-      /^error: b\.csv line 3 \(row 2\): this run is not recorded .*\nThe nearest is runs\/.*; it differs in the input "name" \("(?:Ada|Bo)" there, "Boris" here\)\.\nRecord it with --record\.$/mu,
+      /^error: b\.csv line 3 \(row 2\): this run is not recorded .*\nThe nearest is runs[/\\].*; it differs in the input "name" \("(?:Ada|Bo)" there, "Boris" here\)\.\nRecord it with --record\.$/mu,
     );
     expect(stderr).toContain('note: the rows were answered from recordings\n');
     expect(stderr).not.toMatch(/took|\$/u);
@@ -355,7 +355,8 @@ describe('--dry-run', () => {
     });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('line 4 (row 3): ../secret.png lies outside the folder');
-    expect(stderr).toContain('line 5 (row 4): /dev/zero lies outside the folder');
+    const device = isPosix ? '/dev/zero lies outside the folder' : 'image: /dev/zero does not exist';
+    expect(stderr).toContain(`line 5 (row 4): ${device}`);
     expect(stderr).toContain('line 2 (row 1): image: no.png does not exist');
     expect(stderr).toContain('line 3 (row 2): image notes.txt is not an image');
     expect(await runs()).toEqual([]);

@@ -8,7 +8,7 @@ import { Spending } from '../../../src/cli/creation/spending.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
 import { scriptedServiceForTest, success } from '../../support/scripted-service.ts';
-import { hasLinks } from '../../support/system.ts';
+import { hasLinks, isPosix } from '../../support/system.ts';
 import { Project } from '../testing/support.ts';
 
 const LINES = [
@@ -221,25 +221,28 @@ describe('a saved picture of a page', () => {
     expect(stderr()).toContain(saved.slice(1).join(', '));
   });
 
-  it('leaves out a picture that the results name on another computer, without asking the system for it', async () => {
-    const named = '\\\\server\\share.png';
-    const project = new Project({});
-    const text = JSON.stringify({ ...LINES[0], outputs: [{ type: 'image', data: 'x', savedTo: named }] });
-    const rows = [parseResultsLine(text)].filter(row => row !== undefined);
-    // Here such a name is one of a file: what is asked for it would be found.
-    writeFileSync(path.join(project.home, named), PIXEL);
-    const { platform } = process;
-    Object.defineProperty(process, 'platform', { value: 'win32' });
-    onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
-    const { html, leftOut } = await reportPage(
-      rows,
-      summarizeRows(rows, new Spending().totals(), undefined),
-      {
-        title: 'results',
-        folder: project.home,
-      },
-    );
-    expect([rows.length, leftOut]).toEqual([1, [named]]);
-    expect(html).not.toContain('data:image/png');
-  });
+  it.runIf(isPosix)(
+    'leaves out a picture that the results name on another computer, without asking the system for it',
+    async () => {
+      const named = '\\\\server\\share.png';
+      const project = new Project({});
+      const text = JSON.stringify({ ...LINES[0], outputs: [{ type: 'image', data: 'x', savedTo: named }] });
+      const rows = [parseResultsLine(text)].filter(row => row !== undefined);
+      // Here such a name is one of a file: what is asked for it would be found.
+      writeFileSync(path.join(project.home, named), PIXEL);
+      const { platform } = process;
+      Object.defineProperty(process, 'platform', { value: 'win32' });
+      onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
+      const { html, leftOut } = await reportPage(
+        rows,
+        summarizeRows(rows, new Spending().totals(), undefined),
+        {
+          title: 'results',
+          folder: project.home,
+        },
+      );
+      expect([rows.length, leftOut]).toEqual([1, [named]]);
+      expect(html).not.toContain('data:image/png');
+    },
+  );
 });

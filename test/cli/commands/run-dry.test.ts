@@ -126,7 +126,7 @@ describe('--dry-run', () => {
     },
   );
 
-  it('writes its notes as comments, so that standard error is a script', async () => {
+  it.runIf(isPosix)('writes its notes as comments, so that standard error is a script', async () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'bare.prompt'), 'Tea.\n');
     const { stderr } = await runInProcess(['run', 'bare.prompt', '--dry-run'], { home, local: localService });

@@ -9,6 +9,7 @@ import { KEY } from '../../support/client.ts';
 import { temporaryDirectory, testContext } from '../../support/context.ts';
 import { type Answer, scriptedPrompter } from '../../support/scripted-prompter.ts';
 import { failure, type ScriptedService, success } from '../../support/scripted-service.ts';
+import { hasLinks } from '../../support/system.ts';
 import { command, creation, PROMPT, RUN, runOf, serviceOf, VERSION } from './run-support.ts';
 
 const PERSON = { terminal: { stdin: true, stdout: true, stderr: true } };
@@ -194,7 +195,7 @@ it('run alone also offers the prompt files below the working directory, and runs
     writeFileSync(path.join(home, folder, 'green.prompt'), '---\nmodel: echo\n---\nGreen tea.\n');
   }
   writeFileSync(path.join(home, 'tea', '_partial.prompt'), 'x');
-  symlinkSync(path.join(home, 'tea', 'green.prompt'), path.join(home, 'linked.prompt'));
+  if (hasLinks) symlinkSync(path.join(home, 'tea', 'green.prompt'), path.join(home, 'linked.prompt'));
   const service = await serviceOf({
     expect: { path: '/prompts/publish', query: { q: 'GREEN' } },
     answer: success({ rows: [] }),

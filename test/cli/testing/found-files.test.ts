@@ -3,10 +3,10 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../support/context.ts';
+import { hasLinks, isPosix } from '../../support/system.ts';
 import { ECHO, Project } from './support.ts';
 
 const TEST = 'cases:\n  - inputs: { text: a }\n';
-const isPosix = process.platform !== 'win32';
 
 /** A fresh clone, `repository`, next to which its user has a prompt and a test of his own, `own`. */
 class Scene extends Project {
@@ -45,7 +45,7 @@ const FOREIGN_JSON = JSON.stringify({
 });
 
 describe('a test file in a folder', () => {
-  it.each([
+  it.runIf(hasLinks).each([
     ['a link to a file elsewhere', '../own/echo.test.yaml', 'it leads out of'],
     ['a link to nothing', 'nowhere', 'it is a link to nothing'],
     ['a loop', 'x.test.yaml', 'it is not a regular file'],
@@ -70,7 +70,7 @@ describe('a test file in a folder', () => {
     expect(stderr).toContain('x.prompt.yml is left out: it is not a regular file');
   });
 
-  it('of another form is left out and reported as well', async () => {
+  it.runIf(hasLinks)('of another form is left out and reported as well', async () => {
     const scene = new Scene();
     scene.link('x.prompt.yml', '../own/notes.prompt.yml');
     const { exitCode, stderr } = await scene.test();
@@ -80,7 +80,7 @@ describe('a test file in a folder', () => {
     ]);
   });
 
-  it('may be a link within the folder, and is run then', async () => {
+  it.runIf(hasLinks)('may be a link within the folder, and is run then', async () => {
     const scene = new Scene({ 'repository/echo.prompt': ECHO, 'repository/shared/all.yaml': TEST });
     scene.link('echo.test.yaml', 'shared/all.yaml');
     expect(await scene.test()).toMatchObject({ exitCode: 0, stderr: '' });
@@ -94,7 +94,7 @@ describe('a test file in a folder', () => {
     expect(await scene.test()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 passed') });
   });
 
-  it('is found over a link that the user names', async () => {
+  it.runIf(hasLinks)('is found over a link that the user names', async () => {
     const scene = new Scene();
     scene.link('linked', '../own');
     const { exitCode, stdout } = await scene.test('linked');
@@ -104,24 +104,30 @@ describe('a test file in a folder', () => {
     expect((await scene.test('named.test.yaml')).exitCode).toBe(0);
   });
 
-  it('is not looked for in folders that are links', async () => {
+  it.runIf(hasLinks)('is not looked for in folders that are links', async () => {
     const scene = new Scene();
     scene.link('linked', '../own');
     expect((await scene.test()).exitCode).toBe(4);
   });
 });
 
+const OVER_LINKS: [string, string, (scene: Scene) => void][] = hasLinks
+  ? [
+      ['lies next to it as a link', TEST, scene => scene.link('x.prompt', '../own/echo.prompt')],
+      [
+        'is named as a link',
+        `target: y.prompt\n${TEST}`,
+        scene => scene.link('y.prompt', '../own/echo.prompt'),
+      ],
+      ['is named over a link', `target: in/echo.prompt\n${TEST}`, scene => scene.link('in', '../own')],
+    ]
+  : [];
+
 describe('the prompt of a test', () => {
   const outside = 'lies outside the working directory, the folder of the tests and their repository';
 
   it.each<[string, string, (scene: Scene) => void]>([
-    ['lies next to it as a link', TEST, scene => scene.link('x.prompt', '../own/echo.prompt')],
-    [
-      'is named as a link',
-      `target: y.prompt\n${TEST}`,
-      scene => scene.link('y.prompt', '../own/echo.prompt'),
-    ],
-    ['is named over a link', `target: in/echo.prompt\n${TEST}`, scene => scene.link('in', '../own')],
+    ...OVER_LINKS,
     ['is named with ..', `target: ../own/echo.prompt\n${TEST}`, () => {}],
     ['is of another form', `target: ../own/notes.prompt.yml\n${TEST}`, () => {}],
     ['has no ending of its own', `target: ../own/secret\n${TEST}`, scene => scene.write('own/secret', ECHO)],
@@ -144,7 +150,7 @@ describe('the prompt of a test', () => {
     });
   });
 
-  it.each([
+  it.runIf(hasLinks).each([
     ['with --allow-outside', ['--allow-outside']],
     ['for a test file that is named', ['x.test.yaml']],
   ])('may lie elsewhere %s', async (_, argv) => {
@@ -175,7 +181,7 @@ describe('the prompt of a test', () => {
     expect((await scene.test()).exitCode).toBe(0);
   });
 
-  it('has its partials below its own folder, wherever the test lies', async () => {
+  it.runIf(hasLinks)('has its partials below its own folder, wherever the test lies', async () => {
     const scene = new Scene({
       'repository/x.test.yaml': `target: in/p.prompt\n${TEST}`,
       'repository/in/p.prompt':
@@ -207,23 +213,26 @@ describe('completion', () => {
       .flatMap(line => line.split('\t')[0] || []);
   }
 
-  it('leaves out prompts and tests that lead out of their folder, and what is not a file, without a word', async () => {
-    const home = temporaryDirectory();
-    const outside = temporaryDirectory();
-    for (const name of ['x.prompt', 'x.test.yaml']) {
-      writeFileSync(path.join(home, `a-${name}`), '');
-      writeFileSync(path.join(outside, name), '');
-      symlinkSync(`a-${name}`, path.join(home, `b-${name}`));
-      symlinkSync(path.join(outside, name), path.join(home, `c-${name}`));
-      symlinkSync('nowhere', path.join(home, `d-${name}`));
-      if (isPosix) symlinkSync('/dev/zero', path.join(home, `e-${name}`));
-      if (isPosix) execFileSync('mkfifo', [path.join(home, `f-${name}`)]);
-    }
-    expect(await completed(home, ['prompts', 'check', ''])).toEqual(['a-x.prompt', 'b-x.prompt']);
-    expect(await completed(home, ['test', ''])).toEqual(['a-x.test.yaml', 'b-x.test.yaml']);
-  });
+  it.runIf(hasLinks)(
+    'leaves out prompts and tests that lead out of their folder, and what is not a file, without a word',
+    async () => {
+      const home = temporaryDirectory();
+      const outside = temporaryDirectory();
+      for (const name of ['x.prompt', 'x.test.yaml']) {
+        writeFileSync(path.join(home, `a-${name}`), '');
+        writeFileSync(path.join(outside, name), '');
+        symlinkSync(`a-${name}`, path.join(home, `b-${name}`));
+        symlinkSync(path.join(outside, name), path.join(home, `c-${name}`));
+        symlinkSync('nowhere', path.join(home, `d-${name}`));
+        if (isPosix) symlinkSync('/dev/zero', path.join(home, `e-${name}`));
+        if (isPosix) execFileSync('mkfifo', [path.join(home, `f-${name}`)]);
+      }
+      expect(await completed(home, ['prompts', 'check', ''])).toEqual(['a-x.prompt', 'b-x.prompt']);
+      expect(await completed(home, ['test', ''])).toEqual(['a-x.test.yaml', 'b-x.test.yaml']);
+    },
+  );
 
-  it('offers what lies in a folder that is a link', async () => {
+  it.runIf(hasLinks)('offers what lies in a folder that is a link', async () => {
     const home = temporaryDirectory();
     const outside = temporaryDirectory();
     writeFileSync(path.join(outside, 'x.prompt'), '');
