@@ -5,7 +5,6 @@ import type { InterfaceName, Price, Provider } from '../entry.ts';
 import { outgoingProxy } from '../outgoing/proxy.ts';
 import { openHttp, readBody, USER_AGENT } from '../outgoing/request.ts';
 import { guessedModality } from './guessed-model.ts';
-import { addressWithEnding } from './provider-address.ts';
 import { accessFault, keyOf } from './providers.ts';
 
 /** A model in an endpoint's list. */
@@ -106,6 +105,14 @@ function checkStatus(status: number, location: string | undefined, provider: Pro
   }
   throw new Error(`it answered ${status}`);
 }
+
+/** Returns the name of a provider's address in messages, with the path that it usually ends in. */
+export function addressWithEnding({ addressName = 'its baseUrl', engine }: Provider): string {
+  if (WITHOUT_ENDING.has(engine)) return addressName;
+  return `${addressName}, which usually ends in ${engine === 'google' ? '/v1beta' : '/v1'}`;
+}
+
+const WITHOUT_ENDING: ReadonlySet<InterfaceName> = new Set(['anthropic', 'bedrock', 'vertexai']);
 
 function offerIn(text: string, provider: Provider): EndpointModels {
   const items = itemsIn(text, provider);

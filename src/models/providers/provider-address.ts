@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import type { Env } from '../../files/programs.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
-import type { InterfaceName, Provider } from '../entry.ts';
 import type { ProviderData } from './provider-data.ts';
 
 /** A provider's address from the environment. */
@@ -52,14 +51,6 @@ export function normalisedBaseUrl(
   const path = baseUrl.replace(/^[a-z]+:\/\/[^/]+/, '');
   return `${plain}${path}`;
 }
-
-/** Returns the name of a provider's address in messages, with the path that it usually ends in. */
-export function addressWithEnding({ addressName = 'its baseUrl', engine }: Provider): string {
-  if (WITHOUT_ENDING.has(engine)) return addressName;
-  return `${addressName}, which usually ends in ${engine === 'google' ? '/v1beta' : '/v1'}`;
-}
-
-const WITHOUT_ENDING: ReadonlySet<InterfaceName> = new Set(['anthropic', 'bedrock', 'vertexai']);
 
 /** Fills the placeholder of an address from the environment. */
 function fillPlaceholder({ baseUrl }: ProviderData, variable: string, env: Env): ProviderAddress {
