@@ -112,6 +112,18 @@ tests:
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(':6: no known provider is called `two`')]);
   });
 
+  it('names a prompt that depends on its provider', async () => {
+    const files = {
+      'promptfooconfig.yaml': 'prompts: [file://say.js]\nproviders: [echo]\ntests: [{ vars: { a: x } }]\n',
+      'say.js': 'module.exports = ({ vars, provider }) => `${provider.label}: ${vars.a}`;',
+    };
+    const { exitCode, stderr } = await tested(files, '.', '--allow-commands');
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining(':1: the prompt file://say.js depends on its'),
+    ]);
+  });
+
   it('has values in place of the references to them', async () => {
     const config = `prompts: ['Say {{a}}']
 providers: [echo]

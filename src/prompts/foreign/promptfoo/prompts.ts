@@ -168,15 +168,22 @@ function programPrompt(
   const { groups } = FUNCTION.exec(written) ?? {};
   const [file = '', name = ''] = [groups?.['file'], groups?.['name']];
   if (file === '' || /\s/u.test(written)) return undefined;
-  conversion.read(file, at);
+  const { text: code } = conversion.read(file, at);
   if (isUnreadable(file, conversion)) {
     return { at, text: '', fault: `the prompt ${written} is TypeScript, which ${NEEDS_TYPES}` };
+  }
+  // It is called once for all providers.
+  if (conversion.isForTest && READS_PROVIDER.test(code)) {
+    return { at, text: '', fault: `the prompt ${written} depends on its provider, which has no equivalent` };
   }
   const program = file.endsWith('.py')
     ? ([PYTHON, '-c', PYTHON_PROMPT, directory, file, name] as const)
     : (['node', '-e', NODE_PROMPT_FUNCTION, directory, file, name] as const);
   return { at, text: '', program };
 }
+
+/** Matches code that reads the provider of a prompt. */
+const READS_PROVIDER = /\bprovider\b\s*(?:\?\.|\.|\[)|["']provider["']/u;
 
 /** Returns true if a text is a pattern of files, such as `prompts/*.txt`. */
 function isFilePattern(written: string, isFile: boolean): boolean {
