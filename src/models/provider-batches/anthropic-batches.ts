@@ -51,11 +51,23 @@ export function anthropicBatches(access: Access): BatchProvider {
     /** Compares the first result of each batch of the same size. */
     async find(key, requests, signal) {
       let unread = false;
+      let missing: unknown;
       for await (const batch of all(signal)) {
         if (requestTotal(batch) !== requests) continue;
-        if (batch['processing_status'] !== 'ended') unread = true;
-        else if (await beginsWith(results(requiredId(batch), signal), key)) return { id: requiredId(batch) };
+        if (batch['processing_status'] !== 'ended') {
+          unread = true;
+          continue;
+        }
+        const id = requiredId(batch);
+        // Another batch without results must not hide ours, but it may be ours.
+        const isOurs = await beginsWith(results(id, signal), key).catch((error: unknown) => {
+          if (statusIn(error) !== 404) throw error;
+          missing ??= error;
+          return false;
+        });
+        if (isOurs) return { id };
       }
+      if (missing !== undefined) throw missing;
       return unread ? 'unread' : undefined;
     },
     look: async (id, signal) => batchState(await look(id, signal)),

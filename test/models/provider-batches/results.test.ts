@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Provider } from '../../../src/models/entry.ts';
 import { anthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
 import { openAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
@@ -65,4 +65,46 @@ it.each([
 it('a key that has expired says nothing of the results', async () => {
   const refused = { status: 401, body: { error: { message: 'The key has expired', code: 'key_expired' } } };
   expect(await faultOf('openai', COMPLETED, refused)).toBe(401);
+});
+
+describe("Anthropic's batch is found by its results", () => {
+  const [lost, ours] = ['lost', 'ours'].map(id => ({
+    id,
+    processing_status: 'ended',
+    request_counts: { succeeded: 1 },
+  }));
+
+  /** Searches for a batch of one request among batches of the same size, the first of which has no results. */
+  async function found(batches: readonly object[]) {
+    const double = await FakeProvider.start();
+    onTestFinished(() => double.close());
+    const { baseUrl } = double;
+    double.reset(
+      { body: { data: batches, has_more: false } },
+      { body: lost },
+      { body: { ...ours, results_url: `${baseUrl}/results` } },
+      { body: JSON.stringify({ custom_id: 'key-1', result: {} }) },
+    );
+    const provider: Provider = {
+      name: 'it',
+      engine: 'anthropic',
+      baseUrl,
+      keyVariables: [],
+      needsKey: false,
+    };
+    return anthropicBatches({ provider, key: undefined, env: {} }).find(
+      'key',
+      1,
+      AbortSignal.timeout(10_000),
+    );
+  }
+
+  it('behind another of its size whose results are not there', async () => {
+    expect(await found([lost, ours])).toEqual({ id: 'ours' });
+  });
+
+  it('and is not missing as long as one has no results that may be ours', async () => {
+    const fault: unknown = await found([lost]).catch((error: unknown) => error);
+    expect(statusIn(fault)).toBe(404);
+  });
 });

@@ -145,7 +145,10 @@ function resultFault(
       `${code} gives ${shown}: it must give true or false, a score, or {pass, score, reason}`,
     );
   }
-  if (!pass) return `${code}: ${typeof reason === 'string' && reason !== '' ? reason : 'gives false'}`;
+  if (!pass) {
+    if (typeof reason !== 'string' || reason === '') return `${code}: gives false`;
+    return isAsPromptfoo ? reason : `${code}: ${reason}`;
+  }
   const hasScore = threshold !== undefined && typeof score === 'number' && !isAsPromptfoo;
   return hasScore ? scoreFault(score, threshold, code) : undefined;
 }
