@@ -68,11 +68,9 @@ it('a key that has expired says nothing of the results', async () => {
 });
 
 describe("Anthropic's batch is found by its results", () => {
-  const [lost, ours] = ['lost', 'ours'].map(id => ({
-    id,
-    processing_status: 'ended',
-    request_counts: { succeeded: 1 },
-  }));
+  const ended = { processing_status: 'ended', request_counts: { succeeded: 1 } };
+  const lost = { id: 'lost', ...ended };
+  const ours = { id: 'ours', ...ended };
 
   /** Searches for a batch of one request among batches of the same size, the first of which has no results. */
   async function found(batches: readonly object[]) {
