@@ -1,3 +1,4 @@
+import { toError } from '../../files/error-utils.ts';
 import { isJsonObject, listAt, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { countAt } from '../providers/answer.ts';
@@ -51,7 +52,7 @@ export function anthropicBatches(access: Access): BatchProvider {
     /** Compares the first result of each batch of the same size. */
     async find(key, requests, signal) {
       let unread = false;
-      let missing: unknown;
+      let missing: Error | undefined;
       for await (const batch of all(signal)) {
         if (requestTotal(batch) !== requests) continue;
         if (batch['processing_status'] !== 'ended') {
@@ -62,12 +63,12 @@ export function anthropicBatches(access: Access): BatchProvider {
         // Another batch without results must not hide ours, but it may be ours.
         const isOurs = await beginsWith(results(id, signal), key).catch((error: unknown) => {
           if (statusIn(error) !== 404) throw error;
-          missing ??= error;
+          missing ??= toError(error);
           return false;
         });
         if (isOurs) return { id };
       }
-      if (missing !== undefined) throw missing;
+      if (missing) throw missing;
       return unread ? 'unread' : undefined;
     },
     look: async (id, signal) => batchState(await look(id, signal)),
