@@ -23,14 +23,14 @@ export default defineConfig({
     exclude: ['test/bench/**'],
     globalSetup: ['test/support/temporary.ts', 'test/support/build.ts'],
     // Long enough for a machine that does other things as well: what hangs is found a little later.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // One more than there are cores at least: some tests wait for a second process, or for a lease to end.
     maxWorkers: 4,
     // Modules hold no state, so files share a process and load what they test once.
     isolate: false,
     sequence: { sequencer: SlowFirst },
-    expect: { poll: { timeout: 15_000, interval: 20 } },
+    expect: { poll: { timeout: 60_000, interval: 20 } },
     projects: [
       {
         extends: true,

@@ -114,9 +114,7 @@ describe('GET /runs/:runId/request', () => {
     const textInputs = { l: JSON.stringify([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) };
     const body = { promptVersionId: await service.versionOf('endless'), inputs: { textInputs } };
     const { data } = await service.post<Run>('/runs', body);
-    await expect
-      .poll(() => service.data(`/runs/${data.runId}`), { timeout: 15_000 })
-      .toMatchObject({ runStatus: 'failed' });
+    await expect.poll(() => service.data(`/runs/${data.runId}`)).toMatchObject({ runStatus: 'failed' });
     expect(await service.get(`/runs/${data.runId}/request`)).toMatchObject({
       http: 404,
       status: 'NOT_FOUND_ERROR',

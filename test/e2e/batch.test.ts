@@ -86,7 +86,7 @@ test.runIf(isPosix)('Ctrl-C lets what runs finish and ends with 130', async () =
   const home = homeWithRows();
   const running = startCommand([...ARGS, '-o', 'delaySeconds=1', '--concurrency', '2'], { env, home });
   // A row that was not sent yet would be left for --resume.
-  await expect.poll(async () => (await runs()).length, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await runs()).length).toBeGreaterThan(0);
   running.child.kill('SIGINT');
   const { code, stderr } = await running.ended;
   expect(code).toBe(130);

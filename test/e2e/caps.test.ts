@@ -186,7 +186,7 @@ describe('a cap on what a command costs', () => {
       const one = '  - { inputs: { name: Ada }, expect: [{ rubric: is kind }] }\n';
       writeFileSync(path.join(home, 'judged.test.yaml'), `target: hello\ncases:\n${one}`);
       const running = startCommand([...test, '--concurrency', '1'], options);
-      await expect.poll(() => provider.asked.length, { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => provider.asked.length).toBe(1);
       running.child.kill('SIGKILL');
       await running.ended;
       provider.reset(yes);

@@ -83,7 +83,7 @@ describe('a provider that refuses', () => {
     const running = model.start([...BATCH.slice(0, -1), '2']);
     const journal = path.join(model.home, 'r.jsonl.journal');
     const isRefused = (): boolean => existsSync(journal) && readFileSync(journal, 'utf8').includes('waiting');
-    await expect.poll(isRefused, { timeout: 10_000 }).toBe(true);
+    await expect.poll(isRefused).toBe(true);
     model.answerAll();
     const ran = await running.ended;
     expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining('29 rows left') as string });

@@ -178,7 +178,7 @@ describe('media in an object store', () => {
           clock.advance(250);
           return ended;
         },
-        { timeout: 30_000, interval: 5 },
+        { interval: 5 },
       )
       .toBe(true);
     expect(clock.now() - asked).toBeGreaterThanOrEqual(60_000);

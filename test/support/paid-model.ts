@@ -97,7 +97,7 @@ export class PaidModel {
   /** Starts a command and waits until it asks the provider. */
   async startAsking(words: readonly string[]): Promise<RunningCommand> {
     const running = this.start(words);
-    await expect.poll(this.asked, { timeout: 30_000 }).toBe(1);
+    await expect.poll(this.asked).toBe(1);
     return running;
   }
 

@@ -29,7 +29,7 @@ const KEYS = {
 export type Key = keyof typeof KEYS;
 
 /** The longest a test waits for the screen to show something, in milliseconds. */
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 60_000;
 /** The last output may come after the news of the exit by some 50 ms. */
 const QUIET_MS = 120;
 

@@ -48,7 +48,7 @@ describe('a JMESPath expression of a test', () => {
     // It must not have ended by itself, however late the signal comes.
     const project = projectOf(caseOf('slow', { jmespath: SLOW }).replace('{', '{"repeat":1000,'));
     const command = startInProcess(['test'], { home: project.home, local: localService });
-    await vi.waitFor(() => expect(command.stderr()).not.toBe(''), 20_000);
+    await vi.waitFor(() => expect(command.stderr()).not.toBe(''), 60_000);
     command.raise('SIGINT');
     expect(await command.ended).toBe(130);
   });

@@ -25,7 +25,7 @@ function watching(own: Project, argv: readonly string[] = []) {
   const started = startInProcess(['test', '--watch', ...argv], { home: own.home, local: localService });
   let [shown, told] = [0, 0];
   const next = async (until: string): Promise<string> => {
-    await vi.waitFor(() => expect(started.stderr().slice(told)).toContain(until), { timeout: 20_000 });
+    await vi.waitFor(() => expect(started.stderr().slice(told)).toContain(until), { timeout: 60_000 });
     const text = started.stderr().slice(told) + started.stdout().slice(shown);
     [shown, told] = [started.stdout().length, started.stderr().length];
     return text;
@@ -84,9 +84,9 @@ describe('test --watch', () => {
     write('pass: 50%\n', 'four', 'one');
     expect(await next('so far 6 runs')).toContain('echo.test.yaml changed: 2 cases');
     own.write('echo.test.yaml', 'cases: [');
-    await vi.waitFor(() => expect(stderr()).toContain('error: echo.test.yaml'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(stderr()).toContain('error: echo.test.yaml'), { timeout: 60_000 });
     write('pass: 50%\n', 'four', 'one');
-    await vi.waitFor(() => expect(stderr()).toContain('so far 8 runs'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(stderr()).toContain('so far 8 runs'), { timeout: 60_000 });
     expect(stdout()).toMatch(/2 passed, 0 failed\n$/u);
     raise('SIGTERM');
     expect(await ended).toBe(143);
@@ -98,7 +98,7 @@ describe('test --watch', () => {
     const own = new Project({ 'slow.test.yaml': slow(30), 'echo.prompt': ECHO });
     own.write('echo.test.yaml', 'cases: [{ name: quick, inputs: { text: a } }]');
     const { next, round, raise, ended } = watching(own);
-    await vi.waitFor(() => expect(runsOf(own)).toContain('ended'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(runsOf(own)).toContain('ended'), { timeout: 60_000 });
     own.write('slow.test.yaml', slow(0));
     expect(await next('slow.test.yaml changed: 1 case')).not.toContain('passed');
     expect(await round()).toContain('2 passed, 0 failed');

@@ -21,7 +21,7 @@ async function faultOf(
   );
   const provider: Provider = { name: 'it', engine, baseUrl, keyVariables: [], needsKey: false };
   const batches = { openai: openAiBatches, anthropic: anthropicBatches }[engine];
-  const answers = batches({ provider, key: undefined, env: {} }).collect('b1', AbortSignal.timeout(10_000));
+  const answers = batches({ provider, key: undefined, env: {} }).collect('b1', AbortSignal.timeout(60_000));
   return statusIn(await answers.next().catch((error: unknown) => error));
 }
 
@@ -93,7 +93,7 @@ describe("Anthropic's batch is found by its results", () => {
     return anthropicBatches({ provider, key: undefined, env: {} }).find(
       'key',
       1,
-      AbortSignal.timeout(10_000),
+      AbortSignal.timeout(60_000),
     );
   }
 

@@ -121,7 +121,7 @@ describe.each(BATCHES)('a batch at $name', ({ name, model: id, create, type }) =
     );
     const upload = { onUploaded: async () => {} };
     expect(
-      await create(access).create(requests, 'key-of-the-batch', upload, AbortSignal.timeout(10_000)),
+      await create(access).create(requests, 'key-of-the-batch', upload, AbortSignal.timeout(60_000)),
     ).toBe('batch_1');
     const parts = provider.asked.map(request => {
       const sentAs = { url: `${origin}${request.path}`, headers: sentHeaders(request) };

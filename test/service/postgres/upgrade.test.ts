@@ -39,7 +39,7 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
 
     const rows = async () => (await service.data<RunPage>('/runs')).rows;
     const shown = async () => (await rows()).map(row => [row.runName, row.runStatus, row.credits]);
-    await expect.poll(shown, { timeout: 20_000 }).toEqual([
+    await expect.poll(shown).toEqual([
       ['Sandbox', 'succeeded', 1],
       ['Sandbox', 'failed', null],
       ['Hello', 'succeeded', 1],
@@ -62,7 +62,7 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
        from runs where name = 'Hello'`,
     );
     const late = async () => (await service.data<RunPage>('/runs')).rows.find(row => row.runName === 'Late');
-    await expect.poll(async () => (await late())?.runStatus, { timeout: 20_000 }).toBe('succeeded');
+    await expect.poll(async () => (await late())?.runStatus).toBe('succeeded');
     await service.close();
   }, 60_000);
 
