@@ -159,7 +159,7 @@ describe('a watched directory', () => {
         'b: one',
         `/c.prompt is left out: it leads out of ${directory}`,
         '/d.prompt is left out: it is a link to nothing',
-        '/e.prompt is left out: it is a link to nothing',
+        '/e.prompt is left out: it is not a regular file',
         `/f.prompt is left out: it leads out of ${directory}`,
         '/g.prompt is left out: it is not a regular file',
         ...(process.platform === 'win32' ? [] : ['/h.prompt is left out: it is not a regular file']),
