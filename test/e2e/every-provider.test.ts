@@ -1,15 +1,16 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { PROVIDERS } from '../../src/models/providers/provider-data.ts';
 import { runCommand } from '../support/command.ts';
+import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { FakeProvider, type ProviderHandler } from '../support/fake-provider.ts';
 import { png } from '../support/pictures.ts';
 import { answerTo } from '../support/providers/answers.ts';
 import type { ChatDialect } from '../support/providers/chat-dialects.ts';
 
-// One prompt with every option of the guide, a picture and a schema, by the built command with every provider of the list.
+// One prompt with every option of the guide, a picture and a schema, with every provider of the list.
 // The doubles refuse what the real services refuse, and each provider is asked once.
 
 interface Reached {
@@ -188,32 +189,18 @@ const SENT_AS: Readonly<Record<string, RegExp>> = {
 };
 
 it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, reached) => {
-  const { model, variable = name, path: below = '/v1', dialect = 'local', engine, asks, leftOut } = reached;
-  const home = temporaryDirectory();
-  const dataDir = path.join(home, 'the-data');
-  mkdirSync(dataDir, { mode: 0o700 });
-  writeFileSync(path.join(home, 'all.prompt'), PROMPT);
-  writeFileSync(path.join(home, 'house.png'), png(2, 2));
-  const baseUrl = `${new URL(provider.baseUrl).origin}${below}`;
+  const { model, dialect = 'local', engine, asks, leftOut } = reached;
+  const { home, dataDir } = homeWithPrompt();
   if (engine !== undefined) {
-    const entry = `providers: {${name}: {baseUrl: "${baseUrl}", engine: ${engine}}}\n`;
+    const entry = `providers: {${name}: {baseUrl: "${baseUrlOf('/v1', provider)}", engine: ${engine}}}\n`;
     writeFileSync(path.join(dataDir, 'models.yaml'), entry);
   }
-  const keys = PROVIDERS.find(one => one.name === name)?.keys ?? [];
   provider.dialect = dialect;
   provider.reset(answering);
-  const { code, stdout, stderr } = await runCommand(
+  const address = engine === undefined ? addressOf(name, reached, provider) : {};
+  const { code, stdout, stderr } = await runCommandHere(
     ['run', './all.prompt', '--image', 'picture=house.png', '-m', `${name}/${model}`],
-    {
-      home,
-      env: {
-        PROMPTRUN_DATA_DIR: dataDir,
-        // A client warns of this one on standard error if it looks for a key by itself.
-        TOGETHER_AI_API_KEY: 'another-key',
-        ...(engine === undefined && { [`${variable.toUpperCase()}_BASE_URL`]: baseUrl }),
-        ...(keys[0] !== undefined && { [keys[0]]: 'a-key-of-the-provider' }),
-      },
-    },
+    { home, env: { PROMPTRUN_DATA_DIR: dataDir, ...OTHER_KEY, ...address, ...keyOf(name) } },
   );
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('A house');
@@ -221,7 +208,6 @@ it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, rea
     ([, option]) => option,
   );
   expect(left.toSorted()).toEqual([...leftOut].toSorted());
-  // Nothing that a client's library writes reaches the terminal.
   expect(stderr).toMatch(/^(?:(?:note: |Using the embedded service ).*\n)*$/);
   const { text = '' } = provider.asked[0] ?? {};
   const missing = Object.entries(SENT_AS).filter(([, field]) => !field.test(text));
@@ -230,6 +216,64 @@ it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, rea
     expect.stringMatching(asks),
   ]);
 });
+
+it('the built command reaches all of them, and nothing that a client writes reaches the terminal', async () => {
+  const { home, dataDir } = homeWithPrompt();
+  const sides = REACHED.filter(([, { engine }]) => engine === undefined);
+  const env: Record<string, string> = { PROMPTRUN_DATA_DIR: dataDir, ...OTHER_KEY };
+  const doubles = new Map<string, FakeProvider>();
+  for (const [name, reached] of sides) {
+    const double = doubles.get(name) ?? (await FakeProvider.start());
+    if (!doubles.has(name)) onTestFinished(() => double.close());
+    doubles.set(name, double);
+    double.dialect = reached.dialect ?? 'local';
+    double.reset(answering);
+    Object.assign(env, addressOf(name, reached, double), keyOf(name));
+  }
+  const models = sides.map(([name, { model }]) => `${name}/${model}`).join(',');
+  const args = ['compare', './all.prompt', '--image', 'picture=house.png', '-m', models];
+  const { code, stderr } = await runCommand(args, { home, env });
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringMatching(/^(?:(?:note: |Using the embedded service ).*\n)*$/),
+  });
+  expect(stderr).toContain(`${sides.length} runs took`);
+  for (const [name, double] of doubles) {
+    const asked = double.asked.map(request => decodeURIComponent(request.path));
+    const wanted = sides.filter(([one]) => one === name).map(([, { asks }]) => expect.stringMatching(asks));
+    expect([name, asked.length]).toEqual([name, wanted.length]);
+    expect(asked).toEqual(expect.arrayContaining(wanted));
+  }
+});
+
+/** A client warns of this one on standard error if it looks for a key by itself. */
+const OTHER_KEY = { TOGETHER_AI_API_KEY: 'another-key' };
+
+function homeWithPrompt(): { home: string; dataDir: string } {
+  const home = temporaryDirectory();
+  const dataDir = path.join(home, 'the-data');
+  mkdirSync(dataDir, { mode: 0o700 });
+  writeFileSync(path.join(home, 'all.prompt'), PROMPT);
+  writeFileSync(path.join(home, 'house.png'), png(2, 2));
+  return { home, dataDir };
+}
+
+const baseUrlOf = (below: string, at: FakeProvider): string => `${new URL(at.baseUrl).origin}${below}`;
+
+/** Returns the variable of a provider's address. */
+function addressOf(
+  name: string,
+  { variable = name, path: below = '/v1' }: Reached,
+  at: FakeProvider,
+): Record<string, string> {
+  return { [`${variable.toUpperCase()}_BASE_URL`]: baseUrlOf(below, at) };
+}
+
+/** Returns the variable of a provider's key, if it takes one. */
+function keyOf(name: string): Record<string, string> {
+  const [key] = PROVIDERS.find(one => one.name === name)?.keys ?? [];
+  return key === undefined ? {} : { [key]: 'a-key-of-the-provider' };
+}
 
 const answering: ProviderHandler = (response, request) => {
   const answer = answerTo(request, ANSWER);
