@@ -240,7 +240,9 @@ it('the built command reaches all of them, and nothing that a client writes reac
   expect(stderr).toContain(`${sides.length} runs took`);
   for (const [name, double] of doubles) {
     const asked = double.asked.map(request => decodeURIComponent(request.path));
-    const wanted = sides.filter(([one]) => one === name).map(([, { asks }]) => expect.stringMatching(asks));
+    const wanted = sides
+      .filter(([one]) => one === name)
+      .map(([, { asks }]): unknown => expect.stringMatching(asks));
     expect([name, asked.length]).toEqual([name, wanted.length]);
     expect(asked).toEqual(expect.arrayContaining(wanted));
   }
