@@ -172,6 +172,19 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     expect(fileRemoval('/a/promptrun', shell)).toBe(`${command} /a/promptrun`);
   });
 
+  it('shows each place whole on a narrow terminal', async () => {
+    const { home } = await usedHome();
+    const env = { HOME: home, ...NOWHERE, ...XDG };
+    const { stdout } = await runInProcess(['uninstall', '--dry-run'], {
+      home,
+      env,
+      terminal: { stdout: true },
+      columns: 20,
+    });
+    expect(stdout()).toContain(`${path.join(home, '.config/promptrun/config.json')}\n  settings`);
+    expect(stdout()).not.toContain('…');
+  });
+
   it('says that there is nothing on a machine that was never used', async () => {
     const home = temporaryDirectory();
     const env = { HOME: home, ...NOWHERE, ...XDG };

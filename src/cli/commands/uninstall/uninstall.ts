@@ -10,9 +10,10 @@ import { counted } from '../../core/counted.ts';
 import { homeDirectory } from '../../core/paths.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { presentList } from '../../outputs/present.ts';
+import { present } from '../../outputs/present.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { type Shell, shellOf, shellWord } from '../../terminal/shell-word.ts';
+import { plainRows } from '../../terminal/table.ts';
 import {
   CACHE_FOLDER,
   CONFIG_FOLDER,
@@ -61,18 +62,14 @@ export async function uninstall(
 
 async function presentPlan(ctx: Context, { items, left }: RemovalPlan): Promise<void> {
   const value = { items: items.map(({ place, holds }) => ({ place, holds })), left };
-  await presentList(
-    ctx,
-    items,
-    {
-      columns: [
-        { title: 'PLACE', cell: ({ place }) => place },
-        { title: 'HOLDS', cell: ({ holds }) => holds },
-      ],
-      nothing: 'promptrun keeps nothing on this machine.\n',
-    },
-    value,
-  );
+  const nothing = 'promptrun keeps nothing on this machine.\n';
+  await present(ctx, value, {
+    // A table would cut long places, and whoever confirms has to see them whole.
+    terminal: () =>
+      items.map(({ place, holds }) => `${oneLine(place)}\n  ${oneLine(holds)}\n`).join('') || nothing,
+    plain: () => plainRows(items.map(({ place, holds }) => [place, holds])),
+    paged: true,
+  });
 }
 
 /** Asks for a confirmation, which must be the whole word. */
