@@ -9,17 +9,17 @@ describe('200 rows on a service that resets, lags, dies and answers wrongly, the
   it('all end and none is in doubt if the service keeps idempotency keys', async () => {
     const verdict = await chaosBatch({ ...SMALL, idempotency: true, others: 0.1, exclusive: false });
     expect(verdict).toMatchObject({ ...NO_HARM, succeeded: 200, failed: 0, inDoubt: 0, exitCode: 0 });
-  }, 60_000);
+  });
 
   it("no row is paid twice or gets another row's run if the service keeps no keys and a second client uses the same API key", async () => {
     const verdict = await chaosBatch({ ...SMALL, idempotency: false, others: 0.1, exclusive: false });
     expect(verdict).toMatchObject({ ...NO_HARM, exitCode: 5 });
     expect(verdict.succeeded + verdict.failed + verdict.inDoubt).toBe(200);
-  }, 60_000);
+  });
 
   it('none is paid twice if runs may be adopted from the list', async () => {
     const verdict = await chaosBatch({ ...SMALL, idempotency: false, others: 0, exclusive: true });
     expect(verdict).toMatchObject({ ...NO_HARM, exitCode: 5 });
     expect(verdict.succeeded + verdict.failed + verdict.inDoubt).toBe(200);
-  }, 60_000);
+  });
 });

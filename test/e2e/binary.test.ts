@@ -168,7 +168,7 @@ describe.skipIf(!canTest())('the single executable', () => {
     expect(readFileSync(path.join(home, 'results.jsonl'), 'utf8').trim().split('\n')).toHaveLength(2);
     const { stdout } = promptrun(['uninstall', '--dry-run']);
     expect(stdout).toMatch(/^\/home\/\.cache\/promptrun\/[0-9a-f]{64}\tunpacked parts/mu);
-  });
+  }, 180_000);
 
   it('carries out runs and checks in processes of its own', () => {
     const { stdout } = promptrun(['run', 'sandbox', '--no-wait']);

@@ -96,7 +96,7 @@ async function killedAndResumed(
 describe('a cap on what a command costs', () => {
   it.each([1, 16])(
     'holds through kills and resumes, %i at a time',
-    { timeout: 90_000 },
+    { timeout: 180_000 },
     async concurrency => {
       const ledger = new ChargingProvider(concurrency);
       provider.reset(ledger.handler);
@@ -121,7 +121,7 @@ describe('a cap on what a command costs', () => {
     },
   );
 
-  it('holds for tests that are killed and resumed', { timeout: 90_000 }, async () => {
+  it('holds for tests that are killed and resumed', { timeout: 180_000 }, async () => {
     const ledger = new ChargingProvider(7);
     provider.reset(ledger.handler);
     writeFileSync(
@@ -139,7 +139,7 @@ describe('a cap on what a command costs', () => {
   });
 
   it('counts what judging cost before a kill, and judgements that it cut off', {
-    timeout: 90_000,
+    timeout: 180_000,
   }, async () => {
     const ledger = new ChargingProvider(3);
     provider.reset(ledger.handler);

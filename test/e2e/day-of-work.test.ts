@@ -44,5 +44,5 @@ it.runIf(isPosix)(
     });
     expect(stdout.trim().split('\n').at(-1)).toBe('done');
   },
-  120_000,
+  300_000,
 );

@@ -129,7 +129,7 @@ it.each(['openai', 'anthropic'] as const)(
       open: false,
     });
   },
-  120_000,
+  240_000,
 );
 
 describe.each(['open', 'claude'])('a batch at the provider of %s', model => {

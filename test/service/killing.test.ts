@@ -31,7 +31,7 @@ test('kill -9 at any moment loses no acknowledged run, and no credit', async () 
   const spent = [...rows.values()].reduce((sum, row) => sum + (row.credits ?? 0), 0);
   expect(await service.data('/me/credits', { key })).toEqual({ credits: CREDITS - spent });
   await service.close();
-}, 60_000);
+});
 
 /** Kills the process while it creates runs, and returns the acknowledged ones. */
 async function createUntilKilled(process: ServingProcess, key: string): Promise<Run[]> {

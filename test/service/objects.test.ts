@@ -188,7 +188,7 @@ describe('media in an object store', () => {
         { type: 'error', data: expect.stringMatching(/object store.*may have been paid for/) as string },
       ],
     });
-  }, 60_000);
+  });
 
   test('that a queued run needs are waited for, and keep no text from running', async () => {
     const service = await start({ parallel: 1, syncWindowMs: 0 });

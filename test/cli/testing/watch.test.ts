@@ -64,7 +64,7 @@ describe('test --watch', () => {
     expect(await round()).toMatch(/^a\/_part\.prompt deleted: 1 case\n/u);
     raise('SIGTERM');
     expect(await ended).toBe(143);
-  }, 60_000);
+  });
 
   it('runs those cases of a test file that changed, and all if what stands above them did', async () => {
     const own = new Project({ 'echo.prompt': ECHO });
@@ -90,7 +90,7 @@ describe('test --watch', () => {
     expect(stdout()).toMatch(/2 passed, 0 failed\n$/u);
     raise('SIGTERM');
     expect(await ended).toBe(143);
-  }, 60_000);
+  });
 
   it('ends a round that costs nothing at a change, and runs its cases in the next', async () => {
     const slow = (delay: number): string =>
@@ -104,7 +104,7 @@ describe('test --watch', () => {
     expect(await round()).toContain('2 passed, 0 failed');
     raise('SIGTERM');
     expect(await ended).toBe(143);
-  }, 60_000);
+  });
 });
 
 /** Returns the content of the machine's journal. */

@@ -25,7 +25,7 @@ describe.skipIf(postgresPrograms() === undefined)('if the primary is lost', () =
     const hosts = [standby.url, primary.url].map(url => new URL(url).host);
     // The standby is named first: it is there, but takes no writes.
     database = `postgres://postgres@${hosts.join(',')}/team?target_session_attrs=read-write`;
-  }, 60_000);
+  });
   afterAll(() => {
     standby?.remove();
     primary?.remove();
