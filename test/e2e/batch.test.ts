@@ -34,12 +34,6 @@ function wholeLines(file: string): string[] {
   }
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) {
-    await new Promise(resolve => setImmediate(resolve));
-  }
-}
-
 /** Returns the rows that have a run, by the outputs of the runs. */
 function rowsOf(runs: readonly { outputs: readonly { data: string }[] }[]): string[] {
   return runs.map(({ outputs }) => /row-\d+/u.exec(outputs[0]?.data ?? '')?.[0] ?? '?');
@@ -49,7 +43,7 @@ test('if a batch is killed and resumed, each row runs once and none is lost', as
   const { env, runs, settled } = await localService();
   const home = homeWithRows();
   const running = startCommand([...ARGS, '-o', 'delaySeconds=1'], { env, home });
-  await until(() => open(home).includes('5'));
+  await expect.poll(() => open(home)).toContain('5');
   running.child.kill('SIGKILL');
   await running.ended;
   expect(open(home)).not.toEqual([]);
@@ -71,7 +65,7 @@ test('a second batch on the same results is refused, and not once the first one 
   const delayed = [...ARGS, '-o', 'delaySeconds=1'];
   // One row after the other, so that the first batch goes on until it is killed.
   const first = startCommand([...delayed, '--concurrency', '1'], { env, home });
-  await until(() => open(home).length > 0);
+  await expect.poll(() => open(home)).not.toEqual([]);
   const second = await runCommand([...delayed, '--resume'], { env, home });
   expect(second.code).toBe(2);
   expect(second.stderr).toContain('results.jsonl');
