@@ -138,7 +138,7 @@ async function runRows(running: RunningBatch, known: KnownJobs, handsOver: boole
     work,
     concurrency: concurrencyFor(connection, options.concurrency),
     stop,
-    onOpen: () => tally.open(),
+    onRunning: () => tally.beginRunning(),
     settle,
   });
 }

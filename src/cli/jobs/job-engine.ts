@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { failedOutcome, type InDoubt, type Job, type JobOutcome, type JobPlan } from './job.ts';
 import { noRunFault } from './job-errors.ts';
-import { type JobWork, runJob } from './run-job.ts';
+import { type JobEvents, type JobWork, runJob } from './run-job.ts';
 import { recordSettlement, type Settlement, settleDoubts, withCandidates } from './settle-doubts.ts';
 import type { StopControl } from './stop-control.ts';
 
@@ -21,8 +21,7 @@ export interface EngineParts {
   /** Maximum number of open creations. */
   readonly concurrency: number;
   readonly stop: StopControl;
-  /** Called when a job starts; returns a function to call when the job has ended. */
-  readonly onOpen?: () => () => void;
+  readonly onRunning?: JobEvents['onRunning'];
   /** Called once with the outcome of each job that started; awaited. */
   readonly settle: (job: Job, outcome: JobOutcome) => Promise<void>;
 }
@@ -105,9 +104,7 @@ class JobEngine {
   /** Starts a job. Resolves once its creation is answered; the job may still run. */
   #start(planned: PlannedJob): Promise<void> {
     return new Promise(free => {
-      const close = this.#parts.onOpen?.();
       const running = this.#run(planned, free).finally(() => {
-        close?.();
         this.#open.delete(running);
         free();
       });
@@ -117,10 +114,11 @@ class JobEngine {
 
   async #run({ job, plan }: PlannedJob, free: () => void): Promise<void> {
     try {
-      const outcome = await runJob(this.#parts.work, job, plan, free);
+      const { work, onRunning } = this.#parts;
+      const outcome = await runJob(work, job, plan, { onCreated: free, onRunning });
       // Stop before anything is written, so that nothing is created meanwhile.
       this.#parts.stop.register(outcome);
-      if (outcome.kind === 'postponed' && outcome.isInJournal) await this.#parts.work.journal.waiting(job);
+      if (outcome.kind === 'postponed' && outcome.isInJournal) await work.journal.waiting(job);
       // Settling a success needs no creation. A failure may end the batch before the next job, and the outcome of a job
       // with `isWanted` may make the next one superfluous.
       if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded' && !job.isWanted) free();

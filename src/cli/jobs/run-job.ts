@@ -34,30 +34,33 @@ export interface JobWork {
   readonly stopping: AbortSignal;
 }
 
+export interface JobEvents {
+  /** Called when the creation has been answered, but the run has not ended. */
+  readonly onCreated: () => void;
+  /** Called when a creation is sent, or a known run is waited for; returns a function to call when that has ended. */
+  readonly onRunning?: (() => () => void) | undefined;
+}
+
 /** Carries out a job's plan to its end. @throws only errors that must end all other jobs too */
-export async function runJob(
-  work: JobWork,
-  job: Job,
-  plan: JobPlan,
-  onCreated: () => void,
-): Promise<JobOutcome> {
-  return new RunningJob(work, job, onCreated).run(plan);
+export async function runJob(work: JobWork, job: Job, plan: JobPlan, events: JobEvents): Promise<JobOutcome> {
+  return new RunningJob(work, job, events).run(plan);
 }
 
 class RunningJob {
   readonly #work: JobWork;
   readonly #job: Job;
-  /** Called when the creation has been answered, but the run has not ended. */
-  readonly #onCreated: () => void;
+  readonly #events: JobEvents;
+  /** Ends what `onRunning` began; undefined while nothing is sent. */
+  #endRunning: (() => void) | undefined;
   #request: RunRequest | undefined;
   #sentAt: number | undefined;
   #runId: string | undefined;
   #entry: JournalEntry | undefined;
 
-  constructor(work: JobWork, job: Job, onCreated: () => void) {
+  constructor(work: JobWork, job: Job, events: JobEvents) {
     this.#work = work;
     this.#job = job;
-    this.#onCreated = onCreated;
+    this.#events = events;
   }
 
   async run(plan: JobPlan): Promise<JobOutcome> {
@@ -72,6 +75,17 @@ class RunningJob {
       throw fault;
     } catch (error) {
       return this.#afterFault(error);
+    } finally {
+      this.#setRunning(false);
+    }
+  }
+
+  #setRunning(isRunning: boolean): void {
+    if (isRunning) {
+      this.#endRunning ??= this.#events.onRunning?.();
+    } else {
+      this.#endRunning?.();
+      this.#endRunning = undefined;
     }
   }
 
@@ -83,7 +97,8 @@ class RunningJob {
   async #wait({ runId, recovered }: Extract<JobPlan, { kind: 'wait' }>): Promise<CreatedRun> {
     const { ctx, connection } = this.#work;
     this.#runId = runId;
-    this.#onCreated();
+    this.#setRunning(true);
+    this.#events.onCreated();
     const run = await waitForKnownRun(ctx, connection, runId, { idFromService: true });
     await this.#work.budget.countWaited(connection, run);
     return recovered ? { ...run, recovered } : run;
@@ -100,6 +115,7 @@ class RunningJob {
       } catch (error) {
         const waitMs = this.#resendDelay(error, attempt);
         if (waitMs === undefined) throw error;
+        this.#setRunning(false);
         await this.#work.journal.waiting(this.#job);
         this.#entry = this.#entry && { ...this.#entry, outcome: 'refused' };
         await ctx.clock.sleep(waitMs, AbortSignal.any([ctx.signal, stopping]));
@@ -119,6 +135,7 @@ class RunningJob {
       unsentSignal: stopping,
       onSent: () => {
         this.#sentAt = ctx.clock.now();
+        this.#setRunning(true);
       },
       onBegin: entry => {
         this.#entry = entry;
@@ -127,7 +144,7 @@ class RunningJob {
       onRunId: async (runId, recovered) => {
         this.#runId = runId;
         await journal.running(this.#job, runId, recovered);
-        this.#onCreated();
+        this.#events.onCreated();
       },
     });
     if (created.kind === 'running') throw new Error('the run is still running after the wait');

@@ -79,7 +79,7 @@ export class StopControl {
   }
 
   /** Listens for Ctrl-C: the first starts no more rows, the second drops the running ones, as does the end of `--timeout`. */
-  listen(ctx: Context, open: { readonly openRows: number }): () => void {
+  listen(ctx: Context, tally: { readonly runningRows: number }): () => void {
     const onAbort = (): void => {
       const reason = ctx.signal.reason as Error;
       // A signal from before this call ended the whole command.
@@ -98,7 +98,7 @@ export class StopControl {
       this.#interruptedBy = signal;
       this.noMoreRows();
       ctx.io.note(
-        `note: starting no more rows; ${open.openRows} still running, press Ctrl-C again to drop them`,
+        `note: starting no more rows; ${tally.runningRows} still running, press Ctrl-C again to drop them`,
       );
     });
     return () => {

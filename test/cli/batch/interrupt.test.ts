@@ -4,6 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { LocalService } from '../../../src/cli/core/local-service.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import {
+  failure,
+  type PlainAnswer,
   type ScriptedService,
   scriptedServiceOf,
   success,
@@ -19,17 +21,19 @@ import {
   runBatchCommand,
   serviceEnv,
   startBatchCommand,
+  untilAborted,
 } from './support.ts';
 
 const VERSION = randomUUID();
 
-/** Starts a service that answers creations when the test wants it. */
-async function holdingService(): Promise<{
+/** Starts a service that answers creations when the test wants it; the second one at once if its answer is given. */
+async function holdingService(second?: PlainAnswer): Promise<{
   service: ScriptedService;
   held: (() => void)[];
   until: (n: number) => Promise<void>;
 }> {
   const held: (() => void)[] = [];
+  let creations = 0;
   const service = await scriptedServiceOf(
     [
       { ...versionLookup(VERSION), times: 'any' },
@@ -37,6 +41,8 @@ async function holdingService(): Promise<{
         expect: { method: 'POST' },
         times: 'any',
         answer: async () => {
+          creations += 1;
+          if (creations === 2 && second) return second;
           await new Promise<void>(resolve => held.push(resolve));
           return success({ runId: randomUUID(), outputs: [], runStatus: 'succeeded', tokens: 1 });
         },
@@ -73,6 +79,26 @@ test.each([
   expect(running.stderr()).toContain('--resume');
   expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded']);
   expect(held).toHaveLength(2);
+});
+
+test('a row that waits to be sent again is not among the running ones', async () => {
+  const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '50' });
+  const { service, held, until } = await holdingService(later);
+  const home = homeWith({ 'names.csv': ROWS });
+  let waits = false;
+  const clock = hastyClock((ms, signal) => {
+    if (ms < 40_000) return undefined;
+    waits = true;
+    return untilAborted(signal);
+  });
+  const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home, clock });
+  await until(1);
+  await expect.poll(() => waits).toBe(true);
+  running.raise('SIGINT');
+  expect(running.stderr()).toContain('1 still running, press Ctrl-C again to drop them');
+  for (const answer of held) answer();
+  expect(await running.ended).toBe(130);
+  expect(running.stderr()).toContain('1 of 6 rows succeeded, 5 not done');
 });
 
 test('the second Ctrl-C drops running rows; resuming creates none of them twice', async () => {

@@ -26,22 +26,22 @@ export class Tally {
   link: string | undefined;
   /** The earliest creation in doubt, now or before. */
   earliestDoubt: Sent | undefined;
-  #openRows = 0;
+  #runningRows = 0;
 
   constructor(total: number | undefined) {
     this.total = total;
   }
 
-  /** Number of rows that have started and not ended. */
-  get openRows(): number {
-    return this.#openRows;
+  /** Number of rows whose creation is sent and whose run has not ended. */
+  get runningRows(): number {
+    return this.#runningRows;
   }
 
-  /** Counts a started row; returns a function to call when it has ended. */
-  open(): () => void {
-    this.#openRows += 1;
+  /** Counts a running row; returns a function to call when it no longer runs. */
+  beginRunning(): () => void {
+    this.#runningRows += 1;
     return () => {
-      this.#openRows -= 1;
+      this.#runningRows -= 1;
     };
   }
 
