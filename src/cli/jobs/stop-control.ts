@@ -97,9 +97,9 @@ export class StopControl {
       }
       this.#interruptedBy = signal;
       this.noMoreRows();
-      ctx.io.note(
-        `note: starting no more rows; ${tally.runningRows} still running, press Ctrl-C again to drop them`,
-      );
+      const { runningRows } = tally;
+      const left = runningRows > 0 ? `; ${runningRows} still running, press Ctrl-C again to drop them` : '';
+      ctx.io.note(`note: starting no more rows${left}`);
     });
     return () => {
       release();

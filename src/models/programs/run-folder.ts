@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { endOrphanedTree, type TreeRoot } from '../../files/bounds/process-tree.ts';
-import { ownValue, parseJson } from '../../files/json.ts';
+import { type JsonObject, ownValue, parseJson } from '../../files/json.ts';
 import { lastAlive, lockFile } from '../../files/lock.ts';
 import { makeDirectory } from '../../files/write-below.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
 
 /** The variable with the path of the run's file. Child processes inherit it, so that they can be found by it. */
 export const RUN_VARIABLE = 'PROMPTRUN_RUN';
@@ -46,8 +47,9 @@ export async function makeRunFolder(records: string, about: object): Promise<Run
     await mkdir(root, { mode: 0o700 });
     await writeFile(file, JSON.stringify(about), { mode: 0o600 });
     await mkdir(folder, { mode: 0o700 });
+    // Appended, because a kill in the middle of a rewrite would lose the folder.
     const started = async (program: TreeRoot): Promise<void> =>
-      await writeFile(path.join(records, name), JSON.stringify({ root, ...program }));
+      await appendFile(path.join(records, name), `${JSON.stringify(program)}\n`);
     return { file, folder, started, remove };
   } catch (error) {
     await remove();
@@ -60,7 +62,7 @@ async function record(records: string, name: string, root: string): Promise<() =
   makeDirectory(records, 0o700);
   const release = lockFile({ folder: records, name });
   try {
-    await writeFile(path.join(records, name), JSON.stringify({ root }), { mode: 0o600 });
+    await writeFile(path.join(records, name), `${JSON.stringify({ root })}\n`, { mode: 0o600 });
     return () => release?.();
   } catch (error) {
     release?.();
@@ -93,7 +95,8 @@ async function endOrphaned(
   killed: number,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const record = parseJson(await readFile(file, 'utf8').catch(() => ''));
+  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').map(line => parseJson(line));
+  const record = Object.assign({}, ...lines.filter(isJsonObject)) as JsonObject;
   const [root, pid, began] = ['root', 'pid', 'began'].map(key => ownValue(record, key));
   if (typeof root === 'string' && path.basename(root).startsWith(PREFIX)) {
     const mark = `${RUN_VARIABLE}=${path.join(root, RUN_FILE)}`;

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { endRecorded, makeRunFolder } from '../../../src/models/programs/run-folder.ts';
@@ -15,6 +15,20 @@ it('what a process left that was killed before it wrote a record or a folder is 
   writeFileSync(path.join(records, 'recorded.json'), JSON.stringify({ root }));
   await endRecorded(records, process.env);
   expect(readdirSync(records)).toEqual([]);
+});
+
+it('what a process left that was killed while it added the program to its record is removed', async () => {
+  const records = temporaryDirectory();
+  const { file, started } = await makeRunFolder(records, {});
+  await started({ pid: 1, began: 1 });
+  const [record = '', lock = ''] = readdirSync(records)
+    .sort()
+    .map(name => path.join(records, name));
+  truncateSync(record, statSync(record).size - 5);
+  writeFileSync(lock, '');
+  utimesSync(lock, 1, 1);
+  await endRecorded(records, process.env);
+  expect([existsSync(file), readdirSync(records)]).toEqual([false, []]);
 });
 
 it('what a process uses that runs is kept', async () => {
