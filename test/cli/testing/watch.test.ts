@@ -95,7 +95,7 @@ describe('test --watch', () => {
   it('ends a round that costs nothing at a change, and runs its cases in the next', async () => {
     const slow = (delay: number): string =>
       `target: sandbox\ncases:\n  - { name: slow, options: { delaySeconds: ${delay} } }\n`;
-    const own = new Project({ 'slow.test.yaml': slow(600), 'echo.prompt': ECHO });
+    const own = new Project({ 'slow.test.yaml': slow(130), 'echo.prompt': ECHO });
     own.write('echo.test.yaml', 'cases: [{ name: quick, inputs: { text: a } }]');
     const { next, round, raise, ended } = watching(own);
     await vi.waitFor(() => expect(runsOf(own)).toContain('ended'), { timeout: 60_000 });
