@@ -67,7 +67,8 @@ grep -q name exits.err || fail 'the missing input is named'
 exits 4 promptrun run nothing-like-this
 exits 3 env PROMPTRUN_API_KEY=wrong node "$PROMPTRUN" runs list
 exits 1 env PROMPTRUN_BASE_URL=http://127.0.0.1:9/v1 node "$PROMPTRUN" run "$version" -i place=Oslo
-exits 6 promptrun run sandbox -o delaySeconds=5 --timeout 1s
+exits 6 promptrun run sandbox -o delaySeconds=30 --timeout 5s
+promptrun run hello -i name=Ada >/dev/null
 promptrun runs wait --last >/dev/null
 equal "$(promptrun account --query credits | grep -cE '^[0-9]+$')" 1 'credits left'
 echo 'done'
