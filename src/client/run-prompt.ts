@@ -74,5 +74,5 @@ async function latestOfSlug(
   const { rows } = await service.prompts.search(slug, { signal });
   const prompt = rows.find(row => row.slug === slug.trim());
   if (prompt !== undefined) return prompt.promptVersionId;
-  throw new InvalidRequestError(`there is no prompt ${JSON.stringify(slug)}`);
+  throw new InvalidRequestError(`the prompt ${JSON.stringify(slug)} does not exist`);
 }

@@ -18,6 +18,7 @@ import { handedRows } from '../jobs/provider-batch/handover.ts';
 import { throughProvider } from '../jobs/provider-batch/through-provider.ts';
 import type { JobState } from '../jobs/read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from '../jobs/recall-jobs.ts';
+import { noteSecondPayments } from '../jobs/second-payments.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
@@ -254,9 +255,7 @@ function noteDoublePayments(
     ([id, { step }]) =>
       step === 'creating' && !['repeat', 'wait', 'none'].includes(settlements.get(id)?.kind ?? ''),
   ).length;
-  if (retryUnknown && inDoubt > 0) {
-    ctx.io.note(`note: --retry-unknown: ${counted(inDoubt, 'run')} may be paid for twice`);
-  }
+  if (retryUnknown) noteSecondPayments(ctx, inDoubt);
   const ids = new Set([...results.states.keys(), ...states.keys()]);
   const failed = [...ids].filter(
     id => states.get(id)?.mayHaveRun ?? results.states.get(id)?.mayHaveRun ?? false,

@@ -144,12 +144,9 @@ class RunCreation {
       : { kind: 'running', runId, runStatus, journalId, recovered: false };
   }
 
-  /** @param listedStatus the status of a run that was found in the list */
-  #running(runId: string, listedStatus?: string): CreationResult {
-    const recovered = listedStatus !== undefined;
+  #running(runId: string, runStatus = 'running', recovered = false): CreationResult {
     this.#note({ outcome: 'created', runId, ...(recovered && { recovered }) });
-    const journalId = this.#parts.entry.id;
-    return { kind: 'running', runId, runStatus: listedStatus ?? 'running', journalId, recovered };
+    return { kind: 'running', runId, runStatus, journalId: this.#parts.entry.id, recovered };
   }
 
   /** Throws an error which proves that no run exists. After a lost answer, only a refusal of the creation itself proves it. */
@@ -183,7 +180,7 @@ class RunCreation {
     if (signal.aborted) throw await this.#abortError();
     if (run !== undefined) {
       io.note(`note: continuing with run ${run.runId}, the only match: nobody else uses the key`);
-      return this.#running(run.runId, run.runStatus);
+      return this.#running(run.runId, run.runStatus, true);
     }
     // The list's answer may have shown that the service keeps keys.
     if (!keptKeys && this.#keepsKeys) return this.run();

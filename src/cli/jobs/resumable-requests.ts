@@ -1,7 +1,6 @@
 import { messageOf } from '../../files/error-utils.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { counted } from '../core/counted.ts';
 import { failureOf } from '../core/failure.ts';
 import { countOf, isJsonObject } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
@@ -20,6 +19,7 @@ import { throughProviders } from './provider-batch/through-provider.ts';
 import type { JobState } from './read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
+import { noteSecondPayments } from './second-payments.ts';
 import type { StopControl } from './stop-control.ts';
 
 /** Flags that decide what happens to the jobs of an earlier invocation of the same command. */
@@ -149,8 +149,7 @@ export class ResumableRequests {
       return state.entry !== undefined && this.#known.settlements.get(id)?.kind !== 'none';
     };
     const { length } = planned.filter(({ job, plan }) => plan.kind === 'create' && mayHaveRun(job));
-    if (length === 0 || this.handsOver) return;
-    this.#ctx.io.note(`note: --retry-unknown: ${counted(length, 'run')} may be paid for twice`);
+    if (!this.handsOver) noteSecondPayments(this.#ctx, length);
   }
 
   /** Has an earlier run recorded for its job once its answer is read. Returns false if nothing is recorded. */

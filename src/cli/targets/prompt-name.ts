@@ -247,9 +247,9 @@ function noSuchLabel(
 }
 
 function noSuchPrompt(connection: Connection, slug: string, slugs: readonly string[]): CliError {
-  const file = slug.endsWith('.prompt') ? ', and no such file' : '';
+  const file = slug.endsWith('.prompt') ? ', and neither does a file of that name' : '';
   return notFoundError(
-    `there is no prompt "${oneLine(slug)}"${file}${didYouMean(slug, slugs)}`,
+    `the prompt "${oneLine(slug)}" does not exist${file}${didYouMean(slug, slugs)}`,
     howToFind(connection),
   );
 }

@@ -75,7 +75,7 @@ async function withLikelyFile(
   if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) return error;
   const { status, exitCode, data, message, hints } = error;
   if (/[./\\]/u.test(target) && isDirectory(path.resolve(ctx.cwd, target))) {
-    const what = `there is no prompt ${JSON.stringify(target)}, and ${target} is a directory`;
+    const what = `the prompt "${oneLine(target)}" does not exist, and ${target} is a directory`;
     return new CliError(what, { status, exitCode, data, cause: error, hints });
   }
   const [, name = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
@@ -116,7 +116,7 @@ export async function latestOfPrompt(
 ): Promise<PromptVersion> {
   const version = await unlessNotFound(readPrompt(connection, { promptId: id }, ctx.signal));
   if (version === undefined) {
-    throw notFoundError(`there is no published prompt version or prompt ${id}`, howToFind(connection));
+    throw notFoundError(`no published prompt or prompt version has the id ${id}`, howToFind(connection));
   }
   ctx.io.note(`note: ${id} is a prompt; running its latest version ${oneLine(version.promptVersionId)}`);
   return version;
@@ -138,5 +138,5 @@ export async function readVersion(
     return version;
   }
   if (mayBePrompt) return latestOfPrompt(ctx, connection, promptVersionId);
-  throw notFoundError(`there is no published prompt version ${promptVersionId}`);
+  throw notFoundError(`the published prompt version ${promptVersionId} does not exist`);
 }

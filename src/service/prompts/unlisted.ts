@@ -115,7 +115,7 @@ async function storedVersion(store: Store, request: UnlistedRequest): Promise<St
       ? ((await store.prompts.version(id)) ?? (await store.prompts.latest(id)))
       : await store.prompts.latest(promptIdOf(slug));
   if (version) return version;
-  throw new UnlistedFault('UNKNOWN_PROMPT', `there is no published prompt ${slug ?? id} on this machine`);
+  throw new UnlistedFault('UNKNOWN_PROMPT', `the prompt ${slug ?? id} is not published on this machine`);
 }
 
 function unlistedVersion({ id, promptId, slug, title, model }: NewVersion | StoredVersion): UnlistedVersion {

@@ -100,7 +100,7 @@ describe('prompts get', () => {
   it('suggests the nearest prompt for a name that does not exist, and the list of names', async () => {
     const { stderr, exitCode } = await machine().promptrun(['prompts', 'get', 'helo']);
     expect(stderr).toContain(
-      'error: there is no prompt "helo"; did you mean hello? (NOT_FOUND_ERROR)\nList the prompts with: promptrun prompts list\n',
+      'error: the prompt "helo" does not exist; did you mean hello? (NOT_FOUND_ERROR)\nList the prompts with: promptrun prompts list\n',
     );
     expect(exitCode).toBe(4);
   });

@@ -568,7 +568,7 @@ describe('an id that is not a version', () => {
     const { exitCode, stderr } = await command(service, ['run', PROMPT]);
     expect(exitCode).toBe(4);
     expect(stderr()).toMatch(
-      /^error: there is no published prompt version or prompt 7f1d[^\n]*\n[^\n]*prompts search/,
+      /^error: no published prompt or prompt version has the id 7f1d[^\n]*\n[^\n]*prompts search/,
     );
   });
 
@@ -588,7 +588,9 @@ describe('a slug', () => {
     const service = await serviceOf(search('hello2', 'Hello'));
     const { exitCode, stderr } = await command(service, ['run', 'hello']);
     expect(exitCode).toBe(4);
-    expect(stderr()).toMatch(/^error: there is no prompt "hello"; did you mean \S+\? \(NOT_FOUND_ERROR\)\n/);
+    expect(stderr()).toMatch(
+      /^error: the prompt "hello" does not exist; did you mean \S+\? \(NOT_FOUND_ERROR\)\n/,
+    );
   });
 });
 

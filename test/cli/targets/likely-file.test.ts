@@ -41,7 +41,9 @@ describe('a name that stands for nothing', () => {
 it('a file with backslashes that is missing is named as it was typed', async () => {
   const { exitCode, stderr } = await runInProcess(['run', 'drafts\\note.prompt'], { local: localService });
   expect(exitCode).toBe(4);
-  expect(stderr()).toContain('there is no prompt "drafts\\note.prompt", and no such file');
+  expect(stderr()).toContain(
+    'the prompt "drafts\\note.prompt" does not exist, and neither does a file of that name',
+  );
 });
 
 describe('a target that is not a regular file', () => {
@@ -50,7 +52,7 @@ describe('a target that is not a regular file', () => {
     mkdirSync(path.join(home, 'dir.prompt'));
     const { exitCode, stderr } = await runInProcess(['run', 'dir.prompt'], { home, local: localService });
     expect(exitCode).toBe(4);
-    expect(stderr()).toContain('there is no prompt "dir.prompt", and dir.prompt is a directory');
+    expect(stderr()).toContain('the prompt "dir.prompt" does not exist, and dir.prompt is a directory');
     expect(stderr()).not.toContain('Did you mean');
   });
 

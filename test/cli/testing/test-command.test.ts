@@ -181,7 +181,7 @@ describe('a fault in a test file', () => {
     ],
     [
       'target: ./none.prompt\ncases:\n  - expect: [{ contains: a }]\n',
-      'echo.test.yaml:1: there is no prompt file ./none.prompt',
+      'echo.test.yaml:1: the prompt file ./none.prompt does not exist',
     ],
     [
       'cases:\n  - inputs: { nobody: a }\n    expect: [{ contains: a }]\n',
@@ -268,7 +268,7 @@ describe('a test', () => {
     const project = projectOf(PASSING);
     await project.run(['test']);
     const { exitCode, stderr } = await project.run(['run', 'echo', '-i', 'text=a']);
-    expect([exitCode, stderr()]).toEqual([4, expect.stringContaining('there is no prompt "echo"')]);
+    expect([exitCode, stderr()]).toEqual([4, expect.stringContaining('the prompt "echo" does not exist')]);
   });
 
   it('runs every case with each of its models', async () => {

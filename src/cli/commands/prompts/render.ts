@@ -20,7 +20,7 @@ import { withPromptFile } from '../../targets/git/revision.ts';
 import { definitionOfFile, definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { promptFileOf } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
-import { visible } from '../../terminal/sanitise.ts';
+import { oneLine, visible } from '../../terminal/sanitise.ts';
 import type { PROMPTS_RENDER } from './spec.ts';
 
 export type RenderFlags = FlagsOf<typeof PROMPTS_RENDER.flags>;
@@ -38,7 +38,7 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
     file === undefined
       ? await definitionOfVersion(ctx, (await readNamed(ctx, await ctx.connection(), prompt)).promptVersionId)
       : await withPromptFile(ctx, file, content => definitionOfFile(ctx, content));
-  if (definition === undefined) throw notFoundError(`there is no prompt ${JSON.stringify(prompt)}`);
+  if (definition === undefined) throw notFoundError(`the prompt "${oneLine(prompt)}" does not exist`);
   const preview = await previewOf(ctx, definition, supplied);
   await present(ctx, preview, {
     terminal: () => visible(messagesText(preview)),

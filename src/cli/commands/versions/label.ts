@@ -77,7 +77,7 @@ async function publishedPrompt(
     for await (const row of connection.client.prompts.all({}, { signal: ctx.signal })) {
       if (row.promptId === promptId.toLowerCase()) return row;
     }
-    throw notFoundError(`there is no published prompt ${prompt}`, howToFind(connection));
+    throw notFoundError(`the published prompt ${prompt} does not exist`, howToFind(connection));
   };
   const { promptId } = await askOfPrompt(connection, named, ctx.signal, ({ promptId }) =>
     connection.client.prompts.get(promptId, { signal: ctx.signal }),

@@ -8,6 +8,7 @@ import { counted } from '../../core/counted.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { failedOutcome, type Job } from '../job.ts';
 import type { PlannedJob } from '../job-engine.ts';
+import { noteSecondPayments } from '../second-payments.ts';
 import { BatchSession, batchProviderOf } from './batch-session.ts';
 import { type AwaitedRow, type Draft, Drafts, type ProviderBatchParts } from './drafts.ts';
 import { type BatchHandover, journalHandover, newHandover, readHandovers } from './handover.ts';
@@ -216,7 +217,7 @@ class VersionHandover {
       `error: the results of batch ${id} at ${this.#provider.name} are gone: ${count} may have been paid for`,
     );
     if (retryUnknown) {
-      ctx.io.note(`note: --retry-unknown: ${counted(open.size, 'run')} may be paid for twice`);
+      noteSecondPayments(ctx, open.size);
       const drafts: Draft[] = [];
       for (const { job } of open.values()) {
         const draft = await this.#drafts.draft(job, true);

@@ -54,7 +54,7 @@ function isTargetPath(target: string): boolean {
 function missingPromptFile(place: YamlValue, target: string): CliError {
   return faultIn(
     place,
-    `there is no prompt file ${target}`,
+    `the prompt file ${target} does not exist`,
     target.includes('\\')
       ? 'Write the path with /: a backslash in it works on Windows only.'
       : 'target names what to test: a prompt file, a slug, a version id or an alias.',

@@ -199,17 +199,14 @@ export async function transformed(
   script: JavaScript,
 ): Promise<{ readonly answer: CheckedAnswer } | { readonly unmet: Unmet }> {
   const result = await answer.javascript(script, answer.value);
+  const value = 'fault' in result ? undefined : result.value;
   // promptfoo takes null for no value.
-  const isMissing =
-    !('fault' in result) &&
-    (answer.isAsPromptfoo ? (result.value ?? null) === null : result.value === undefined);
-  if ('fault' in result || result.value === undefined || isMissing) {
+  if (value === undefined || (answer.isAsPromptfoo && value === null)) {
     const why = 'fault' in result ? result.fault : 'it gives nothing';
     return {
       unmet: { message: `transform ${quotedExcerpt(script.code.trim())}: ${why}`, actual: answer.text },
     };
   }
-  const { value } = result;
   return { answer: { ...answer, value, text: valueText(value, answer.isAsPromptfoo) } };
 }
 

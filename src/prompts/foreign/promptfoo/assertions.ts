@@ -256,7 +256,7 @@ function convertAssertion(
     const fault =
       value === false ? 'has a value that is not a JSON Schema' : isJsonObject(value) && faultOfSchema(value);
     const reason = `the assertion \`${type}\` ${fault}`;
-    // promptfoo fails the case, unless there is no JSON where none may be.
+    // promptfoo fails the case, unless the type is negated and the answer holds no JSON.
     if (fault) return type === positive ? failing(reason) : convert(undefined, threshold);
   }
   if (isJson && value === false) {
