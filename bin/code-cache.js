@@ -2,6 +2,7 @@
 // Keeps what V8 compiled of the command beside the command, as Python does in `__pycache__`: the next start compiles
 // nothing, which is a quarter of one call. Where the installation can't be written, or with NODE_DISABLE_COMPILE_CACHE,
 // all of this is left out.
+const { isAscii } = require('node:buffer');
 const fs = require('node:fs');
 const { createRequire } = require('node:module');
 const path = require('node:path');
@@ -49,7 +50,9 @@ function load(module, file, fresh) {
 }
 
 function compile(filename, source, cachedData) {
-  const code = `${BEGINNING}${source}${END}`;
+  // V8 keeps ASCII as it is; anything else is decoded to twice the size.
+  const text = source.toString(isAscii(source) ? 'latin1' : 'utf8');
+  const code = `${BEGINNING}${text}${END}`;
   return new vm.Script(code, { filename, columnOffset: -BEGINNING.length, cachedData });
 }
 

@@ -12,6 +12,13 @@ const NATIVE = ['@resvg/resvg-js', '@napi-rs/keyring'];
 /** The beginning of the names of modules that the bundler makes. */
 const NO_FILE = '\0';
 
+/** A unit of UTF-16, which `\u` can write. */
+const NOT_ASCII = /[^\0-\x7f]/g;
+const ESCAPED_ALREADY = /\\[^\0-\x7f]/;
+
+/** The share of such units up to which escapes add next to nothing. */
+const FEW = 0.01;
+
 /** The font of cards. */
 export const FONT = path.join(packageOf('dejavu-fonts-ttf'), 'ttf/DejaVuSansMono.ttf');
 
@@ -42,6 +49,7 @@ export async function writeBundles(outdir) {
 export async function bundleCommand(outdir, { minify = true } = {}) {
   const bundle = await rolldown({
     ...common(),
+    plugins: minify ? [inAscii()] : [],
     input: {
       main: 'src/main.ts',
       'prompt-worker': 'src/prompts/tasks/worker.ts',
@@ -64,6 +72,27 @@ export async function bundleCommand(outdir, { minify = true } = {}) {
     },
   });
   return output;
+}
+
+/**
+ * Writes the few characters of a file that are not ASCII as escapes: one of them makes V8 decode the whole file to twice
+ * its size at each start. Files made of such characters would only grow.
+ */
+function inAscii() {
+  return {
+    name: 'ascii',
+    generateBundle(_options, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        const others = chunk.code?.match(NOT_ASCII)?.length ?? 0;
+        if (others > 0 && others < chunk.code.length * FEW) chunk.code = escaped(chunk.code);
+      }
+    },
+  };
+}
+
+function escaped(code) {
+  if (ESCAPED_ALREADY.test(code)) throw new Error('a backslash before a character that is not ASCII');
+  return code.replace(NOT_ASCII, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 async function bundleLibrary(outdir) {
