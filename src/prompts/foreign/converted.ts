@@ -79,6 +79,8 @@ export interface ConvertOptions {
   readonly allowCommands?: boolean;
   /** Names of models that are taken already. */
   readonly taken?: readonly string[];
+  /** Providers of a models file whose names are taken already, by name. */
+  readonly takenProviders?: Readonly<Record<string, JsonValue>>;
   /** The environment variables that the configuration names. */
   readonly env?: Readonly<Record<string, string>>;
   /** The output of programs that make tests, by name. */

@@ -112,6 +112,38 @@ tests:
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(':6: no known provider is called `two`')]);
   });
 
+  it('leaves out a provider with another answer format', async () => {
+    const [address, format] = ['apiBaseUrl: "http://127.0.0.1:9"', 'response_format: { type: json_object }'];
+    const text = `prompts: ['Say {{a}}']
+providers:
+  - { id: openai:m, label: one, config: { ${address} } }
+  - { id: openai:m, label: two, config: { ${address}, ${format} } }
+  - echo
+tests:
+  - { vars: { a: x } }
+  - { vars: { a: y }, providers: [two] }
+  - { vars: { a: z }, providers: [echo] }
+  - { vars: { a: w }, provider: { id: openai:m, config: { ${address}, ${format} } } }
+`;
+    const { home } = new Project({ 'promptfooconfig.yaml': text });
+    const check = ['test', '--allow-commands', '--dry-run'];
+    const refused = await runInProcess(check, { home, local: localService });
+    const what = ':4: an answer format other than that of the first provider has no equivalent';
+    expect([refused.exitCode, refused.stderr()]).toEqual([2, expect.stringContaining(what)]);
+    const skipped = await runInProcess([...check, '--skip-unsupported'], { home, local: localService });
+    expect(skipped.stderr()).toContain('note: 3 creations:');
+  });
+
+  it('counts tests that name only providers that are left out', async () => {
+    const text = `prompts: ['Say {{a}}']
+providers: [echo, 'exec:cat']
+tests: [{ vars: { a: x } }, { vars: { a: y }, providers: ['exec:cat'] }]
+`;
+    const { home } = new Project({ 'promptfooconfig.yaml': text });
+    const { stderr } = await runInProcess(['test', '--skip-unsupported'], { home, local: localService });
+    expect(stderr()).toContain('note: left out: 0 checks, 1 case\n');
+  });
+
   it('names a prompt that depends on its provider', async () => {
     const files = {
       'promptfooconfig.yaml': 'prompts: [file://say.js]\nproviders: [echo]\ntests: [{ vars: { a: x } }]\n',
@@ -572,5 +604,27 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold
     expect(asked.map(({ request }) => request.url)).toEqual(['/v1/chat/completions']);
     const { messages: _, ...sent } = JSON.parse(asked[0]?.body ?? '{}') as Record<string, unknown>;
     expect(sent).toEqual({ model: 'ours', temperature: 0.1, top_p: 0.5, max_tokens: 7 });
+  });
+
+  it('is another provider at another path, also of another configuration', async () => {
+    const answer = { choices: [{ message: { content: 'an answer' } }] };
+    const asked = await besideServer(answer, async address => {
+      const config = (...places: string[]): string => {
+        const providers = places.map(
+          place => `{ id: openai:m, config: { apiBaseUrl: '${address}/${place}' } }`,
+        );
+        return `prompts: ['Say {{a}}']\nproviders: [${providers.join(', ')}]\ntests: [{ vars: { a: x } }]\n`;
+      };
+      const files = ['a/promptfooconfig.yaml', 'b/promptfooconfig.yaml'];
+      const project = new Project({
+        'a/promptfooconfig.yaml': config('one', 'two'),
+        'b/promptfooconfig.yaml': config('three', 'two'),
+      });
+      expect((await project.run(['test', ...files, '--allow-commands'])).exitCode).toBe(0);
+    });
+    const places = ['/one', '/three', '/two', '/two'];
+    expect(asked.map(({ request }) => request.url).toSorted()).toEqual(
+      places.map(place => `${place}/chat/completions`),
+    );
   });
 });

@@ -1,5 +1,7 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { type JsonValue, ownValue } from '../../../files/json.ts';
+import { parseYaml } from '../../../files/yaml.ts';
 import type {
   ConversionNote,
   Converted,
@@ -7,6 +9,7 @@ import type {
   ConvertOptions,
 } from '../../../prompts/foreign/converted.ts';
 import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
@@ -64,6 +67,7 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
   const takenNames = ctx.declaredModels.flatMap(({ text }) => modelNamesIn(text));
+  const takenProviders = Object.fromEntries(ctx.declaredModels.flatMap(({ text }) => providersIn(text)));
   const programOutputs: Record<string, string> = {};
   const convert = (prompt: number): Promise<Converted> => {
     const options: ConvertOptions = {
@@ -74,6 +78,7 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
       isForTest: true,
       allowCommands,
       taken: takenNames,
+      takenProviders,
       programOutputs,
       env: environmentOf(text, ctx),
     };
@@ -130,6 +135,11 @@ function environmentOf(text: string, { env }: Context): Record<string, string> {
 
 function modelNamesIn(models: string): string[] {
   return [...models.matchAll(/^ {2}- model: (.+)$/gmu)].map(([, name = '']) => name);
+}
+
+function providersIn(models: string): [string, JsonValue][] {
+  const value = ownValue(parseYaml(models).json(), 'providers');
+  return isJsonObject(value) ? Object.entries(value) : [];
 }
 
 async function defaultJudge({ env }: Context) {

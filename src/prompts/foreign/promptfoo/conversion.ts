@@ -47,6 +47,8 @@ export class Conversion {
   readonly testPrograms: TestProgram[] = [];
   /** The entries of programs and addresses, as JSON without their names, by name. */
   readonly declared = new Map<string, string>();
+  /** The providers of a models file for addresses, as JSON, by name. */
+  readonly places: Map<string, string>;
   /** The names of all variables of the tests. */
   variables: readonly string[] = [];
   /** The names of variables with values that are not texts. */
@@ -65,6 +67,8 @@ export class Conversion {
   constructor(options: ConvertOptions, file: string, limits?: ConversionLimits) {
     this.#options = options;
     this.#file = file;
+    const places = Object.entries(options.takenProviders ?? {});
+    this.places = new Map(places.map(([name, provider]) => [name, JSON.stringify(provider)]));
     this.budget = new ConversionBudget(limits);
   }
 

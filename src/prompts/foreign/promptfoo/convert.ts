@@ -17,7 +17,7 @@ import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { dumpedChat, jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './provider.ts';
-import { readPromptfooProviders } from './providers.ts';
+import { hasOtherOutput, OTHER_OUTPUT, readPromptfooProviders } from './providers.ts';
 import { parseWithReferences } from './references.ts';
 import { type CaseNeeds, casesForPrompt } from './test-cases.ts';
 import { withTestedProviders } from './tested-providers.ts';
@@ -113,7 +113,10 @@ async function convertConfiguration(
     settings,
   );
   const usable = listed.filter(({ isLeftOut }) => isLeftOut !== true);
-  const asked = usable.filter(({ isAsked }) => isAsked !== false);
+  const asked = withOneOutput(
+    usable.filter(({ isAsked }) => isAsked !== false),
+    conversion,
+  );
   const { tests, added } = withTestedProviders(configured, { listed, asked }, settings, conversion);
   const providers = [...asked, ...added];
   const known = [...listed, ...added, ...conversion.judges];
@@ -121,7 +124,6 @@ async function convertConfiguration(
   const head = frontMatter(first, entries.get('description')?.scalar);
   const hasCode = providers.some(({ transform }) => transform !== undefined);
   const needs = { ...caseNeeds({ prompt, body, known, tests, json }, conversion), hasCode };
-  noteOtherOutputs(providers, conversion);
   const isAsked = asked.length > 0 || usable.length === 0;
   const { cases, leftOut } = isAsked ? casesForPrompt(tests, needs, conversion) : NO_CASES;
   const { inputs } = needs;
@@ -335,12 +337,17 @@ function testFileModels(
   };
 }
 
-/** Notes models with another answer format: a prompt has one for all models. */
-function noteOtherOutputs([first, ...others]: readonly PromptfooProvider[], conversion: Conversion): void {
-  for (const { output, at, entry } of others) {
-    if (entry || JSON.stringify(output) === JSON.stringify(first?.output)) continue;
-    conversion.note(at, 'an answer format other than that of the first provider has no equivalent');
-  }
+/** Notes models with another answer format, and leaves them out of a test: a prompt has one format for all models. */
+function withOneOutput(
+  providers: readonly PromptfooProvider[],
+  conversion: Conversion,
+): readonly PromptfooProvider[] {
+  const [first] = providers;
+  return providers.filter(provider => {
+    if (!hasOtherOutput(provider, first)) return true;
+    conversion.note(provider.at, OTHER_OUTPUT);
+    return !conversion.isForTest;
+  });
 }
 
 function chosenPrompt(

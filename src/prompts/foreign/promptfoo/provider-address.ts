@@ -1,5 +1,6 @@
+import type { JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
-import { valuesByKey } from './conversion.ts';
+import { type Conversion, valuesByKey } from './conversion.ts';
 import type { PromptfooProvider } from './provider.ts';
 
 /** Providers that answer like OpenAI, at their addresses. */
@@ -52,7 +53,11 @@ export function takesAddress(id: string): boolean {
 }
 
 /** Returns the provider for a models file, if its address is none of ours. */
-export function ownAddress(id: string, config: YamlValue | undefined): PromptfooProvider['place'] {
+export function ownAddress(
+  id: string,
+  config: YamlValue | undefined,
+  { places }: Pick<Conversion, 'places'>,
+): PromptfooProvider['place'] {
   const like = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
   if (like) {
     const { name, baseUrl, apiKeyEnv } = like;
@@ -72,5 +77,17 @@ export function ownAddress(id: string, config: YamlValue | undefined): Promptfoo
   const name = new URL(address).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
   const variable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
   const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? variable ?? provider.apiKeyEnv;
-  return [name, { baseUrl: address, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) }];
+  const declared = { baseUrl: address, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) };
+  return [uniqueName(name, declared, places), declared];
+}
+
+/** Returns a name that neither a built-in provider nor a provider with another address or key has. */
+function uniqueName(host: string, declared: JsonObject, places: Conversion['places']): string {
+  // Names of built-in providers are single words.
+  const name = host.includes('-') ? host : `${host}-address`;
+  const entry = JSON.stringify(declared);
+  let free = name;
+  for (let number = 2; (places.get(free) ?? entry) !== entry; number += 1) free = `${name}-${number}`;
+  places.set(free, entry);
+  return free;
 }

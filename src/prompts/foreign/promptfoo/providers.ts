@@ -28,13 +28,27 @@ export function readPromptfooProviders(
     const provider = readPromptfooProvider(item, conversion, { promptConfig });
     const isAsked = includesPrompt(referencesOf(item, listed, prompts.all, conversion), prompts.chosen);
     if (!provider) continue;
-    const { model, config, transform } = provider;
-    const key = JSON.stringify([model, config, transform, isAsked]);
+    const key = JSON.stringify([providerKey(provider), isAsked]);
     const names = [...(known.get(key)?.names ?? []), ...provider.names];
     known.set(key, { ...provider, names, isAsked });
   }
   return [...known.values()];
 }
+
+/** Returns a key that only providers share that are asked the same in the same way. */
+export function providerKey({ model, config, output, transform }: PromptfooProvider): string {
+  return JSON.stringify([model, config, output, transform]);
+}
+
+/** Returns true if a provider's answer format differs from that of the configuration's first. */
+export function hasOtherOutput(
+  { output, entry }: PromptfooProvider,
+  first: PromptfooProvider | undefined,
+): boolean {
+  return !entry && JSON.stringify(output) !== JSON.stringify(first?.output);
+}
+
+export const OTHER_OUTPUT = 'an answer format other than that of the first provider has no equivalent';
 
 /** Returns the references to prompts by the provider's id and label. Of equal names, promptfoo takes the last. */
 function promptsByProvider(items: readonly YamlValue[]): Map<string, readonly string[] | undefined> {
@@ -190,7 +204,7 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
   const ofPrompt = convertSettings({ id }, promptConfig, conversion);
   const settings = { ...own.settings, ...ofPrompt.settings };
   const output = ofPrompt.output ?? own.output;
-  const place = ownAddress(id, config);
+  const place = ownAddress(id, config, conversion);
   const provider = { names, config: withDefaults(id, model, settings), output, transform, at };
   if (!place) return { model, ...provider };
   const isLeftOut = conversion.noteProgram(

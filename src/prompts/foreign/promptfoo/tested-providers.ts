@@ -3,7 +3,7 @@ import type { ConfiguredTest } from './configured-test.ts';
 import type { Conversion } from './conversion.ts';
 import { includesName } from './prompt-references.ts';
 import type { PromptfooProvider } from './provider.ts';
-import { readPromptfooProvider } from './providers.ts';
+import { hasOtherOutput, OTHER_OUTPUT, providerKey, readPromptfooProvider } from './providers.ts';
 import type { ConfiguredTests } from './tests.ts';
 
 /** The tests, each with the models that are asked, and the providers that only tests name. */
@@ -28,24 +28,28 @@ export function withTestedProviders(
 ): TestedProviders {
   const isPlain = ({ provider, providers }: ConfiguredTest): boolean => !provider && !providers;
   if (tests.all.every(isPlain)) return { tests, added: [] };
-  const known = new Map(asked.map(provider => [keyOf(provider), provider]));
+  const known = new Map(asked.map(provider => [providerKey(provider), provider]));
   const all = tests.all.map((test): ConfiguredTest => {
     const before = conversion.leftOut;
     const { provider, providers } = test;
     noteUnknown(test, listed, conversion);
     const models = asked.flatMap(({ names }, index) => (includesName(providers, names) ? [index] : []));
     const own = provider && readPromptfooProvider(provider, conversion, { promptConfig: settings });
-    const isLeftOut = test.isLeftOut || own?.isLeftOut === true || conversion.leftOut > before;
-    if (!own || models.length === 0) return { ...test, models, isLeftOut };
-    const key = keyOf(own);
+    const isOther = own !== undefined && models.length > 0 && hasOtherOutput(own, asked[0]);
+    if (isOther) conversion.note(own.at, OTHER_OUTPUT);
+    const isUnasked = models.length === 0 && listed.some(isAskedBy(providers));
+    const isLeftOut = test.isLeftOut || isUnasked || own?.isLeftOut === true || conversion.leftOut > before;
+    if (!own || isOther || models.length === 0) return { ...test, models, isLeftOut };
+    const key = providerKey(own);
     if (!known.has(key)) known.set(key, own);
     return { ...test, models: [[...known.keys()].indexOf(key)], isLeftOut };
   });
   return { tests: { ...tests, all }, added: [...known.values()].slice(asked.length) };
 }
 
-function keyOf({ model, config, transform }: PromptfooProvider): string {
-  return JSON.stringify([model, config, transform]);
+/** Returns a test for providers that references include and that are asked the prompt, unless they are left out. */
+function isAskedBy(references: readonly string[] | undefined): (provider: PromptfooProvider) => boolean {
+  return ({ names, isAsked }) => isAsked !== false && includesName(references, names);
 }
 
 /** Notes references to no provider, which promptfoo refuses. */
