@@ -43,7 +43,8 @@ export interface NamedFile {
 }
 
 /**
- * Checks a file that an untrusted file names before it is opened: reading a device or a pipe might never end.
+ * Checks a file that an untrusted file names before it is opened: reading a device or a pipe might never end. A missing
+ * file outside the folder is `outside` too, so that the untrusted file can't find out what exists there.
  *
  * @param folder the folder that must contain it; undefined allows any
  * @param counted counts the file if it may be opened
@@ -55,9 +56,10 @@ export function inspectNamedFile(
   maxBytes: number,
   counted?: NamedFiles,
 ): NamedFile {
-  const real = realPathUnlessLoop(file);
+  const root = folder === undefined ? undefined : realPathOf(folder);
+  const real = realPathUnlessLoop(file, root);
   if (real === undefined) return { real: file, fault: 'irregular' };
-  if (folder !== undefined && !isInFolder(realPathOf(folder), real)) return { real, fault: 'outside' };
+  if (root !== undefined && !isInFolder(root, real)) return { real, fault: 'outside' };
   const stats = statSync(real);
   if (!stats.isFile()) return { real, fault: 'irregular' };
   return { real, fault: stats.size > maxBytes ? 'large' : counted?.add(real, stats.size) };
@@ -99,13 +101,31 @@ function realPathOf(file: string): string {
   return realpathSync.native(file);
 }
 
-/** Returns the real path; undefined for links that lead back to themselves. */
-function realPathUnlessLoop(file: string): string | undefined {
+/**
+ * Returns the real path; undefined for links that lead back to themselves.
+ *
+ * @param root returns the path that a missing file would have, if that is outside this folder
+ * @throws file system errors
+ */
+function realPathUnlessLoop(file: string, root: string | undefined): string | undefined {
   try {
     return realPathOf(file);
   } catch (error) {
     if (codeOf(error) === 'ELOOP') return undefined;
+    const missing = root === undefined ? file : pathIfMade(file);
+    if (root !== undefined && !isInFolder(root, missing)) return missing;
     throw error;
+  }
+}
+
+/** Returns the path that a missing file would have: the real path of the nearest folder that exists, and the rest. */
+function pathIfMade(file: string): string {
+  for (let above = path.dirname(file); ; above = path.dirname(above)) {
+    try {
+      return path.join(realPathOf(above), path.relative(above, file));
+    } catch {
+      if (above === path.dirname(above)) return file;
+    }
   }
 }
 

@@ -45,6 +45,25 @@ describe('a file that another one names', () => {
     expect(isBelow(all.folder, file)).toBe(false);
   });
 
+  it('is refused outside the folder even if it is missing', () => {
+    const home = temporaryDirectory();
+    const folder = path.join(home, 'folder');
+    mkdirSync(folder);
+    expect(inspectNamedFile(path.join(folder, '../no/file'), folder, 10).fault).toBe('outside');
+    for (const [file, base] of [
+      ['no/file', folder],
+      ['../no', undefined],
+    ] as const) {
+      expect(() => inspectNamedFile(path.join(folder, file), base, 10)).toThrow('ENOENT');
+    }
+  });
+
+  it.runIf(hasLinks)('is refused if a missing file would lie outside over a link', () => {
+    const { folder, link } = scene();
+    expect(inspectNamedFile(`${link('up', '..')}/no`, folder, 10).fault).toBe('outside');
+    expect(() => inspectNamedFile(`${link('way', 'in')}/no`, folder, 10)).toThrow('ENOENT');
+  });
+
   it.runIf(isPosix)('is regular and of bounded size', () => {
     const { folder, link } = scene();
     expect(inspectNamedFile(path.join(folder, 'in/file'), folder, 9).fault).toBe('large');
