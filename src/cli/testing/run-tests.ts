@@ -1,4 +1,3 @@
-import { checkBelow, fileIn } from '../../files/write-below.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
 import { Budget } from '../creation/budget.ts';
@@ -24,7 +23,7 @@ import {
 import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import type { TestCase, TestFile } from './cases/test-case.ts';
-import { updateTestFile } from './cases/update-test-file.ts';
+import { checkUpdatable, updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { hasWords, needsJudge, readFiles } from './read-files.ts';
 import { reportCap, reportFile, reportLeftOut, reportPostponed, testsExitCode } from './report-end.ts';
@@ -143,7 +142,7 @@ async function prepareRound(ctx: Context, options: TestOptions, budget: Budget, 
   const warn = (line: string): void => ctx.io.error(`warning: ${oneLine(line)}`);
   const found = await findTestFiles(ctx, options.paths, warn);
   const paths = found.files;
-  if (options.update) for (const file of paths) checkBelow(fileIn(file));
+  if (options.update) for (const file of paths) checkUpdatable(ctx, file);
   const baseline = await readFilteredBaseline(ctx, options);
   const judge = new Judge(ctx, options.judge, budget);
   const read = await readFiles(ctx, found, judge, options);

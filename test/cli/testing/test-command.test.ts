@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hasLinks } from '../../support/system.ts';
@@ -327,6 +327,20 @@ describe('a test', () => {
       .replace('[1, y]', '[1, x]');
     expect(readFileSync(path.join(project.home, 'echo.test.yaml'), 'utf8')).toBe(`cases:\n${expected}`);
     expect((await project.run(['test'])).exitCode).toBe(0);
+  });
+
+  it('refuses to --update a read-only file before anything is created', async () => {
+    const project = projectOf(FAILING);
+    chmodSync(path.join(project.home, 'echo.test.yaml'), 0o444);
+    const { exitCode, stdout, stderr } = await project.run(['test', '--update']);
+    expect([exitCode, stdout(), stderr()]).toEqual([
+      2,
+      '',
+      expect.stringMatching(
+        /--update: echo\.test\.yaml is read-only .*\n.*(?:chmod u\+w|attrib -r) echo\.test\.yaml/u,
+      ),
+    ]);
+    expect((await project.run(['runs', 'list'])).stdout()).toBe('');
   });
 
   it('never reports as passed what --update did not write', async () => {

@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import {
   type Document,
   isMap,
@@ -10,10 +12,15 @@ import {
   stringify,
   visit,
 } from 'yaml';
-import { fileIn } from '../../../files/write-below.ts';
+import { checkBelow, fileIn } from '../../../files/write-below.ts';
 import { replaceFile } from '../../../files/write-file.ts';
+import type { Context } from '../../context.ts';
 import { isJsonObject } from '../../core/json-value.ts';
+import { usageError } from '../../errors.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
+import { checkDirectory } from '../../outputs/writable.ts';
+import { shownPath } from '../../targets/prompt-file.ts';
+import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/expectation.ts';
 import { onlyExpected, parseAnswerJson } from '../expectations/json-match.ts';
 import { KINDS } from '../expectations/kinds.ts';
@@ -26,6 +33,28 @@ interface Updated {
   readonly results: EntryResult[];
   /** Number of expectations that were written. */
   readonly written: number;
+}
+
+/**
+ * Refuses a test file that `--update` may not or can't replace, before anything is paid for.
+ *
+ * @throws {CliError} USAGE_ERROR for a read-only file or folder
+ * @throws {LinkFault}
+ */
+export function checkUpdatable(ctx: Context, file: string): void {
+  checkBelow(fileIn(file));
+  // Not whether this user may write: root may always.
+  const isReadOnly = (statSync(file).mode & 0o222) === 0;
+  if (isReadOnly) {
+    const shown = shownPath(ctx, file);
+    const shell = shellOf(ctx.env);
+    const command = shell === 'posix' ? 'chmod u+w' : 'attrib -r';
+    throw usageError(
+      `--update: ${shown} is read-only`,
+      `Check it out for editing, or allow writing with: ${command} ${shellWord(shown, shell)}`,
+    );
+  }
+  checkDirectory(path.dirname(file), '.', '--update');
 }
 
 /**
