@@ -43,7 +43,8 @@ function cacheFolder(env: Env): string | undefined {
   if (platform === 'linux' && xdg && path.isAbsolute(xdg)) return path.join(xdg, 'promptrun');
   const home = env['HOME'] ?? env['USERPROFILE'] ?? homeOfAccount();
   if (platform === 'win32') {
-    const local = env['LOCALAPPDATA'] || (home && path.join(home, 'AppData', 'Local'));
+    const named = env['LOCALAPPDATA'];
+    const local = named && path.isAbsolute(named) ? named : home && path.join(home, 'AppData', 'Local');
     return local ? path.join(local, 'promptrun', 'Cache') : undefined;
   }
   if (!home) return undefined;

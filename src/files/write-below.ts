@@ -15,6 +15,7 @@ import {
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { isDeviceName } from './device-name.ts';
 import { codeOf } from './error-utils.ts';
 
 // Node has no `openat`, so each part of a path is checked just before its use. A program that swaps a folder for a link in
@@ -31,7 +32,13 @@ export interface FileBelow {
 /** Something in the way of a file to write, which must not be changed. */
 export class PathFault extends Error {
   override readonly name: string = 'PathFault';
-  readonly code = 'PATH_FAULT';
+
+  constructor(
+    message: string,
+    readonly code = 'PATH_FAULT',
+  ) {
+    super(message);
+  }
 }
 
 /** A link in the path of a file to write. */
@@ -43,20 +50,27 @@ export class LinkFault extends PathFault {
   }
 }
 
+/** Refuses to create a file or folder with a device name on Windows. @throws {PathFault} */
+export function refuseDeviceName(file: string, platform = process.platform): void {
+  if (platform !== 'win32' || !isDeviceName(path.win32.basename(file))) return;
+  throw new PathFault(`${file} can't be made: Windows keeps that name for a device`, 'DEVICE_NAME');
+}
+
 /** Splits a path into its folder, which may be a link, and the file's name, which may not. */
 export function fileIn(file: string): FileBelow {
   return { folder: path.dirname(file), name: path.basename(file) };
 }
 
 /**
- * Returns the path of a file to write. Checks that no part of its name is a link; missing parts are fine.
+ * Returns the path of a file to write. Checks that no part of its name is a link or a device name; missing parts are fine.
  *
- * @throws {LinkFault}
+ * @throws {PathFault}
  */
 export function checkBelow({ folder, name }: FileBelow): string {
   let place = folder;
   for (const part of pathSegments(name)) {
     place = path.join(place, part);
+    refuseDeviceName(place);
     if (isLink(place)) throw new LinkFault(place);
   }
   return path.join(folder, name);
@@ -147,6 +161,7 @@ function pathSegments(name: string): string[] {
  */
 export function makeDirectory(directory: string, mode = 0o777): void {
   const above = path.dirname(directory);
+  refuseDeviceName(directory);
   try {
     mkdirSync(directory, { mode });
   } catch (error) {

@@ -12,7 +12,13 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openForAppend } from '../../src/files/append-log.ts';
 import { lockFile } from '../../src/files/lock.ts';
-import { type FileBelow, makeFolderBelow, openBelow } from '../../src/files/write-below.ts';
+import {
+  type FileBelow,
+  makeDirectory,
+  makeFolderBelow,
+  openBelow,
+  refuseDeviceName,
+} from '../../src/files/write-below.ts';
 import { createFile, replaceFile, writeUnderFreeName } from '../../src/files/write-file.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
@@ -109,4 +115,28 @@ describe('a file below a folder', () => {
       await expect(openBelow({ folder, name: 'pipe' }, flags)).rejects.toThrow('is not a regular file');
     }
   });
+});
+
+describe('a device name of Windows', () => {
+  const names = ['CON', 'aux.csv', 'Nul', 'com1.tar.gz', 'LPT¹', 'prn .txt', 'conin$'];
+
+  it.each(names)('is refused for a new file or folder there: %s', name => {
+    expect(() => refuseDeviceName(`C:\\a\\${name}`, 'win32')).toThrow(`\\${name} can't be made`);
+    expect(() => refuseDeviceName(`/a/${name}`, 'linux')).not.toThrow();
+  });
+
+  it.each(['console', 'aux_1.csv', 'com', 'lpt10', '.con', 'nul-1'])('is not %s', name => {
+    expect(() => refuseDeviceName(name, 'win32')).not.toThrow();
+  });
+
+  it.runIf(process.platform === 'win32').each(Object.entries(WRITERS))(
+    'is refused by %s',
+    async (_, write) => {
+      const folder = temporaryDirectory();
+      await expect((async () => write({ folder, name: 'aux.txt' }))()).rejects.toThrow('for a device');
+      await expect((async () => write({ folder, name: 'con/x' }))()).rejects.toThrow('for a device');
+      expect(() => makeDirectory(path.join(folder, 'prn', 'x'))).toThrow('for a device');
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 });

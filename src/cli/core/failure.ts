@@ -90,6 +90,7 @@ const CODED_ERRORS: Readonly<Record<string, CodedError | undefined>> = {
     exitCode: EXIT.usage,
     hint: 'Remove it, or name another place.',
   },
+  DEVICE_NAME: { status: 'USAGE_ERROR', exitCode: EXIT.usage, hint: 'Choose another name.' },
   FILE_FAULT: { status: 'CONFIG_ERROR', exitCode: EXIT.usage },
   UNKNOWN_MODEL: { status: 'USAGE_ERROR', exitCode: EXIT.usage },
   UNKNOWN_PROMPT: { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound },

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 import { codeOf } from '../../files/error-utils.ts';
-import { isDirectory, isLink } from '../../files/write-below.ts';
+import { isDirectory, isLink, refuseDeviceName } from '../../files/write-below.ts';
 import { checkNamedForWriting } from '../../files/write-file.ts';
 import { type CliError, usageError } from '../errors.ts';
 
@@ -10,10 +10,12 @@ import { type CliError, usageError } from '../errors.ts';
  *
  * @param flag the flag that names it
  * @throws {CliError} USAGE_ERROR
+ * @throws {PathFault} for a device name on Windows
  */
 export function checkDirectory(cwd: string, chosen: string, flag: string): void {
   let directory = path.resolve(cwd, chosen);
   while (!existsSync(directory)) {
+    refuseDeviceName(directory);
     if (isLink(directory))
       throw usageError(`${flag}: ${directory} is a link to nothing`, 'Make the folder that it names.');
     const above = path.dirname(directory);
@@ -34,7 +36,7 @@ export function checkDirectory(cwd: string, chosen: string, flag: string): void 
  *
  * @param flag the flag that names it
  * @throws {CliError} USAGE_ERROR
- * @throws {LinkFault} for a link to anything else
+ * @throws {PathFault} for a link to anything else, and for a device name on Windows
  */
 export function checkWritableFile(cwd: string, chosen: string, flag: string): void {
   const file = path.resolve(cwd, chosen);

@@ -69,7 +69,12 @@ function platformDirectory(kind: DirectoryKind, env: Env, home: string, platform
   if (platform === 'darwin') return path.join(home, kind.mac, 'promptrun');
   if (platform === 'win32') {
     const [variable, inHome, folder] = kind.windows;
-    return path.join(env[variable] || path.join(home, inHome), 'promptrun', folder);
+    const base = env[variable];
+    return path.join(
+      base && path.win32.isAbsolute(base) ? base : path.join(home, inHome),
+      'promptrun',
+      folder,
+    );
   }
   const [variable, inHome] = kind.linux;
   const xdg = env[variable];

@@ -106,9 +106,10 @@ function attempt<T>(file: string, action: 'read' | 'written' | 'made', work: () 
 }
 
 function inaccessible(file: string, action: 'read' | 'written' | 'made', cause: unknown): Error {
+  const what = process.platform === 'win32' ? "that it isn't read-only" : 'who owns it and its mode';
   return configError(
     `${file} can't be ${action}: ${messageOf(cause)}`,
-    'Check who owns it and its mode, or choose another place with PROMPTRUN_CONFIG_DIR.',
+    `Check ${what}, or choose another place with PROMPTRUN_CONFIG_DIR.`,
   );
 }
 

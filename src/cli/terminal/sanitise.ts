@@ -1,3 +1,5 @@
+import { isDeviceName } from '../../files/device-name.ts';
+
 // C0 without tab and newline, DEL, C1, and the characters that reorder text.
 const HOSTILE =
   // oxlint-disable-next-line no-control-regex -- these are what this file is about
@@ -43,7 +45,7 @@ export function safeFileName(text: string): string {
     .replace(/^[.\-_ ]+|(?<![. ])[. ]+$/gu, '')
     .replace(/\p{Surrogate}/gu, '_');
   const name = withinBytes(harmless, MAX_NAME_BYTES);
-  return /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³])?(\.|$)/iu.test(name) ? `_${name}` : name;
+  return name === '' || name.startsWith('.') || isDeviceName(name) ? `_${name}` : name;
 }
 
 /** Cuts a text to a maximum number of bytes of UTF-8, without splitting a character. */

@@ -14,3 +14,10 @@ it.runIf(process.platform === 'win32')('refuses a directory on a drive that is n
     '--save: the drive Q:\\ does not exist',
   );
 });
+
+it.runIf(process.platform === 'win32').each(['CON', 'new\\aux', 'NUL'])(
+  'refuses the device name %s for a directory',
+  name => {
+    expect(() => checkDirectory(temporaryDirectory(), name, '--save')).toThrow('for a device');
+  },
+);

@@ -20,6 +20,16 @@ describe('directories', () => {
     });
   });
 
+  it('follow those of Windows, but not relative ones', () => {
+    const env = { USERPROFILE: 'C:\\Users\\Ada', APPDATA: 'E:\\Roaming', LOCALAPPDATA: 'loc' };
+    const { config, data, state } = directories(env, 'C:\\', 'win32');
+    expect([config, data, state].map(place => place.replaceAll('\\', '/'))).toEqual([
+      'E:/Roaming/promptrun/Config',
+      'C:/Users/Ada/AppData/Local/promptrun/Data',
+      'C:/Users/Ada/AppData/Local/promptrun/State',
+    ]);
+  });
+
   it('follow the PROMPTRUN variables, relative to the working directory', () => {
     const env = {
       HOME: '/h',

@@ -2,6 +2,8 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sharedPath } from '../../../src/cli/core/paths.ts';
 import { noteOnBackslashes } from '../../../src/cli/testing/cases/read-target.ts';
+import { localService } from '../../../src/main.ts';
+import { runInProcess } from '../../support/context.ts';
 import { ECHO, Project } from './support.ts';
 
 const TARGET = 'sub\\echo.prompt';
@@ -11,7 +13,9 @@ const isWindows = path.sep === '\\';
 describe('a target with a backslash', () => {
   it('works on Windows, with a note, and nowhere else, with an error: both say how to write it', async () => {
     const project = new Project({ 'echo.test.yaml': TEST, 'sub/echo.prompt': ECHO });
-    const { exitCode, stderr } = await project.run(['test', 'echo.test.yaml']);
+    // `project.run` adds `-q`, which hides notes.
+    const options = { home: project.home, local: localService };
+    const { exitCode, stderr } = await runInProcess(['test', 'echo.test.yaml'], options);
     const message = isWindows
       ? 'note: echo.test.yaml:1: the target sub\\echo.prompt works on Windows only; write sub/echo.prompt'
       : 'Write the path with /';
