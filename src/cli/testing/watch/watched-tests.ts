@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
+import { sharedPath } from '../../core/paths.ts';
 import type { Budget } from '../../creation/budget.ts';
 import type { ExitCode } from '../../exit-codes.ts';
 import { visible } from '../../terminal/sanitise.ts';
@@ -145,8 +145,7 @@ function noteChange(
   const deleted = [...changed].filter(file => !present.includes(file));
   const isWithoutCases = count === 0 && !hasFault && present.some(isYaml);
   const none = isWithoutCases ? ', but none of its cases' : '';
-  const namesOf = (files: readonly string[]): string =>
-    files.map(file => path.relative(cwd, file)).join(', ');
+  const namesOf = (files: readonly string[]): string => files.map(file => sharedPath(cwd, file)).join(', ');
   const parts = [
     ...(present.length > 0 ? [`${namesOf(present)} changed`] : []),
     ...(deleted.length > 0 ? [`${namesOf(deleted)} deleted`] : []),
