@@ -172,7 +172,7 @@ export class Budget {
         const reached = capReached(blocked, this.#caps[blocked] ?? 0, {
           spent,
           estimate: estimate[blocked],
-          hasOpen: this.#open.size > 0,
+          hasUnknown: this.#open.size + this.#lost.length + this.#lostBefore.size > 0,
         });
         if (!this.#continues) this.#reached = reached;
         throw reached;

@@ -64,8 +64,8 @@ interface AmountsAtCap {
   readonly spent: number | undefined;
   /** The estimate of the next creation. */
   readonly estimate: number | undefined;
-  /** True if creations of unknown cost are in progress, such as the rows of a provider's batch. */
-  readonly hasOpen?: boolean;
+  /** True if there are creations of unknown cost: in progress, such as the rows of a provider's batch, or in doubt. */
+  readonly hasUnknown?: boolean;
 }
 
 const UNITS = {
@@ -77,12 +77,12 @@ const UNITS = {
 export function capReached(
   unit: keyof Caps,
   cap: number,
-  { spent, estimate, hasOpen = false }: AmountsAtCap,
+  { spent, estimate, hasUnknown = false }: AmountsAtCap,
 ): CliError {
   const { flag, withUnit, withoutUnit } = UNITS[unit];
   const isKnown = spent !== undefined && estimate !== undefined;
   const next = estimate === undefined ? 'of unknown cost' : `estimated at ${withUnit(estimate)}`;
-  const used = hasOpen ? 'spent or reserved' : 'spent';
+  const used = hasUnknown ? 'spent or reserved' : 'spent';
   const reason =
     spent === undefined
       ? 'the cost of an earlier run could not be read'

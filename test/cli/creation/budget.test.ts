@@ -198,6 +198,7 @@ describe('a budget', () => {
     await expect(budget.reserve(connection, request)).rejects.toMatchObject({
       status: 'CAP_REACHED',
       exitCode: 8,
+      message: expect.stringContaining(' spent or reserved, and the next run'),
     });
   });
 
