@@ -134,6 +134,15 @@ tests:
     expect(skipped.stderr()).toContain('note: 3 creations:');
   });
 
+  it('runs none of its tests if one of them has a fault', async () => {
+    const text = `prompts: ['Say {{a}}', 'Ask {{a}}']
+providers: [echo, { id: anthropic:messages:claude-sonnet-4, label: one }]
+tests: [{ vars: { a: x }, providers: [echo] }, { vars: { a: y }, providers: [one] }]
+`;
+    const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text }, '.', '--json');
+    expect([exitCode, JSON.parse(stdout)]).toEqual([3, expect.objectContaining({ passed: 0, faults: 1 })]);
+  });
+
   it('counts tests that name only providers that are left out', async () => {
     const text = `prompts: ['Say {{a}}']
 providers: [echo, 'exec:cat']

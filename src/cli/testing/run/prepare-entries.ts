@@ -43,7 +43,10 @@ export async function prepareEntries(
   const entries: PreparedEntry[] = [];
   const faults: FaultyTestFile[] = [];
   const counts = new Map<string, number>();
+  const isFaulty = ({ file }: TestFile): boolean => faults.some(fault => fault.file === file);
   for (const file of files) {
+    // A configuration of promptfoo is read as several files.
+    if (isFaulty(file)) continue;
     try {
       const connection = await connectionOf(file.target);
       for (const entry of await prepareFile(ctx, connection, file)) {
@@ -57,7 +60,7 @@ export async function prepareEntries(
       faults.push({ file: file.file, name: file.name, fault: failureOf(error) });
     }
   }
-  return { entries, faults };
+  return { entries: entries.filter(({ entry }) => !isFaulty(entry.file)), faults };
 }
 
 /** @throws {CliError} CONFIG_ERROR if a version's model has no price under `--max-cost` */
