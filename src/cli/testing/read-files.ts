@@ -8,7 +8,7 @@ import { type FoundTests, isPromptfooFile } from './cases/find-test-files.ts';
 import { readTestFile } from './cases/read-test-file.ts';
 import { repeatCases } from './cases/repetitions.ts';
 import { checkOfTargets, type TargetCheck } from './cases/target-folders.ts';
-import type { TestFile } from './cases/test-case.ts';
+import { type TestFile, withChosenCases } from './cases/test-case.ts';
 import { allExpectations, type Expectation } from './expectations/expectation.ts';
 import type { FaultyTestFile } from './result.ts';
 import type { Judge } from './run/judge.ts';
@@ -77,7 +77,10 @@ async function readSelected(
   return read.map(file => {
     const repeated = withoutCommands(repeatCases(file, options.repeating), options);
     const models = hasModels ? options.models.map(model => ({ model })) : repeated.models;
-    return filtered({ ...repeated, models }, options.filter);
+    const { filter } = options;
+    return withChosenCases({ ...repeated, models }, ({ name }) =>
+      hasWords(filter, { file: repeated.name, name }),
+    );
   });
 }
 
@@ -102,10 +105,6 @@ function notUpdated(name: string): CliError {
     `--update can't write ${name}: it is a configuration of promptfoo`,
     'Convert it with promptrun prompts new --from, and update the test file.',
   );
-}
-
-function filtered(file: TestFile, filter: string | undefined): TestFile {
-  return { ...file, cases: file.cases.filter(({ name }) => hasWords(filter, { file: file.name, name })) };
 }
 
 /** Returns true for a case with all words of `--filter` in its file or name. */

@@ -22,7 +22,7 @@ import {
 } from './baseline/compare-with-baseline.ts';
 import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
-import type { TestCase, TestFile } from './cases/test-case.ts';
+import { type TestCase, type TestFile, withChosenCases } from './cases/test-case.ts';
 import { checkUpdatable, updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { hasWords, needsJudge, readFiles } from './read-files.ts';
@@ -175,10 +175,7 @@ async function prepareRound(ctx: Context, options: TestOptions, budget: Budget, 
 /** Returns the files with the cases that the round chooses. */
 function chosenFiles(files: readonly TestFile[], round: Round | undefined): readonly TestFile[] {
   if (round === undefined) return files;
-  return files.map(file => ({
-    ...file,
-    cases: file.cases.filter(testCase => round.isChosen(file, testCase)),
-  }));
+  return files.map(file => withChosenCases(file, testCase => round.isChosen(file, testCase)));
 }
 
 /** Sorts results as their cases stand in the files: cases without checks don't run with the others. */

@@ -297,6 +297,20 @@ describe('a test', () => {
     expect((await project.run(['test', '--failed'])).exitCode).toBe(4);
   });
 
+  it('keeps equal cases apart if --filter leaves some of them out', async () => {
+    const project = projectOf(PASSING + FAILING);
+    const runOf = async (...flags: string[]): Promise<string | undefined> => {
+      const { stdout } = await project.run(['test', ...flags, '--json']);
+      const { cases } = JSON.parse(stdout()) as {
+        cases: { name: string; repetitions: { runId: string }[] }[];
+      };
+      return cases.find(({ name }) => name === 'greets in Norwegian')?.repetitions[0]?.runId;
+    };
+    const runId = await runOf();
+    expect(await runOf('--resume', '--filter', 'norwegian')).toBe(runId);
+    expect((await project.run(['test', '--failed', '--filter', 'norwegian'])).exitCode).toBe(5);
+  });
+
   it('writes what came with --update, and not one byte more', async () => {
     const before = `  # of Ada
   - inputs: { text: '{"a":1,"b":2}' }

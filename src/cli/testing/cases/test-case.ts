@@ -23,10 +23,19 @@ export interface TestFile {
   /** The models to run every case with. */
   readonly models: readonly TestedModel[];
   readonly cases: readonly TestCase[];
+  /** The cases to run and those that are not chosen, in order; undefined if all are chosen. */
+  readonly allCases?: readonly TestCase[];
   /** Number of cases that are left out. */
   readonly leftOut?: number;
   /** True if code sees answers and contexts as in promptfoo. */
   readonly isAsPromptfoo?: boolean;
+}
+
+/** Returns a file with only the cases that `isChosen` accepts. */
+export function withChosenCases(file: TestFile, isChosen: (testCase: TestCase) => boolean): TestFile {
+  const { cases, allCases = cases } = file;
+  const chosen = cases.filter(isChosen);
+  return chosen.length === cases.length ? file : { ...file, cases: chosen, allCases };
 }
 
 /** A model that cases run with. */

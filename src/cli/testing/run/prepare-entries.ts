@@ -43,17 +43,18 @@ export async function prepareEntries(
   const entries: PreparedEntry[] = [];
   const faults: FaultyTestFile[] = [];
   const counts = new Map<string, number>();
+  const chosen = likenesses(files);
   const isFaulty = ({ file }: TestFile): boolean => faults.some(fault => fault.file === file);
   for (const file of files) {
     // A configuration of promptfoo is read as several files.
     if (isFaulty(file)) continue;
     try {
       const connection = await connectionOf(file.target);
-      for (const entry of await prepareFile(ctx, connection, file)) {
+      for (const { isChosen, ...entry } of await prepareFile(ctx, connection, file, chosen)) {
         const key = entryKey(entry);
         const firstRepetition = counts.get(key) ?? 1;
         counts.set(key, firstRepetition + entry.entry.testCase.repeat);
-        entries.push({ ...entry, connection, key, firstRepetition });
+        if (isChosen) entries.push({ ...entry, connection, key, firstRepetition });
       }
     } catch (error) {
       ctx.signal.throwIfAborted();
@@ -81,16 +82,43 @@ export async function checkBatches(entries: readonly PreparedEntry[]): Promise<v
 
 type EntryRequest = Pick<PreparedEntry, 'entry' | 'request' | 'estimatedCredits'>;
 
-async function prepareFile(ctx: Context, connection: Connection, file: TestFile): Promise<EntryRequest[]> {
-  const entries: EntryRequest[] = [];
+/**
+ * Prepares the chosen cases of a file, and others like any chosen one, because their repetitions have numbers too.
+ *
+ * @param chosen the likenesses of the chosen cases of all files
+ */
+async function prepareFile(
+  ctx: Context,
+  connection: Connection,
+  file: TestFile,
+  chosen: ReadonlySet<string>,
+): Promise<(EntryRequest & { readonly isChosen: boolean })[]> {
+  const entries: (EntryRequest & { readonly isChosen: boolean })[] = [];
   const versions = new Map<TestedModel | undefined, TestedVersion>();
-  for (const testCase of file.cases) {
+  const own = new Set(file.cases);
+  for (const testCase of file.allCases ?? file.cases) {
+    const isChosen = own.has(testCase);
+    if (!isChosen && !chosen.has(likeness(file, testCase))) continue;
     for (const tested of file.models) {
       const { model } = tested;
-      entries.push(await prepare(ctx, connection, versions, { file, testCase, model, tested }));
+      const preparing = prepare(ctx, connection, versions, { file, testCase, model, tested });
+      const entry = await (isChosen ? preparing : preparing.catch(() => undefined));
+      if (entry) entries.push({ ...entry, isChosen });
     }
   }
   return entries;
+}
+
+/** Returns the likenesses of the chosen cases; none if all are chosen. */
+function likenesses(files: readonly TestFile[]): ReadonlySet<string> {
+  const areAllChosen = files.every(({ allCases }) => allCases === undefined);
+  const chosen = areAllChosen ? [] : files;
+  return new Set(chosen.flatMap(file => file.cases.map(testCase => likeness(file, testCase))));
+}
+
+/** Returns a text that equal cases share. */
+function likeness({ target }: TestFile, { text, images, options }: TestCase): string {
+  return JSON.stringify([target, [...text].toSorted(byKey), images.length, [...options].toSorted(byKey)]);
 }
 
 /** A version with its inputs, if they are known. */
