@@ -208,7 +208,8 @@ describe('the end of a session', () => {
     expect((await ended).code).toBe(0);
   });
 
-  it('comes within a second though nothing is written', async () => {
+  // On Windows only a write reveals that the reader has closed a pipe.
+  it.runIf(isPosix)('comes within a second though nothing is written', async () => {
     const { child, ended, untilStdout } = session();
     await untilStdout(/"id":1/u);
     child.stdout.destroy();
@@ -216,8 +217,9 @@ describe('the end of a session', () => {
   });
 
   it.each([
-    ['SIGTERM', 143],
-    ['the end of the input', 0],
+    // Windows has no signals: it ends the process at once.
+    ...(isPosix ? [['SIGTERM', 143] as const] : []),
+    ['the end of the input', 0] as const,
   ])('stops what still runs, which has failed: %s', async (end, expected) => {
     const { child, ended, untilStdout, home } = session(
       runCall(2, { prompt: 'sandbox', options: { delaySeconds: '130' } }),

@@ -41,18 +41,25 @@ export function pathsFrom(
   typed: string,
   { cwd, home }: PathPlace,
   proposes: (name: string) => boolean,
+  platform: NodeJS.Platform = process.platform,
 ): string[] {
   const cut = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
   const [folder, prefix] = [typed.slice(0, cut), typed.slice(cut)];
   const directory = path.resolve(cwd, expandHome(folder, home));
   return directoryEntries(directory)
+    .map(entry => ({ entry, name: nameAsTyped(entry.name, platform) }))
     .filter(({ name }) => name.startsWith(prefix) && (prefix.startsWith('.') || !name.startsWith('.')))
     .slice(0, MAX_FILES)
-    .flatMap(entry => {
-      if (isDirectoryEntry(directory, entry)) return [`${folder}${entry.name}/`];
-      return proposes(entry.name) && isOffered(directory, entry) ? [folder + entry.name] : [];
+    .flatMap(({ entry, name }) => {
+      if (isDirectoryEntry(directory, entry)) return [`${folder}${name}/`];
+      return proposes(entry.name) && isOffered(directory, entry) ? [folder + name] : [];
     })
     .sort();
+}
+
+/** Returns a name as it is typed. macOS may list `é` as two characters, and opens the file under either name. */
+function nameAsTyped(name: string, platform: NodeJS.Platform): string {
+  return platform === 'darwin' ? name.normalize('NFC') : name;
 }
 
 function directoryEntries(directory: string): Dirent[] {

@@ -10,7 +10,10 @@ export function expandWildcards(names: readonly string[], cwd: string): string[]
     const cut = Math.max(name.lastIndexOf('/'), name.lastIndexOf(path.sep)) + 1;
     const [folder, pattern] = [name.slice(0, cut), name.slice(cut)];
     if (!pattern.includes('*') || existsSync(path.resolve(cwd, name))) return [name];
-    const found = namesIn(path.resolve(cwd, folder)).filter(file => matches(file, pattern));
+    // macOS may list `é` as two characters, and it is typed as one.
+    const found = namesIn(path.resolve(cwd, folder)).filter(file =>
+      matches(file.normalize('NFC'), pattern.normalize('NFC')),
+    );
     return found.length === 0 ? [name] : found.sort().map(file => folder + file);
   });
 }

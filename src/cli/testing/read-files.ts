@@ -112,8 +112,9 @@ export function hasWords(
   filter: string | undefined,
   { file, name }: Pick<CaseName, 'file' | 'name'>,
 ): boolean {
-  const words = (filter ?? '').toLowerCase().match(/\S+/gu) ?? [];
-  const text = `${file} ${name}`.toLowerCase();
+  // macOS may list `é` as two characters, and it is typed as one.
+  const words = (filter ?? '').normalize('NFC').toLowerCase().match(/\S+/gu) ?? [];
+  const text = `${file} ${name}`.normalize('NFC').toLowerCase();
   return words.every(word => text.includes(word));
 }
 

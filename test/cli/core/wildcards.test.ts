@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { expandWildcards } from '../../../src/cli/core/wildcards.ts';
@@ -25,4 +25,11 @@ it.each([
   [['in'], ['in']],
 ])('%j is read as %j', (typed, files) => {
   expect(expandWildcards(typed, folder())).toEqual(files);
+});
+
+it('finds names that macOS lists with separate accents', () => {
+  const cwd = temporaryDirectory();
+  writeFileSync(path.join(cwd, 'gru\u0308n.prompt'), '');
+  const [name] = readdirSync(cwd);
+  expect(expandWildcards(['gr\u00fc*.prompt'], cwd)).toEqual([name]);
 });

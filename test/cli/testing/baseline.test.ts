@@ -46,6 +46,15 @@ describe('test --baseline', () => {
     expect(exitCode).toBe(5);
   });
 
+  it('finds the cases of a file whose name macOS lists with separate accents', async () => {
+    const files = { 'echo.prompt': ECHO, 'gr\u00fcn.test.yaml': `target: ./echo.prompt\n${cases('y')}` };
+    const project = new Changing(files);
+    await project.test('--reporter', 'json', '--out', 'before.json');
+    project.write('before.json', project.read('before.json').replaceAll('gr\u00fcn', 'gru\u0308n'));
+    const { stdout } = await project.test('--baseline', 'before.json', '--filter', 'gru\u0308n');
+    expect(stdout()).toContain('cases: 0 worse, 0 better, 1 the same, 0 new, 0 gone\n');
+  });
+
   it('says how large a difference this many cases would show if they show none', async () => {
     const project = await Changing.from('yyyyynnnnn');
     const { stdout } = await project.against('yyyynynnnn');

@@ -66,6 +66,12 @@ describe('prompts of promptfoo', () => {
     ],
     ['a path', 'prompts: p.txt', { files: { 'p.txt': ' From {{a}}\n' } }, [['user', 'From A']]],
     [
+      'a pattern, which matches names that macOS lists with separate accents',
+      'prompts: file://gr\u00fc*.txt',
+      { files: { 'gru\u0308n.txt': 'From {{a}}\n' } },
+      [['user', 'From A']],
+    ],
+    [
       'the second of a file',
       'prompts: [{raw: one}, {id: "file://p.txt", label: x}]',
       { files: { 'p.txt': 'two\n---\n\nthree {{b}}\n' }, prompt: 3 },

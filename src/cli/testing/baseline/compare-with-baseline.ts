@@ -85,7 +85,7 @@ function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
   const isOneModel = models.every(({ size }) => size <= 1);
   // A baseline may come from another system.
   const keyOf = ({ file, name, model }: CaseName): string =>
-    JSON.stringify([file.replaceAll('\\', '/'), name, isOneModel ? null : model]);
+    JSON.stringify([file.replaceAll('\\', '/').normalize('NFC'), name, isOneModel ? null : model]);
   const open = new Map<string, BaselineCase[]>();
   for (const testCase of cases) open.set(keyOf(testCase), [...(open.get(keyOf(testCase)) ?? []), testCase]);
   const pairs: { entry: TestEntry; before: BaselineCase }[] = [];

@@ -134,7 +134,8 @@ export class Conversion {
     const relative = pattern.replace(/^file:\/\//u, '');
     const fixed = relative.split('/');
     const base = fixed.slice(0, Math.max(0, fixed.findIndex(isGlob))).join('/');
-    const matches = globPattern(relative);
+    // macOS may list `é` as two characters, and it is typed as one.
+    const matches = globPattern(relative.normalize('NFC'));
     const root = path.resolve(this.#options.directory, base);
     if (namesOtherComputer(relative) || !existsSync(root)) return [];
     if (this.#options.allowOutside !== true && !isBelow(this.#options.directory, root)) {
@@ -144,7 +145,7 @@ export class Conversion {
       .filter(entry => !entry.isDirectory())
       .map(entry => path.join(entry.parentPath, entry.name))
       .map(file => path.relative(this.#options.directory, file).split(path.sep).join('/'))
-      .filter(file => matches.test(path.posix.normalize(file)))
+      .filter(file => matches.test(path.posix.normalize(file).normalize('NFC')))
       .toSorted();
   }
 
