@@ -243,8 +243,8 @@ async function dryRunTests(
     for (let repetition = 0; repetition < entry.testCase.repeat; repetition += 1) {
       await forecast.add(connection, buildRunBody(request), estimatedCredits, providerBatch);
       // The question's final text needs an answer that does not exist yet.
-      for (const { text, model, rank } of judged)
-        await judge.forecast(forecast, { prompt: text, model, rank }, providerBatch);
+      for (const { text, model, rank, judgeConfig } of judged)
+        await judge.forecast(forecast, { prompt: text, model, rank, judgeConfig }, providerBatch);
     }
   }
   if (wantsJson(ctx))

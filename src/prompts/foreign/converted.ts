@@ -108,7 +108,7 @@ export interface TestCaseText {
   /** The value that code sees as `context.test.metadata`. */
   readonly metadata?: JsonObject | undefined;
   readonly transform?: string | undefined;
-  readonly judge?: string | undefined;
+  readonly judge?: string | JsonObject | undefined;
   readonly repeat?: number | undefined;
   readonly expect: readonly JsonObject[];
 }

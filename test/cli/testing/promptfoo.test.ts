@@ -615,6 +615,33 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold
     expect(sent).toEqual({ model: 'ours', temperature: 0.1, top_p: 0.5, max_tokens: 7 });
   });
 
+  it('judges with the config of each place that names it', async () => {
+    const answer = { choices: [{ message: { content: 'Yes.' } }] };
+    const asked = await besideServer(answer, async address => {
+      const judge = (settings: string): string =>
+        `{ id: openai:m, config: { apiBaseUrl: '${address}', ${settings} } }`;
+      const text = `prompts: ['Say {{a}}']
+providers: [echo]
+defaultTest: { options: { provider: ${judge('temperature: 0.3')} } }
+tests:
+  - vars: { a: x }
+    assert:
+      - { type: llm-rubric, value: is short }
+      - { type: llm-rubric, value: is short, provider: ${judge('max_tokens: 7')} }
+`;
+      const project = new Project({ 'promptfooconfig.yaml': text });
+      expect((await project.run(['test', '--allow-commands'])).exitCode).toBe(0);
+    });
+    const sent = asked.map(({ body }) => {
+      const { temperature, max_tokens } = JSON.parse(body) as Record<string, unknown>;
+      return { temperature, max_tokens };
+    });
+    expect(sent).toEqual([
+      { temperature: 0.3, max_tokens: 1024 },
+      { temperature: 0, max_tokens: 7 },
+    ]);
+  });
+
   it('is another provider at another path, also of another configuration', async () => {
     const answer = { choices: [{ message: { content: 'an answer' } }] };
     const asked = await besideServer(answer, async address => {

@@ -1,9 +1,8 @@
 import type { YamlEntries } from '../../../files/yaml.ts';
 import { readScript } from '../expectations/javascript-kind.ts';
-import type { ExpectationsContext } from '../expectations/kinds.ts';
+import { type ExpectationsContext, judgeIn } from '../expectations/kinds.ts';
 import { passRuleIn } from './pass-rule.ts';
 import type { TestCase } from './test-case.ts';
-import { textIn } from './test-values.ts';
 
 /** Reads the `transform` of a file, a model or a case. */
 export async function readTransform(
@@ -15,12 +14,9 @@ export async function readTransform(
 }
 
 /** Returns the judge that a file or case names, or else the inherited one. */
-export function judgeFor(
-  fields: YamlEntries,
-  { judge, judgeRank }: ExpectationsContext,
-): ExpectationsContext['judge'] {
+export function judgeFor(fields: YamlEntries, ctx: ExpectationsContext): ExpectationsContext['judge'] {
   const named = fields.get('judge');
-  return named ? { model: textIn(named.value, 'judge'), rank: judgeRank } : judge;
+  return named ? judgeIn(named.value, ctx) : ctx.judge;
 }
 
 /** Reads the `pass` of a file or a case. */

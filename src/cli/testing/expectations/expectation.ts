@@ -1,5 +1,5 @@
 import { PastBound } from '../../../files/bounds/past-bound.ts';
-import type { JsonValue } from '../../../files/json.ts';
+import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import type { Checks } from '../../outputs/checks/checks.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../outputs/checks/javascript.ts';
 
@@ -20,6 +20,8 @@ export interface Expectation {
   /** The judge, unless another is named for all. */
   readonly model?: string | undefined;
   readonly rank?: JudgeRank | undefined;
+  /** The config of that judge. */
+  readonly judgeConfig?: JsonObject | undefined;
   /** True if it runs one of the user's programs. */
   readonly isProgram?: boolean;
 }
@@ -104,6 +106,8 @@ export interface ModelQuestion {
   /** The model to ask without `--judge`. */
   readonly model?: string | undefined;
   readonly rank?: JudgeRank | undefined;
+  /** The config of that model. */
+  readonly judgeConfig?: JsonObject | undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { CliError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -10,6 +11,7 @@ interface Rubric {
   /** The judge without `--judge`. */
   readonly model?: string;
   readonly rank?: JudgeRank | undefined;
+  readonly judgeConfig?: JsonObject | undefined;
   /** The lowest score that passes, from 0 to 1; without it, the judge is not asked for a score. */
   readonly threshold?: number | undefined;
 }
@@ -30,10 +32,10 @@ export const JUDGED_KINDS = {
     schema: { ...TEXT, description: 'what the model named by --judge must find true of the answer' },
     read: (value, { key, judge, threshold }) => ({ text: textIn(value, key), ...judge, threshold }),
     text: ({ text }) => quotedExcerpt(text),
-    derived: ({ model, rank }) => ({ model, rank }),
-    unmet: async ({ text: rubric, model, rank, threshold }, { text, ask }) => {
+    derived: ({ model, rank, judgeConfig }) => ({ model, rank, judgeConfig }),
+    unmet: async ({ text: rubric, threshold, ...judge }, { text, ask }) => {
       const prompt = judgePrompt(rubric, text, threshold !== undefined);
-      const reply = await ask({ prompt, model, rank });
+      const reply = await ask({ prompt, ...judge });
       const { passes, reason } = rubricVerdict(reply);
       const score = threshold === undefined ? undefined : scoreIn(reply);
       const isEnough = threshold === undefined || (score ?? Number(passes)) >= threshold;

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../files/json.ts';
+import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import { shortened } from '../../../files/shortened.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { Context } from '../../context.ts';
@@ -26,11 +26,16 @@ export interface ExpectationReading {
 export interface NamedJudge {
   readonly model: string;
   readonly rank?: JudgeRank | undefined;
+  /** Its config, which no other judge gets. */
+  readonly judgeConfig?: JsonObject | undefined;
 }
 
-type Unplaced = Pick<Expectation, 'text' | 'unmet' | 'parts' | 'model' | 'rank' | 'isProgram'>;
+type Unplaced = Pick<
+  Expectation,
+  'text' | 'unmet' | 'parts' | 'model' | 'rank' | 'judgeConfig' | 'isProgram'
+>;
 /** The properties of an expectation that come from its value. */
-type DerivedProperties = Partial<Pick<Expectation, 'parts' | 'model' | 'rank' | 'isProgram'>>;
+type DerivedProperties = Partial<Pick<Expectation, 'parts' | 'model' | 'rank' | 'judgeConfig' | 'isProgram'>>;
 
 /** A kind of expectation: the values that its key accepts, and the check of an answer. */
 interface KindParts<V> {

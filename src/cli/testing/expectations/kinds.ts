@@ -1,4 +1,5 @@
 import type { YamlValue } from '../../../files/yaml.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { JavaScript } from '../../outputs/checks/javascript.ts';
@@ -170,7 +171,7 @@ async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Exp
   if (least && !all.has('javascript') && !all.has('rubric'))
     throw faultIn(least, 'threshold needs an expectation with a score: javascript or rubric');
   const config = all.get(CONFIG)?.value.json();
-  const judge = named ? { model: textIn(named.value, 'judge'), rank: ctx.judgeRank } : ctx.judge;
+  const judge = named ? judgeIn(named.value, ctx) : ctx.judge;
   const threshold = least && numberIn(least.value, 'threshold', 'a number of 0 or more');
   const script = transform && (await readScript(transform.value, 'transform', ctx, isAsPromptfoo));
   const inner = (part: YamlValue): Promise<Expectation[]> => readItem(part, { ...ctx, judge });
@@ -181,6 +182,17 @@ async function readItem(value: YamlValue, ctx: ExpectationsContext): Promise<Exp
     const expectation = expectationOf(name, parts, { line: entry.line, at: entry.offset });
     return script ? onTransformed(expectation, script) : expectation;
   });
+}
+
+/** Reads a judge: a model, which has a config of its own in a configuration of promptfoo. */
+export function judgeIn(
+  value: YamlValue,
+  { judgeRank: rank, isAsPromptfoo }: Pick<ExpectationsContext, 'judgeRank' | 'isAsPromptfoo'>,
+): NamedJudge {
+  if (!isAsPromptfoo || !value.isMap) return { model: textIn(value, 'judge'), rank };
+  const fields = fieldsOf(value, 'a judge', ['model', 'config']);
+  const [model = value, config] = [fields.get('model')?.value, fields.get('config')?.value.json()];
+  return { model: textIn(model, 'judge'), rank, ...(isJsonObject(config) && { judgeConfig: config }) };
 }
 
 /** Keys next to an expectation's own that change its check. */

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { JsonObject } from '../../../files/json.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
@@ -57,7 +58,13 @@ interface PreparedQuestion extends Pick<JudgeQuestion, 'request' | 'estimatedCre
 }
 
 /** The model that a question names. */
-type RequestedModel = Pick<ModelQuestion, 'model' | 'rank'>;
+type RequestedModel = Pick<ModelQuestion, 'model' | 'rank' | 'judgeConfig'>;
+
+/** The model that judges, with its config. */
+interface ChosenJudge {
+  readonly model: string | undefined;
+  readonly config?: JsonObject | undefined;
+}
 
 /** Asks models of the embedded service about answers, with ordinary runs. */
 export class Judge {
@@ -75,30 +82,32 @@ export class Judge {
 
   /** @throws {CliError} USAGE_ERROR if the model does not exist */
   async check(named: RequestedModel): Promise<void> {
-    await this.#version(this.#modelOf(named));
+    await this.#version(this.#chosen(named));
   }
 
-  #modelOf({ model, rank }: RequestedModel): string | undefined {
-    if (rank === 'first' && model !== undefined) return model;
+  #chosen({ model, rank, judgeConfig: config }: RequestedModel): ChosenJudge {
+    if (rank === 'first' && model !== undefined) return { model, config };
+    if (this.#model !== undefined) return { model: this.#model };
     const setting = this.#ctx.settings.get('judge');
-    return this.#model ?? (rank === 'last' ? (setting ?? model) : (model ?? setting));
+    const isSetting = model === undefined || (rank === 'last' && setting !== undefined);
+    return isSetting ? { model: setting } : { model, config };
   }
 
   /** @throws {CliError} CONFIG_ERROR if the model has no price under `--max-cost` */
-  async checkPrice({ model, rank }: RequestedModel): Promise<void> {
-    const body = await this.#bodyOf({ prompt: '?', model, rank });
+  async checkPrice({ model, rank, judgeConfig }: RequestedModel): Promise<void> {
+    const body = await this.#bodyOf({ prompt: '?', model, rank, judgeConfig });
     await this.#budget.checkPrice(await this.#local(), body);
   }
 
   /** @throws {CliError} USAGE_ERROR if the model's provider has no batches */
   async checkBatch(named: RequestedModel): Promise<void> {
-    const { promptVersionId } = await this.#version(this.#modelOf(named));
+    const { promptVersionId } = await this.#version(this.#chosen(named));
     await batchProviderOf(await this.#local(), promptVersionId);
   }
 
   /** Adds the estimate of a question to a forecast. */
   async forecast(forecast: Forecast, question: ModelQuestion, providerBatch: boolean): Promise<void> {
-    const { estimatedCredits } = await this.#version(this.#modelOf(question));
+    const { estimatedCredits } = await this.#version(this.#chosen(question));
     await forecast.add(await this.#local(), await this.#bodyOf(question), estimatedCredits, providerBatch);
   }
 
@@ -153,7 +162,7 @@ export class Judge {
 
   /** Builds the request of a question with its connection. @throws {CliError} USAGE_ERROR if the model does not exist */
   async prepare(question: ModelQuestion): Promise<PreparedQuestion> {
-    const { estimatedCredits } = await this.#version(this.#modelOf(question));
+    const { estimatedCredits } = await this.#version(this.#chosen(question));
     return { connection: await this.#local(), request: await this.#requestOf(question), estimatedCredits };
   }
 
@@ -162,14 +171,14 @@ export class Judge {
   }
 
   async #requestOf({ prompt, system, ...named }: ModelQuestion): Promise<RunRequest> {
-    const judge = this.#modelOf(named);
+    const judge = this.#chosen(named);
     const { promptVersionId } = await this.#version(judge);
     const text = new Map([
       ...(system === undefined ? [] : [['system', system] as const]),
       ['prompt', prompt],
     ]);
     const request = { promptVersionId, text, images: [], options: new Map<string, string>() };
-    return { ...request, ...(judge !== undefined && { model: judge }) };
+    return { ...request, ...(judge.model !== undefined && { model: judge.model }) };
   }
 
   #local(): Promise<Connection> {
@@ -177,24 +186,25 @@ export class Judge {
     return this.#connection;
   }
 
-  #version(model: string | undefined): Promise<JudgeVersion> {
+  #version({ model, config }: ChosenJudge): Promise<JudgeVersion> {
     if (model === undefined) {
       throw usageError(
         'a rubric needs a judge',
         'Name a model of this machine with --judge <model>, or for good: promptrun config set judge <model>.',
       );
     }
-    const version = this.#versions.get(model) ?? this.#versionWith(model);
-    this.#versions.set(model, version);
+    const key = JSON.stringify([model, config]);
+    const version = this.#versions.get(key) ?? this.#versionWith(model, config);
+    this.#versions.set(key, version);
     return version;
   }
 
-  async #versionWith(model: string): Promise<JudgeVersion> {
+  async #versionWith(model: string, config: JsonObject | undefined): Promise<JudgeVersion> {
     const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-judge-'));
     try {
       const file = path.join(directory, 'judge.prompt');
       await writeFile(file, PROMPT);
-      const options = { source: 'elsewhere', model } as const;
+      const options = { source: 'elsewhere', model, config } as const;
       return await resolveTarget(this.#ctx, await this.#local(), file, options);
     } finally {
       await rm(directory, { recursive: true, force: true });

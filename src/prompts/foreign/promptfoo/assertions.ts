@@ -13,6 +13,9 @@ import { readPromptfooProvider } from './providers.ts';
 import { faultOfSchema } from './schema-faults.ts';
 import { fillVars, splitNunjucks, type Vars } from './template.ts';
 
+/** A model that judges, with its config if it has one. */
+export type NamedJudge = string | JsonObject;
+
 /** An assertion of a test, before variables are filled in. */
 export interface Assertion {
   readonly at: Located;
@@ -23,7 +26,7 @@ export interface Assertion {
   /** Code that transforms the answer before the check. */
   readonly transform?: string | undefined;
   /** The model that judges it. */
-  readonly judge?: string | undefined;
+  readonly judge?: NamedJudge | undefined;
   /** The value that code sees as `context.config`. */
   readonly config?: JsonValue | undefined;
 }
@@ -118,8 +121,8 @@ export function isJudged({ type }: Assertion): boolean {
   return JUDGED_TYPE.test(type);
 }
 
-/** Returns the model in the `provider` of an assertion or of options. */
-export function judgeIn(node: YamlValue | undefined, conversion: Conversion): string | undefined {
+/** Returns the model in the `provider` of an assertion or of options; in a test with its config. */
+export function judgeIn(node: YamlValue | undefined, conversion: Conversion): NamedJudge | undefined {
   if (!node || node.isEmpty) return undefined;
   const entries = node.isMap ? valuesByKey(node, 'provider') : undefined;
   // A map has a provider per kind of question; texts are judged by the first.
@@ -127,8 +130,10 @@ export function judgeIn(node: YamlValue | undefined, conversion: Conversion): st
     return judgeIn(entries.get('text'), conversion);
   }
   const provider = readPromptfooProvider(node, conversion, { isJudge: true });
-  if (provider) conversion.judges.push(provider);
-  return provider?.model;
+  if (!provider) return undefined;
+  conversion.judges.push(provider);
+  const { model, config } = provider;
+  return conversion.isForTest && Object.keys(config).length > 0 ? { model, config } : model;
 }
 
 /** Matches the type at the beginning of a cell. */
