@@ -23,7 +23,7 @@ import {
 import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import { type TestCase, type TestFile, withChosenCases } from './cases/test-case.ts';
-import { checkUpdatable, updateTestFile } from './cases/update-test-file.ts';
+import { checkUpdatable, updateFault, updateTestFile } from './cases/update-test-file.ts';
 import { allExpectations } from './expectations/expectation.ts';
 import { hasWords, needsJudge, readFiles } from './read-files.ts';
 import { reportCap, reportFile, reportLeftOut, reportPostponed, testsExitCode } from './report-end.ts';
@@ -328,7 +328,7 @@ async function updateFiles(
       if (written > 0) ctx.io.note(`note: ${name}: ${counted(written, 'expectation')} updated`);
     } catch (error) {
       updated.push(...own);
-      faults.push(error);
+      faults.push(updateFault(name, error));
     }
   }
   return { results: updated, faults };

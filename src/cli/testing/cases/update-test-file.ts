@@ -12,11 +12,13 @@ import {
   stringify,
   visit,
 } from 'yaml';
-import { checkBelow, fileIn } from '../../../files/write-below.ts';
+import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { checkBelow, fileIn, PathFault } from '../../../files/write-below.ts';
 import { replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import { isJsonObject } from '../../core/json-value.ts';
-import { usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { EXIT } from '../../exit-codes.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { checkDirectory } from '../../outputs/writable.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
@@ -55,6 +57,18 @@ export function checkUpdatable(ctx: Context, file: string): void {
     );
   }
   checkDirectory(path.dirname(file), '.', '--update');
+}
+
+/** Returns the error for a test file that could not be replaced; on Windows, another program may have it open. */
+export function updateFault(name: string, cause: unknown, platform = process.platform): unknown {
+  if (codeOf(cause) === undefined || cause instanceof PathFault) return cause;
+  const isOpen = platform === 'win32' && ['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(cause) ?? '');
+  return new CliError(`${name} was not updated: ${messageOf(cause)}`, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    hints: isOpen ? ['If another program has it open, close it there, and run the command again.'] : [],
+    cause,
+  });
 }
 
 /**
