@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -206,7 +206,7 @@ test('a run whose pictures were lost fails and says so', async () => {
     inputs: { imageInputs: [image] },
   });
   await clock.sleeping(120_000, 2);
-  execFileSync('rm', ['-r', path.join(dataDir, 'inputs')]);
+  rmSync(path.join(dataDir, 'inputs'), { recursive: true });
   clock.advance(5000);
   await first;
   expect((await second).data).toMatchObject({ runStatus: 'failed', outputs: [{ type: 'error' }] });

