@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sharedPath } from '../../../src/cli/core/paths.ts';
-import { noteOnBackslashes } from '../../../src/cli/testing/cases/read-target.ts';
+import { noteOnBackslashes, noteOnCase } from '../../../src/cli/testing/cases/read-target.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
 import { ECHO, Project } from './support.ts';
@@ -28,6 +28,24 @@ describe('a target with a backslash', () => {
       undefined,
       undefined,
     ]);
+  });
+});
+
+describe('a target in another case', () => {
+  it.each([
+    ['./Note.prompt', '/home/ada/note.prompt', 'is note.prompt on disk'],
+    ['..\\Sub\\note.prompt', 'C:\\work\\sub\\note.prompt', 'is sub/note.prompt on disk'],
+  ])('gets a note: %s', (target, real, note) => {
+    expect(noteOnCase(target, real, 'darwin')).toContain(`the target ${target} ${note}`);
+  });
+
+  it.each([
+    ['./note.prompt', '/home/ada/note.prompt'],
+    ['../sub/gr\u00fcn.prompt', '/home/Ada/sub/gru\u0308n.prompt'],
+    ['./link.prompt', '/home/ada/note.prompt'],
+  ])('gets none: %s', (target, real) => {
+    expect(noteOnCase(target, real, 'darwin')).toBeUndefined();
+    expect(noteOnCase('./Note.prompt', '/home/ada/note.prompt', 'linux')).toBeUndefined();
   });
 });
 

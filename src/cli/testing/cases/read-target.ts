@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { namesOtherComputer } from '../../../files/named-file.ts';
 import type { YamlEntries, YamlValue } from '../../../files/yaml.ts';
@@ -41,7 +41,7 @@ export function readTarget(
       'If you trust the test file, name it on the command line, or add --allow-outside.',
     );
   }
-  const note = noteOnBackslashes(target);
+  const note = noteOnBackslashes(target) ?? (named && noteOnCase(target, realpathSync.native(prompt)));
   if (note !== undefined) ctx.io.note(`note: ${root.file}:${named?.line}: ${note}`);
   return prompt;
 }
@@ -68,4 +68,20 @@ export function noteOnBackslashes(
 ): string | undefined {
   if (platform !== 'win32' || !target.includes('\\')) return undefined;
   return `the target ${target} works on Windows only; write ${target.replaceAll('\\', '/')}`;
+}
+
+/** Returns a note if a target is found only because the file system ignores the case of letters; undefined otherwise. */
+export function noteOnCase(
+  target: string,
+  real: string,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
+  // On Linux, only a link could lead from one to the other.
+  if (platform === 'linux') return undefined;
+  const typed = target.normalize('NFC').split(/[\\/]/u);
+  const names = typed.slice(typed.findLastIndex(name => name === '.' || name === '..') + 1);
+  const actual = real.normalize('NFC').split(/[\\/]/u).slice(-names.length);
+  const isOtherCase = actual.join('/').toLowerCase() === names.join('/').toLowerCase();
+  if (!isOtherCase || actual.join('/') === names.join('/')) return undefined;
+  return `the target ${target} is ${actual.join('/')} on disk, and is not found where the case of letters counts`;
 }
