@@ -202,6 +202,22 @@ describe('the prompt of a test', () => {
   });
 });
 
+it.runIf(hasLinks)(
+  'names test files by their paths in the working directory if they are in it over a link',
+  async () => {
+    const project = new Project({
+      'private/echo.prompt': ECHO,
+      'private/sub/x.test.yaml': 'target: ../echo.prompt\ncases: [{ inputs: { text: a } }]\n',
+    });
+    const home = path.join(project.home, 'private');
+    symlinkSync('private', path.join(project.home, 'tmp'));
+    for (const typed of ['tmp', 'tmp/sub', 'tmp/sub/x.test.yaml']) {
+      const { stdout } = await project.run(['test', path.join(project.home, typed)], { home });
+      expect(stdout()).toMatch(/ sub\/x\.test\.yaml: /u);
+    }
+  },
+);
+
 describe('completion', () => {
   async function completed(home: string, words: string[]): Promise<string[]> {
     const { stdout, stderr } = await new Project({}).run(['__complete', 'fish', '--', ...words], {

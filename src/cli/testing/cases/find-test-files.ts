@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { codeOf } from '../../../files/error-utils.ts';
@@ -39,7 +39,8 @@ export async function findTestFiles(
   const named = new Set<string>();
   const directories: string[] = [];
   for (const name of paths.length === 0 ? ['.'] : paths) {
-    const { place, isDirectory } = await findNamed(ctx, name);
+    const { place: typed, isDirectory } = await findNamed(ctx, name);
+    const place = pathInside(ctx.cwd, typed, isDirectory);
     if (isDirectory) directories.push(place);
     else named.add(place);
     const found = isDirectory ? await inDirectory(ctx, place, place, report) : [place];
@@ -50,6 +51,20 @@ export async function findTestFiles(
     `there is no test file (*.test.yaml) in ${paths.length === 0 ? 'this directory' : paths.join(', ')}`,
     'promptrun prompts new <file> writes a prompt file with its test file.',
   );
+}
+
+/**
+ * Returns the path of a file or directory through the working directory if its real path is in it. On macOS, /tmp is a link
+ * to /private/tmp, which is what the system calls the working directory.
+ */
+function pathInside(cwd: string, place: string, isDirectory: boolean): string {
+  if (!path.relative(cwd, place).startsWith('..')) return place;
+  // A file that is a link keeps its own name.
+  const real = isDirectory
+    ? realpathSync.native(place)
+    : path.join(realpathSync.native(path.dirname(place)), path.basename(place));
+  const way = path.relative(realpathSync.native(cwd), real);
+  return way.startsWith('..') || path.isAbsolute(way) ? place : path.join(cwd, way);
 }
 
 async function findNamed(
