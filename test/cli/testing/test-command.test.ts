@@ -329,6 +329,11 @@ describe('a test', () => {
       json:
         n: 2 # a number
         m: [1, y]   # and a list
+  - inputs: { text: 'a: {"name":1}' }
+    transform: output.slice(3)
+    expect:
+      - json: { name: 2 } # of what the transform left
+      - { transform: 'output.slice(2, 6)', equals: nick }
 `;
     const project = projectOf(before);
     const { exitCode } = await project.run(['test', '--update']);
@@ -338,7 +343,9 @@ describe('a test', () => {
       .replace('equals: hei', 'equals: hello')
       .replace('|\n        three', '|-\n        one\n        two')
       .replace('n: 2', 'n: 1')
-      .replace('[1, y]', '[1, x]');
+      .replace('[1, y]', '[1, x]')
+      .replace('{ name: 2 }', '{ name: 1 }')
+      .replace('equals: nick', 'equals: name');
     expect(readFileSync(path.join(project.home, 'echo.test.yaml'), 'utf8')).toBe(`cases:\n${expected}`);
     expect((await project.run(['test'])).exitCode).toBe(0);
   });

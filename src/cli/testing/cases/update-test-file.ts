@@ -19,7 +19,6 @@ import type { Context } from '../../context.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { checkDirectory } from '../../outputs/writable.ts';
 import { shownPath } from '../../targets/prompt-file.ts';
 import { shellOf, shellWord } from '../../terminal/shell-word.ts';
@@ -27,7 +26,6 @@ import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/exp
 import { onlyExpected, parseAnswerJson } from '../expectations/json-match.ts';
 import { KINDS } from '../expectations/kinds.ts';
 import { type EntryResult, entryResult, type Repetition } from '../result.ts';
-import type { TestCase } from './test-case.ts';
 
 /** The result of updating a file. */
 interface Updated {
@@ -95,19 +93,20 @@ export async function updateTestFile(file: string, results: readonly EntryResult
 /** Returns the first answer that failed each expectation, by place, the last place first. */
 function answersByPlace(results: readonly EntryResult[]): [number, string][] {
   const answers = new Map<number, string>();
-  for (const { status, repetitions, entry } of results) {
-    for (const repetition of status === 'passed' ? [] : repetitions) {
-      for (const { at } of repetition.run?.runStatus === 'failed' ? [] : repetition.mismatches) {
-        if (!answers.has(at)) answers.set(at, trimmedAnswer(repetition, entry.testCase));
+  for (const { status, repetitions } of results) {
+    for (const { mismatches } of status === 'passed' ? [] : repetitions) {
+      for (const mismatch of mismatches) {
+        const answer = comparedAnswer(mismatch);
+        if (answer !== undefined && !answers.has(mismatch.at)) answers.set(mismatch.at, answer);
       }
     }
   }
   return [...answers].toSorted(([one], [other]) => other - one);
 }
 
-function trimmedAnswer({ run }: Repetition, { trims }: TestCase): string {
-  const text = textOfOutputs(run?.outputs ?? []);
-  return trims ? text.trim() : text;
+/** Returns the answer as `equals` or `json` saw it, after every transform; undefined if nothing was compared. */
+function comparedAnswer({ expected, actual }: Unmet): string | undefined {
+  return expected === undefined ? undefined : actual;
 }
 
 /** The new value of an expectation. */
@@ -242,11 +241,11 @@ async function checkAgain(
   expected: ReadonlyMap<number, NewValue>,
 ): Promise<EntryResult> {
   const judge = async (repetition: Repetition): Promise<Repetition> => {
-    const text = trimmedAnswer(repetition, entry.testCase);
     const mismatches: UnmetExpectation[] = [];
     for (const mismatch of repetition.mismatches) {
       const now = expected.get(mismatch.at);
-      const unmet = now === undefined ? mismatch : await unmetBy(text, now);
+      const answer = comparedAnswer(mismatch);
+      const unmet = now === undefined || answer === undefined ? mismatch : await unmetBy(answer, now);
       if (unmet !== undefined) mismatches.push({ ...unmet, line: mismatch.line, at: mismatch.at });
     }
     return { ...repetition, mismatches };
