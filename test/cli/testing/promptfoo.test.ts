@@ -480,6 +480,24 @@ def call_api(prompt, options, context):
     expect((await tested(files)).stderr).toContain('the prompt is a program, which runs only with');
   });
 
+  it('are asked anew by --resume if their config was changed', async () => {
+    const config = (k: number): string =>
+      `prompts: ['{{a}}']\nproviders: [{ id: file://bot.mjs, config: { k: ${k} } }]
+tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'k is 1' }] }]\n`;
+    const bot = `export default class {
+  constructor({ config }) { this.config = config; }
+  id() { return 'bot'; }
+  async callApi() { return { output: 'k is ' + this.config.k }; }
+}
+`;
+    const project = new Project({ 'bot.mjs': bot, 'promptfooconfig.yaml': config(1) });
+    const resume = ['test', '--allow-commands', '--resume'];
+    expect((await project.run(resume)).exitCode).toBe(0);
+    expect((await project.run(resume)).stdout()).toContain('0 passed now, 1 before');
+    project.write('promptfooconfig.yaml', config(2));
+    expect((await project.run(resume)).exitCode).toBe(5);
+  });
+
   it.runIf(hasPython)('may not name programs without end', async () => {
     const more =
       "export const more = config => [{ path: 'file://made.mjs:more', config: (config ?? 0) + 1 }];";

@@ -297,6 +297,14 @@ describe('a test', () => {
     expect((await project.run(['test', '--failed'])).exitCode).toBe(4);
   });
 
+  it('knows with --failed which cases failed, even after the prompt or a case was edited', async () => {
+    const project = projectOf(PASSING + FAILING);
+    await project.run(['test']);
+    project.write('echo.prompt', ECHO.replace('{{text}}', 'hei'));
+    const { stdout } = await project.run(['test', '--failed']);
+    expect(stdout()).toContain('1 passed, 0 failed');
+  });
+
   it('keeps equal cases apart if --filter leaves some of them out', async () => {
     const project = projectOf(PASSING + FAILING);
     const runOf = async (...flags: string[]): Promise<string | undefined> => {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { isJsonList, ownValue } from '../../../files/json.ts';
+import { parseYaml } from '../../../files/yaml.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { byKey } from '../../core/json-value.ts';
@@ -12,6 +14,7 @@ import { checkedInputs, type PlacedInputs, takeNamedImages } from '../../inputs/
 import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
+import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { type VersionOverrides, withLocalStore } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
@@ -25,10 +28,17 @@ export interface PreparedEntry {
   readonly request: RunRequest;
   /** The estimate in the service's search results. */
   readonly estimatedCredits: unknown;
+  /** The entry of its model in the configuration, as JSON; undefined if that declares no such model. */
+  readonly declared: string | undefined;
   /** A key that equal cases share, regardless of their number or name. */
   readonly key: string;
   /** The number of its first repetition: 1, or more after equal cases, so that all repetitions have different numbers. */
   readonly firstRepetition: number;
+  /**
+   * A key of its file, name and model, which stays the same if the prompt or the case is edited; undefined if several cases
+   * have it.
+   */
+  readonly nameKey: string | undefined;
 }
 
 /**
@@ -40,7 +50,7 @@ export async function prepareEntries(
   connectionOf: (target: string) => Promise<Connection>,
   files: readonly TestFile[],
 ): Promise<{ readonly entries: readonly PreparedEntry[]; readonly faults: readonly FaultyTestFile[] }> {
-  const entries: PreparedEntry[] = [];
+  const entries: Omit<PreparedEntry, 'nameKey'>[] = [];
   const faults: FaultyTestFile[] = [];
   const counts = new Map<string, number>();
   const chosen = likenesses(files);
@@ -61,7 +71,7 @@ export async function prepareEntries(
       faults.push({ file: file.file, name: file.name, fault: failureOf(error) });
     }
   }
-  return { entries: entries.filter(({ entry }) => !isFaulty(entry.file)), faults };
+  return { entries: withNameKeys(entries.filter(({ entry }) => !isFaulty(entry.file))), faults };
 }
 
 /** @throws {CliError} CONFIG_ERROR if a version's model has no price under `--max-cost` */
@@ -80,7 +90,7 @@ export async function checkBatches(entries: readonly PreparedEntry[]): Promise<v
   }
 }
 
-type EntryRequest = Pick<PreparedEntry, 'entry' | 'request' | 'estimatedCredits'>;
+type EntryRequest = Pick<PreparedEntry, 'entry' | 'request' | 'estimatedCredits' | 'declared'>;
 
 /**
  * Prepares the chosen cases of a file, and others like any chosen one, because their repetitions have numbers too.
@@ -137,11 +147,11 @@ async function prepare(
     const version =
       versions.get(tested) ?? (await resolveVersion(ctx, connection, file, { ...tested, model }));
     versions.set(tested, version);
-    const { promptVersionId, estimatedCredits, config } = version;
+    const { promptVersionId, estimatedCredits, config, declared } = version;
     const inputs = await placedInputs(ctx, testCase, config);
     await checkOptions(ctx, connection, promptVersionId, options);
     const request = { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) };
-    return { entry, request, estimatedCredits };
+    return { entry, request, estimatedCredits, declared };
   } catch (error) {
     const fault = atCase(entry, error);
     if (!(error instanceof CaseFault)) throw fault;
@@ -159,6 +169,7 @@ async function resolveVersion(
   readonly promptVersionId: string;
   readonly estimatedCredits: unknown;
   readonly config: unknown;
+  readonly declared: string | undefined;
 }> {
   const resolved =
     prompt === undefined
@@ -169,7 +180,27 @@ async function resolveVersion(
   const version = isOptional ? await reading.catch(() => undefined) : await reading;
   const promptVersionId = version?.promptVersionId ?? resolved.promptVersionId;
   await checkModelAccess(connection, promptVersionId);
-  return { promptVersionId, estimatedCredits: resolved.estimatedCredits, config: version?.config };
+  return {
+    promptVersionId,
+    estimatedCredits: resolved.estimatedCredits,
+    config: version?.config,
+    declared: await declaredEntry(ctx, promptVersionId),
+  };
+}
+
+/** Returns the entry of a version's model in the configurations that declare models, as JSON; undefined if none does. */
+async function declaredEntry(ctx: Context, promptVersionId: string): Promise<string | undefined> {
+  if (ctx.declaredModels.length === 0) return undefined;
+  const model = (await definitionOfVersion(ctx, promptVersionId))?.model;
+  if (model === undefined) return undefined;
+  const [provider = ''] = model.split('/', 1);
+  const entries = ctx.declaredModels.flatMap(({ text }) => {
+    const declared = parseYaml(text).json();
+    const models = ownValue(declared, 'models');
+    const own = isJsonList(models) ? models.find(entry => ownValue(entry, 'model') === model) : undefined;
+    return own ?? ownValue(ownValue(declared, 'providers'), provider) ?? [];
+  });
+  return entries.length === 0 ? undefined : JSON.stringify(entries);
 }
 
 async function placedInputs(
@@ -200,8 +231,23 @@ function atCase({ file, testCase }: TestEntry, error: unknown): CliError {
   return new CliError(where, { status, exitCode, hints, data, cause: error });
 }
 
-/** Returns a key of a case from its target, model, inputs and options, but not its number or name. */
-function entryKey({ entry: { file, model }, request }: EntryRequest): string {
+function withNameKeys(entries: readonly Omit<PreparedEntry, 'nameKey'>[]): PreparedEntry[] {
+  const keys = entries.map(({ entry }) => nameKey(entry));
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return entries.map((entry, index) => {
+    const key = keys[index] ?? '';
+    return { ...entry, nameKey: counts.get(key) === 1 ? key : undefined };
+  });
+}
+
+function nameKey({ file, testCase, model, tested }: TestEntry): string {
+  const content = [file.file, testCase.name, model ?? null, tested?.number ?? null];
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+}
+
+/** Returns a key of a case from its target, model, inputs and options, but not from its number or name. */
+function entryKey({ entry: { file, model }, request, declared }: EntryRequest): string {
   const { text, images, options, promptVersionId } = request;
   const content = [
     file.target,
@@ -210,6 +256,7 @@ function entryKey({ entry: { file, model }, request }: EntryRequest): string {
     [...text].toSorted(byKey),
     images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
     [...options].toSorted(byKey),
+    ...(declared === undefined ? [] : [declared]),
   ];
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }

@@ -64,7 +64,9 @@ export async function runEntries(
     results.map(async ({ status: verdict }, index) => {
       const prepared = entries[index];
       if (!prepared || verdict === 'unchecked') return;
-      await journal.append({ kind: 'verdict', id: repetitionId(prepared), verdict });
+      const { nameKey } = prepared;
+      const ids = [repetitionId(prepared), ...(nameKey === undefined ? [] : [nameKey])];
+      await Promise.all(ids.map(id => journal.append({ kind: 'verdict', id, verdict })));
     }),
   );
   return results;
@@ -96,7 +98,8 @@ async function checkTogether(
 
 /** Returns true if a case did not pass when it was last run. */
 export function hasFailed(journal: BatchJournal, prepared: PreparedEntry): boolean {
-  const verdict = journal.verdicts.get(repetitionId(prepared));
+  const { verdicts } = journal;
+  const verdict = verdicts.get(prepared.nameKey ?? '') ?? verdicts.get(repetitionId(prepared));
   return verdict !== undefined && verdict !== 'passed';
 }
 
