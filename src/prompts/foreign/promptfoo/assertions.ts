@@ -14,7 +14,7 @@ import { faultOfSchema } from './schema-faults.ts';
 import { fillVars, splitNunjucks, type Vars } from './template.ts';
 
 /** A model that judges, with its config if it has one. */
-export type NamedJudge = string | JsonObject;
+export type WrittenJudge = string | JsonObject;
 
 /** An assertion of a test, before variables are filled in. */
 export interface Assertion {
@@ -26,7 +26,7 @@ export interface Assertion {
   /** Code that transforms the answer before the check. */
   readonly transform?: string | undefined;
   /** The model that judges it. */
-  readonly judge?: NamedJudge | undefined;
+  readonly judge?: WrittenJudge | undefined;
   /** The value that code sees as `context.config`. */
   readonly config?: JsonValue | undefined;
 }
@@ -122,7 +122,7 @@ export function isJudged({ type }: Assertion): boolean {
 }
 
 /** Returns the model in the `provider` of an assertion or of options; in a test with its config. */
-export function judgeIn(node: YamlValue | undefined, conversion: Conversion): NamedJudge | undefined {
+export function judgeIn(node: YamlValue | undefined, conversion: Conversion): WrittenJudge | undefined {
   if (!node || node.isEmpty) return undefined;
   const entries = node.isMap ? valuesByKey(node, 'provider') : undefined;
   // A map has a provider per kind of question; texts are judged by the first.

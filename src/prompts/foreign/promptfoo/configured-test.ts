@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
-import type { Assertion, NamedJudge } from './assertions.ts';
+import type { Assertion, WrittenJudge } from './assertions.ts';
 import type { Located } from './conversion.ts';
 
 /** A test before its lists are expanded and its variables filled in. */
@@ -41,7 +41,7 @@ interface AssertionOptions {
   /** The provider that judges, read only if an assertion needs it. */
   readonly provider?: YamlValue | undefined;
   /** The model that judges. */
-  readonly judge?: NamedJudge | undefined;
+  readonly judge?: WrittenJudge | undefined;
 }
 
 export const EMPTY_TEST: ConfiguredTest = {

@@ -3,7 +3,7 @@ import { type JsonValue, parseJson } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { groupedDigits } from '../../../wire/numbers.ts';
 import { BOUNDS } from '../../bounds.ts';
-import { isJudged, judgeIn, type NamedJudge } from './assertions.ts';
+import { isJudged, judgeIn, type WrittenJudge } from './assertions.ts';
 import { type ConfiguredTest, combinationCount, EMPTY_TEST, mergeTests } from './configured-test.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
 import { includesPrompt, type PromptNames } from './prompt-references.ts';
@@ -71,7 +71,10 @@ function withPrompts(
 
 /** Reads the judges of tests with an assertion that asks the judge of its test. */
 function withJudges(tests: readonly ConfiguredTest[], conversion: Conversion): ConfiguredTest[] {
-  const known = new Map<YamlValue, { readonly judge: NamedJudge | undefined; readonly isLeftOut: boolean }>();
+  const known = new Map<
+    YamlValue,
+    { readonly judge: WrittenJudge | undefined; readonly isLeftOut: boolean }
+  >();
   return tests.map(test => {
     const { asserts, options } = test;
     const { provider } = options;
