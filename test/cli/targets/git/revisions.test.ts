@@ -1,25 +1,43 @@
 import {
   chmodSync,
   chownSync,
+  cpSync,
   lchownSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   realpathSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { hasGit, hasLinks, isPosix } from '../../../support/system.ts';
 import { git, promptSaying, repository } from './git-fixture.ts';
 
+let template = '';
+beforeAll(() => {
+  if (hasGit) template = repository(mkdtempSync(path.join(tmpdir(), 'promptrun-template-')));
+});
+afterAll(() => {
+  if (template !== '') rmSync(template, { recursive: true });
+});
+
+/** Returns the folder of a new repository that holds what `repository` makes. */
+function newRepository(folder: string): string {
+  cpSync(template, folder, { recursive: true });
+  return folder;
+}
+
 let home = '';
 let clone = '';
 beforeEach(() => {
   home = temporaryDirectory();
-  clone = repository(path.join(home, 'clone'));
+  if (hasGit) clone = newRepository(path.join(home, 'clone'));
 });
 
 const run = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> =>
@@ -41,7 +59,7 @@ describe.runIf(hasGit)('a revision of a prompt file', () => {
   });
 
   it('is found in a submodule', async () => {
-    const outer = repository(path.join(home, 'outer'));
+    const outer = newRepository(path.join(home, 'outer'));
     git(outer, 'submodule', '--quiet', 'add', clone, 'inner');
     expect(await rendered('outer/inner/x.prompt@git:HEAD~1')).toContain('first');
   });
@@ -62,7 +80,7 @@ describe.runIf(hasGit)('a revision of a prompt file', () => {
   );
 
   it('is that of the repository of the file, whatever repository the environment names', async () => {
-    const other = repository(path.join(home, 'other'));
+    const other = newRepository(path.join(home, 'other'));
     const env = { GIT_DIR: path.join(other, '.git'), GIT_WORK_TREE: other, GIT_OBJECT_DIRECTORY: '/nowhere' };
     expect(await rendered('clone/x.prompt@git:HEAD~1', env)).toContain('first');
   });
