@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
-import { fastClock, runCommandHere } from '../support/command-here.ts';
+import { fastClock, runCommandHere, startCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { ProviderLedger, type StopPoint } from '../support/provider-ledger.ts';
@@ -62,13 +62,15 @@ const env = (): Record<string, string> => ({
   O_KEY: 'k-secret-12345',
 });
 
-/** Starts tests in a process of their own, which can be stopped. */
+/** Starts tests in a process of their own, which can be killed. */
 const start = (model: string, ...flags: string[]): RunningCommand =>
   startCommand(argsFor(model, flags), { home, env: env() });
 
-/** Runs tests to their end, with the waits between looks at the provider cut short. */
-const test = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
-  runCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
+/** Starts tests in this process, with the waits between looks at the provider cut short. */
+const startHere = (model: string, ...flags: string[]) =>
+  startCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
+
+const test = (model: string, ...flags: string[]): Promise<CommandOutcome> => startHere(model, ...flags).ended;
 
 /** Returns the verdict of each case; the judge rejects Bob's runs. */
 function verdictsOf({ stdout }: CommandOutcome): object {
@@ -135,9 +137,9 @@ describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
 describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
   async function leave(): Promise<CommandOutcome> {
     ledger.looksToEnd = 1000;
-    const { child, untilStderr, ended } = start('openai');
-    await untilStderr(/in_progress/);
-    child.kill('SIGINT');
+    const { stderr, raise, ended } = startHere('openai');
+    await expect.poll(stderr).toContain('in_progress');
+    raise('SIGINT');
     return await ended;
   }
 
@@ -204,7 +206,7 @@ it('forecasts half the price, and sends nothing', async () => {
   const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data'), O_KEY: 'k' };
   const costs: number[] = [];
   for (const flags of [[], ['--provider-batch']]) {
-    const { stdout } = await startCommand([...args, ...flags], { home, env }).ended;
+    const { stdout } = await runCommandHere([...args, ...flags], { home, env });
     costs.push((JSON.parse(stdout) as { estimate: { cost: number } }).estimate.cost);
   }
   expect(costs[1]).toBeCloseTo((costs[0] ?? 0) / 2, 6);

@@ -5,7 +5,7 @@ import OpenAI, { toFile } from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { killAtEachStep } from '../chaos/provider-batch-kills.ts';
 import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
-import { fastClock, runCommandHere } from '../support/command-here.ts';
+import { fastClock, runCommandHere, startCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { FakeProvider } from '../support/fake-provider.ts';
 import { ProviderLedger } from '../support/provider-ledger.ts';
@@ -50,20 +50,23 @@ const env = (): Record<string, string> => ({
   O_KEY: 'k-secret-12345',
 });
 
-/** Starts a batch in a process of its own, which can be stopped. */
+/** Starts a batch in a process of its own, which can be killed. */
 const start = (model: string, ...flags: string[]): RunningCommand =>
   startCommand(argsFor(model, flags), { home, env: env() });
 
-/** Runs a batch to its end, with the waits between looks at the provider cut short. */
+/** Starts a batch in this process, with the waits between looks at the provider cut short. */
+const startHere = (model: string, ...flags: string[]) =>
+  startCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
+
 const batch = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
-  runCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
+  startHere(model, ...flags).ended;
 
 /** Starts a batch that does not end at the provider, and leaves it by Ctrl-C. */
 async function leave(model: string): Promise<CommandOutcome> {
   ledger.looksToEnd = 1000;
-  const { child, untilStderr, ended } = start(model);
-  await untilStderr(/in_progress/);
-  child.kill('SIGINT');
+  const { stderr, raise, ended } = startHere(model);
+  await expect.poll(stderr).toContain('in_progress');
+  raise('SIGINT');
   return await ended;
 }
 

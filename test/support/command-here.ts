@@ -6,7 +6,7 @@ import { startEmbedded } from '../../src/service/embedded.ts';
 import { withStore } from '../../src/service/local-store.ts';
 import { startService } from '../../src/service/start-service.ts';
 import type { CommandOptions, CommandOutcome } from './command.ts';
-import { runInProcess, startInProcess, temporaryDirectory } from './context.ts';
+import { type Captured, startInProcess, temporaryDirectory } from './context.ts';
 import { commandEnvironment } from './environment.ts';
 
 interface HereOptions extends Pick<CommandOptions, 'env' | 'home'> {
@@ -25,24 +25,37 @@ export function fastClock(times: number): Clock {
   };
 }
 
+/** A command in this process. */
+interface CommandHere extends Pick<Captured, 'stderr' | 'raise'> {
+  readonly ended: Promise<CommandOutcome>;
+}
+
 /**
- * Runs a command to its end as `runCommand` does, but in this process, which takes a fraction of the time. For commands
- * that no signal ends and whose runs don't outlive them.
+ * Starts a command as `startCommand` does, but in this process, which takes a fraction of the time. For commands whose runs
+ * don't outlive them.
  */
-export async function runCommandHere(
+export function startCommandHere(
   words: readonly string[],
   { env = {}, home = temporaryDirectory(), stdin = '', clock = systemClock }: HereOptions = {},
-): Promise<CommandOutcome> {
+): CommandHere {
   const local = localServiceIn(home, env, clock);
-  const ran = await runInProcess(words, { home, env, stdin, local, clock });
-  return {
-    stdout: ran.stdout(),
-    stdoutBytes: ran.stdoutBytes(),
-    stderr: ran.stderr(),
-    code: ran.exitCode,
-    signal: null,
+  const { ended, stdout, stdoutBytes, stderr, raise } = startInProcess(words, {
     home,
+    env,
+    stdin,
+    local,
+    clock,
+  });
+  const outcome = async (): Promise<CommandOutcome> => {
+    const code = await ended;
+    return { stdout: stdout(), stdoutBytes: stdoutBytes(), stderr: stderr(), code, signal: null, home };
   };
+  return { stderr, raise, ended: outcome() };
+}
+
+/** Runs a command to its end in this process. */
+export function runCommandHere(words: readonly string[], options: HereOptions = {}): Promise<CommandOutcome> {
+  return startCommandHere(words, options).ended;
 }
 
 /** A `serve` in this process. */
