@@ -1,4 +1,5 @@
 import { MAX_RETRY_AFTER_MS } from '../net/retry.ts';
+import { waitInWords } from './core/counted.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 /** An error of the command line, with its exit code and the next steps for the user. */
@@ -106,17 +107,17 @@ export class TimeIsUp extends CliError {
 
   /** @param waitMs the wait that would last longer than the time left */
   constructor(waitMs?: number) {
-    const seconds = Math.ceil((waitMs ?? 0) / 1000);
+    const wait = waitInWords(Math.ceil((waitMs ?? 0) / 1000));
     const why =
       waitMs === undefined
         ? 'the time of --timeout was over'
-        : `the next attempt is due in ${seconds} s, after the time of --timeout`;
+        : `the next attempt is due in ${wait}, after the time of --timeout`;
     // A command waits for no longer one, whatever its time.
     const isTooLong = waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS;
     super(`gave up: ${why}`, {
       status: 'WAIT_TIMEOUT',
       exitCode: EXIT.waitTimeout,
-      hints: [isTooLong ? `Try again in ${seconds} seconds.` : 'Allow more time with --timeout.'],
+      hints: [isTooLong ? `Try again in ${wait}.` : 'Allow more time with --timeout.'],
     });
   }
 }

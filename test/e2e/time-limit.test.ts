@@ -37,11 +37,12 @@ describe('--timeout', () => {
   });
 
   it.each([
-    [50, 'Allow more time with --timeout.'],
-    [90, 'Try again in 90 seconds.'],
-  ])('ends at once if the service asks to wait longer than that: %i s', async (asked, hint) => {
-    const wait = { 'retry-after': String(asked) };
-    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, wait);
+    [50, '50 seconds', 'Allow more time with --timeout.'],
+    [90, '90 seconds', 'Try again in 90 seconds.'],
+    [86_401, 'more than a day', 'Try again in more than a day.'],
+  ])('ends at once if the service asks to wait longer than that: %i s', async (asked, wait, hint) => {
+    const headers = { 'retry-after': String(asked) };
+    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, headers);
     const service = await scriptedServiceForTest({ answer: busy });
     const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
       new Promise((_, reject) => {
@@ -53,7 +54,7 @@ describe('--timeout', () => {
       env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'the-key' },
     });
     expect(exitCode).toBe(6);
-    expect(stderr()).toContain(`the next attempt is due in ${asked} s, after the time of --timeout`);
+    expect(stderr()).toContain(`the next attempt is due in ${wait}, after the time of --timeout`);
     expect(stderr()).toContain(hint);
   });
 });

@@ -1,3 +1,10 @@
+const DAY_S = 86_400;
+
+/** Formats a wait; a service may ask for one of many years, and a figure of that size says nothing. */
+export function waitInWords(seconds: number): string {
+  return seconds > DAY_S ? 'more than a day' : counted(seconds, 'second');
+}
+
 /** Formats a count with its noun, such as `1 credit` or `2 credits`. */
 export function counted(count: number | string, noun: string): string {
   return `${count} ${noun}${String(count) === '1' ? '' : 's'}`;

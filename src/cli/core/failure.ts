@@ -12,7 +12,7 @@ import {
 import { codeOf } from '../../files/error-utils.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { counted } from './counted.ts';
+import { waitInWords } from './counted.ts';
 import type { Advise } from './types.ts';
 
 /** An error in the form in which it is reported, with its exit code. */
@@ -171,13 +171,9 @@ function detailsIn({ data }: ServiceError): string[] {
   );
 }
 
-const DAY_S = 86_400;
-
 function retryHint({ retryAfterMs }: RateLimitError): string {
   const seconds = Math.ceil((retryAfterMs ?? 0) / 1000);
-  if (seconds === 0) return 'Try again later.';
-  if (seconds > DAY_S) return 'Try again in more than a day.';
-  return `Try again in ${counted(seconds, 'second')}.`;
+  return seconds === 0 ? 'Try again later.' : `Try again in ${waitInWords(seconds)}.`;
 }
 
 function failure(
