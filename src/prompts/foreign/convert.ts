@@ -24,15 +24,15 @@ export async function convertForeign(
   options: ConvertOptions,
   limits?: ConversionLimits,
 ): Promise<Converted> {
-  const { kind } = detectFormat(file, text);
-  if (options.items && kind !== 'evaluation') {
+  const format = detectFormat(file, text);
+  if (options.items && format.kind !== 'evaluation') {
     throw new InvalidPromptFile(file, 1, `--items names the rows of ${OPENAI_EVALS}, and this is not one`);
   }
-  if (kind === 'promptfoo') {
+  if (format.kind === 'promptfoo') {
     const { convertPromptfoo } = await import('./promptfoo/convert.ts');
-    return await convertPromptfoo(text, file, options, limits);
+    return await convertPromptfoo({ text, root: format.root }, file, options, limits);
   }
-  if (kind === 'evaluation') {
+  if (format.kind === 'evaluation') {
     const findings = new Findings(file);
     const converted = convertEvaluation({ file, text }, findings, options);
     if (!converted) throw invalidPromptFile(findings);

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { FileFault } from '../../files/file-fault.ts';
 import type { JsonValue } from '../../files/json.ts';
-import { parseYaml } from '../../files/yaml.ts';
+import { yamlOf } from '../../files/yaml.ts';
+import { type YamlNode, yamlNodeOf } from '../../files/yaml-node.ts';
 import { isJsonObject } from '../../wire/bounded-json.ts';
 import type { Findings } from '../findings.ts';
 import { isJinja } from '../parse/jinja.ts';
@@ -16,7 +17,9 @@ import { PLAIN_TEXT } from './plain-text.ts';
 
 /** The format of a file. */
 export type FileFormat =
-  | { readonly kind: 'prompt' | 'promptfoo' | 'evaluation' }
+  | { readonly kind: 'prompt' | 'evaluation' }
+  /** `root` is the parsed document. */
+  | { readonly kind: 'promptfoo'; readonly root: YamlNode | null }
   | { readonly kind: 'foreign'; readonly form: ForeignFormat }
   /** `name` includes the article, such as `a role of aichat`; `fault` is set for a YAML file that is not YAML. */
   | { readonly kind: 'other'; readonly name: string; readonly fault?: FileFault };
@@ -35,9 +38,9 @@ export function detectFormat(file: string, text: string): FileFormat {
     return { kind: 'prompt' };
   }
   const parsed = parseYamlOrFault(text);
-  const whole = parsed instanceof FileFault ? undefined : parsed;
+  const { root, whole } = parsed instanceof FileFault ? { root: null, whole: undefined } : parsed;
   if (whole !== undefined && isGithubPrompt(whole)) return { kind: 'foreign', form: GITHUB_MODELS };
-  if (whole !== undefined && isPromptfooConfig(whole)) return { kind: 'promptfoo' };
+  if (whole !== undefined && isPromptfooConfig(whole)) return { kind: 'promptfoo', root };
   if (whole !== undefined && isEvaluation(whole)) return { kind: 'evaluation' };
   if (isJsonObject(whole) && isLlmTemplate(whole)) {
     if (YAML_NAME.test(file)) return { kind: 'foreign', form: LLM_TEMPLATE };
@@ -113,9 +116,10 @@ function nameByEnding(file: string, text: string): string {
   return isJinja(text) ? 'a template of Jinja' : 'a file of an unknown form';
 }
 
-function parseYamlOrFault(text: string): JsonValue | FileFault {
+function parseYamlOrFault(text: string): { root: YamlNode | null; whole: JsonValue } | FileFault {
   try {
-    return parseYaml(text).json();
+    const root = yamlNodeOf(text);
+    return { root, whole: yamlOf(root).json() };
   } catch (error) {
     if (error instanceof FileFault) return error;
     throw error;

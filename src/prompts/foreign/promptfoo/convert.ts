@@ -18,7 +18,7 @@ import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { dumpedChat, jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { hasOtherOutput, OTHER_OUTPUT, readPromptfooProviders } from './providers.ts';
-import { parseWithReferences } from './references.ts';
+import { type ParsedText, resolveReferences } from './references.ts';
 import { type CaseNeeds, casesForPrompt } from './test-cases.ts';
 import { withTestedProviders } from './tested-providers.ts';
 import {
@@ -71,14 +71,14 @@ const DEFAULT_PROMPT = '{{prompt}}';
  * @throws {InvalidPromptFile} whose message names file and line, for a prompt that a prompt file can't express
  */
 export async function convertPromptfoo(
-  text: string,
+  source: ParsedText,
   file: string,
   options: ConvertOptions,
   limits?: ConversionLimits,
 ): Promise<Converted> {
   try {
     const conversion = new Conversion(options, file, limits);
-    return await convertConfiguration(parseWithReferences(text, file), options, conversion);
+    return await convertConfiguration(resolveReferences(source, file), options, conversion);
   } catch (error) {
     throw error instanceof FileFault
       ? new InvalidPromptFile(error.file ?? file, error.line, error.what)

@@ -2,14 +2,27 @@ import { FileFault } from '../../../files/file-fault.ts';
 import { type YamlValue, yamlOf } from '../../../files/yaml.ts';
 import { type YamlNode, type YamlPair, yamlNodeOf } from '../../../files/yaml-node.ts';
 
+/** A YAML text with its parsed document. */
+export interface ParsedText {
+  readonly text: string;
+  readonly root: YamlNode | null;
+}
+
 /**
- * Parses YAML and replaces each `{$ref: '#/…'}` with the value that it points to, as promptfoo does when it reads
- * configurations and tests.
+ * Parses YAML and resolves its references.
  *
  * @throws {FileFault} if it is not YAML, is nested too deeply, or its references add too much
  */
 export function parseWithReferences(text: string, file: string): YamlValue {
-  const root = yamlNodeOf(text, 1, file);
+  return resolveReferences({ text, root: yamlNodeOf(text, 1, file) }, file);
+}
+
+/**
+ * Replaces each `{$ref: '#/…'}` with the value that it points to, as promptfoo does when it reads configurations and tests.
+ *
+ * @throws {FileFault} if the references add too much
+ */
+export function resolveReferences({ text, root }: ParsedText, file: string): YamlValue {
   return yamlOf(root && text.includes(KEY) ? new References(root, file).root() : root, 1, file);
 }
 
