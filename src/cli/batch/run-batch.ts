@@ -18,7 +18,7 @@ import { handedRows } from '../jobs/provider-batch/handover.ts';
 import { throughProvider } from '../jobs/provider-batch/through-provider.ts';
 import type { JobState } from '../jobs/read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from '../jobs/recall-jobs.ts';
-import { noteSecondPayments } from '../jobs/second-payments.ts';
+import { noteSecondPayments, unknownRunOf } from '../jobs/second-payments.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
@@ -30,7 +30,6 @@ import { reportRow } from './progress/reporter.ts';
 import { Tally } from './progress/tally.ts';
 import { concludeBatch } from './report/summary.ts';
 import { checkOutputPaths } from './results/results.ts';
-import type { ResultsFile } from './results/results-line.ts';
 
 /** Runs a target once for each row of a file and writes the results. */
 export async function runBatch(ctx: Context, options: BatchOptions): Promise<ExitCode> {
@@ -76,9 +75,9 @@ async function checkPrice(
 type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;
 
 async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
-  const { options, results, journal, survey } = open;
+  const { options, journal, survey } = open;
   const known = await recallRows(ctx, open);
-  noteDoublePayments(ctx, options, results, known);
+  noteDoublePayments(ctx, open, known);
   await journal.begin(batchFacts(open), new Date(ctx.clock.now()).toISOString());
   const tally = new Tally(survey?.count);
   const stop = new StopControl();
@@ -208,8 +207,8 @@ async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGener
 
 /** Plans a row. A row that has changed since it was sent is left alone or run again; if in doubt, it stays so. */
 function plannedRow(
-  { options, results }: RunningBatch,
-  { id }: SourceRow,
+  { options, results }: Pick<OpenBatch, 'options' | 'results'>,
+  { id }: Pick<SourceRow, 'id'>,
   { states, settlements }: KnownJobs,
   changed: boolean,
 ): RowPlan {
@@ -245,22 +244,16 @@ function reportDoubt(
 }
 
 /** Notes the number of runs that may be paid for twice, before they are. */
-function noteDoublePayments(
-  ctx: Context,
-  { retryFailed, retryUnknown }: BatchOptions,
-  results: ResultsFile,
-  { states, settlements }: KnownJobs,
-): void {
-  const inDoubt = [...states].filter(
-    ([id, { step }]) =>
-      step === 'creating' && !['repeat', 'wait', 'none'].includes(settlements.get(id)?.kind ?? ''),
-  ).length;
-  if (retryUnknown) noteSecondPayments(ctx, inDoubt);
-  const ids = new Set([...results.states.keys(), ...states.keys()]);
-  const failed = [...ids].filter(
-    id => states.get(id)?.mayHaveRun ?? results.states.get(id)?.mayHaveRun ?? false,
-  ).length;
-  if (retryFailed && failed > 0) {
+function noteDoublePayments(ctx: Context, open: OpenBatch, known: KnownJobs): void {
+  const { results, survey } = open;
+  const again = [...new Set([...results.states.keys(), ...known.states.keys()])]
+    .filter(id => plannedRow(open, { id }, known, survey?.changed.has(id) ?? false).kind === 'create')
+    .map(
+      id => unknownRunOf(known, id) ?? (results.states.get(id)?.mayHaveRun === true ? 'failed' : undefined),
+    );
+  noteSecondPayments(ctx, again.filter(step => step === 'creating').length);
+  const failed = again.filter(step => step === 'failed').length;
+  if (failed > 0) {
     ctx.io.note(
       `note: --retry-failed: ${counted(failed, 'run')} may be paid for twice, because the first attempt ended in a fault of the service`,
     );

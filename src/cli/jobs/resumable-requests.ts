@@ -19,7 +19,7 @@ import { throughProviders } from './provider-batch/through-provider.ts';
 import type { JobState } from './read-journal.ts';
 import { type KnownJobs, recallJobs, spentBefore } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
-import { noteSecondPayments } from './second-payments.ts';
+import { noteSecondPayments, unknownRunOf } from './second-payments.ts';
 import type { StopControl } from './stop-control.ts';
 
 /** Flags that decide what happens to the jobs of an earlier invocation of the same command. */
@@ -143,12 +143,9 @@ export class ResumableRequests {
 
   /** Notes the number of runs that may be paid for twice, before they are. A handover counts its own. */
   #noteDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
-    const mayHaveRun = ({ id }: Job): boolean => {
-      const state = this.#known.states.get(id);
-      if (state?.step !== 'creating') return state?.mayHaveRun === true;
-      return state.entry !== undefined && this.#known.settlements.get(id)?.kind !== 'none';
-    };
-    const { length } = planned.filter(({ job, plan }) => plan.kind === 'create' && mayHaveRun(job));
+    const { length } = planned.filter(
+      ({ job, plan }) => plan.kind === 'create' && unknownRunOf(this.#known, job.id) !== undefined,
+    );
     if (!this.handsOver) noteSecondPayments(this.#ctx, length);
   }
 

@@ -1,7 +1,18 @@
 import type { Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import type { KnownJobs } from './recall-jobs.ts';
 
 /** Notes the number of runs that `--retry-unknown` creates although an earlier creation may have been paid for. */
 export function noteSecondPayments({ io }: Pick<Context, 'io'>, count: number): void {
   if (count > 0) io.note(`note: --retry-unknown: ${counted(count, 'run')} may be paid for twice`);
+}
+
+/** Returns the step of an earlier creation that may have made a run without a known id; undefined if there is none. */
+export function unknownRunOf(
+  { states, settlements }: KnownJobs,
+  id: string,
+): 'creating' | 'failed' | undefined {
+  const { step, entry, mayHaveRun } = states.get(id) ?? {};
+  if (step !== 'creating') return mayHaveRun === true ? 'failed' : undefined;
+  return entry !== undefined && settlements.get(id)?.kind !== 'none' ? 'creating' : undefined;
 }
