@@ -42,6 +42,7 @@ describe('test --watch', () => {
     expect(await round()).toMatch(
       /text\.txt changed: 1 case\n[^]*FAILED a\/one\.test\.yaml[^]*0 passed, 1 failed/u,
     );
+    own.write('a/two.prompt', ECHO);
     own.write('a/_part.prompt', '');
     own.write('a/one.prompt', ECHO.replace('{{text}}', '{{text}}{{> part}}'));
     own.write('a/text.txt', 'own');

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,10 +8,17 @@ import { type FoundTests, findTestFiles } from '../cases/find-test-files.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { TestOptions } from '../test-options.ts';
 
+/** The facts that differ once a file was written; all empty for a missing file. */
+interface FilePrint {
+  readonly stats: string;
+  /** A digest of its content. */
+  readonly digest: string;
+}
+
 /** The state of the files that tests depend on, at one time. */
 export interface Snapshot {
-  /** The fingerprint of each file, by path. */
-  readonly files: ReadonlyMap<string, string>;
+  /** The print of each file, by path. */
+  readonly files: ReadonlyMap<string, FilePrint>;
   /** The paths of each prompt's partials. */
   readonly partials: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -25,6 +33,7 @@ export async function takeSnapshot(
   ctx: Context,
   options: TestOptions,
   files: readonly TestFile[],
+  former?: Snapshot,
 ): Promise<Snapshot> {
   const prompts = files.map(({ target }) => target).filter(target => path.isAbsolute(target));
   const partials = new Map<string, ReadonlySet<string>>();
@@ -35,14 +44,24 @@ export async function takeSnapshot(
     ...prompts,
     ...[...partials.values()].flatMap(files => [...files]),
   ]);
-  const prints = [...all].map(async file => [file, await fingerprint(file)] as const);
+  const prints = [...all].map(async file => [file, await filePrint(file, former?.files.get(file))] as const);
   return { files: new Map(await Promise.all(prints)), partials };
 }
 
-/** Returns a text that differs once a file was written; empty for a missing file. */
-async function fingerprint(file: string): Promise<string> {
-  const stats = await stat(file).catch(() => undefined);
-  return stats === undefined ? '' : `${stats.mtimeMs} ${stats.size} ${stats.ino}`;
+const MISSING: FilePrint = { stats: '', digest: '' };
+
+/** Returns the print of a file, which is read only if its stats have changed. */
+async function filePrint(file: string, former: FilePrint | undefined): Promise<FilePrint> {
+  const found = await stat(file).catch(() => undefined);
+  if (found === undefined) return MISSING;
+  const stats = `${found.mtimeMs} ${found.size} ${found.ino}`;
+  if (stats === former?.stats) return former;
+  if (!found.isFile()) return { stats, digest: stats };
+  const content = await readFile(file).catch(() => undefined);
+  return {
+    stats,
+    digest: content === undefined ? stats : createHash('sha256').update(content).digest('hex'),
+  };
 }
 
 /** Returns the partials of a prompt file, including nested and missing ones. */
@@ -72,7 +91,9 @@ const MAX_PROMPT_BYTES = 128 * 1024;
 /** Returns the new, removed and changed files, except files that were not tracked before. */
 export function changedFiles({ files: before }: Snapshot, { files: after }: Snapshot): Set<string> {
   const hasChanged = (file: string): boolean =>
-    after.has(file) ? after.get(file) !== before.get(file) : before.get(file) !== '' && !existsSync(file);
+    after.has(file)
+      ? after.get(file)?.digest !== before.get(file)?.digest
+      : before.get(file)?.digest !== '' && !existsSync(file);
   const isNew = (file: string): boolean => !before.has(file) && isYaml(file);
   return new Set([...[...before.keys()].filter(hasChanged), ...[...after.keys()].filter(isNew)]);
 }

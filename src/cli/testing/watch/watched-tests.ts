@@ -123,7 +123,7 @@ export class WatchedTests {
   }
 
   async #takeSnapshot(): Promise<Snapshot> {
-    return await takeSnapshot(this.#ctx, this.#options, this.#files);
+    return await takeSnapshot(this.#ctx, this.#options, this.#files, this.#snapshot);
   }
 }
 
