@@ -5,6 +5,7 @@ import { counted } from '../core/counted.ts';
 import { fieldText } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { creditsText } from '../creation/caps.ts';
+import { tokensOfFailed } from '../creation/spending.ts';
 import { spentCells, spentTitles } from '../creation/spending-text.ts';
 import { differences } from '../outputs/differences.ts';
 import type { Grid, GridCell, GridPart, GridRow } from '../outputs/pages/grid.ts';
@@ -90,10 +91,11 @@ async function comparisonGridRow(
 
 /** Returns time, tokens and cost, as far as known. */
 function resultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
-  const { credits, cost } = budget.spentOn(run?.runId ?? '');
+  const spent = budget.spentOn(run?.runId ?? '');
+  const { credits, cost } = spent;
   return [
     `${seconds.toFixed(1)} s`,
-    counted(fieldText(run?.tokens ?? '–'), 'token'),
+    counted(fieldText(tokensOfFailed(run, spent) ?? run?.tokens ?? '–'), 'token'),
     ...(credits === undefined ? [] : [creditsText(credits)]),
     ...(cost === undefined ? [] : [formatDollars(cost)]),
   ];

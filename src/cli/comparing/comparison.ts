@@ -1,8 +1,9 @@
 import { dollars } from '../../wire/money.ts';
 import type { Failure } from '../core/failure.ts';
-import { countOf, dataText, fieldText } from '../core/json-value.ts';
+import { countOf, dataText, fieldText, reasonText } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { inCredits } from '../creation/caps.ts';
+import { tokensOfFailed } from '../creation/spending.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
@@ -60,7 +61,7 @@ export function shownText({ run, fault }: VariantResult): string {
   }
   return (run?.outputs ?? [])
     .filter(({ type }) => type === 'text' || type === 'error')
-    .map(({ type, data }) => (type === 'error' ? `error: ${dataText(data)}` : dataText(data)))
+    .map(({ type, data }) => (type === 'error' ? `error: ${reasonText(data)}` : dataText(data)))
     .join('\n');
 }
 
@@ -100,7 +101,8 @@ export function rowData(
     inputs: row.inputs,
     ...(judged && { case: judged.get(row.row)?.case ?? null }),
     results: row.results.map(({ run, seconds, fault }, index) => {
-      const { credits, cost } = budget.spentOn(run?.runId ?? '');
+      const spent = budget.spentOn(run?.runId ?? '');
+      const { credits, cost } = spent;
       return {
         target: variants[index]?.name,
         promptVersionId: variants[index]?.promptVersionId,
@@ -108,7 +110,7 @@ export function rowData(
         runId: run?.runId ?? null,
         runStatus: run?.runStatus ?? null,
         outputs: run?.outputs ?? [],
-        tokens: countOf(run?.tokens) ?? null,
+        tokens: tokensOfFailed(run, spent) ?? countOf(run?.tokens) ?? null,
         credits: credits === undefined ? null : inCredits(credits),
         cost: cost === undefined ? null : dollars(cost),
         seconds,
@@ -129,12 +131,13 @@ export function rowCells(row: ComparedRow, budget: Budget, judged?: Judged): str
     row.id,
     rowVerdict(row),
     ...row.results.flatMap(({ run, seconds }, index) => {
-      const { credits } = budget.spentOn(run?.runId ?? '');
+      const spent = budget.spentOn(run?.runId ?? '');
+      const { credits } = spent;
       return [
         run?.runId ?? '-',
         run?.runStatus ?? 'not run',
         seconds.toFixed(3),
-        String(run?.tokens ?? '-'),
+        String(tokensOfFailed(run, spent) ?? run?.tokens ?? '-'),
         credits === undefined ? '-' : String(inCredits(credits)),
         ...(judged ? [passedText(judged.get(row.row)?.passes[index]) ?? '-'] : []),
       ];

@@ -1,6 +1,6 @@
 import type { ReadOptions } from '../../client/request.ts';
 import type { RunCost } from '../../service/runs/costs.ts';
-import { isOver } from '../../wire/index.ts';
+import { isOver, type Run } from '../../wire/index.ts';
 import { MAX_LIST_LIMIT } from '../../wire/limits.ts';
 import { dollars, type Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
@@ -20,17 +20,25 @@ export interface RunSpend {
   readonly credits?: Credits | undefined;
   /** Set only by the embedded service. */
   readonly cost?: Money | undefined;
+  /** The service tokens. */
+  readonly tokens?: number | undefined;
+  /** The cost as the embedded service counts it. */
+  readonly counted?: RunCost | undefined;
+}
+
+/** Returns the tokens that a model has counted for a failed run, whose own answer reports 0. */
+export function tokensOfFailed(run: Run | undefined, { tokens }: RunSpend): number | undefined {
+  return run?.runStatus === 'failed' ? tokens : undefined;
 }
 
 /** The estimate of a run of unknown cost. */
 export const UNKNOWN_ESTIMATE: Estimate = { cost: undefined, credits: undefined };
 
 /** A run that an earlier invocation of the command made. */
-export interface EarlierRun extends RunSpend {
+export interface EarlierRun extends Omit<RunSpend, 'counted'> {
   readonly runId: string;
   /** undefined if unknown. */
   readonly promptVersionId?: string | undefined;
-  readonly tokens?: number | undefined;
 }
 
 /** A run to count, with the facts that are already known. */

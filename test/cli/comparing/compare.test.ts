@@ -158,13 +158,16 @@ describe('compare', () => {
       'data/models.yaml': `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n${['m1', 'm2', 'm3'].map(entry).join('')}`,
       'a.prompt': ECHO,
     });
-    const compare = ['compare', 'a.prompt', '-m', 'm1,m2,m3', '-i', 'text=hello', '--concurrency', '1'];
-    const { stderr } = await runInProcess(compare, {
+    const models = ['-m', 'm1,m2,m3', '-i', 'text=hello', '--concurrency', '1'];
+    const compare = ['compare', 'a.prompt', ...models, '--json'];
+    const { stderr, stdout } = await runInProcess(compare, {
       home: project.home,
       local: localService,
       env: { PROMPTRUN_DATA_DIR: path.join(project.home, 'data') },
     });
     expect(stderr()).toContain('note: 3 runs took 84 tokens (unknown for 1), cost unknown\n');
+    const [row] = JSON.parse(stdout()) as { results: { tokens: number }[] }[];
+    expect(row?.results.map(({ tokens }) => tokens)).toEqual([42, 42, 0]);
   });
 
   it('names the runs that an unanswered creation may have made', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
@@ -52,6 +53,21 @@ describe('a repeated case', () => {
       '70 % passed; the true rate is probably between 40 and 89 %; all of 10 tries pass: 0 %',
     );
     expect(exitCode).toBe(0);
+  });
+
+  it('names an equal reason once, with the runs that it is about', async () => {
+    const project = new Answering(caseOf('repeat: 5'), 'nnyny');
+    const { stdout } = await project.test();
+    expect(stdout()).toMatch(/\n {4}runs 1–2, 4: ask\.test\.yaml:\d+: .*\n/u);
+    expect(stdout().match(/ask\.test\.yaml:\d+: /gu)).toHaveLength(1);
+  });
+
+  it('says what makes a cost known', async () => {
+    const project = new Answering(caseOf('').replace('{equals: "yes"}', '{cost: 0.1}'), 'y');
+    const file = path.join(project.home, 'data', 'models.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/, price: \{.*?\}/u, ''));
+    const { stdout } = await project.test();
+    expect(stdout()).toContain('may be more than $0.1; give the model a price in models.yaml');
   });
 
   it('is drawn on the page with its interval, and before steady cases if it is flaky', async () => {

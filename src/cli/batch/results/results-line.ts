@@ -4,7 +4,7 @@ import { dollars, type Money, money } from '../../../wire/money.ts';
 import { countOf, isJsonObject, listOf } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { creditsIn, inCredits } from '../../creation/caps.ts';
-import type { EarlierRun } from '../../creation/spending.ts';
+import { type EarlierRun, tokensOfFailed } from '../../creation/spending.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
 import { type JobOutcome, secondsOf } from '../../jobs/job.ts';
@@ -71,7 +71,8 @@ export function resultsLine(
     runId,
     runStatus,
     outputs,
-    tokens: typeof tokens === 'number' ? tokens : null,
+    tokens:
+      tokensOfFailed(outcome.run, budget.spentOn(runId)) ?? (typeof tokens === 'number' ? tokens : null),
     ...spent,
     seconds,
     error,

@@ -71,6 +71,8 @@ export interface CheckedAnswer {
   readonly tokens: number;
   /** Returns the cost in US dollars; undefined if unknown. */
   readonly dollars: () => Promise<number | undefined>;
+  /** Returns true if the cost is unknown only because the model has no price. */
+  readonly isUnpriced: () => boolean;
   /** Runs checks of foreign rules on a foreign text, which may never end, in a process of their own. */
   readonly checks: Pick<Checks, 'perform'>;
   /** Returns the reply of the judge, or of the question's own model. */

@@ -80,7 +80,10 @@ export const KINDS = {
   ),
   cost: amountKind('the most the run may cost, in US dollars', async (most, answer) => {
     const dollars = await answer.dollars();
-    if (dollars === undefined) return `the cost is unknown, so it may be more than $${plainly(most)}`;
+    if (dollars === undefined) {
+      const advice = answer.isUnpriced() ? '; give the model a price in models.yaml' : '';
+      return `the cost is unknown, so it may be more than $${plainly(most)}${advice}`;
+    }
     return dollars <= most ? undefined : `cost $${plainly(dollars)}, more than $${plainly(most)}`;
   }),
   ...JUDGED_KINDS,

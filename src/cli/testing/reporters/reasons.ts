@@ -21,6 +21,8 @@ export interface ReportedResult extends EntryResult {
   readonly change: string | undefined;
   /** The messages of each repetition, each with the answer or its difference from the expected one. */
   readonly reasons: readonly (readonly GridPart[])[];
+  /** The same for all repetitions, with equal ones once. */
+  readonly mergedReasons: readonly GridPart[];
   /** Short forms of the messages without duplicates, one line each with expected and actual. */
   readonly messages: readonly string[];
 }
@@ -34,16 +36,16 @@ export async function withReasons(
   const reported: ReportedResult[] = [];
   for (const result of faultOnce(results)) {
     const { repetitions, entry } = result;
-    const isRepeated = repetitions.length > 1;
-    const reasons: GridPart[][] = [];
-    for (const [index, repetition] of repetitions.entries()) {
-      reasons.push(await reasonsOf(ctx, repetition, entry.file.name, isRepeated ? `run ${index + 1}: ` : ''));
-    }
+    const bare: GridPart[][] = [];
+    for (const repetition of repetitions) bare.push(await reasonsOf(ctx, repetition, entry.file.name));
+    const reasons =
+      repetitions.length > 1 ? bare.map((parts, index) => withPrefix(parts, `run ${index + 1}: `)) : bare;
+    const mergedReasons = repetitions.length > 1 ? merged(bare) : bare.flat();
     const undecided = undecidedText(result);
     const messages = [...undecided, ...reasonTexts(repetitions)];
     const summary = [...rateSummary(result), ...undecided].join('; ');
     const change = changeText(baseline?.changes.get(result.entry));
-    reported.push({ ...result, summary, change, reasons, messages });
+    reported.push({ ...result, summary, change, reasons, mergedReasons, messages });
   }
   return reported;
 }
@@ -87,19 +89,14 @@ function faultOnce(results: readonly EntryResult[]): EntryResult[] {
   }));
 }
 
-async function reasonsOf(
-  ctx: Context,
-  { fault, mismatches }: Repetition,
-  file: string,
-  prefix: string,
-): Promise<GridPart[]> {
+async function reasonsOf(ctx: Context, { fault, mismatches }: Repetition, file: string): Promise<GridPart[]> {
   if (fault !== undefined) {
-    const text = [`${prefix}${fault.message} (${fault.status})`, ...fault.hints].join('\n');
+    const text = [`${fault.message} (${fault.status})`, ...fault.hints].join('\n');
     return [{ kind: 'error', text }];
   }
   const parts: GridPart[] = [];
   for (const { line, message, expected, actual } of mismatches) {
-    parts.push({ kind: 'message', text: `${prefix}${file}:${line}: ${message}` });
+    parts.push({ kind: 'message', text: `${file}:${line}: ${message}` });
     if (actual === undefined) continue;
     parts.push(
       expected === undefined
@@ -111,6 +108,38 @@ async function reasonsOf(
     );
   }
   return parts;
+}
+
+/** Puts the numbers of runs before messages and errors. */
+function withPrefix(parts: readonly GridPart[], prefix: string): GridPart[] {
+  return parts.map(part =>
+    part.kind === 'message' || part.kind === 'error' ? { ...part, text: `${prefix}${part.text}` } : part,
+  );
+}
+
+/** Joins the reasons of repetitions, equal ones under the numbers of all their runs. */
+function merged(reasons: readonly (readonly GridPart[])[]): GridPart[] {
+  const groups = new Map<string, { readonly parts: readonly GridPart[]; readonly runs: number[] }>();
+  for (const [index, parts] of reasons.entries()) {
+    const key = JSON.stringify(parts);
+    const group = groups.get(key) ?? { parts, runs: [] };
+    groups.set(key, group);
+    group.runs.push(index + 1);
+  }
+  return [...groups.values()].flatMap(({ parts, runs }) =>
+    withPrefix(parts, `${runs.length === 1 ? 'run' : 'runs'} ${rangesText(runs)}: `),
+  );
+}
+
+/** Returns ascending numbers as text, such as `1–3, 5`. */
+function rangesText(numbers: readonly number[]): string {
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last?.[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(', ');
 }
 
 function withFinalNewline(text: string): string {

@@ -1,8 +1,9 @@
 import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
-import { dataText, fieldText } from '../../core/json-value.ts';
+import { dataText, fieldText, reasonText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
+import { tokensOfFailed } from '../../creation/spending.ts';
 import { spentCells, spentTitles } from '../../creation/spending-text.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
@@ -21,7 +22,7 @@ export interface ReportMaterial {
   /** The pictures by URL. */
   readonly media: Map<string, MediaContent>;
   /** The spending of the runs. */
-  readonly budget: Pick<Budget, 'totalsOf' | 'mentionsCredits' | 'spentLines'>;
+  readonly budget: Pick<Budget, 'totalsOf' | 'spentOn' | 'mentionsCredits' | 'spentLines'>;
 }
 
 const STATES = {
@@ -109,7 +110,9 @@ function caseGridRow(
 function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
   const { status, seconds, repetitions, summary, change, reasons } = result;
   const { cost } = material.budget.totalsOf(runIdsOf(repetitions));
-  const tokens = repetitions.map(({ run }) => run?.tokens).filter(count => count !== undefined);
+  const tokens = repetitions
+    .map(({ run }) => tokensOfFailed(run, material.budget.spentOn(run?.runId ?? '')) ?? run?.tokens)
+    .filter(count => count !== undefined);
   const summaries: GridPart[] =
     summary === '' ? [] : [{ kind: status === 'passed' ? 'text' : 'message', text: summary }];
   return {
@@ -137,7 +140,7 @@ function repetitionParts(
   const isShown = reasons.some(({ kind }) => kind === 'difference');
   const outputs = (run?.outputs ?? []).flatMap((output): GridPart[] => {
     if (isMedia(output)) return [{ kind: 'media', url: media.get(output.data)?.dataUrl }];
-    if (output.type === 'error') return [{ kind: 'error', text: dataText(output.data) }];
+    if (output.type === 'error') return [{ kind: 'error', text: reasonText(output.data) }];
     return isShown ? [] : [{ kind: 'text', text: dataText(output.data) }];
   });
   const answer = textOfOutputs(run?.outputs ?? []);

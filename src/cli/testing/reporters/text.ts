@@ -82,9 +82,9 @@ interface DetailLine {
 const MAX_LINES = 40;
 
 /** Returns the reasons that a result did not pass, line by line; nothing if it passed. */
-export function detailsOf({ status, summary, reasons }: ReportedResult): DetailLine[] {
+export function detailsOf({ status, summary, mergedReasons }: ReportedResult): DetailLine[] {
   if (status === 'passed') return [];
-  return [...(summary === '' ? [] : detailLines(summary, '')), ...reasons.flat().flatMap(partLines)];
+  return [...(summary === '' ? [] : detailLines(summary, '')), ...mergedReasons.flatMap(partLines)];
 }
 
 const MARKS = { same: '  ', removed: '- ', added: '+ ', note: '' } as const;

@@ -4,7 +4,7 @@ import type { Run } from '../../../wire/index.ts';
 import { dollars } from '../../../wire/money.ts';
 import type { Context } from '../../context.ts';
 import { type Failure, failureOf } from '../../core/failure.ts';
-import { dataText } from '../../core/json-value.ts';
+import { reasonText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job-errors.ts';
@@ -95,7 +95,7 @@ function withRetryHint({ isInDoubt = false, fault }: RequestResult): Pick<Reques
 
 /** Returns a failed run as a mismatch, since the case itself could be run. */
 function failedRun({ outputs }: Run, line: number): UnmetExpectation {
-  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => dataText(data));
+  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => reasonText(data));
   return { line, at: -1, message: `the run failed${errors.length > 0 ? `: ${errors.join('; ')}` : ''}` };
 }
 
@@ -124,6 +124,11 @@ async function checkedAnswer(
     seconds,
     tokens: run.tokens,
     dollars: () => costOfRun(prepared, run, budget),
+    isUnpriced: () => {
+      const { counted } = budget.spentOn(run.runId);
+      if (counted === undefined || counted.tokens === null) return false;
+      return counted.cost === null && counted.standardCost === undefined;
+    },
     checks: await ctx.checks(),
     ask: question => judge.ask(question, log, rounds),
     values: new Map([...testCase.text, ...(testCase.data ?? [])]),
