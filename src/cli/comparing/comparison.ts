@@ -1,13 +1,13 @@
 import { dollars } from '../../wire/money.ts';
 import type { Failure } from '../core/failure.ts';
-import { countOf, dataText, fieldText, reasonText } from '../core/json-value.ts';
+import { countOf, dataText, fieldText } from '../core/json-value.ts';
 import type { Budget } from '../creation/budget.ts';
 import { inCredits } from '../creation/caps.ts';
 import { tokensOfFailed } from '../creation/spending.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
-import { errorsOf } from '../outputs/provider-fault.ts';
+import { errorsOf, reasonText } from '../outputs/provider-fault.ts';
 import type { Variant } from './variants.ts';
 
 /** The result of a row with one variant. */

@@ -44,11 +44,6 @@ export function dataText(data: unknown): string {
   return data === null ? 'null' : fieldText(data);
 }
 
-/** Returns the data of an `error` item as text; says so if it has no reason. */
-export function reasonText(data: unknown): string {
-  return data === null ? 'null (the service gave no reason)' : fieldText(data);
-}
-
 /** Compares map entries by key, independent of the locale. */
 export function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
   return one < other ? -1 : Number(one > other);

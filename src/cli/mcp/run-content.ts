@@ -5,6 +5,7 @@ import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
 import { dollars, formatDollars, money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import { counted } from '../core/counted.ts';
+import { reasonText } from '../outputs/provider-fault.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
 
 type ToolContent = CallToolResult['content'][number];
@@ -43,7 +44,7 @@ export async function runResult(ctx: Context, connection: Connection, run: Run):
 async function toToolContent(ctx: Context, connection: Connection, item: OutputItem): Promise<ToolContent> {
   const { type, data } = item;
   if (type === 'text') return { type: 'text', text: data };
-  if (type === 'error') return { type: 'text', text: `error: ${visible(data)}` };
+  if (type === 'error') return { type: 'text', text: `error: ${visible(reasonText(data))}` };
   if (type !== 'image') return { type: 'text', text: `${oneLine(type)}: ${visible(data)}` };
   try {
     const { contentType, body } = await connection.client.download(data, { signal: ctx.signal });

@@ -4,6 +4,7 @@ import { counted } from '../core/counted.ts';
 import { dataText, fieldText } from '../core/json-value.ts';
 import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
 import { oneLine, visible } from '../terminal/sanitise.ts';
+import { reasonText } from './provider-fault.ts';
 
 export interface PrintOptions {
   /** The path of each saved output. */
@@ -43,7 +44,7 @@ export function printFaults(ctx: Context, run: Run): void {
 
 /** Prints an `error` item; in red only if the run failed. */
 function printFault({ io }: Context, { runStatus }: Run, item: OutputItem): void {
-  const data = dataText(item.data);
+  const data = reasonText(item.data);
   const paint = runStatus === 'succeeded' ? io.paintErr.yellow : io.paintErr.red;
   io.error(`${paint('error:')} ${io.stderr.isTerminal ? visible(data) : data}`);
 }

@@ -1,7 +1,7 @@
 import type { EngineFault } from '../../models/engine.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { dataText, listOf } from '../core/json-value.ts';
+import { fieldText, listOf } from '../core/json-value.ts';
 import { CliError } from '../errors.ts';
 import { EXIT, type ExitCode, PROVIDER_FAULTS } from '../exit-codes.ts';
 
@@ -33,9 +33,14 @@ export function exitCodeOfRun({ faultOf }: Pick<Connection, 'faultOf'>, { runId,
   return kind === undefined ? EXIT.runFailed : PROVIDER_FAULTS[kind].exitCode;
 }
 
+/** Returns the data of an `error` item as text; says so if it has no reason. */
+export function reasonText(data: unknown): string {
+  return data === null ? 'null (the service gave no reason)' : fieldText(data);
+}
+
 /** Joins the error items of a failed run. */
 export function errorsOf({ outputs }: Run): string {
-  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => dataText(data));
+  const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => reasonText(data));
   return errors.join('; ') || 'the run failed';
 }
 

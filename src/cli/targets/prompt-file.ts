@@ -97,7 +97,9 @@ export function asTyped(ctx: Context, error: unknown): unknown {
   const isPartial = path.basename(file).startsWith('_');
   const hints =
     faults > 1 && !isPartial
-      ? [`All ${faults} faults: promptrun prompts check ${shellWord(shown, shellOf(ctx.env))}`]
+      ? [
+          `${faults === 2 ? 'Both' : `All ${faults}`} faults: promptrun prompts check ${shellWord(shown, shellOf(ctx.env))}`,
+        ]
       : [];
   return usageError(`${shown}:${line}: ${what}`, ...hints);
 }

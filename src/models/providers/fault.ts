@@ -29,10 +29,12 @@ const MAX_LENGTH = 600;
 /**
  * Describes a fault in one line: who did what, and what to do next, without keys. `plain` leaves out advice for the
  * operator of the service. `isRefused` is true if the run cost nothing.
+ *
+ * @param use the use of the provider that a 403 refuses
  */
 export async function explainFault(
   thrown: unknown,
-  { model, signal }: Pick<EngineJob, 'model' | 'signal'>,
+  { model, signal, use = 'this model' }: Pick<EngineJob, 'model' | 'signal'> & { readonly use?: string },
   access: Access,
 ): Promise<{
   message: string;
@@ -49,7 +51,7 @@ export async function explainFault(
     .trim();
   const short = shortened(whole, MAX_LENGTH);
   const has = isUnknownModel(fault) ? await nearestModels(model, access, signal) : undefined;
-  const advice = [operatorAdvice(fault, access), has].filter(text => text !== undefined).join('; ');
+  const advice = [operatorAdvice(fault, access, use), has].filter(text => text !== undefined).join('; ');
   const { isRefused = false, isUnanswered = false, isPassing = false, status, fault: kind } = fault.more;
   const cost = fault.more.mayHaveCost ? '; it may have been paid for' : '';
   const what = `${provider.name}${short.startsWith("'") ? '' : ' '}${short}${cost}`;
@@ -66,6 +68,7 @@ export async function explainFault(
 function operatorAdvice(
   { more: { fault, status, advice } }: ProviderFault,
   { provider, env }: Access,
+  use: string,
 ): string | undefined {
   const { addressName = 'its baseUrl' } = provider;
   if (fault !== 'unauthorised' || status === 402) {
@@ -81,7 +84,7 @@ function operatorAdvice(
     return `it requires a key: ${remedy}`;
   }
   return status === 403
-    ? `the key in ${variable} may not use this model: check what its account allows`
+    ? `the key in ${variable} may not use ${use}: check what its account allows`
     : `it refuses the key in ${variable}`;
 }
 

@@ -96,7 +96,7 @@ function retryPatiently(
       return await retryWhileBusy({ sleep, signal }, request, isRead);
     } catch (error) {
       signal.throwIfAborted();
-      const { message, status } = await explainFault(error, { model, signal }, access);
+      const { message, status } = await explainFault(error, { model, signal, use: 'batches' }, access);
       throw new BatchFault(message, status, error);
     }
   };

@@ -470,14 +470,14 @@ describe('wrong use', () => {
   });
 });
 
-test('a file without rows is a success', async () => {
+test('a file without rows is a success that says so', async () => {
   const { env } = await localService();
   const home = homeWith({ 'names.csv': 'name\n' });
-  const { exitCode } = await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'r.jsonl'], {
+  const { exitCode, stderr } = await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'r.jsonl'], {
     env,
     home,
   });
-  expect(exitCode).toBe(0);
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining('note: names.csv has no rows\n')]);
 });
 
 describe.runIf(isPosix)('a device or a pipe that --out names', () => {

@@ -236,4 +236,12 @@ describe('models check', () => {
     });
     expect(await promptrun('models', 'check', 'nope', ...MODELS)).toMatchObject({ exitCode: 2 });
   });
+
+  it('refuses a file of which nothing can be used, and says why', async () => {
+    const { promptrun } = machine({ model: 'bot', exec: 5 });
+    expect(await promptrun('models', 'check', ...MODELS)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/no model to check \(CONFIG_ERROR\)\n.*`exec` is not a key/u) as string,
+    });
+  });
 });

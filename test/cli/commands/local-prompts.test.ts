@@ -36,6 +36,15 @@ function machine(files: Readonly<Record<string, string | Buffer>> = {}) {
   return { home, promptrun };
 }
 
+it.each([
+  ['title: [a]', 'Both faults: promptrun prompts check a.prompt\n'],
+  ['title: [a]\ndescription: [b]', 'All 3 faults: promptrun prompts check a.prompt\n'],
+])('a run of a file with several faults says how to see them: %j', async (fields, hint) => {
+  const { promptrun } = machine({ 'a.prompt': `---\nmodel: [c]\n${fields}\n---\na\n` });
+  const { stderr, exitCode } = await promptrun(['run', 'a.prompt']);
+  expect([stderr, exitCode]).toEqual([expect.stringContaining(hint), 2]);
+});
+
 describe('a run of a file of another tool', () => {
   it.each(['_a.prompt.yml', 'a (2).prompt.yaml', '_b.md'])('takes a file of any name: %s', async file => {
     const text = file.endsWith('.md') ? 'hello' : 'model: echo\nmessages: [{ role: user, content: hello }]\n';

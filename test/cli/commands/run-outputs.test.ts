@@ -115,6 +115,12 @@ describe('outputs on standard output', () => {
     expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 5, stderr: `error: run ${RUN} failed\n` });
   });
 
+  it('a failed run whose error has no text is told to have no reason', async () => {
+    const outputs = [{ type: 'error', data: null }] as unknown as OutputItem[];
+    const { stderr } = await command(await outputsOf(outputs, { runStatus: 'failed' }), RUN_IT);
+    expect(stderr()).toBe(`error: null (the service gave no reason)\nnote: run ${RUN} failed\n`);
+  });
+
   it('are equal in value to the data of the service with --json, and nothing else', async () => {
     const run = runOf({
       outputs: [{ type: 'text', data: '\u001bx', extra: [1] } as OutputItem, { type: 'error', data: 'no' }],

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
 import { explainFault } from '../../../src/models/providers/fault.ts';
+import { ProviderFault } from '../../../src/models/providers/refusal.ts';
 import { FakeProvider, type ProviderHandler } from '../../support/fake-provider.ts';
 import { jobOf, providerAt } from '../job.ts';
 
@@ -52,6 +53,16 @@ const explained = async (thrown: Error): Promise<Awaited<ReturnType<typeof expla
   const access = { provider: providerAt('https://api.example.com/v1'), key: undefined, env: {} };
   return await explainFault(thrown, { model, signal: new AbortController().signal }, access);
 };
+
+it('a 403 names what the key may not do', async () => {
+  const fault = new ProviderFault('answered 403 no', { status: 403, fault: 'unauthorised' });
+  const { model } = jobOf({ model: { model: 'tiny', engine: 'provider' } });
+  const [provider, { signal }] = [providerAt('https://api.example.com/v1'), new AbortController()];
+  const access = { provider: { ...provider, keyVariables: ['TINY_KEY'] }, key: 'k', env: { TINY_KEY: 'k' } };
+  const use = { model, signal, use: 'batches' };
+  expect((await explainFault(fault, use, access)).message).toContain('may not use batches');
+  expect((await explainFault(fault, { model, signal }, access)).message).toContain('may not use this model');
+});
 
 describe('a fault of the network', () => {
   it.each<[string, Error]>([

@@ -7,6 +7,7 @@ import { hasPaidCredits, spendingText, spentCells, spentTitles } from '../../cre
 import { fileDataUrl, MAX_PAGE_MEDIA_BYTES } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
 import { gridPage } from '../../outputs/pages/grid-page.ts';
+import { reasonText } from '../../outputs/provider-fault.ts';
 import type { ResultsLine } from '../results/results-line.ts';
 import { type BatchSummary, hasSucceeded, unfinishedText } from './reported-rows.ts';
 
@@ -68,7 +69,9 @@ async function outputPart(
   const isMedia = type === 'image' || type === 'video';
   const url = isMedia && typeof savedTo === 'string' ? await saved.dataUrl(savedTo) : undefined;
   if (url !== undefined) return { kind: 'media', url };
-  return { kind: type === 'error' ? 'error' : 'text', text: dataText(data) };
+  return type === 'error'
+    ? { kind: 'error', text: reasonText(data) }
+    : { kind: 'text', text: dataText(data) };
 }
 
 /** The saved outputs below the folder of the results, which may come from a stranger. */

@@ -137,12 +137,16 @@ function nowAndBefore(text: string, before: number): string {
   return before === 0 ? text : `${text} now, ${before} before`;
 }
 
-function reportCounts({ ctx, options, batch, tally, stop, budget }: RunningBatch, counts: RowCounts): void {
+function reportCounts(
+  { ctx, options, source, batch, tally, stop, budget }: RunningBatch,
+  counts: RowCounts,
+): void {
   const { io } = ctx;
   const { out } = options;
   const { failed, inDoubt, goingOn, notDone } = counts;
   if (stop.reason !== undefined) io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
-  io.note(`note: ${summaryText(counts, tally.before)}`);
+  const none = `${source.name} has no rows${options.shard === undefined ? '' : ' in this shard'}`;
+  io.note(`note: ${counts.rows === 0 ? none : summaryText(counts, tally.before)}`);
   if (out === undefined) return;
   if (failed > 0) {
     const first = tally.faulty > 0 ? 'Correct the faulty rows, then run' : 'Run';

@@ -9,7 +9,7 @@ import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { type CreationRequest, checkModelAccess } from '../../creation/creation.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { CliError, configError, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
@@ -78,16 +78,22 @@ export async function modelsCheck(
   return checked.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
 }
 
-/** Returns the named models, or every declared program and address. @throws {CliError} USAGE_ERROR for an unknown name */
+/**
+ * Returns the named models, or every declared program and address.
+ *
+ * @throws {CliError} USAGE_ERROR for an unknown name, CONFIG_ERROR if faults of the files leave none
+ */
 async function modelsToCheck(ctx: Context, names: readonly string[]): Promise<string[]> {
   const { loadModels } = await import('../../../models/catalogue/table.ts');
-  // The service reports faults of the files.
-  const table = await loadModels({ ...ctx, watch: false, onProblem: () => {} });
+  const problems: string[] = [];
+  const onProblem = (problem: Error): void => void problems.push(messageOf(problem));
+  const table = await loadModels({ ...ctx, watch: false, onProblem });
   const unknown = names.find(name => table.get(name) === undefined);
   if (unknown !== undefined) throw usageError(table.explainMissing(unknown));
   if (names.length > 0) return [...new Set(names)];
   const declared = table.list().flatMap(({ model, declared }) => (declared ? [model] : []));
   if (declared.length === 0) {
+    if (problems.length > 0) throw configError('there is no model to check', ...problems);
     ctx.io.note('note: models.yaml declares no program and no address; to check another model, name it');
   }
   return declared;

@@ -42,7 +42,10 @@ function profileRows({ settings }: Context): ProfileRow[] {
 export async function profileAdd(ctx: Context, name: string): Promise<void> {
   if (checkedName(name, 'profile') === LOCAL_PROFILE) throw usageError('local is the built-in profile');
   const address = ctx.globals.baseUrl;
-  if (address === undefined) throw usageError('profile add needs --base-url <url>');
+  if (address === undefined) {
+    const example = `promptrun profile add ${name} --base-url https://prompts.example.com/api/v1`;
+    throw usageError('profile add needs --base-url <url>', `For example: ${example}`);
+  }
   const baseUrl = checkedBaseUrl(address, '--base-url', ctx.globals.insecureHttp);
   const active = await ctx.settings.update(document => {
     document.profiles[name] = { ...document.profiles[name], baseUrl };

@@ -1,13 +1,14 @@
 import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, money } from '../../../wire/money.ts';
 import { counted } from '../../core/counted.ts';
-import { dataText, fieldText, reasonText } from '../../core/json-value.ts';
+import { dataText, fieldText } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { tokensOfFailed } from '../../creation/spending.ts';
 import { spentCells, spentTitles } from '../../creation/spending-text.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
+import { reasonText } from '../../outputs/provider-fault.ts';
 import { isFlaky } from '../../statistics/rates.ts';
 import type { TestCase } from '../cases/test-case.ts';
 import { entryName, modelLabel, type Repetition, statusTotals, totalsText } from '../result.ts';

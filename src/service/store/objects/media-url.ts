@@ -18,7 +18,7 @@ export interface ObjectPlace {
   readonly proxy: URL | undefined;
 }
 
-const FORM = /^s3:\/\/([a-z0-9][\w.-]{1,61}[a-z0-9])((?:\/[\w.=-]+)*)\/?$/i;
+const FORM = /^s3:\/\/([a-z0-9](?:[\w.-]{0,61}[a-z0-9])?)((?:\/[\w.=-]+)*)\/?$/i;
 /** The region that self-hosted stores accept by default. */
 const DEFAULT_REGION = 'us-east-1';
 
@@ -32,6 +32,11 @@ export function readMediaUrl(text: string, env: Env): ObjectPlace {
   if (bucket === undefined || /\.\.|\/\.(?:\/|$)/.test(`${bucket}${path}`)) {
     throw new MediaUrlError(
       '--media is not a place in an object store; it looks like s3://bucket/prefix, of letters, digits and - _ . =',
+    );
+  }
+  if (bucket.length < 3) {
+    throw new MediaUrlError(
+      `--media: the name of the bucket, ${bucket}, is too short; it has at least 3 characters`,
     );
   }
   const region = env['AWS_REGION'] || undefined;

@@ -31,6 +31,7 @@ describe('a place in an object store', () => {
     ['s3://', AT_AWS, 's3://bucket/prefix'],
     ['s3://team/a/../b', AT_AWS, 's3://bucket/prefix'],
     ['s3://team/a?b', AT_AWS, 's3://bucket/prefix'],
+    ['s3://b/p', AT_AWS, 'the name of the bucket, b, is too short'],
     ['s3://team/a', KEY, 'AWS_REGION'],
     ['s3://team/a', { AWS_REGION: 'eu-central-1' }, 'AWS_ACCESS_KEY_ID'],
     ['s3://team/a', { ...KEY, AWS_REGION: 'x.evil.example/' }, 'AWS_REGION'],
