@@ -181,8 +181,8 @@ export class BatchJournal implements JobJournal {
   }
 }
 
-function extraEvents(journalId: string, { job, entry, runId }: ExtraCreation): JournalEvent[] {
-  const created: JournalEvent = { kind: 'extra creation', journalId, job, entry };
+function extraEvents(journalId: string, { job, entry, declared, runId }: ExtraCreation): JournalEvent[] {
+  const created: JournalEvent = { kind: 'extra creation', journalId, job, entry, declared };
   return [created, ...(runId === undefined ? [] : [{ kind: 'extra end', journalId, runId } as const])];
 }
 

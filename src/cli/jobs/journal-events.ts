@@ -54,6 +54,8 @@ interface ExtraCreationEvent {
   /** The id of the job; undefined if an earlier version wrote it, like the entry. */
   readonly job: string | undefined;
   readonly entry: JournalEntry | undefined;
+  /** A digest of how a configuration declares the model; undefined if none does. */
+  readonly declared?: string | undefined;
 }
 
 /** One line of the journal of a batch or a test. */
@@ -78,8 +80,8 @@ export function journalLine(event: JournalEvent): UncheckedObject {
     return { row: event.job.row, id: event.job.id, candidates: event.runIds };
   }
   if (event.kind === 'extra creation') {
-    const { job, journalId, entry } = event;
-    return { job, journalId, ...(entry && creationFields(entry)) };
+    const { job, journalId, entry, declared } = event;
+    return { job, journalId, ...(entry && creationFields(entry)), declared };
   }
   if (event.kind === 'extra end') return { journalId: event.journalId, runId: event.runId };
   if (event.kind === 'verdict') return { id: event.id, verdict: event.verdict };
@@ -147,10 +149,10 @@ function stepEvent(step: JobStep, job: JobName, line: UncheckedObject, service: 
 }
 
 function extraEvent(journalId: string, line: UncheckedObject, service: string): JournalEvent {
-  const { runId, job } = line;
-  return runId === undefined
-    ? { kind: 'extra creation', journalId, job: asString(job), entry: entryIn(line, service) }
-    : { kind: 'extra end', journalId, runId: asString(runId) ?? null };
+  const { runId, job, declared } = line;
+  if (runId !== undefined) return { kind: 'extra end', journalId, runId: asString(runId) ?? null };
+  const entry = entryIn(line, service);
+  return { kind: 'extra creation', journalId, job: asString(job), entry, declared: asString(declared) };
 }
 
 function entryIn(line: UncheckedObject, service: string): JournalEntry | undefined {

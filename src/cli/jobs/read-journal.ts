@@ -41,6 +41,8 @@ export interface ExtraCreation {
   /** The id of the job; undefined if an earlier version wrote it. */
   readonly job: string | undefined;
   readonly entry: JournalEntry | undefined;
+  /** A digest of how a configuration declares the model; undefined if none does. */
+  readonly declared?: string | undefined;
   /** undefined if unknown. */
   readonly runId: string | undefined;
 }
@@ -157,14 +159,16 @@ function applyEvent(
       if (record) handovers.set(event.key, { ...record, progress: event });
       break;
     }
-    case 'extra creation':
-      extras.set(event.journalId, { job: event.job, entry: event.entry, runId: undefined });
+    case 'extra creation': {
+      const { journalId, job, entry, declared } = event;
+      extras.set(journalId, { job, entry, declared, runId: undefined });
       break;
+    }
     case 'extra end': {
       const { journalId, runId } = event;
       const before = extras.get(journalId);
       if (runId === null) extras.delete(journalId);
-      else extras.set(journalId, { job: before?.job, entry: before?.entry, runId });
+      else extras.set(journalId, { job: undefined, entry: undefined, ...before, runId });
       break;
     }
     case 'candidates':

@@ -660,6 +660,24 @@ tests:
     ]);
   });
 
+  it('is asked anew by --resume if its address was changed', async () => {
+    const answer = { choices: [{ message: { content: 'Yes.' } }] };
+    const asked = await besideServer(answer, async address => {
+      const config = (path: string): string => `prompts: ['Say {{a}}']
+providers: [echo]
+defaultTest: { options: { provider: { id: openai:m, config: { apiBaseUrl: '${address}${path}' } } } }
+tests: [{ vars: { a: x }, assert: [{ type: llm-rubric, value: is short }] }]
+`;
+      const project = new Project({ 'promptfooconfig.yaml': config('') });
+      const resume = ['test', '--allow-commands', '--resume'];
+      expect((await project.run(resume)).exitCode).toBe(0);
+      expect((await project.run(resume)).exitCode).toBe(0);
+      project.write('promptfooconfig.yaml', config('/other'));
+      expect((await project.run(resume)).exitCode).toBe(0);
+    });
+    expect(asked.map(({ request }) => request.url?.startsWith('/other'))).toEqual([false, true]);
+  });
+
   it('is another provider at another path, also of another configuration', async () => {
     const answer = { choices: [{ message: { content: 'an answer' } }] };
     const asked = await besideServer(answer, async address => {

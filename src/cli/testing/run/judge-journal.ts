@@ -44,9 +44,13 @@ export class JudgeJournal implements JudgeLog {
     return this.#hasBegun;
   }
 
-  take({ promptVersionId, digest }: CreationRequest): ReturnType<JudgeLog['take']> {
+  take(
+    { promptVersionId, digest }: CreationRequest,
+    declared: string | undefined,
+  ): ReturnType<JudgeLog['take']> {
     const at = this.#earlier.findLastIndex(
-      ({ entry }) => entry.promptVersionId === promptVersionId && entry.inputsDigest === digest,
+      ({ entry, declared: before }) =>
+        entry.promptVersionId === promptVersionId && entry.inputsDigest === digest && before === declared,
     );
     const [earlier] = at === -1 ? [] : this.#earlier.splice(at, 1);
     if (earlier === undefined) return undefined;
@@ -60,9 +64,10 @@ export class JudgeJournal implements JudgeLog {
     });
   }
 
-  begin(entry: JournalEntry): Promise<void> {
+  begin(entry: JournalEntry, declared: string | undefined): Promise<void> {
     this.#hasBegun = true;
-    return this.#journal.append({ kind: 'extra creation', journalId: entry.id, job: this.asker, entry });
+    const { asker: job } = this;
+    return this.#journal.append({ kind: 'extra creation', journalId: entry.id, job, entry, declared });
   }
 
   end(creation: string, runId: string | null): Promise<void> {

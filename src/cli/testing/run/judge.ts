@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,6 +18,7 @@ import { providerFaultOf } from '../../outputs/provider-fault.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveTarget } from '../../targets/target.ts';
 import type { ModelQuestion } from '../expectations/expectation.ts';
+import { declaredEntry } from './declared-entry.ts';
 import type { JudgeQuestion, QuestionRounds } from './question-rounds.ts';
 
 const PROMPT = `---
@@ -31,7 +33,12 @@ input:
 `;
 
 /** The judging prompt with the judge as its model. */
-type JudgeVersion = Awaited<ReturnType<typeof resolveTarget>>;
+interface JudgeVersion {
+  readonly promptVersionId: string;
+  readonly estimatedCredits?: unknown;
+  /** A digest of how a configuration declares the judge; undefined if none does. */
+  readonly declared: string | undefined;
+}
 
 /** The creations for the questions about one repetition, from earlier invocations of the test and from this one. */
 export interface JudgeLog {
@@ -43,17 +50,23 @@ export interface JudgeLog {
    * Takes the result of a question from an earlier invocation, each result once: its run, or a creation to send again under
    * its key. Returns undefined if the question must be asked anew.
    *
+   * @param declared a digest of how a configuration declares the judge
    * @throws {CliError} if a creation may have made a run of unknown id
    */
-  take(request: CreationRequest): { readonly runId?: string; readonly entry?: JournalEntry } | undefined;
+  take(
+    request: CreationRequest,
+    declared: string | undefined,
+  ): { readonly runId?: string; readonly entry?: JournalEntry } | undefined;
   /** Records that a creation is about to be sent. */
-  begin(entry: JournalEntry): Promise<void>;
+  begin(entry: JournalEntry, declared: string | undefined): Promise<void>;
   /** Records the run of a creation; null if it made none. */
   end(creation: string, runId: string | null): Promise<void>;
 }
 
 /** A question with its request to a model. */
-interface PreparedQuestion extends Pick<JudgeQuestion, 'request' | 'estimatedCredits'> {
+interface PreparedQuestion
+  extends Pick<JudgeQuestion, 'request' | 'estimatedCredits'>,
+    Pick<JudgeVersion, 'declared'> {
   readonly connection: Connection;
 }
 
@@ -119,9 +132,9 @@ export class Judge {
    * @throws {CliError} if the model does not exist, or the run failed
    */
   async ask(question: ModelQuestion, log: JudgeLog, rounds?: QuestionRounds): Promise<string> {
-    const { connection, request, estimatedCredits } = await this.prepare(question);
+    const { connection, request, estimatedCredits, declared } = await this.prepare(question);
     const body = buildRunBody(request);
-    const earlier = log.take(body);
+    const earlier = log.take(body, declared);
     if (earlier?.runId !== undefined) {
       const { runId } = earlier;
       const read = (): Promise<Run> =>
@@ -146,7 +159,7 @@ export class Judge {
       entry: earlier?.entry && { ...earlier.entry, baseUrl: connection.service },
       onBegin: entry => {
         creation = entry.id;
-        return log.begin(entry);
+        return log.begin(entry, declared);
       },
     }).catch(async (error: unknown) => {
       if (creation !== '' && !mayHaveRun(error)) await log.end(creation, null);
@@ -162,8 +175,9 @@ export class Judge {
 
   /** Builds the request of a question with its connection. @throws {CliError} USAGE_ERROR if the model does not exist */
   async prepare(question: ModelQuestion): Promise<PreparedQuestion> {
-    const { estimatedCredits } = await this.#version(this.#chosen(question));
-    return { connection: await this.#local(), request: await this.#requestOf(question), estimatedCredits };
+    const { estimatedCredits, declared } = await this.#version(this.#chosen(question));
+    const [connection, request] = [await this.#local(), await this.#requestOf(question)];
+    return { connection, request, estimatedCredits, declared };
   }
 
   async #bodyOf(question: ModelQuestion): Promise<CreationRequest> {
@@ -205,7 +219,9 @@ export class Judge {
       const file = path.join(directory, 'judge.prompt');
       await writeFile(file, PROMPT);
       const options = { source: 'elsewhere', model, config } as const;
-      return await resolveTarget(this.#ctx, await this.#local(), file, options);
+      const version = await resolveTarget(this.#ctx, await this.#local(), file, options);
+      const entry = await declaredEntry(this.#ctx, version.promptVersionId);
+      return { ...version, declared: entry && createHash('sha256').update(entry).digest('hex') };
     } finally {
       await rm(directory, { recursive: true, force: true });
     }

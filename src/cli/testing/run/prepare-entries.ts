@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { isJsonList, ownValue } from '../../../files/json.ts';
-import { parseYaml } from '../../../files/yaml.ts';
 import type { Connection, Context } from '../../context.ts';
 import { failureOf } from '../../core/failure.ts';
 import { byKey } from '../../core/json-value.ts';
@@ -14,11 +12,11 @@ import { checkedInputs, type PlacedInputs, takeNamedImages } from '../../inputs/
 import { imagesNamedIn } from '../../inputs/named-file.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
-import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 import { type VersionOverrides, withLocalStore } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
 import type { FaultyTestFile, TestEntry } from '../result.ts';
+import { declaredEntry } from './declared-entry.ts';
 
 /** An entry with its request. */
 export interface PreparedEntry {
@@ -186,21 +184,6 @@ async function resolveVersion(
     config: version?.config,
     declared: await declaredEntry(ctx, promptVersionId),
   };
-}
-
-/** Returns the entry of a version's model in the configurations that declare models, as JSON; undefined if none does. */
-async function declaredEntry(ctx: Context, promptVersionId: string): Promise<string | undefined> {
-  if (ctx.declaredModels.length === 0) return undefined;
-  const model = (await definitionOfVersion(ctx, promptVersionId))?.model;
-  if (model === undefined) return undefined;
-  const [provider = ''] = model.split('/', 1);
-  const entries = ctx.declaredModels.flatMap(({ text }) => {
-    const declared = parseYaml(text).json();
-    const models = ownValue(declared, 'models');
-    const own = isJsonList(models) ? models.find(entry => ownValue(entry, 'model') === model) : undefined;
-    return own ?? ownValue(ownValue(declared, 'providers'), provider) ?? [];
-  });
-  return entries.length === 0 ? undefined : JSON.stringify(entries);
 }
 
 async function placedInputs(
