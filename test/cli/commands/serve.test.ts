@@ -54,6 +54,12 @@ describe('serve', () => {
     expect(missing.stderr()).toContain('--media-dir: nowhere is not a directory');
   });
 
+  it("can't be replayed, and the error says so", async () => {
+    const refused = await runInProcess(['serve', '--replay', 'recordings'], { local: localService });
+    expect([refused.exitCode, refused.stdout()]).toEqual([2, '']);
+    expect(refused.stderr()).toContain("serve can't be replayed");
+  });
+
   it('publishes the prompts of a directory', async () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'mine.prompt'), '---\nmodel: echo\n---\nHello.\n');

@@ -16,6 +16,7 @@ type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 
 
 /** Serves the local service over HTTP until a signal ends it, which is a success. */
 export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
+  if (ctx.isReplay) throw usageError("serve can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
   const request = serveOptions(flags, ctx.cwd);
   const ending = nextSignal(ctx);
   const { io, clock } = ctx;
