@@ -305,6 +305,18 @@ describe('a test', () => {
     expect(stdout()).toContain('1 passed, 0 failed');
   });
 
+  it('knows with --failed which cases without names failed, even after one was added before them', async () => {
+    const written = (text: string, expected = text): string =>
+      `  - { inputs: { text: ${text} }, expect: [{ equals: ${expected} }] }\n`;
+    const before = written('a') + written('b', 'x') + written('c');
+    const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `cases:\n${before}` });
+    await project.run(['test']);
+    project.write('echo.test.yaml', `cases:\n${written('new')}${before}`);
+    const { stdout } = await project.run(['test', '--failed']);
+    expect(stdout()).toContain('FAILED echo.test.yaml: case 3');
+    expect(stdout()).toContain('0 passed, 1 failed');
+  });
+
   it('keeps equal cases apart if --filter leaves some of them out', async () => {
     const project = projectOf(PASSING + FAILING);
     const runOf = async (...flags: string[]): Promise<string | undefined> => {

@@ -99,7 +99,11 @@ async function checkTogether(
 /** Returns true if a case did not pass when it was last run. */
 export function hasFailed(journal: BatchJournal, prepared: PreparedEntry): boolean {
   const { verdicts } = journal;
-  const verdict = verdicts.get(prepared.nameKey ?? '') ?? verdicts.get(repetitionId(prepared));
+  const ids = [prepared.nameKey ?? '', repetitionId(prepared)];
+  // A case without a name has another number if a case is added before it.
+  const { name } = prepared.entry.testCase;
+  const [first = '', second = ''] = /^case \d+$/u.test(name) ? ids.toReversed() : ids;
+  const verdict = verdicts.get(first) ?? verdicts.get(second);
   return verdict !== undefined && verdict !== 'passed';
 }
 
