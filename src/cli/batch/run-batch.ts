@@ -245,7 +245,7 @@ function reportDoubt(
 
 /** Notes the number of runs that may be paid for twice, before they are. */
 function noteDoublePayments(ctx: Context, open: OpenBatch, known: KnownJobs): void {
-  const { results, survey } = open;
+  const { options, results, survey } = open;
   const again = [...new Set([...results.states.keys(), ...known.states.keys()])]
     .filter(id => plannedRow(open, { id }, known, survey?.changed.has(id) ?? false).kind === 'create')
     .map(
@@ -253,7 +253,7 @@ function noteDoublePayments(ctx: Context, open: OpenBatch, known: KnownJobs): vo
     );
   noteSecondPayments(ctx, again.filter(step => step === 'creating').length);
   const failed = again.filter(step => step === 'failed').length;
-  if (failed > 0) {
+  if (options.retryFailed && failed > 0) {
     ctx.io.note(
       `note: --retry-failed: ${counted(failed, 'run')} may be paid for twice, because the first attempt ended in a fault of the service`,
     );

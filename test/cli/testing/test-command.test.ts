@@ -317,6 +317,18 @@ describe('a test', () => {
     expect(stdout()).toContain('0 passed, 1 failed');
   });
 
+  it('takes no verdict on a case for that on an equal one without a name', async () => {
+    const [passing, failing] = ['hello', 'hei'].map(
+      answer => `
+  - inputs: { text: hello }
+    expect: [{ equals: ${answer} }]
+`,
+    );
+    const project = projectOf(`${passing}${failing}`);
+    expect((await project.run(['test', '--filter', 'case 2'])).exitCode).toBe(5);
+    expect((await project.run(['test', '--failed', '--filter', 'case 1'])).exitCode).toBe(4);
+  });
+
   it('keeps equal cases apart if --filter leaves some of them out', async () => {
     const project = projectOf(PASSING + FAILING);
     const runOf = async (...flags: string[]): Promise<string | undefined> => {

@@ -36,7 +36,7 @@ export async function readCase(ctx: ReadingContext, value: YamlValue, number: nu
   const fields = fieldsOf(value, 'a case', [...CASE_KEYS, ...(ctx.isAsPromptfoo ? [METADATA] : [])]);
   const [name, expected] = [fields.get('name'), fields.get('expect')];
   const facts = {
-    name: name ? textIn(name.value, 'name') : `case ${number}`,
+    ...(name ? { name: textIn(name.value, 'name') } : { name: `case ${number}`, isNumbered: true as const }),
     line: value.line,
     options: readOptions(fields),
     repeat: readRepeat(fields),

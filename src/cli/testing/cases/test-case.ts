@@ -54,6 +54,8 @@ export interface TestedModel {
 
 export interface TestCase {
   readonly name: string;
+  /** True if its name is its place in the file, which changes with cases before it. */
+  readonly isNumbered?: true;
   /** The case's line in the test file. */
   readonly line: number;
   readonly text: ReadonlyMap<string, string>;

@@ -33,8 +33,8 @@ export interface PreparedEntry {
   /** The number of its first repetition: 1, or more after equal cases, so that all repetitions have different numbers. */
   readonly firstRepetition: number;
   /**
-   * A key of its file, name and model, which stays the same if the prompt or the case is edited; undefined if several cases
-   * have it.
+   * A key of its file, name and model, which stays the same if the prompt or the case is edited; without a name, its inputs
+   * and options stand for it. undefined if several cases have it.
    */
   readonly nameKey: string | undefined;
 }
@@ -48,7 +48,7 @@ export async function prepareEntries(
   connectionOf: (target: string) => Promise<Connection>,
   files: readonly TestFile[],
 ): Promise<{ readonly entries: readonly PreparedEntry[]; readonly faults: readonly FaultyTestFile[] }> {
-  const entries: Omit<PreparedEntry, 'nameKey'>[] = [];
+  const entries: Countable[] = [];
   const faults: FaultyTestFile[] = [];
   const counts = new Map<string, number>();
   const chosen = likenesses(files);
@@ -58,18 +58,18 @@ export async function prepareEntries(
     if (isFaulty(file)) continue;
     try {
       const connection = await connectionOf(file.target);
-      for (const { isChosen, ...entry } of await prepareFile(ctx, connection, file, chosen)) {
+      for (const entry of await prepareFile(ctx, connection, file, chosen)) {
         const key = entryKey(entry);
         const firstRepetition = counts.get(key) ?? 1;
         counts.set(key, firstRepetition + entry.entry.testCase.repeat);
-        if (isChosen) entries.push({ ...entry, connection, key, firstRepetition });
+        entries.push({ ...entry, connection, key, firstRepetition });
       }
     } catch (error) {
       ctx.signal.throwIfAborted();
       faults.push({ file: file.file, name: file.name, fault: failureOf(error) });
     }
   }
-  return { entries: withNameKeys(entries.filter(({ entry }) => !isFaulty(entry.file))), faults };
+  return { entries: chosenEntries(entries.filter(({ entry }) => !isFaulty(entry.file))), faults };
 }
 
 /** @throws {CliError} CONFIG_ERROR if a version's model has no price under `--max-cost` */
@@ -90,6 +90,13 @@ export async function checkBatches(entries: readonly PreparedEntry[]): Promise<v
 
 type EntryRequest = Pick<PreparedEntry, 'entry' | 'request' | 'estimatedCredits' | 'declared'>;
 
+interface Choosable extends EntryRequest {
+  /** False if it is prepared only to be counted. */
+  readonly isChosen: boolean;
+}
+
+interface Countable extends Choosable, Omit<PreparedEntry, 'nameKey'> {}
+
 /**
  * Prepares the chosen cases of a file, and others like any chosen one, because their repetitions have numbers too.
  *
@@ -100,8 +107,8 @@ async function prepareFile(
   connection: Connection,
   file: TestFile,
   chosen: ReadonlySet<string>,
-): Promise<(EntryRequest & { readonly isChosen: boolean })[]> {
-  const entries: (EntryRequest & { readonly isChosen: boolean })[] = [];
+): Promise<Choosable[]> {
+  const entries: Choosable[] = [];
   const versions = new Map<TestedModel | undefined, TestedVersion>();
   const own = new Set(file.cases);
   for (const testCase of file.allCases ?? file.cases) {
@@ -214,32 +221,40 @@ function atCase({ file, testCase }: TestEntry, error: unknown): CliError {
   return new CliError(where, { status, exitCode, hints, data, cause: error });
 }
 
-function withNameKeys(entries: readonly Omit<PreparedEntry, 'nameKey'>[]): PreparedEntry[] {
-  const keys = entries.map(({ entry }) => nameKey(entry));
+/** Returns the chosen entries, each with the key of its name unless another entry has the same. */
+function chosenEntries(all: readonly Countable[]): PreparedEntry[] {
+  const keys = all.map(nameKey);
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return entries.map((entry, index) => {
+  return all.flatMap(({ isChosen, ...entry }, index) => {
     const key = keys[index] ?? '';
-    return { ...entry, nameKey: counts.get(key) === 1 ? key : undefined };
+    return isChosen ? [{ ...entry, nameKey: counts.get(key) === 1 ? key : undefined }] : [];
   });
 }
 
-function nameKey({ file, testCase, model, tested }: TestEntry): string {
-  const content = [file.file, testCase.name, model ?? null, tested?.number ?? null];
+function nameKey({ entry: { file, testCase, model, tested }, request }: EntryRequest): string {
+  const name = testCase.isNumbered ? inputsOf(request) : testCase.name;
+  const content = [file.file, name, model ?? null, tested?.number ?? null];
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 
 /** Returns a key of a case from its target, model, inputs and options, but not from its number or name. */
 function entryKey({ entry: { file, model }, request, declared }: EntryRequest): string {
-  const { text, images, options, promptVersionId } = request;
   const content = [
     file.target,
-    promptVersionId,
+    request.promptVersionId,
     model ?? null,
-    [...text].toSorted(byKey),
-    images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
-    [...options].toSorted(byKey),
+    ...inputsOf(request),
     ...(declared === undefined ? [] : [declared]),
   ];
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+}
+
+/** Returns the texts, images and options of a request, in an order of their own. */
+function inputsOf({ text, images, options }: RunRequest): unknown[] {
+  return [
+    [...text].toSorted(byKey),
+    images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
+    [...options].toSorted(byKey),
+  ];
 }

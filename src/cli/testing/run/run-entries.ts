@@ -96,14 +96,10 @@ async function checkTogether(
   if (rounds.fault !== undefined) throw rounds.fault;
 }
 
-/** Returns true if a case did not pass when it was last run. */
+/** Returns true if a case did not pass when it was last run, as it is or before an edit. */
 export function hasFailed(journal: BatchJournal, prepared: PreparedEntry): boolean {
   const { verdicts } = journal;
-  const ids = [prepared.nameKey ?? '', repetitionId(prepared)];
-  // A case without a name has another number if a case is added before it.
-  const { name } = prepared.entry.testCase;
-  const [first = '', second = ''] = /^case \d+$/u.test(name) ? ids.toReversed() : ids;
-  const verdict = verdicts.get(first) ?? verdicts.get(second);
+  const verdict = verdicts.get(prepared.nameKey ?? '') ?? verdicts.get(repetitionId(prepared));
   return verdict !== undefined && verdict !== 'passed';
 }
 
