@@ -1,8 +1,18 @@
 // Runs the steps of deploy/Dockerfile by hand, in a directory that stands for the image, and then what the image starts:
-// it needs no container engine and pulls no images. What it can't show is the base image and its users.
+// it needs no container engine and pulls no images. What it can't show is the base image and its users. Packages that are
+// installed here stand for those that `npm ci` would install there from the same lock file.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -45,7 +55,7 @@ function step(name, rest, started) {
   }
   if (name === 'ENV') Object.assign(env, Object.fromEntries([placed(rest).split('=')]));
   if (name === 'COPY') copy(rest.split(' '), started.cwd);
-  if (name === 'RUN') run(placed(rest), started.cwd);
+  if (name === 'RUN') run(withInstalled(placed(rest), started.cwd), started.cwd);
   if (name === 'ENTRYPOINT') started.entry = JSON.parse(rest);
   if (name === 'HEALTHCHECK') started.health = JSON.parse(rest.slice(rest.indexOf('[')));
   if (name === 'CMD') started.command = JSON.parse(rest);
@@ -70,6 +80,15 @@ function copy(words, cwd) {
 /** Paths of the image are below its directory; its users are not there. */
 function placed(text) {
   return text.replace(/(?<=[ =])\/(?=tmp|root|data)/g, `${image}/`).replaceAll(' -o node -g node', '');
+}
+
+/** Replaces `npm ci` by a link to what it would install. */
+function withInstalled(command, cwd) {
+  return command.replace(/^npm ci(?: --\S+)*/, () => {
+    if (!existsSync(path.join(cwd, 'package-lock.json'))) throw new Error('the lock file is not copied');
+    symlinkSync(path.join(root, 'node_modules'), path.join(cwd, 'node_modules'));
+    return 'true';
+  });
 }
 
 function run(command, cwd) {
