@@ -93,7 +93,7 @@ async function modelsToCheck(ctx: Context, names: readonly string[]): Promise<st
   if (names.length > 0) return [...new Set(names)];
   const declared = table.list().flatMap(({ model, declared }) => (declared ? [model] : []));
   if (declared.length === 0) {
-    if (problems.length > 0) throw configError('there is no model to check', ...problems);
+    if (problems.length > 0) throw configError('no model to check', ...problems);
     ctx.io.note('note: models.yaml declares no program and no address; to check another model, name it');
   }
   return declared;

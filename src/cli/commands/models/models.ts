@@ -17,7 +17,7 @@ export async function modelsDiscover(ctx: Context): Promise<void> {
   for (const fault of discovery.faults) ctx.io.note(`note: ${oneLine(fault)}`);
   if (endpoints.length === 0) {
     throw usageError(
-      'there is no endpoint to ask for its models',
+      'no endpoint to ask for its models',
       `Set a key such as OPENAI_API_KEY, or OPENAI_BASE_URL, start Ollama, or describe a provider in ${file}`,
     );
   }

@@ -59,7 +59,7 @@ export async function promptsSearch(ctx: Context, words: readonly string[]): Pro
 function searchQuery(words: readonly string[]): string {
   const query = words.join(' ').trim();
   if (query === '')
-    throw usageError('there is nothing to search for', 'For example: promptrun prompts search postcard');
+    throw usageError('nothing to search for', 'For example: promptrun prompts search postcard');
   const { length } = Array.from(query);
   if (length <= MAX_QUERY_LENGTH) return query;
   throw usageError(

@@ -50,7 +50,7 @@ export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags)
 
 function userChanges({ credits, plan }: UsersSetFlags): UserChanges {
   if (credits === undefined && plan === undefined) {
-    throw usageError('there is nothing to set', 'Give --credits or --plan.');
+    throw usageError('nothing to set', 'Give --credits or --plan.');
   }
   if (credits !== undefined && !/^[+-]?\d{1,12}$/.test(credits)) {
     throw usageError('--credits is a whole number, or +n or -n');

@@ -234,19 +234,21 @@ function chosenEntries(all: readonly Countable[]): PreparedEntry[] {
 
 function nameKey({ entry: { file, testCase, model, tested }, request }: EntryRequest): string {
   const name = testCase.isNumbered ? inputsOf(request) : testCase.name;
-  const content = [file.file, name, model ?? null, tested?.number ?? null];
-  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
+  return digestOf([file.file, name, model ?? null, tested?.number ?? null]);
 }
 
 /** Returns a key of a case from its target, model, inputs and options, but not from its number or name. */
 function entryKey({ entry: { file, model }, request, declared }: EntryRequest): string {
-  const content = [
+  return digestOf([
     file.target,
     request.promptVersionId,
     model ?? null,
     ...inputsOf(request),
     ...(declared === undefined ? [] : [declared]),
-  ];
+  ]);
+}
+
+function digestOf(content: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 
