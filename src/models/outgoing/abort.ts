@@ -1,15 +1,15 @@
 /** Resolves with `work`. @throws the signal's reason if it is aborted first */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const ended = new AbortController();
+  let end = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
-    const end = (): void => reject(signal.reason as Error);
+    end = () => reject(signal.reason as Error);
     if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { signal: ended.signal });
+    else signal.addEventListener('abort', end, { once: true });
   });
   try {
     // Even if the signal is already aborted, because nobody else handles a later rejection of the work.
     return await Promise.race([aborted, work]);
   } finally {
-    ended.abort();
+    signal.removeEventListener('abort', end);
   }
 }

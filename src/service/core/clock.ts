@@ -1,5 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
-
 /** A clock, injected so that tests need not wait. */
 export interface Clock {
   /** Returns milliseconds since the Unix epoch. */
@@ -8,12 +6,21 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The clock of this machine. */
+/** The clock of this machine. Node's own promised timer would make an error with a stack for each sleep that is ended. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
-    setTimeout(ms, undefined, signal && { signal }).catch(() => {
-      throw signal?.reason;
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason as Error);
+      const end = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', end);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', end, { once: true });
     }),
 };
 

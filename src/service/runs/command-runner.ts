@@ -134,14 +134,21 @@ export class CommandRunner implements Runner {
     return { runId, ending: undefined };
   }
 
-  /** Stores a run that a provider batch has answered together with its end, so that a kill leaves nothing in between. */
+  /**
+   * Stores a run together with its end, so that a kill leaves nothing in between, if a provider batch has answered it, or if
+   * its answer is free: that saves a transaction.
+   */
   async #createAnswered(run: NewlyMade): Promise<AcceptedRun | undefined> {
-    const { batchAnswers } = this.#options;
-    if (!run.idempotency || !batchAnswers.has(run.idempotency.key)) return undefined;
+    const { batchAnswers, clock } = this.#options;
+    const isBatched = run.idempotency !== undefined && batchAnswers.has(run.idempotency.key);
+    if (!isBatched && (!run.isFree || this.#startDetached)) return undefined;
     const outcome = await this.#execute(run, this.#closing.signal);
     if (!outcome) return undefined;
-    const runId = await this.#work.keep({ ...run, status: 'running', worker: null, outcome });
-    return { runId, ending: Promise.resolve(outcome) };
+    if (!isBatched) this.#refuseBarred(run);
+    const now = clock.now();
+    const ended = isBatched ? outcome : { ...outcome, endedAt: now };
+    const runId = await this.#work.keep({ ...run, status: 'running', worker: null, outcome: ended }, now);
+    return { runId, ending: Promise.resolve(ended) };
   }
 
   /** Carries out a run and remembers its fault before the run's end is stored. */

@@ -136,6 +136,7 @@ export async function checkedRun(
       textBytes: Object.values(textInputs).reduce((sum, text) => sum + Buffer.byteLength(text), 0),
       keyId: keyId === SESSION_KEY_ID ? undefined : keyId,
       needsSpace: images.length > 0 || model.modality !== 'text',
+      isFree: model.engine === 'echo',
       request,
     },
   };

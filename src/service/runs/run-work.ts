@@ -16,7 +16,10 @@ import { type HeldResults, ResultLost } from './held-results.ts';
 import type { InputFiles } from './input-files.ts';
 
 /** A new run that is neither started nor queued. */
-export type NewlyMade = Omit<NewRun, 'status' | 'worker' | 'outcome'>;
+export interface NewlyMade extends Omit<NewRun, 'status' | 'worker' | 'outcome'> {
+  /** True if its answer costs nothing and depends on nothing but its request, so that it may be made again. */
+  readonly isFree: boolean;
+}
 
 export interface AcceptedRun {
   /** The id of the run, or of the run that the same creation made before. */
@@ -79,11 +82,15 @@ export class RunWork {
     return [...this.#running.keys()];
   }
 
-  /** Stores a run; pictures of the user's earlier runs are deleted if necessary to make room. */
-  async keep(run: NewRun): Promise<string> {
-    const { store, inputs, clock, limits, meter } = this.#options;
+  /**
+   * Stores a run; pictures of the user's earlier runs are deleted if necessary to make room.
+   *
+   * @param createdAt in milliseconds; default now
+   */
+  async keep(run: NewRun, createdAt = this.#options.clock.now()): Promise<string> {
+    const { store, inputs, limits, meter } = this.#options;
     const create = async (): Promise<string> => {
-      const id = await store.runs.create(run, limits, clock.now());
+      const id = await store.runs.create(run, limits, createdAt);
       if (id === run.id) meter?.runCreated(meterModel(run));
       return id;
     };

@@ -1,10 +1,17 @@
 import { sql } from 'kysely';
+import type { RunStatus } from '../../wire/index.ts';
 import { PreparedQuery, type ValueOf } from './prepared-query.ts';
 import { runnableVersion } from './prompts-store.ts';
+import type { EndColumns } from './run-endings.ts';
 import type { Idempotency, NewColumn, NewRun } from './run-records.ts';
+
 import type { Db } from './writer.ts';
 
-type RunRow = Pick<NewRun, NewColumn | 'textBytes' | 'status'>;
+interface RunRow extends Pick<NewRun, NewColumn | 'textBytes'>, Omit<EndColumns, 'status'> {
+  readonly status: RunStatus;
+  readonly createdAt: number;
+  readonly request: string | null;
+}
 
 export const KEY_CLAIM = new PreparedQuery(
   (db, value: ValueOf<Idempotency & { userId: number; runId: string; now: number; expired: number }>) =>
@@ -79,22 +86,25 @@ export const RESERVATION = new PreparedQuery((db, value: ValueOf<ReservedValues>
     .returning('lastRunAt'),
 );
 
-export const NEW_RUN = new PreparedQuery(
-  (db, value: ValueOf<RunRow & { createdAt: number; request: string }>) =>
-    db.insertInto('runs').values({
-      id: value('id'),
-      userId: value('userId'),
-      promptVersionId: value('promptVersionId'),
-      name: value('name'),
-      model: value('model'),
-      credits: value('credits'),
-      inputBytes: value('inputBytes'),
-      textBytes: value('textBytes'),
-      status: value('status'),
-      worker: value('worker'),
-      createdAt: value('createdAt'),
-      request: value('request'),
-    }),
+export const NEW_RUN = new PreparedQuery((db, value: ValueOf<RunRow>) =>
+  db.insertInto('runs').values({
+    id: value('id'),
+    userId: value('userId'),
+    promptVersionId: value('promptVersionId'),
+    name: value('name'),
+    model: value('model'),
+    credits: value('credits'),
+    inputBytes: value('inputBytes'),
+    textBytes: value('textBytes'),
+    status: value('status'),
+    worker: value('worker'),
+    createdAt: value('createdAt'),
+    request: value('request'),
+    tokens: value('tokens'),
+    outputs: value('outputs'),
+    warnings: value('warnings'),
+    endedAt: value('endedAt'),
+  }),
 );
 
 export const USE = new PreparedQuery((db, value: ValueOf<{ promptId: string }>) =>

@@ -8,7 +8,7 @@ import {
   USE,
   VERSION,
 } from './run-creation-queries.ts';
-import { endRun } from './run-endings.ts';
+import { endColumns, writeResults } from './run-endings.ts';
 import {
   CreationRefused,
   type Idempotency,
@@ -35,7 +35,7 @@ export async function writeNewRun(db: Db, run: NewRun, limits: UserLimits, now: 
   const createdAt = await reserve(db, run, limits, now);
   if (run.status === 'queued' && (await isQueueFull(db, run, limits))) throw new CreationRefused('queue');
   await insertRun(db, run, createdAt);
-  if (run.outcome) await endRun(db, run.id, run.outcome);
+  if (run.outcome) await writeResults(db, run, run.outcome);
   return run.id;
 }
 
@@ -117,9 +117,15 @@ export function requestJson(request: StoredRequest): string {
   return JSON.stringify(request.textsApart ? { ...request, textInputs: {} } : request);
 }
 
+const UNENDED = { tokens: 0, outputs: '[]', warnings: null, endedAt: null } as const;
+
 async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> {
-  const { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, status, worker } = run;
-  const row = { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, status, worker };
-  await NEW_RUN.run(db, { ...row, createdAt, request: requestJson(run.request) });
+  const { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, outcome } = run;
+  const row = { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, createdAt };
+  const request = outcome?.forgetsRequest ? null : requestJson(run.request);
+  const state = outcome
+    ? { worker: null, ...endColumns(outcome) }
+    : { worker: run.worker, status: run.status, ...UNENDED };
+  await NEW_RUN.run(db, { ...row, request, ...state });
   await USE.run(db, { promptId: run.promptId });
 }
