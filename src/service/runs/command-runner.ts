@@ -148,7 +148,7 @@ export class CommandRunner implements Runner {
     const now = clock.now();
     const ended = isBatched ? outcome : { ...outcome, endedAt: now };
     const runId = await this.#work.keep({ ...run, status: 'running', worker: null, outcome: ended }, now);
-    return { runId, ending: Promise.resolve(ended) };
+    return { runId, ending: ended };
   }
 
   /** Carries out a run and remembers its fault before the run's end is stored. */

@@ -97,7 +97,10 @@ export async function createRun(
       if (error.reason === 'caller') throw await callerRefusal(services, userId);
       throw creationRefusal(error.reason, run.credits, limits);
     });
-  if (runId === run.id) return { id: runId, outcome: await resultWithin(syncWindowMs, clock, ending) };
+  if (runId === run.id) {
+    const isOpen = ending instanceof Promise;
+    return { id: runId, outcome: isOpen ? await resultWithin(syncWindowMs, clock, ending) : ending };
+  }
   await inputs.remove(run.id, request);
   return await repeated(runId);
 }
