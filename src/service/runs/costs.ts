@@ -10,7 +10,7 @@ import { dollars, type Money } from '../../wire/money.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { UsedRun } from '../store/runs-store.ts';
 import type { Store } from '../store/store.ts';
-import { checkInputs, requireRunnable } from './run-request.ts';
+import { checkInputs, requireRunnable, settingsOf } from './run-request.ts';
 
 interface Tokens {
   /** Tokens of the prompt, cached ones included. */
@@ -94,11 +94,11 @@ async function estimateCost(
 ) {
   const lookup = { store, definitions, models, tasks };
   const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
-  const checked = await checkInputs(lookup, body, { definition, model, userId });
+  const checked = await checkInputs(lookup, body, { definition, model, userId, takesUnlisted: true });
   const { textInputs, images: loaded, runOptions } = checked;
   const pictures = loaded.map(() => 'a picture');
   const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
-  const options = { ...definition.config, ...runOptions };
+  const options = settingsOf(definition, runOptions, model);
   const pricing = await pricingOf(model, { providerBatch, runOptions: options });
   const input = Math.ceil(charactersIn(messages) / CHARACTERS_A_TOKEN);
   const answers = answerCount(options);

@@ -108,13 +108,14 @@ export async function createRun(
 /** Checks a creation and returns the run to store, with its pictures. @throws {Refusal} if it is refused */
 export async function checkedRun(
   services: RunServices,
-  { userId, keyId }: Pick<Caller, 'userId'> & Partial<Caller>,
+  { userId, keyId }: Pick<Caller, 'userId' | 'keyId'>,
   body: CreateRunRequest,
   memory: RequestMemory,
 ): Promise<{ run: NewlyMade; images: LoadedImage[] }> {
   const { version, definition, model } = await requireRunnable(services, body.promptVersionId);
   requireAccess(services, model);
-  const checked = await checkInputs(services, body, { definition, model, userId });
+  const isEmbedded = keyId === SESSION_KEY_ID;
+  const checked = await checkInputs(services, body, { definition, model, userId, takesUnlisted: isEmbedded });
   const { textInputs, runOptions } = checked;
   const images = checked.images.length > 0 ? await services.loadImages(checked.images, memory.take) : [];
   const urls = checked.images.map(image => (image.type === 'url' ? image.url : null));
@@ -137,7 +138,7 @@ export async function checkedRun(
       credits: model.credits,
       inputBytes: images.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
       textBytes: Object.values(textInputs).reduce((sum, text) => sum + Buffer.byteLength(text), 0),
-      keyId: keyId === SESSION_KEY_ID ? undefined : keyId,
+      keyId: isEmbedded ? undefined : keyId,
       needsSpace: images.length > 0 || model.modality !== 'text',
       isFree: model.engine === 'echo',
       request,

@@ -27,6 +27,7 @@ import type { StoredMedia } from '../store/media-store.ts';
 import type { Idempotency, QueuedRun, RunOutcome, StoredOutput, StoredUsage } from '../store/run-records.ts';
 import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
 import type { InputFiles } from './input-files.ts';
+import { settingsOf } from './run-request.ts';
 import { stoppedRun } from './stopped-run.ts';
 import type { TextFeed } from './text-feed.ts';
 
@@ -121,7 +122,7 @@ async function runEngine(
   );
   const { output } = definition;
   const json = isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined;
-  const settings = { ...definition.config, ...runOptions };
+  const settings = settingsOf(definition, runOptions, model);
   const job: EngineJob = {
     runId: run.id,
     traceparent: run.request.traceparent,

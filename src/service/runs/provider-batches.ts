@@ -14,10 +14,11 @@ import { buildRequest } from '../../models/providers/request.ts';
 import { isJsonOutput } from '../../prompts/render/output.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
+import { SESSION_KEY_ID } from '../core/caller.ts';
 import { invalidRequest } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
 import { checkedRun, type RunServices } from './create-run.ts';
-import { requireAccess, requireRunnable } from './run-request.ts';
+import { requireAccess, requireRunnable, settingsOf } from './run-request.ts';
 
 /** Runs that are answered by provider batches. */
 export type ProviderBatches = ReturnType<typeof createProviderBatches>;
@@ -60,16 +61,21 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
     /** Returns the provider request for a creation, as JSON on one line. @throws {Refusal} as the creation would */
     async prepare(creation: CreateRunRequest): Promise<Uint8Array> {
       const { definition, model } = await requireRunnable(services, creation.promptVersionId);
-      const { run, images } = await checkedRun(services, { userId }, creation, UNCOUNTED);
+      const { run, images } = await checkedRun(
+        services,
+        { userId, keyId: SESSION_KEY_ID },
+        creation,
+        UNCOUNTED,
+      );
       const { textInputs, runOptions } = run.request;
       const prompt = await renderPrompt(definition, { textInputs, images }, work =>
         services.tasks.do('render', work, { userId }),
       );
-      const { output, config } = definition;
+      const { output } = definition;
       const job: PromptJob = {
         model,
         prompt,
-        runOptions: { ...config, ...runOptions },
+        runOptions: settingsOf(definition, runOptions, model),
         json: isJsonOutput(output) ? { schema: output.schema, named: output.named } : undefined,
         signal,
         sleep,

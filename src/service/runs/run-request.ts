@@ -1,4 +1,5 @@
 import { PastBound } from '../../files/bounds/past-bound.ts';
+import { parseJson } from '../../files/json.ts';
 import type { ModelTable } from '../../models/catalogue/table.ts';
 import { usesPlaceholder } from '../../models/declared.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/entry.ts';
@@ -50,11 +51,20 @@ export function requireAccess(
   throw fault.kind === 'key' ? new Refusal('NO_ACCESS', fault.message) : invalidRequest(fault.message);
 }
 
+/** The facts that a creation is checked against. */
+interface InputRules {
+  definition: PromptDefinition;
+  model: ModelEntry;
+  userId: number;
+  /** True to take run options that the model does not list; see `checkRunOptions`. */
+  takesUnlisted: boolean;
+}
+
 /** Returns the inputs that the prompt and its model accept. @throws {Refusal} that names the field and the broken rule */
 export async function checkInputs(
   { tasks }: Pick<RunLookup, 'tasks'>,
   { inputs, runOptions = {} }: CreateRunRequest,
-  { definition, model, userId }: { definition: PromptDefinition; model: ModelEntry; userId: number },
+  { definition, model, userId, takesUnlisted }: InputRules,
 ) {
   const { textInputs: texts = {}, imageInputs = [] } = inputs;
   const { textInputs, input } = definition;
@@ -69,7 +79,7 @@ export async function checkInputs(
   return {
     textInputs: Object.fromEntries(keys.map(key => [key, texts[key] ?? ''])),
     images: checkImages(imageInputs, definition, model),
-    runOptions: checkRunOptions(runOptions, model),
+    runOptions: checkRunOptions(runOptions, model, takesUnlisted),
   };
 }
 
@@ -88,19 +98,28 @@ function checkImages(
   throw invalidRequest(`inputs.imageInputs must hold ${count}, not ${images.length}`);
 }
 
-/** @throws {Refusal} that names what the model accepts */
+/**
+ * Returns run options that a model accepts.
+ *
+ * @param takesUnlisted true to take others too if the model has an endpoint, which then refuses what it doesn't know. The
+ *   embedded service does so, because commands check the options themselves, unless `--no-validate` is given
+ * @throws {Refusal} that names what the model accepts
+ */
 export function checkRunOptions(
   settings: Record<string, string>,
   { model, provider, declared, runOptions }: ModelEntry,
+  takesUnlisted = false,
 ): Record<string, string> {
+  const hasEndpoint = provider !== undefined || declared !== undefined;
   for (const [key, value] of Object.entries(settings)) {
     const option = runOptions.find(option => option.key === key);
     // Only the endpoint knows which options it takes.
-    if (!option && (provider ?? declared) && PROVIDER_SETTINGS.has(key)) {
+    if (!option && hasEndpoint && PROVIDER_SETTINGS.has(key)) {
       const fault = optionFault(key, value);
       if (fault === undefined) continue;
       throw invalidRequest(`runOptions.${key} ${fault}`);
     }
+    if (hasEndpoint && takesUnlisted) continue;
     if (!option) {
       throw invalidRequest(
         `runOptions.${key} is not a run option of the model ${model}${accepted(runOptions)}`,
@@ -117,4 +136,18 @@ function accepted(runOptions: readonly { key: string }[]): string {
   return runOptions.length === 0
     ? ', which has none'
     : `: it has ${runOptions.map(({ key }) => key).join(', ')}`;
+}
+
+/** Returns the prompt's `config` with the run options, which arrive as text, in the form that `config` would have them in. */
+export function settingsOf(
+  { config }: Pick<PromptDefinition, 'config'>,
+  runOptions: Readonly<Record<string, string>>,
+  { provider }: Pick<ModelEntry, 'provider'>,
+): Readonly<Record<string, unknown>> {
+  if (!provider) return { ...config, ...runOptions };
+  const typed = Object.entries(runOptions).map(([key, value]): [string, unknown] => [
+    key,
+    PROVIDER_SETTINGS.has(key) ? value : (parseJson(value) ?? value),
+  ]);
+  return { ...config, ...Object.fromEntries(typed) };
 }

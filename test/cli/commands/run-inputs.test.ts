@@ -1,10 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
+import { FakeProvider, said } from '../../support/fake-provider.ts';
 import { png } from '../../support/pictures.ts';
 import { type Exchange, success } from '../../support/scripted-service.ts';
 import { command, creation, PROMPT, runOf, serviceOf, start, VERSION } from './run-support.ts';
@@ -311,5 +312,39 @@ describe('on the embedded service', () => {
   ])('an option is refused with those that the model of the prompt accepts: %j', async (argv, message) => {
     const { exitCode, stderr } = await run(temporaryDirectory(), ...argv);
     expect([exitCode, stderr()]).toEqual([2, expect.stringMatching(message)]);
+  });
+
+  it('an option that the model does not list goes to its provider as config would send it, with --no-validate', async () => {
+    const provider = await FakeProvider.start();
+    try {
+      provider.reset(said('Bonjour'));
+      const home = temporaryDirectory();
+      writeFileSync(path.join(home, 'a.prompt'), '---\nmodel: here/tiny\n---\nHello\n');
+      mkdirSync(path.join(home, 'data'));
+      const models = `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\n`;
+      writeFileSync(path.join(home, 'data/models.yaml'), models);
+      const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data') };
+      const argv = [
+        'run',
+        'a.prompt',
+        '-o',
+        'service_tier=flex',
+        '-o',
+        'top_logprobs=2',
+        '-o',
+        'logprobs=true',
+      ];
+      const refused = await runInProcess(argv, { home, env, local: localService });
+      expect([refused.exitCode, refused.stderr()]).toEqual([
+        2,
+        expect.stringContaining('runOptions.service_tier'),
+      ]);
+      expect(provider.asked).toEqual([]);
+      const sent = await runInProcess([...argv, '--no-validate'], { home, env, local: localService });
+      expect([sent.exitCode, sent.stdout()]).toEqual([0, 'Bonjour\n']);
+      expect(provider.body()).toMatchObject({ service_tier: 'flex', top_logprobs: 2, logprobs: true });
+    } finally {
+      await provider.close();
+    }
   });
 });

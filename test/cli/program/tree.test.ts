@@ -60,6 +60,7 @@ describe('the tree of commands', () => {
     ['prompt', 'prompts'],
     ['version', 'versions'],
     ['resource', 'resources'],
+    ['model', 'models'],
     ['profiles', 'profile'],
     ['aliases', 'alias'],
     ['key', 'keys'],

@@ -50,6 +50,7 @@ export const RESOURCES_STATUS = {
 
 export const MODELS = {
   path: 'models',
+  aliases: ['model'],
   ...RESOURCES_LIST_SPEC,
   summary: 'list the models of a service or the providers of this machine',
   examples: ['models', 'models --cached --query "[].model"', 'models providers'],
