@@ -15,6 +15,15 @@ export function ownValue(value: JsonValue | undefined, name: string): JsonValue 
   return (value as JsonObject)[name];
 }
 
+/** Returns the fields of an object that are not undefined. */
+export function withoutUndefined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
+type Defined<T> = string extends keyof T
+  ? { [K in keyof T]: Exclude<T[K], undefined> }
+  : { [K in keyof T]?: Exclude<T[K], undefined> };
+
 /** Sorts keys: a replacer for `JSON.stringify`, so that equal objects become equal texts. */
 export function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

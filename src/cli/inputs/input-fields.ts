@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../files/json.ts';
 import { isJsonObject, listOf, scalarText, textUnder, type UncheckedObject } from '../core/json-value.ts';
 
 /** A text input of a prompt; on the wire every value is text. */
@@ -90,7 +91,7 @@ export function textField(key: string, required: boolean, listed: unknown, facts
   return {
     key,
     required: required && facts.default === undefined,
-    ...Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)),
+    ...withoutUndefined(all),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ImageModelV4, LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import { withoutUndefined } from '../../files/json.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import type { InterfaceName } from '../entry.ts';
 import type { AnswerFormat } from './answer.ts';
@@ -71,12 +72,6 @@ export function sharedEffort(effort: string | undefined): Pick<LanguageModelV4Ca
   return reasoning === undefined ? {} : { reasoning };
 }
 
-function withoutUndefined<T>(values: Record<string, T | undefined>): Record<string, T> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-  );
-}
-
 /** Chat Completions as most servers implement them. */
 const COMPATIBLE = {
   form: () => CHAT,
@@ -119,7 +114,7 @@ function textOnly(
 function openAiOptions({ effort, strict, reasons }: Extras): ReturnType<ProviderInterface['options']> {
   return {
     providerOptions: {
-      openai: withoutUndefined<string | boolean | null>({
+      openai: withoutUndefined({
         reasoningEffort: effort,
         // With an effort the client requests a summary by default, which some accounts may not use.
         reasoningSummary: effort === undefined ? undefined : null,
@@ -196,7 +191,7 @@ const GOOGLE: ProviderInterface = {
 function claudeOptions({ effort }: Extras): ReturnType<ProviderInterface['options']> {
   // Otherwise the client requests JSON as a tool's input through a beta that does not validate it.
   return {
-    providerOptions: { anthropic: withoutUndefined<string | boolean>({ effort, toolStreaming: false }) },
+    providerOptions: { anthropic: withoutUndefined({ effort, toolStreaming: false }) },
   };
 }
 

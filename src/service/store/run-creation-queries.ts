@@ -7,7 +7,7 @@ import type { Idempotency, NewColumn, NewRun } from './run-records.ts';
 
 import type { Db } from './writer.ts';
 
-interface RunRow extends Pick<NewRun, NewColumn | 'textBytes'>, Omit<EndColumns, 'status'> {
+interface RowOfNewRun extends Pick<NewRun, NewColumn | 'textBytes'>, Omit<EndColumns, 'status'> {
   readonly status: RunStatus;
   readonly createdAt: number;
   readonly request: string | null;
@@ -86,7 +86,7 @@ export const RESERVATION = new PreparedQuery((db, value: ValueOf<ReservedValues>
     .returning('lastRunAt'),
 );
 
-export const NEW_RUN = new PreparedQuery((db, value: ValueOf<RunRow>) =>
+export const NEW_RUN = new PreparedQuery((db, value: ValueOf<RowOfNewRun>) =>
   db.insertInto('runs').values({
     id: value('id'),
     userId: value('userId'),

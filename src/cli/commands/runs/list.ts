@@ -1,4 +1,5 @@
 import type { PromptService } from '../../../client/client.ts';
+import { withoutUndefined } from '../../../files/json.ts';
 import {
   DEFAULT_LIST_LIMIT,
   isUuid,
@@ -70,12 +71,6 @@ function cursorOf(cursor: string | undefined, flag: string): string | undefined 
 
 function iso(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
-}
-
-function withoutUndefined<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: NonNullable<T[K]>;
-  };
 }
 
 /** The position at which a limited list continues. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../files/json.ts';
-import { isJsonList, ownValue, textOrNothing } from '../../../files/json.ts';
+import { isJsonList, ownValue, textOrNothing, withoutUndefined } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Conversion } from './conversion.ts';
@@ -114,13 +114,6 @@ export function claudeAgentCall(
       additionalDirectories: value('additional_directories'),
     }),
   };
-}
-
-function withoutUndefined(values: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  const entries = Object.entries(values).flatMap(([key, value]): [string, JsonValue][] =>
-    value === undefined ? [] : [[key, value]],
-  );
-  return Object.fromEntries(entries);
 }
 
 function allowedTools(value: (key: string) => JsonValue | undefined): JsonValue | undefined {
