@@ -57,8 +57,12 @@ export interface Context extends TerminalContext {
   readonly settings: Settings;
   /** Resolves base URL and key; starts the embedded service if it is the default. Returns the same connection each time. */
   connection(): Promise<Connection>;
-  /** Connects to the embedded service, whatever is configured. Returns the same connection each time. */
-  localConnection(): Promise<Connection>;
+  /**
+   * Connects to the embedded service, whatever is configured. Returns the same connection each time.
+   *
+   * @param onlyPart the part of the command that runs there, such as `the judge `, for the note of the first call; all by default
+   */
+  localConnection(onlyPart?: string): Promise<Connection>;
   /** Connects to a service other than the configured one, with a key that need not be stored. */
   connectTo(peer: { profile: string; baseUrl: string; apiKey: string }): Promise<Connection>;
   /** Loads the prompter with the first question. */

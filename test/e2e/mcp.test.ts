@@ -62,8 +62,10 @@ describe('an agent on a fresh machine', () => {
     for (const [args, named] of faults) {
       const { isError, content } = await call('run_prompt', args);
       expect([isError, content[0]?.text]).toEqual([true, expect.stringContaining(named)]);
-      expect(content[0]?.text).not.toMatch(/(?:^|\s)--?[a-z]/u);
+      expect(content[0]?.text).not.toMatch(/(?:^|\s)--?[a-z]|promptrun/u);
     }
+    const { content } = await call('run_prompt', { prompt: 'no-such-prompt' });
+    expect(content[0]?.text).toContain('Find prompts with the tool search_prompts.');
   });
 
   it('gets a failed run as a tool error with the own words of the run', async () => {
@@ -125,6 +127,10 @@ describe('an agent on a fresh machine', () => {
     const flags = ['--prompts', 'prompts', '--allow', 'mine', '--allow', 'hello'];
     const { client, call, stderr } = await startAgent(flags, { home });
     expect(stderr()).toContain('broken.prompt');
+    // Each search reads the files again.
+    await call('search_prompts', { words: 'mine' });
+    await call('search_prompts', { words: 'mine' });
+    expect(stderr().match(/broken\.prompt/g)).toHaveLength(1);
     expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['mine', 'hello']);
     expect((await call('run_prompt', { prompt: 'mine' })).content[0]?.text?.trim()).toBe('It is mine.');
     const refused = await call('run_prompt', { prompt: 'postcard', inputs: { place: 'x' } });

@@ -127,7 +127,7 @@ it('refuses an option that no model takes, and notes what the model of the file 
   written('nobody-knows', 'temperature: 0.5');
   expect(await check()).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('note: there is no model') as string,
+    stdout: expect.stringContaining('does not exist') as string,
   });
   expect(await check('--models')).toMatchObject({ code: 2 });
 });

@@ -43,7 +43,7 @@ describe('a directory of prompts', () => {
     expect(await found('good')).toEqual(['good']);
     expect(service.notices.join('\n')).toContain('good.prompt lacks the line --- before its front matter');
     expect(service.notices.join('\n')).toMatch(
-      /^not published: .*bad\.prompt:2: there is no model `nobody`/m,
+      /^not published: .*bad\.prompt:2: the model `nobody` does not exist/m,
     );
   });
 

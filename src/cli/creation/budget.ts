@@ -268,11 +268,11 @@ export class Budget {
   spentLines(what: string): string[] {
     const all = this.totalsOf();
     if (this.#ctx.isReplay) return all.runs === 0 ? [] : [`the ${what} were answered from recordings`];
-    const withCredits = this.mentionsCredits;
-    if (this.#runsBefore.size === 0) return spendingText(all, withCredits);
+    const isCapped = this.#caps.credits !== undefined;
+    if (this.#runsBefore.size === 0) return spendingText(all, isCapped);
     const now = this.totalsOf(this.newRuns.map(({ runId }) => runId));
-    const newLines = now.runs === 0 ? ['no run was made'] : spendingText(now, withCredits);
-    return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(all, withCredits))];
+    const newLines = now.runs === 0 ? ['no run was made'] : spendingText(now, isCapped);
+    return [...prefixed('now: ', newLines), ...prefixed('in all: ', spendingText(all, isCapped))];
   }
 
   /** Returns the totals of these runs, or of all, as far as known. Answers from recordings count as nothing. */

@@ -57,8 +57,12 @@ export async function knownCost(
 /** The estimated total of creations, for `--dry-run`. */
 export class Forecast {
   #creations = 0;
-  readonly #costs: (CostEstimate | undefined)[] = [];
-  readonly #credits: { readonly amount: Credits | undefined; readonly isHere: boolean }[] = [];
+  readonly #forecasts: {
+    readonly estimate: CostEstimate | undefined;
+    readonly credits: Credits | undefined;
+    /** True if it is for the embedded service, whose runs cost dollars instead of credits. */
+    readonly isHere: boolean;
+  }[] = [];
 
   /** Counts a creation, even if the service would refuse it. @param listed the estimate in the service's search results */
   async add(
@@ -83,8 +87,11 @@ export class Forecast {
 
   #count(connection: Connection, estimate: CostEstimate | undefined, listed: unknown): void {
     this.#creations += 1;
-    this.#credits.push({ amount: creditsIn(listed), isHere: connection.costs !== undefined });
-    this.#costs.push(estimate);
+    this.#forecasts.push({
+      estimate,
+      credits: creditsIn(listed),
+      isHere: connection.costs !== undefined,
+    });
   }
 
   /** Returns amounts in US dollars and credits, null if unknown. */
@@ -107,23 +114,33 @@ export class Forecast {
    * @param caps a cap on credits includes those of the embedded service, which cost nothing
    */
   text(caps: Caps): string {
-    const { cost, tableDate } = this.#sums();
-    const shown = this.#credits.filter(({ isHere }) => !isHere || caps.credits !== undefined);
-    const credits = addUp(shown.map(({ amount }) => amount));
+    const { tableDate } = this.#sums();
+    const inDollars = this.#forecasts.filter(({ isHere }) => isHere);
+    const takingCredits = this.#forecasts.filter(({ isHere }) => !isHere || caps.credits !== undefined);
+    const cost = costOf(inDollars);
+    const credits = addUp(takingCredits.map(own => own.credits));
     const prices = tableDate === undefined ? '' : ` (estimated, with prices of ${tableDate})`;
     const amounts = [
-      ...(credits === undefined || shown.length === 0 ? [] : [creditsText(credits)]),
-      ...(cost === undefined ? [] : [`${formatDollars(cost)}${prices}`]),
+      ...(credits === undefined || takingCredits.length === 0 ? [] : [creditsText(credits)]),
+      ...(cost === undefined || inDollars.length === 0 ? [] : [`${formatDollars(cost)}${prices}`]),
     ];
-    const total = amounts.length === 0 ? 'cost unknown' : `about ${amounts.join(', ')}`;
+    const isMixed = inDollars.length > 0 && takingCredits.length > 0;
+    const unknown =
+      isMixed && amounts.length === 1 ? `, ${cost === undefined ? 'dollars' : 'credits'} unknown` : '';
+    const total = amounts.length === 0 ? 'cost unknown' : `about ${amounts.join(', ')}${unknown}`;
     return `${this.#creations} ${this.#creations === 1 ? 'creation' : 'creations'}: ${total}`;
   }
 
   #sums(): { cost: number | undefined; credits: number | undefined; tableDate: string | undefined } {
     return {
-      cost: addUp(this.#costs.map(estimate => estimate?.cost ?? undefined)),
-      credits: addUp(this.#credits.map(({ amount }) => amount)),
-      tableDate: this.#costs.find(estimate => estimate?.tableDate !== undefined)?.tableDate,
+      cost: costOf(this.#forecasts),
+      credits: addUp(this.#forecasts.map(own => own.credits)),
+      tableDate: this.#forecasts.find(({ estimate }) => estimate?.tableDate !== undefined)?.estimate
+        ?.tableDate,
     };
   }
+}
+
+function costOf(forecasts: readonly { readonly estimate: CostEstimate | undefined }[]): number | undefined {
+  return addUp(forecasts.map(({ estimate }) => estimate?.cost ?? undefined));
 }

@@ -1,6 +1,6 @@
 import { formatDollars, money } from '../../wire/money.ts';
 import { counted } from '../core/counted.ts';
-import { credits, creditsText } from './caps.ts';
+import { credits, creditsText, inCredits } from './caps.ts';
 import type { Totals } from './spending.ts';
 
 /** Returns false if the embedded service made all runs, because its credits cost nothing. */
@@ -11,28 +11,47 @@ export function hasPaidCredits({ runs, models }: Totals): boolean {
 /**
  * Returns the spending of runs as text: a line for all runs, and one for each known model.
  *
- * @param withCredits defaults to true if the credits cost something
+ * @param isCapped true under a cap on credits, which counts those of the embedded service too
  */
-export function spendingText(totals: Totals, withCredits = hasPaidCredits(totals)): string[] {
-  const { models, tokens, tokensUnknown, ...sums } = totals;
-  if (sums.runs === 0) return [];
+export function spendingText(totals: Totals, isCapped = false): string[] {
+  const { models, tokens, tokensUnknown, ...all } = totals;
+  if (all.runs === 0) return [];
+  const sums = isCapped ? all : { ...all, ...withoutOwnCredits(totals) };
   const lines = models.map(({ model, tokens: used, ...own }) => {
     const counts = used && `${used.input} tokens in (${used.cached} cached), ${used.output} out`;
-    const amounts = sumsText(own, { isHere: true, withCredits });
+    const amounts = sumsText(own, { isHere: true, withCredits: isCapped });
     return `  ${model}: ${[...(counts === null ? [] : [counts]), ...amounts].join(', ')}`;
   });
   const tokenText = `${counted(tokens, 'token')}${unknownText(tokensUnknown)}`;
-  return [
-    `${counted(sums.runs, 'run')} took ${[tokenText, ...sumsText(sums, { isHere: models.length > 0, withCredits })].join(', ')}`,
-    ...lines,
-  ];
+  const amounts = sumsText(sums, {
+    isHere: models.length > 0,
+    withCredits: isCapped || hasPaidCredits(totals),
+  });
+  return [`${counted(sums.runs, 'run')} took ${[tokenText, ...amounts].join(', ')}`, ...lines];
 }
 
-type ShownTotals = Omit<Totals, 'models' | 'tokens' | 'tokensUnknown'>;
+/** Leaves out the credits of the embedded service, which cost nothing, and the dollars of runs that took credits. */
+function withoutOwnCredits({ runs, credits: all, creditsUnknown, costUnknown, models }: Totals) {
+  const here = { runs: 0, credits: 0, creditsUnknown: 0 };
+  for (const own of models) {
+    here.runs += own.runs;
+    here.credits += credits(own.credits ?? 0);
+    here.creditsUnknown += own.creditsUnknown;
+  }
+  const unknown = creditsUnknown - here.creditsUnknown;
+  const paid = runs - here.runs - unknown;
+  return {
+    credits: all === null || paid === 0 ? null : inCredits(credits(all) - here.credits),
+    creditsUnknown: unknown,
+    costUnknown: costUnknown - paid,
+  };
+}
+
+type ShownTotals = Omit<Totals, 'models' | 'runs' | 'tokens' | 'tokensUnknown'>;
 
 /** @param isHere true if the embedded service, which knows costs, made some of the runs */
 function sumsText(
-  { runs, credits: spentCredits, creditsUnknown, cost, costUnknown, estimated }: ShownTotals,
+  { credits: spentCredits, creditsUnknown, cost, costUnknown, estimated }: ShownTotals,
   { isHere, withCredits }: { readonly isHere: boolean; readonly withCredits: boolean },
 ): string[] {
   return [
@@ -40,7 +59,7 @@ function sumsText(
       ? []
       : [`${creditsText(credits(spentCredits))}${unknownText(creditsUnknown)}`]),
     ...(cost === null ? [] : [`${dollarsText(cost, estimated)}${unknownText(costUnknown)}`]),
-    ...(spentCredits === null && creditsUnknown === runs && withCredits ? ['credits unknown'] : []),
+    ...(spentCredits === null && creditsUnknown > 0 && withCredits ? ['credits unknown'] : []),
     ...(cost === null && isHere ? ['cost unknown'] : []),
   ];
 }

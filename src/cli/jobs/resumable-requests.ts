@@ -271,7 +271,7 @@ function planJob(
   if (settlement?.kind === 'repeat') return { kind: 'repeat', entry: state.entry };
   if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
   if (retryUnknown) return { kind: 'create' };
-  const cause = new Error('the command was interrupted');
+  const cause = new Error(`the creation of ${state.entry.time} was never answered`);
   const error = new CreationInDoubt(cause, settlement?.candidates, state.entry, connection);
   return { ...notRun(error), isInDoubt: true };
 }

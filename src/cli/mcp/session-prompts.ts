@@ -49,6 +49,8 @@ export class SessionPrompts {
   /** The allowed names with a label, which are looked up at each call, because labels move. */
   readonly #labelled: string[] = [];
   /** The unusable files of the directory that were reported, so that each is reported once. */
+  /** The last warning about each unusable prompt file. */
+  readonly #warnings = new Map<string, string>();
   readonly #leftOut = new Set<string>();
 
   private constructor(ctx: Context, options: OfferOptions) {
@@ -101,7 +103,9 @@ export class SessionPrompts {
     const file = promptFileOf(this.#ctx, target, 'elsewhere');
     if (file !== undefined) this.#checkFile(name, file.path);
     const connection = await connectionFor(this.#ctx, target);
-    const resolved = await resolveTarget(this.#ctx, connection, target, { source: 'elsewhere' });
+    const resolved = await resolveTarget(this.#ctx, connection, target, { source: 'elsewhere' }).catch(
+      withToolForCommand,
+    );
     const version = await readVersion(this.#ctx, connection, resolved);
     if (file === undefined) await this.#checkVersion(name, version);
     return { connection, version, estimatedCredits: resolved.estimatedCredits };
@@ -202,13 +206,24 @@ export class SessionPrompts {
         revision: undefined,
       });
       const { title, config } = await client.versions.get(promptVersionId, { signal });
+      this.#warnings.delete(file);
       return { name, title, description: '', config };
     } catch (error) {
       signal.throwIfAborted();
-      io.error(`warning: ${oneLine(messageOf(error))}`);
+      const warning = `warning: ${oneLine(messageOf(error))}`;
+      if (this.#warnings.get(file) !== warning) io.error(warning);
+      this.#warnings.set(file, warning);
       return undefined;
     }
   }
+}
+
+/** Throws the error again, with the tool that an agent has in place of the command that a user has. */
+function withToolForCommand(error: unknown): never {
+  if (!(error instanceof CliError) || error.status !== 'NOT_FOUND_ERROR') throw error;
+  const { message, status, exitCode, data } = error;
+  const hints = ['Find prompts with the tool search_prompts.'];
+  throw new CliError(message, { status, exitCode, data, hints, cause: error });
 }
 
 /** Returns true for `slug@<label>`, false for `slug@<beginning of a version id>`. */

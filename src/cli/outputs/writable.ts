@@ -51,12 +51,18 @@ export function checkWritableFile(cwd: string, chosen: string, flag: string): vo
 function directoryUnwritable(directory: string, flag: string, error: unknown): CliError {
   const code = codeOf(error);
   if (code === undefined) throw error;
-  const reasons = new Map([
-    ['EACCES', 'you have no permission to write there'],
-    ['EPERM', 'you have no permission to write there'],
-    ['EROFS', 'the file system is read-only'],
-    ['ENOSPC', 'no space is left'],
-    ['ENOENT', 'the system allows none'],
-  ]);
-  return usageError(`${flag}: no files can be made in ${directory}: ${reasons.get(code) ?? code}`);
+  return usageError(`${flag}: no files can be made in ${directory}: ${unwritableReason(code)}`);
+}
+
+const REASONS = new Map([
+  ['EACCES', 'you have no permission to write there'],
+  ['EPERM', 'you have no permission to write there'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'no space is left'],
+  ['ENOENT', 'the system allows none'],
+]);
+
+/** Explains the error code of a failed write; without the temporary name that the system's own message has. */
+export function unwritableReason(code: string): string {
+  return REASONS.get(code) ?? code;
 }

@@ -49,11 +49,18 @@ export async function openConnection(sources: ConnectionSources): Promise<OpenCo
   return connectTo(sources, { profile: address.profile, baseUrl: address.baseUrl.value, apiKey, keySource });
 }
 
-/** Opens the embedded service although another one is configured, even incompletely; writes a note about that. */
-export async function openLocalConnection(sources: ConnectionSources): Promise<OpenConnection> {
+/**
+ * Opens the embedded service although another one is configured, even incompletely; writes a note about that.
+ *
+ * @param onlyPart the part of the command that runs here, for the note
+ */
+export async function openLocalConnection(
+  sources: ConnectionSources,
+  onlyPart = '',
+): Promise<OpenConnection> {
   const host = configuredHost(sources);
   if (host === undefined) introduceEmbedded(sources);
-  else sources.io.note(`note: runs here, not on ${oneLine(host)}`);
+  else sources.io.note(`note: ${onlyPart}runs here, not on ${oneLine(host)}`);
   const advise = adviseWith({ profile: LOCAL_PROFILE }, sources.env);
   return sources.isReplay ? openReplay(sources, { embedded: true, advise }) : openEmbedded(sources, advise);
 }

@@ -174,8 +174,10 @@ function connectionsOf(sources: ConnectionSources) {
   return {
     /** Returns the same connection on each call. */
     configured: configuredOnce,
-    local: () =>
-      (local ??= usesLocalService(sources) ? configuredOnce() : opening(() => openLocalConnection(sources))),
+    local: (onlyPart?: string) =>
+      (local ??= usesLocalService(sources)
+        ? configuredOnce()
+        : opening(() => openLocalConnection(sources, onlyPart))),
     to: (peer: Parameters<Context['connectTo']>[0]) =>
       opening(() => connectTo(sources, { ...peer, keySource: undefined })),
     /** Runs deferred refreshes, unless the command was interrupted, and closes the open connections. */

@@ -194,5 +194,5 @@ function readAlias(
   const model = value.text(`the alias \`${key}\``);
   if (names.has(key)) throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);
   if (isModel(model)) return model;
-  throw new FileFault(line, `there is no model \`${model}\`; the models are ${[...names].join(', ')}`);
+  throw new FileFault(line, `the model \`${model}\` does not exist; the models are ${[...names].join(', ')}`);
 }

@@ -100,7 +100,7 @@ class WatchedModels {
   explainMissing(name: string, withRemedy = true): string {
     const [prefix = '', ...rest] = name.split('/');
     const models = this.list().map(({ model }) => model);
-    const missing = `there is no model \`${name}\``;
+    const missing = `the model \`${name}\` does not exist`;
     const alias = `to run it with another model, add to models.yaml: modelAliases: {${name}: <model>}`;
     const list = `models are ${models.join(', ')}`;
     if (!withRemedy) return withList(missing, didYouMean(name, models), list);
@@ -123,14 +123,16 @@ class WatchedModels {
         return `${missing}: after ${prefix}/ comes the name of a model`;
       }
       const meant = nearest(prefix, providers);
-      const refusal = `${missing}, and no provider \`${prefix}\``;
+      const refusal = `${missing}, and neither does a provider \`${prefix}\``;
       const meantName = meant && [meant, ...rest].join('/');
       return withList(refusal, suggest(meantName), `providers are ${providers.join(', ')}; ${alias}`);
     }
     const prefixed = this.#configured.map(provider => `${provider.name}/${name}`);
     const ways = prefixed.length > 0 ? prefixed : [`openai/${name}`, `anthropic/${name}`];
+    const meant = didYouMean(name, models);
+    if (meant !== '') return withList(missing, meant, list);
     return [
-      withList(missing, didYouMean(name, models), list),
+      withList(missing, meant, list),
       `with its provider in front, such as ${ways.join(', ')}, it needs no entry in models.yaml`,
       'promptrun models discover writes the models of your endpoints to models.yaml',
     ].join('; ');

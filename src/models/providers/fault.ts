@@ -88,7 +88,7 @@ function operatorAdvice(
     : `it refuses the key in ${variable}`;
 }
 
-const CLOSED = 'it closed the connection before it answered: try again later';
+const CLOSED = 'try again later';
 
 const ADVICE: Readonly<Record<string, Advice>> = {
   ECONNREFUSED: address => `is its server running, and is ${address} right?`,
@@ -124,7 +124,8 @@ export function networkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseU
     ? causeOf(error)
     : messageOf(error) || code || 'no reason given';
   const isUnreachable = wasNotSent(error, code);
-  return new ProviderFault(`can't be reached at ${hostOf(baseUrl)}: ${reason}`, {
+  const what = isUnreachable ? "can't be reached at" : 'gave no complete answer at';
+  return new ProviderFault(`${what} ${hostOf(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],
     isPassing: code === 'ECONNRESET',
     isRefused: isUnreachable,

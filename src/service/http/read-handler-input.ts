@@ -23,7 +23,10 @@ export async function readHandlerInput(
     throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
   }
   if (route.authorsOnly && !caller?.author) {
-    throw new ApiError('FORBIDDEN_ERROR', 'only the key of an author may publish');
+    throw new ApiError(
+      'FORBIDDEN_ERROR',
+      'only the key of an author may publish; promptrun keys create --author makes one',
+    );
   }
   if (Object.values(params).some(value => value.includes('\0'))) throw nulError('the path');
   const memory = (caller && request.memoryFor?.(caller.userId)) ?? UNCOUNTED;

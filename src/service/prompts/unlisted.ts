@@ -77,7 +77,9 @@ export async function ensureUnlistedVersion(
     ? { definition: await createDefinitions(store, tasks).ofRun(published.id), notes: [] }
     : await readRunnable(context, request);
   const model = request.model ?? (definition.namesModel ? undefined : defaultModel);
-  checkModelExists(models, model);
+  if (model !== undefined && request.model === undefined && !models.get(model)) {
+    throw new UnlistedFault('UNKNOWN_MODEL', `the setting \`model\`: ${models.explainMissing(model)}`);
+  }
   const version = newVersionOf(config ? { ...definition, ...configFields(config) } : definition);
   const unlisted = withModel(version, model ?? version.model, config);
   await store.prompts.keepUnlisted(unlisted, clock.now());

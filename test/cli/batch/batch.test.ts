@@ -89,6 +89,17 @@ describe('a batch on the local service', () => {
     expect([jsonl.exitCode, jsonl.stderr]).toEqual([2, expect.stringContaining('--excel needs --out')]);
   });
 
+  test('replays rows that failed without advice to run them again, which would give the same answers', async () => {
+    const home = homeWith({ 'a.csv': 'note\nAda\n' });
+    const batch = ['sandbox', '--from', 'a.csv', '-o', 'outcome=failed'];
+    const options = { home, local: embedded };
+    const live = await runBatchCommand([...batch, '--out', 'a.jsonl', '--record', 'rec'], options);
+    expect([live.exitCode, live.stderr]).toEqual([5, expect.stringContaining('--resume --retry-failed')]);
+    const replayed = await runBatchCommand([...batch, '--out', 'b.jsonl', '--replay', 'rec'], options);
+    expect([replayed.exitCode, replayed.stderr]).toEqual([5, expect.stringContaining('1 failed')]);
+    expect(replayed.stderr).not.toContain('--retry-failed');
+  });
+
   test('replays recorded rows; for another row it names the nearest, the difference and the remedy', async () => {
     const home = homeWith({ 'a.csv': 'name\nAda\nBo\n', 'b.csv': 'name\nAda\nBoris\n' });
     const recorded = ['hello', '--from', 'a.csv', '--out', 'a.jsonl', '--record', 'rec'];

@@ -155,6 +155,15 @@ describe('prompts new', () => {
     },
   );
 
+  it('says in words why nothing can be written, without the name of a temporary file', async () => {
+    const { promptrun } = machine({ 'a.txt': '' });
+    expect(await promptrun(['prompts', 'new', 'a.txt/tides'])).toMatchObject({
+      exitCode: 2,
+      stderr:
+        "error: a.txt/tides.prompt can't be written: a part of its path is not a directory (USAGE_ERROR)\n",
+    });
+  });
+
   it('converts a prompt of GitHub Models, which then says the same to the model', async () => {
     const { promptrun } = machine({ 'sum.prompt.yml': GITHUB_PROMPT });
     const { stdout, stderr, exitCode } = await promptrun([
@@ -393,6 +402,13 @@ it('runs a file that names no model with the setting model, else with echo, and 
     'note: ANTHROPIC_API_KEY is set: name a model with -m anthropic/<model>, or for all files: promptrun config set model anthropic/<model>',
   );
   expect((await promptrun(['run', 'own.prompt'], withKey)).stderr).not.toContain(hint);
+  await promptrun(['config', 'set', 'model', 'ecko']);
+  expect(await promptrun(['run', 'bare.prompt'])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(
+      /^error: the setting `model`: the model `ecko` does not exist; did you mean echo\? The models are [\w, ]+ \(USAGE_ERROR\)$/mu,
+    ) as string,
+  });
   await promptrun(['config', 'set', 'model', 'card']);
   const drawn = await promptrun(['run', 'bare.prompt']);
   expect([drawn.stdout, drawn.stderr]).toEqual([

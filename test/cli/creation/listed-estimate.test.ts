@@ -45,6 +45,23 @@ it('a case that a cap puts off does not advise to raise the cap alone, which wou
   expect(stderr()).toContain('To continue, add --resume and --max-credits <more> to the same command.');
 });
 
+it('a batch without results file that stops at the cap does not advise to pay for its rows again', async () => {
+  const home = homeWith(FILES);
+  const batch = ['batch', 'hello', '--from', 'rows.csv', '--concurrency', '1'];
+  const { exitCode, stdout, stderr } = await runInProcess([...batch, '--max-credits', '1'], {
+    home,
+    local: embedded,
+  });
+  expect([exitCode, stdout().split('\n').length]).toEqual([8, 2]);
+  expect(stderr()).toContain('the same command pays for all of its rows again');
+  expect(stderr()).not.toContain('raise the cap');
+  const nothing = await runInProcess([...batch, '--max-credits', '0.5'], {
+    home: homeWith(FILES),
+    local: embedded,
+  });
+  expect(nothing.stderr()).toContain('To continue, raise the cap: --max-credits 1\n');
+});
+
 it('a dry run of tests counts their judges', async () => {
   const home = homeWith(FILES);
   const { stdout, stderr } = await runInProcess(

@@ -22,7 +22,10 @@ describe('the judge of a rubric in a test file', () => {
     const project = projectOf('', { 'echo.test.yaml': `${file}cases:\n${cases}` });
     await project.run(['config', 'set', 'judge', 'of-setting']);
     const { exitCode, stderr } = await project.run(['test', ...flags]);
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(`there is no model \`${judge}\``)]);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringContaining(`the model \`${judge}\` does not exist`),
+    ]);
   });
 });
 

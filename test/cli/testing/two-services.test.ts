@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { CommandResult } from '../../support/context.ts';
+import { localService } from '../../../src/main.ts';
+import { type CommandResult, runInProcess } from '../../support/context.ts';
 import { TestService } from '../../support/local-service.ts';
 import { ECHO, Project } from './support.ts';
 
@@ -62,4 +63,19 @@ it('test runs each file on the service of its target, and judges on this machine
   expect(stdout()).toContain('the judge answered neither yes nor no');
   expect(await runIds(files, {})).toHaveLength(2);
   expect(await runIds(files, { env })).toHaveLength(before.length + 1);
+});
+
+it('test says what runs where, and never adds the credits of one service to the dollars of the other', async () => {
+  const { home } = project();
+  const host = new URL(service.service.url).host;
+  const run = (...argv: string[]): Promise<CommandResult> =>
+    runInProcess([...argv, '--judge', 'echo'], { home, env, local: localService });
+  const forecast = await run('test', 'theirs.test.yaml', '--dry-run');
+  expect(forecast.stderr()).toBe(
+    `note: the judge runs here, not on ${host}\nnote: 1 case checked; nothing was created\nnote: 2 creations: about 1 credit, $0.00\n`,
+  );
+  const judged = await run('test', 'theirs.test.yaml');
+  expect(judged.stderr()).toMatch(
+    /^note: the judge runs here, not on .*\nnote: 2 runs took \d+ tokens, 1 credit, \$0\.00\nnote: {3}echo: \$0\.00\n/u,
+  );
 });

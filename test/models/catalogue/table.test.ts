@@ -79,7 +79,7 @@ describe('the models of the service', () => {
     await load({ OPENAI_API_KEY: 'x', ANTHROPIC_API_KEY: 'y' });
     expect(table?.get('gpt-9')).toBeUndefined();
     expect(table?.explainMissing('gpt-9')).toMatch(
-      /^there is no model `gpt-9`; the models are .*openai\/gpt-9, anthropic\/gpt-9.*promptrun models discover/,
+      /^the model `gpt-9` does not exist; the models are .*openai\/gpt-9, anthropic\/gpt-9.*promptrun models discover/,
     );
   });
 
@@ -99,13 +99,13 @@ describe('the models of the service', () => {
     expect(table?.get('meta-llama/llama-9')).toBeUndefined();
     expect(table?.get('openai/')).toBeUndefined();
     expect(table?.explainMissing('meta-llama/llama-9')).toMatch(
-      /no provider `meta-llama`; the providers are openai, anthropic, .*vllm; .*models\.yaml: modelAliases: \{meta-llama\/llama-9: <model>\}$/,
+      /neither does a provider `meta-llama`; the providers are openai, anthropic, .*vllm; .*models\.yaml: modelAliases: \{meta-llama\/llama-9: <model>\}$/,
     );
     expect(table?.explainMissing('opnai/gpt-9/mini')).toMatch(
-      /^there is no model `opnai\/gpt-9\/mini`, and no provider `opnai`; did you mean openai\/gpt-9\/mini\? The providers are openai, /,
+      /^the model `opnai\/gpt-9\/mini` does not exist, and neither does a provider `opnai`; did you mean openai\/gpt-9\/mini\? The providers are openai, /,
     );
     expect(table?.explainMissing('gemini/')).toBe(
-      'there is no model `gemini/`: after gemini/ comes the name of a model',
+      'the model `gemini/` does not exist: after gemini/ comes the name of a model',
     );
   });
 

@@ -107,7 +107,7 @@ describe('a version that is not published', () => {
   it('needs a prompt and a model that are there', async () => {
     await expect(store.ensureUnlistedVersion({ slug: 'hello', model: 'gpt-9' })).rejects.toMatchObject({
       code: 'UNKNOWN_MODEL',
-      message: expect.stringContaining('there is no model `gpt-9`') as string,
+      message: expect.stringContaining('the model `gpt-9` does not exist') as string,
     });
     await expect(store.ensureUnlistedVersion({ slug: 'nobody' })).rejects.toMatchObject({
       code: 'UNKNOWN_PROMPT',

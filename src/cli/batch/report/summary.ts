@@ -91,14 +91,23 @@ function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: Ro
   });
 }
 
-function stoppedAtCap(reached: CliError, out: string | undefined, { notDone }: RowCounts): CliError {
+function stoppedAtCap(reached: CliError, out: string | undefined, { notDone, done }: RowCounts): CliError {
   const { status, exitCode, data } = reached;
   return new CliError(`${reached.message}; ${counted(notDone ?? 'some', 'row')} not done`, {
     status,
     exitCode,
     data,
-    hints: out === undefined ? reached.hints : [resumeAtCapHint(reached)],
+    hints: out === undefined ? unresumableHints(reached, done) : [resumeAtCapHint(reached)],
   });
+}
+
+/** Returns the hints for a batch without results file, whose next invocation pays for every row again. */
+function unresumableHints(reached: CliError, done: number): readonly string[] {
+  if (done === 0) return reached.hints;
+  return [
+    "Without --out the batch can't be resumed, and the same command pays for all of its rows again.",
+    'Run it for the other rows only; with --out, it can be resumed.',
+  ];
 }
 
 type RowCounts = ReturnType<typeof countRows>;
@@ -110,6 +119,7 @@ function countRows({ before, now, done }: Tally, rows: number | undefined) {
     failed: before.failed + now.failed,
     inDoubt: before['in doubt'] + now['in doubt'],
     goingOn: before.running + now.running,
+    done,
     /** null if the number of rows is unknown. */
     notDone: rows === undefined ? null : rows - done,
   };
@@ -148,7 +158,8 @@ function reportCounts(
   const none = `${source.name} has no rows${options.shard === undefined ? '' : ' in this shard'}`;
   io.note(`note: ${counts.rows === 0 ? none : summaryText(counts, tally.before)}`);
   if (out === undefined) return;
-  if (failed > 0) {
+  // A replay gives the same answers again.
+  if (failed > 0 && (!ctx.isReplay || tally.faulty > 0)) {
     const first = tally.faulty > 0 ? 'Correct the faulty rows, then run' : 'Run';
     io.note(retryHint(first));
   }

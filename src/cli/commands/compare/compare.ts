@@ -159,7 +159,9 @@ async function runAndJudge(ctx: Context, prepared: PreparedComparison, flags: Co
       kept: requestsByVariant,
     });
     const questions =
-      judged.length === 0 ? undefined : requestsByVariant.get((await ctx.localConnection()).service);
+      judged.length === 0
+        ? undefined
+        : requestsByVariant.get((await ctx.localConnection('the judge ')).service);
     const tools = { judge, budget, kept: questions };
     const judgements = expected && (await judgeRows(ctx, compared, expected, variants, tools));
     return { compared, judgements };
@@ -249,7 +251,7 @@ async function withJournals<T>(
     });
   };
   if (ctx.isReplay) return openNext([]);
-  const ofJudges = judged.length === 0 ? [] : [await ctx.localConnection()];
+  const ofJudges = judged.length === 0 ? [] : [await ctx.localConnection('the judge ')];
   return openNext([...variants.map(({ connection }) => connection), ...ofJudges]);
 }
 

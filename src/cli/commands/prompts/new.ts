@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf, messageOf } from '../../../files/error-utils.ts';
+import { codeOf } from '../../../files/error-utils.ts';
 import { checkBelow, fileIn, PathFault } from '../../../files/write-below.ts';
 import { createFile, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
@@ -8,6 +8,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
+import { unwritableReason } from '../../outputs/writable.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import { shellOf, shellWord } from '../../terminal/shell-word.ts';
 import { plainRows } from '../../terminal/table.ts';
@@ -108,7 +109,10 @@ async function writeAll(
     }
   } catch (error) {
     if (!force) await Promise.all(written.map(file => rm(file, { force: true })));
-    if (codeOf(error) === undefined || error instanceof PathFault) throw error;
-    throw usageError(`${Object.keys(texts)[written.length] ?? ''} can't be written: ${messageOf(error)}`);
+    const code = codeOf(error);
+    if (code === undefined || error instanceof PathFault) throw error;
+    const isBlocked = ['EEXIST', 'ENOTDIR'].includes(code);
+    const why = isBlocked ? 'a part of its path is not a directory' : unwritableReason(code);
+    throw usageError(`${Object.keys(texts)[written.length] ?? ''} can't be written: ${why}`);
   }
 }

@@ -1,7 +1,7 @@
-import { lstatSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../../files/error-utils.ts';
-import { installedText } from '../../../files/installed-file.ts';
+import { installedFile, installedText } from '../../../files/installed-file.ts';
 import { executablePath, isSingleFile } from '../../../files/single-file.ts';
 import { placesToUnpack } from '../../../files/unpacked-file.ts';
 import type { Context } from '../../context.ts';
@@ -221,7 +221,13 @@ function remainingIn(folder: string, { others }: FolderContent): string[] {
 
 /** Returns the command that removes the package, by the way of its installation. */
 function packageRemoval(shell: Shell): string {
-  return isSingleFile() ? fileRemoval(executablePath(), shell) : 'npm uninstall --global promptrun';
+  if (isSingleFile()) return fileRemoval(executablePath(), shell);
+  const modules = path.dirname(path.dirname(installedFile('package.json')));
+  const project = path.dirname(modules);
+  // npm's global folder has no package.json beside its node_modules.
+  const isInProject =
+    path.basename(modules) === 'node_modules' && existsSync(path.join(project, 'package.json'));
+  return `npm uninstall ${isInProject ? `--prefix ${shellWord(project, shell)}` : '--global'} promptrun`;
 }
 
 /** Returns the command that removes a file, for the shell that reads it. */

@@ -8,6 +8,7 @@ export const USERS = {
   aliases: ['user'],
   summary: 'manage users of the local service, their plans and credits',
   examples: ['users list', 'users set ci --credits +500'],
+  notes: 'The first key creates a user: promptrun keys create --user <name>',
 } as const satisfies CommandSpec;
 
 export const USERS_LIST = {
