@@ -132,6 +132,36 @@ describe('colours', () => {
   });
 });
 
+describe('on a terminal', () => {
+  it('mcp says what it waits for', async () => {
+    const terminal = onTerminal(['mcp'], { columns: 160 });
+    await terminal.waitFor(
+      'note: waiting for a client of the Model Context Protocol on standard input; Ctrl-D ends. How a client starts it: promptrun mcp --help',
+    );
+    terminal.press('ctrl+d');
+    expect(await terminal.exit()).toBe(0);
+  });
+
+  it('a run that half succeeded says so, and its fault is not in red', async () => {
+    const terminal = onTerminal(['run', 'sandbox', '-o', 'outcome=partial']);
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.screen()).toContain('note: the run succeeded, but 1 part of it failed');
+    expect(terminal.raw()).toContain('\u001b[33merror:');
+  });
+
+  it('run alone offers the prompt files of the directory', async () => {
+    const home = temporaryDirectory();
+    writeFileSync(path.join(home, 'note.prompt'), '---\nmodel: echo\n---\nA note.\n');
+    const terminal = onTerminal(['run'], { home });
+    await terminal.waitFor('note.prompt');
+    terminal.type('note');
+    await terminal.waitFor('❯ note.prompt');
+    terminal.press('enter');
+    expect(await terminal.exit()).toBe(0);
+    expect(terminal.screen()).toContain('A note.');
+  });
+});
+
 describe('a table', () => {
   it.each([[60], [80], [110]])('fits %i columns, whatever script the names are in', async columns => {
     const names = [

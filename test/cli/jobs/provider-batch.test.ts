@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Connection } from '../../../src/cli/context.ts';
 import { Budget } from '../../../src/cli/creation/budget.ts';
+import { Interrupted } from '../../../src/cli/errors.ts';
 import type { Job, JobOutcome } from '../../../src/cli/jobs/job.ts';
 import type { PlannedJob } from '../../../src/cli/jobs/job-engine.ts';
 import { BatchJournal } from '../../../src/cli/jobs/job-journal.ts';
@@ -59,8 +60,9 @@ async function handOver(
     journalFile = path.join(temporaryDirectory(), 'out.jsonl.journal'),
   }: Rows,
   provider: BatchProvider,
+  context?: Awaited<ReturnType<typeof testContext>>,
 ): Promise<Map<string, string>> {
-  const { ctx } = await testContext();
+  const { ctx } = context ?? (await testContext());
   const journal = await BatchJournal.open(fileIn(journalFile));
   onTestFinished(() => journal.close());
   const batches = {
@@ -116,6 +118,23 @@ it.each([
   ).toEqual(texts.map(text => ({ text })));
   expect(handed.flat().map(({ customId }) => customId)).toEqual(
     ['r1', 'r2', 'r3', 'r4', 'r5'].map(id => keys.get(id)),
+  );
+});
+
+it('each of several batches that still run is named when the command is interrupted', async () => {
+  const { provider, handed } = smallProvider({ requests: 2, bytes: 1_000_000 });
+  const context = await testContext();
+  const interrupt = new AbortController();
+  const look = (): Promise<never> => {
+    interrupt.abort(new Interrupted('SIGINT'));
+    return Promise.reject(interrupt.signal.reason as Error);
+  };
+  const interrupted = { ...context, ctx: { ...context.ctx, signal: interrupt.signal } };
+  const handing = handOver({ texts: ['a', 'b', 'c'] }, { ...provider, look }, interrupted);
+  await expect(handing).rejects.toThrow('interrupted');
+  expect(handed).toHaveLength(2);
+  expect(context.stderr()).toContain(
+    'note: batches 1, 2 still running at small; --resume collects them, --resume --cancel cancels them\n',
   );
 });
 
