@@ -60,7 +60,7 @@ export interface Context extends TerminalContext {
   /**
    * Connects to the embedded service, whatever is configured. Returns the same connection each time.
    *
-   * @param onlyPart the part of the command that runs there, such as `the judge `, for the note of the first call; all by default
+   * @param onlyPart the part of the command that runs there, such as `the judge`, for the note of the first call; all by default
    */
   localConnection(onlyPart?: string): Promise<Connection>;
   /** Connects to a service other than the configured one, with a key that need not be stored. */

@@ -48,9 +48,9 @@ export class SessionPrompts {
   #allowed: ReadonlySet<string> | undefined;
   /** The allowed names with a label, which are looked up at each call, because labels move. */
   readonly #labelled: string[] = [];
-  /** The unusable files of the directory that were reported, so that each is reported once. */
-  /** The last warning about each unusable prompt file. */
+  /** The last warning about each prompt file that can't be read, so that it is reported again only if it changes. */
   readonly #warnings = new Map<string, string>();
+  /** The unusable files of the directory that were reported, so that each is reported once. */
   readonly #leftOut = new Set<string>();
 
   private constructor(ctx: Context, options: OfferOptions) {

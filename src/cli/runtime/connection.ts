@@ -52,15 +52,18 @@ export async function openConnection(sources: ConnectionSources): Promise<OpenCo
 /**
  * Opens the embedded service although another one is configured, even incompletely; writes a note about that.
  *
- * @param onlyPart the part of the command that runs here, for the note
+ * @param onlyPart the part of the command that runs here, for the note; all by default
  */
 export async function openLocalConnection(
   sources: ConnectionSources,
-  onlyPart = '',
+  onlyPart?: string,
 ): Promise<OpenConnection> {
   const host = configuredHost(sources);
   if (host === undefined) introduceEmbedded(sources);
-  else sources.io.note(`note: ${onlyPart}runs here, not on ${oneLine(host)}`);
+  else
+    sources.io.note(
+      `note: ${onlyPart === undefined ? '' : `${onlyPart} `}runs here, not on ${oneLine(host)}`,
+    );
   const advise = adviseWith({ profile: LOCAL_PROFILE }, sources.env);
   return sources.isReplay ? openReplay(sources, { embedded: true, advise }) : openEmbedded(sources, advise);
 }

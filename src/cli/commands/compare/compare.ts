@@ -161,7 +161,7 @@ async function runAndJudge(ctx: Context, prepared: PreparedComparison, flags: Co
     const questions =
       judged.length === 0
         ? undefined
-        : requestsByVariant.get((await ctx.localConnection('the judge ')).service);
+        : requestsByVariant.get((await ctx.localConnection('the judge')).service);
     const tools = { judge, budget, kept: questions };
     const judgements = expected && (await judgeRows(ctx, compared, expected, variants, tools));
     return { compared, judgements };
@@ -251,7 +251,7 @@ async function withJournals<T>(
     });
   };
   if (ctx.isReplay) return openNext([]);
-  const ofJudges = judged.length === 0 ? [] : [await ctx.localConnection('the judge ')];
+  const ofJudges = judged.length === 0 ? [] : [await ctx.localConnection('the judge')];
   return openNext([...variants.map(({ connection }) => connection), ...ofJudges]);
 }
 

@@ -196,7 +196,7 @@ export class Judge {
   }
 
   #local(): Promise<Connection> {
-    this.#connection ??= this.#ctx.localConnection('the judge ');
+    this.#connection ??= this.#ctx.localConnection('the judge');
     return this.#connection;
   }
 

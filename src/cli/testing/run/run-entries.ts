@@ -145,5 +145,5 @@ async function resumeJudging(
   if (extras.length === 0) return;
   const judged = extras.flatMap(([, { runId }]) => (runId === undefined ? [] : [{ runId }]));
   const unanswered = extras.flatMap(([id, { runId }]) => (runId === undefined ? [id] : []));
-  budget.resume(await ctx.localConnection('the judge '), judged, unanswered);
+  budget.resume(await ctx.localConnection('the judge'), judged, unanswered);
 }
