@@ -201,6 +201,29 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     expect(lines()).toHaveLength(3);
   });
 
+  it('that was announced and never created is created within the cap of the resumed command', async () => {
+    const stopped = ledger.stopAt(/^POST .*(?:files|batches)$/, 'before');
+    const { child, ended } = start(model);
+    await stopped;
+    child.kill('SIGKILL');
+    await ended;
+    expect((await batch(model, '--resume', '--max-cost', '0.009')).code).toBe(8);
+    expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([2]);
+    expect((await batch(model, '--resume')).code).toBe(0);
+    expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([2, 1]);
+    expect(lines()).toHaveLength(3);
+  });
+
+  it('whose creation was not answered can be cancelled', async () => {
+    // A batch of Claude's is recognised by its results, so it can be found only once it has ended.
+    if (model === 'claude') return;
+    ledger.looksToEnd = 1000;
+    ledger.unanswered = /^POST .*batches$/;
+    expect((await batch(model)).code).toBe(1);
+    expect((await batch(model, '--resume', '--cancel')).code).toBe(0);
+    expect(ledger.batches).toMatchObject([{ cancelled: true }]);
+  });
+
   it.runIf(isPosix)('can be cancelled, and keeps what was done', async () => {
     await leave(model);
     ledger.verdict = entry => (JSON.stringify(entry).includes('Ada') ? { text: 'done' } : 'missing');

@@ -117,6 +117,11 @@ export class Budget {
     for (const id of lost) this.#lostBefore.add(id);
   }
 
+  /** Counts an earlier invocation's creations no more: they have made no run. */
+  release(ids: Iterable<string>): void {
+    for (const id of ids) this.#lostBefore.delete(id);
+  }
+
   /**
    * Waits until a creation fits into the caps together with those in progress.
    *

@@ -1,5 +1,5 @@
 import { toError } from '../../files/error-utils.ts';
-import { isJsonObject, listAt, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
+import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { countAt } from '../providers/answer.ts';
 import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
@@ -10,6 +10,7 @@ import {
   type BatchProvider,
   type BatchRequest,
   type BatchState,
+  listedBatches,
   resultsIn,
   rethrowExpired,
   streamedBody,
@@ -31,16 +32,9 @@ export function anthropicBatches(access: Access): BatchProvider {
     const batch = await look(id, signal);
     const url = textAt(batch, 'results_url');
     if (url === undefined) throw noResults(batch);
-    yield* resultsIn(await exchange({ path: url, headers }, access, signal).catch(rethrowExpired));
-  }
-  async function* all(signal: AbortSignal): AsyncGenerator<UncheckedObject, void> {
-    for (let after = ''; ; ) {
-      const page = await ask(`${BATCHES}?limit=100${after}`, signal);
-      yield* listAt(page, 'data').filter(isJsonObject);
-      const last = textAt(page, 'last_id');
-      if (page['has_more'] !== true || last === undefined) return;
-      after = `&after_id=${encodeURIComponent(last)}`;
-    }
+    // Behind a proxy, the URL names the service's own host, to which the key must not go.
+    const path = isSameOrigin(url, access.provider.baseUrl) ? url : `${batchPath(id)}/results`;
+    yield* resultsIn(await exchange({ path, headers }, access, signal).catch(rethrowExpired));
   }
   return {
     name: access.provider.name,
@@ -50,10 +44,12 @@ export function anthropicBatches(access: Access): BatchProvider {
       return requiredId(await ask(BATCHES, signal, batchBody(requests)));
     },
     /** Compares the first result of each batch of the same size. */
-    async find(key, requests, signal) {
+    async find({ key, requests }, signal) {
+      const page = (after: string) =>
+        ask(`${BATCHES}?limit=100${after && `&after_id=${encodeURIComponent(after)}`}`, signal);
       let unread = false;
       let missing: Error | undefined;
-      for await (const batch of all(signal)) {
+      for await (const batch of listedBatches(page)) {
         if (requestTotal(batch) !== requests) continue;
         if (batch['processing_status'] !== 'ended') {
           unread = true;
@@ -85,6 +81,10 @@ export function anthropicBatches(access: Access): BatchProvider {
 
 function batchPath(id: string): string {
   return `${BATCHES}/${encodeURIComponent(id)}`;
+}
+
+function isSameOrigin(url: string, baseUrl: string): boolean {
+  return URL.canParse(url) && new URL(url).origin === new URL(baseUrl).origin;
 }
 
 /** Returns the body that creates a batch. */

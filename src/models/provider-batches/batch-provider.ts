@@ -1,4 +1,10 @@
-import { isJsonObject, MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
+import {
+  isJsonObject,
+  MAX_JSON,
+  parseBoundedJson,
+  textAt,
+  type UncheckedObject,
+} from '../../wire/bounded-json.ts';
 import type { HttpAnswer } from '../outgoing/request.ts';
 import type { TypedBody } from '../providers/exchange.ts';
 import { ProviderFault } from '../providers/refusal.ts';
@@ -57,6 +63,15 @@ export interface Upload {
   onUploaded(id: string): Promise<void>;
 }
 
+/** The facts that identify a batch. */
+export interface WantedBatch {
+  readonly key: string;
+  /** The number of its requests. */
+  readonly requests: number;
+  /** The uploaded file of its requests. */
+  readonly file?: string | undefined;
+}
+
 /** The batches of a provider, which it answers within a day at a lower price. */
 export interface BatchProvider {
   readonly name: string;
@@ -72,10 +87,10 @@ export interface BatchProvider {
     signal: AbortSignal,
   ): Promise<string>;
   /**
-   * Finds a batch by key and size after its creation got no response. Returns undefined if there is none, `unread` while a
-   * candidate has not ended.
+   * Finds a batch whose creation got no response. Returns undefined if there is none, `unread` while a candidate has not
+   * ended.
    */
-  find(key: string, requests: number, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
+  find(wanted: WantedBatch, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
   look(id: string, signal: AbortSignal): Promise<BatchState>;
   /** Yields the answers of a batch that has ended, in any order. */
   collect(id: string, signal: AbortSignal): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void>;
@@ -104,6 +119,33 @@ export function rethrowExpired(error: unknown): never {
     throw new ProviderFault(what, { ...more, status: 410 });
   }
   throw error;
+}
+
+/** Maximum number of pages that are read of a provider's list. */
+const MAX_PAGES = 10_000;
+
+/**
+ * Yields all batches of the account, page by page.
+ *
+ * @param page returns the page after the batch with this id; the first page if it is empty
+ * @throws {ProviderFault} if the list can't be read to its end, since a batch that is not seen would be created again
+ */
+export async function* listedBatches(
+  page: (after: string) => Promise<UncheckedObject>,
+): AsyncGenerator<UncheckedObject, void> {
+  let after: string | undefined = '';
+  for (let pages = 0; pages < MAX_PAGES && after !== undefined; pages += 1) {
+    const { data, has_more: hasMore } = await page(after);
+    if (!Array.isArray(data) || !data.every(isJsonObject)) throw unreadableList('is not a list of batches');
+    yield* data;
+    if (hasMore !== true) return;
+    after = textAt(data.at(-1), 'id');
+  }
+  throw unreadableList('does not end');
+}
+
+function unreadableList(fault: string): ProviderFault {
+  return new ProviderFault(`answered with a list of its batches that ${fault}`);
 }
 
 /** Limits for the JSON of one result. */

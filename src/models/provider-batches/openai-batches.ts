@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, listAt, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
+import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { countAt } from '../providers/answer.ts';
 import { exchange, exchangeJson, type TypedBody } from '../providers/exchange.ts';
@@ -9,6 +9,7 @@ import {
   type BatchProvider,
   type BatchRequest,
   type BatchState,
+  listedBatches,
   resultsIn,
   rethrowExpired,
   streamedBody,
@@ -41,9 +42,15 @@ export function openAiBatches(access: Access): BatchProvider {
       };
       return requiredId(await ask('/batches', signal, batch));
     },
-    async find(key, _requests, signal) {
-      for await (const batch of allBatches(path => ask(path, signal))) {
-        if (textAt(batch, 'metadata', MARK) === key) return { id: requiredId(batch) };
+    async find({ key, file }, signal) {
+      const page = (after: string) =>
+        ask(`/batches?limit=100${after && `&after=${encodeURIComponent(after)}`}`, signal);
+      for await (const batch of listedBatches(page)) {
+        // Some providers of this interface keep no metadata.
+        const isOurs =
+          textAt(batch, 'metadata', MARK) === key ||
+          (file !== undefined && textAt(batch, 'input_file_id') === file);
+        if (isOurs) return { id: requiredId(batch) };
       }
       return undefined;
     },
@@ -68,20 +75,6 @@ export function openAiBatches(access: Access): BatchProvider {
       await ask(`${batchPath(id)}/cancel`, signal, {});
     },
   };
-}
-
-/** Yields all batches of the account, page by page. */
-async function* allBatches(
-  ask: (path: string) => Promise<UncheckedObject>,
-): AsyncGenerator<UncheckedObject, void> {
-  for (let after = ''; ; ) {
-    const page = await ask(`/batches?limit=100${after}`);
-    const batches = listAt(page, 'data').filter(isJsonObject);
-    yield* batches;
-    const last = textAt(batches.at(-1), 'id');
-    if (page['has_more'] !== true || last === undefined) return;
-    after = `&after=${encodeURIComponent(last)}`;
-  }
 }
 
 function batchPath(id: string): string {

@@ -110,7 +110,7 @@ function retryPatiently(
     ...batches,
     create: (requests, key, upload, signal) =>
       ask(signal, false, () => batches.create(requests, key, upload, signal)),
-    find: (key, requests, signal) => ask(signal, true, () => batches.find(key, requests, signal)),
+    find: (wanted, signal) => ask(signal, true, () => batches.find(wanted, signal)),
     look: (id, signal) => ask(signal, true, () => batches.look(id, signal)),
     cancel: (id, signal) => ask(signal, true, () => batches.cancel(id, signal)),
     /** Yields results again that were yielded before a fault. */

@@ -8,6 +8,7 @@ import type { Job, JobOutcome } from '../../../src/cli/jobs/job.ts';
 import type { PlannedJob } from '../../../src/cli/jobs/job-engine.ts';
 import { BatchJournal } from '../../../src/cli/jobs/job-journal.ts';
 import { BatchSession } from '../../../src/cli/jobs/provider-batch/batch-session.ts';
+import type { BatchHandover } from '../../../src/cli/jobs/provider-batch/handover.ts';
 import { throughProvider } from '../../../src/cli/jobs/provider-batch/through-provider.ts';
 import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
 import { fileIn } from '../../../src/files/write-below.ts';
@@ -175,6 +176,19 @@ it('a search that waits for the end of a batch says so at first, and every 30 s'
   expect(await session.isMissing({ key: 'k', promptVersionId: VERSION, rows: new Map() })).toBe(true);
   const line = 'note: a batch that may be this one is still running; waiting for its end to identify it';
   expect(stderr().trim().split('\n')).toEqual([line, line]);
+});
+
+it('a batch that the list shows only a moment later is not created again', async () => {
+  const { ctx } = await testContext({ clock: testClock() });
+  const journal = await BatchJournal.open(fileIn(path.join(temporaryDirectory(), 'out.jsonl.journal')));
+  onTestFinished(() => journal.close());
+  const { provider } = smallProvider({ requests: 1, bytes: 1 });
+  let times = 0;
+  const find = () => Promise.resolve(++times < 3 ? undefined : { id: 'batch_1' });
+  const session = new BatchSession({ ctx, journal, stop: new StopControl() }, { ...provider, find });
+  const handed: BatchHandover = { key: 'k', promptVersionId: VERSION, rows: new Map() };
+  expect(await session.isMissing(handed)).toBe(false);
+  expect(handed.batch).toBe('batch_1');
 });
 
 it('a batch in the journal of version 0.2.0 is collected, and its rows are not handed over again', async () => {

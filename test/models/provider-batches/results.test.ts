@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Provider } from '../../../src/models/entry.ts';
 import { anthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
+import { listedBatches } from '../../../src/models/provider-batches/batch-provider.ts';
 import { openAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
 import { statusIn } from '../../../src/models/providers/fault.ts';
 import { FakeProvider, type ProviderAnswer } from '../../support/fake-provider.ts';
@@ -91,8 +92,7 @@ describe("Anthropic's batch is found by its results", () => {
       needsKey: false,
     };
     return anthropicBatches({ provider, key: undefined, env: {} }).find(
-      'key',
-      1,
+      { key: 'key', requests: 1 },
       AbortSignal.timeout(60_000),
     );
   }
@@ -105,4 +105,82 @@ describe("Anthropic's batch is found by its results", () => {
     const fault: unknown = await found([lost]).catch((error: unknown) => error);
     expect(statusIn(fault)).toBe(404);
   });
+});
+
+it("Anthropic's results are read at the provider's own address, whatever host a proxy's answer names", async () => {
+  const double = await FakeProvider.start();
+  onTestFinished(() => double.close());
+  const origin = new URL(double.baseUrl).origin;
+  double.reset(
+    { body: { id: 'b1', ...ENDED, results_url: 'https://elsewhere.example/v1/messages/batches/b1/results' } },
+    { body: JSON.stringify({ custom_id: 'key-1', result: { type: 'expired' } }) },
+  );
+  const provider: Provider = {
+    name: 'it',
+    engine: 'anthropic',
+    baseUrl: origin,
+    keyVariables: [],
+    needsKey: false,
+  };
+  const batches = anthropicBatches({ provider, key: undefined, env: {} });
+  const { value } = await batches.collect('b1', AbortSignal.timeout(60_000)).next();
+  expect(value).toMatchObject({ customId: 'key-1' });
+  expect(double.asked.map(({ path }) => path)).toEqual([
+    '/v1/messages/batches/b1',
+    '/v1/messages/batches/b1/results',
+  ]);
+});
+
+describe.each(['openai', 'anthropic'] as const)('the list of batches of %s', engine => {
+  async function search(...pages: ProviderAnswer[]) {
+    const double = await FakeProvider.start();
+    onTestFinished(() => double.close());
+    const { baseUrl } = double;
+    double.reset(...pages);
+    const provider: Provider = { name: 'it', engine, baseUrl, keyVariables: [], needsKey: false };
+    const batches = { openai: openAiBatches, anthropic: anthropicBatches }[engine];
+    const wanted = { key: 'key', requests: 1, file: 'file-1' };
+    return batches({ provider, key: undefined, env: {} }).find(wanted, AbortSignal.timeout(60_000));
+  }
+
+  it.each([
+    ['lacks them', {}],
+    ['has none in place of them', { data: null, has_more: false }],
+    ['has something else', { data: ['b1'], has_more: false }],
+    ['does not say where it continues', { data: [], has_more: true }],
+  ])('settles nothing if it %s', async (_, body) => {
+    await expect(search({ body })).rejects.toThrow('a list of its batches');
+  });
+
+  it('is empty if nothing was created', async () => {
+    expect(await search({ body: { data: [], has_more: false } })).toBeUndefined();
+  });
+});
+
+it('a batch is found by its file at a provider that keeps no metadata', async () => {
+  const double = await FakeProvider.start();
+  onTestFinished(() => double.close());
+  const { baseUrl } = double;
+  double.reset({
+    body: {
+      data: [
+        { id: 'other', input_file_id: 'f0' },
+        { id: 'ours', input_file_id: 'f1' },
+      ],
+    },
+  });
+  const provider: Provider = { name: 'it', engine: 'openai', baseUrl, keyVariables: [], needsKey: false };
+  const batches = openAiBatches({ provider, key: undefined, env: {} });
+  const wanted = { key: 'key', requests: 1, file: 'f1' };
+  expect(await batches.find(wanted, AbortSignal.timeout(60_000))).toEqual({ id: 'ours' });
+});
+
+it('a list of batches that never ends settles nothing', async () => {
+  let pages = 0;
+  const page = () => Promise.resolve({ data: [{ id: `b${++pages}` }], has_more: true });
+  const read = async (): Promise<void> => {
+    for await (const batch of listedBatches(page)) expect(batch['id']).toBe(`b${pages}`);
+  };
+  await expect(read()).rejects.toThrow('does not end');
+  expect(pages).toBe(10_000);
 });

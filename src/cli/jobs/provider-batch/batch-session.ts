@@ -18,6 +18,8 @@ const FIRST_POLL_MS = 1000;
 const MAX_POLL_MS = 30_000;
 /** Maximum time of consecutive 404s before the command gives up, in milliseconds. */
 const MAX_MISSING_MS = 60_000;
+/** How long a batch must be missing from the provider's list, which may lag behind a creation, in milliseconds. */
+const LIST_LAG_MS = 5000;
 /** The interval of notes about an unchanged batch, in milliseconds. */
 const NOTE_EVERY_MS = 30_000;
 
@@ -88,25 +90,33 @@ export class BatchSession {
     const { journal, stop } = this.#parts;
     const missing = new MissingTimeout();
     const note = this.#noteOfChanges();
+    const wanted = { key: handed.key, requests: handed.rows.size, file: handed.file };
+    let waitedMs = 0;
     for (const pause of pauses(2)) {
-      const search = this.#provider.find(handed.key, handed.rows.size, stop.reading);
+      const search = this.#provider.find(wanted, stop.reading);
       const batch = await search.catch((error: unknown) => {
         if (!missing.mayRetry(error, pause)) throw this.fault(error);
         return 'unanswered' as const;
       });
-      if (batch === undefined) return true;
+      if (batch === undefined && waitedMs >= LIST_LAG_MS) return true;
       if (typeof batch === 'object') {
         await journalProgress(journal, handed, { batch: batch.id });
         return false;
       }
-      note(
-        batch === 'unread'
-          ? 'note: a batch that may be this one is still running; waiting for its end to identify it'
-          : `note: ${this.#provider.name} does not return its batches yet; asking again`,
-      );
+      note(this.#searchNote(batch));
       if (!(await this.#pause(pause))) break;
+      waitedMs += pause;
     }
     return false;
+  }
+
+  #searchNote(found: 'unread' | 'unanswered' | undefined): string {
+    if (found === 'unread') {
+      return 'note: a batch that may be this one is still running; waiting for its end to identify it';
+    }
+    return found === undefined
+      ? `note: looking for the batch at ${this.#provider.name}`
+      : `note: ${this.#provider.name} does not return its batches yet; asking again`;
   }
 
   async cancel(id: string): Promise<void> {

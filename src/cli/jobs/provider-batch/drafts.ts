@@ -64,7 +64,7 @@ export class Drafts {
     if (this.#isFull) return [];
     const { limits } = this.#provider;
     this.#reportPreparing();
-    const draft = await this.draft(job, true);
+    const draft = await this.draft(job);
     if (!draft) return [];
     const bytes = draft.parameters.length + 200;
     const isFull = this.#chunk.length >= limits.requests || this.#chunkBytes + bytes > limits.bytes;
@@ -92,14 +92,16 @@ export class Drafts {
   }
 
   /** Prepares a row; undefined if it can't be handed over. Settles such a row, unless a cap refuses it. */
-  async draft(job: Job, isNew: boolean): Promise<Draft | undefined> {
+  async draft(job: Job): Promise<Draft | undefined> {
     const { ctx, connection, budget, estimatedCredits, cancel, settle } = this.#parts;
     try {
       if (cancel) throw usageError('the row was not handed over before the batch was cancelled');
       const request = buildRunBody(await job.request());
       const parameters = await this.#batches.prepare(await request.creation());
-      const room = { estimatedCredits: job.estimatedCredits ?? estimatedCredits, providerBatch: true };
-      const reservation = isNew ? await budget.reserve(connection, request, room) : undefined;
+      const reservation = await budget.reserve(connection, request, {
+        estimatedCredits: job.estimatedCredits ?? estimatedCredits,
+        providerBatch: true,
+      });
       return { job, inputsDigest: request.digest, parameters, reservation };
     } catch (error) {
       ctx.signal.throwIfAborted();

@@ -154,11 +154,13 @@ class VersionHandover {
     if (rows.length === 0) return;
     this.#open.add(handed);
     if (this.#parts.stop.isStopping()) return;
-    if (handed.batch === undefined && (await this.#session.isMissing(handed))) {
+    const wasSought = handed.batch === undefined;
+    if (wasSought && (await this.#session.isMissing(handed))) {
       yield* this.#handOverAgain(handed, rows);
       return;
     }
     const { batch } = handed;
+    if (batch !== undefined && this.#parts.cancel && wasSought) await this.#session.cancel(batch);
     const ended = batch === undefined ? undefined : await this.#session.wait(batch, rows.length);
     if (batch === undefined || ended === undefined) return;
     yield* this.#collect(handed, { id: batch, ended }, rows);
@@ -168,8 +170,9 @@ class VersionHandover {
   /** Hands over a batch that was journaled but never created; as a new batch if some of its rows are no longer wanted. */
   async *#handOverAgain(handed: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
     const drafts: Draft[] = [];
+    this.#parts.budget.release(Array.from(handed.rows.values(), ({ customId }) => customId));
     for (const { job } of rows) {
-      const draft = await this.#drafts.draft(job, false);
+      const draft = await this.#drafts.draft(job);
       if (draft) drafts.push(draft);
     }
     // An uploaded file of requests is useless for another interface.
@@ -220,7 +223,7 @@ class VersionHandover {
       noteSecondPayments(ctx, open.size);
       const drafts: Draft[] = [];
       for (const { job } of open.values()) {
-        const draft = await this.#drafts.draft(job, true);
+        const draft = await this.#drafts.draft(job);
         if (draft) drafts.push(draft);
       }
       if (drafts.length === 0) return;
