@@ -81,8 +81,19 @@ for (const shell of ['bash', 'zsh', 'fish'] satisfies Shell[]) {
       rmSync(home, { recursive: true, force: true });
     });
 
+    it('asks the built command', async () => {
+      await line?.byBuiltCommand(async () => {
+        expect(await line?.argumentsAfterTab('promptrun acc')).toEqual(['account']);
+        expect(await line?.argumentsAfterTab('promptrun run postcard -i place=H')).toEqual([
+          'run',
+          'postcard',
+          '-i',
+          'place=Hübsch',
+        ]);
+      });
+    });
+
     it('completes commands, flags and their values', async () => {
-      expect(await line?.argumentsAfterTab('promptrun acc')).toEqual(['account']);
       expect(await line?.argumentsAfterTab('promptrun runs li')).toEqual(['runs', 'list']);
       expect(await line?.argumentsAfterTab('promptrun runs list --stat')).toEqual([
         'runs',

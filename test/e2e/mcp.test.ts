@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { OPENING, runCall, startAgent } from '../support/agent.ts';
+import { OPENING, runCall, startAgent, startAgentProcess } from '../support/agent.ts';
 import { COMMAND, type RunningCommand, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
@@ -11,7 +11,7 @@ import { hasLinks, isPosix } from '../support/system.ts';
 
 describe('an agent on a fresh machine', () => {
   it('finds all prompts, and renders one for free', async () => {
-    const { client, call } = await startAgent();
+    const { client, call } = await startAgentProcess();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['search_prompts', 'run_prompt', 'get_run']);
     const prompts = (await client.listPrompts()).prompts;

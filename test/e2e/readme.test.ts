@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { runCommand, startCommand } from '../support/command.ts';
+import { type CommandOptions, type CommandOutcome, runCommand, startCommand } from '../support/command.ts';
 import { runCommandHere, serveHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { commandsIn, commandsOfLine, documentText, shellLines, wordsOf } from '../support/documents.ts';
@@ -33,11 +33,13 @@ function homeWithFiles(): string {
   return home;
 }
 
+type RunOptions = Pick<CommandOptions, 'env'> & { readonly home: string; readonly stdin?: string };
+
 /** Runs commands one after the other, as a reader would; in this process, or the built command by `run`. */
 async function runAll(
   commands: readonly string[],
-  options: Parameters<typeof runCommandHere>[1] & { readonly home: string },
-  run: typeof runCommandHere = runCommandHere,
+  options: RunOptions,
+  run: (words: readonly string[], options: RunOptions) => Promise<CommandOutcome> = runCommandHere,
 ): Promise<void> {
   for (const command of commands) {
     const { code, stderr } = await run(wordsOf(command), options);

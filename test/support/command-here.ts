@@ -6,11 +6,10 @@ import { startEmbedded } from '../../src/service/embedded.ts';
 import { withStore } from '../../src/service/local-store.ts';
 import { startService } from '../../src/service/start-service.ts';
 import type { CommandOptions, CommandOutcome } from './command.ts';
-import { type Captured, startInProcess, temporaryDirectory } from './context.ts';
+import { type Captured, startInProcess, type TestOptions, temporaryDirectory } from './context.ts';
 import { commandEnvironment } from './environment.ts';
 
-interface HereOptions extends Pick<CommandOptions, 'env' | 'home'> {
-  readonly stdin?: string;
+interface HereOptions extends Pick<CommandOptions, 'env' | 'home'>, Pick<TestOptions, 'stdin' | 'onStdout'> {
   /** The clock of the command and of the service in it; default the system's. */
   readonly clock?: Clock;
 }
@@ -36,7 +35,7 @@ interface CommandHere extends Pick<Captured, 'stderr' | 'raise'> {
  */
 export function startCommandHere(
   words: readonly string[],
-  { env = {}, home = temporaryDirectory(), stdin = '', clock = systemClock }: HereOptions = {},
+  { env = {}, home = temporaryDirectory(), stdin = '', clock = systemClock, onStdout }: HereOptions = {},
 ): CommandHere {
   const local = localServiceIn(home, env, clock);
   const { ended, stdout, stdoutBytes, stderr, raise } = startInProcess(words, {
@@ -45,6 +44,7 @@ export function startCommandHere(
     stdin,
     local,
     clock,
+    ...(onStdout && { onStdout }),
   });
   const outcome = async (): Promise<CommandOutcome> => {
     const code = await ended;

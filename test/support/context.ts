@@ -33,6 +33,8 @@ export interface TestOptions {
   readonly readerTakes?: number;
   /** True if standard output is a full disk after that, not a reader that goes. */
   readonly isDiskFull?: boolean;
+  /** Called with each piece that is written to standard output. */
+  readonly onStdout?: (piece: Buffer) => void;
 }
 
 /** The outcome of a command. */
@@ -210,7 +212,7 @@ function standardInput(given: TestOptions['stdin']): NodeJS.ReadStream {
 function capturingSink(
   isTTY = false,
   columns = 80,
-  { readerTakes = Number.POSITIVE_INFINITY, isDiskFull = false }: TestOptions = {},
+  { readerTakes = Number.POSITIVE_INFINITY, isDiskFull = false, onStdout }: TestOptions = {},
 ): { sink: Sink; bytes: () => Buffer } {
   const pieces: Buffer[] = [];
   let taken = 0;
@@ -224,6 +226,7 @@ function capturingSink(
       const piece = Buffer.from(data as string);
       pieces.push(piece.subarray(0, Math.max(0, readerTakes - taken)));
       taken += piece.length;
+      onStdout?.(piece);
       const error = taken > readerTakes ? Object.assign(new Error(`write ${code}`), { code }) : null;
       queueMicrotask(() => done?.(error));
       return true;

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { COMMAND } from './command.ts';
+import { runInProcess } from './context.ts';
 import { commandEnvironment } from './environment.ts';
 import { isPosix } from './system.ts';
 import { openTerminal, type TestTerminal } from './terminal.ts';
@@ -40,20 +42,27 @@ export function hasShell(shell: Shell): boolean {
   }
 }
 
-/** A shell on a real terminal that completes by the built command and shows the arguments a command line comes to. */
+/** A shell on a real terminal that completes and shows the arguments a command line comes to. */
 export interface CompletingShell {
   /** Types a line, presses Tab and Enter, and gives the arguments the line came to. */
   argumentsAfterTab(typed: string, rest?: string): Promise<string[]>;
   /** Types a line and presses Tab twice; gives what is on the screen once it shows `wanted`, then presses Enter. */
   screenAfterTabs(typed: string, wanted: string | RegExp): Promise<string>;
+  /** Completes by the built command during `test`. */
+  byBuiltCommand(test: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param home where the command keeps its files, and the working directory */
+/**
+ * Starts a shell that asks this process for completions, with the arguments as they arrive at the command: a command of its
+ * own for each Tab takes most of the time.
+ *
+ * @param home where the command keeps its files, and the working directory
+ */
 export async function completingShell(shell: Shell, home: string): Promise<CompletingShell> {
   const bin = path.join(home, 'bin');
   mkdirSync(bin);
-  symlinkSync(COMMAND, path.join(bin, 'promptrun'));
+  const program = path.join(bin, 'promptrun');
   const env = {
     ...commandEnvironment(home),
     PATH: `${bin}${path.delimiter}${process.env['PATH'] ?? ''}`,
@@ -62,7 +71,13 @@ export async function completingShell(shell: Shell, home: string): Promise<Compl
     ZDOTDIR: home,
   };
   const script = path.join(home, 'script');
-  writeFileSync(script, execFileSync(path.join(bin, 'promptrun'), ['completion', shell], { env }));
+  writeFileSync(script, execFileSync(process.execPath, [COMMAND, 'completion', shell], { env }));
+  const server = await completionServer(home);
+  const askHere = (): void => {
+    rmSync(program, { force: true });
+    writeFileSync(program, programAsking((server.address() as AddressInfo).port), { mode: 0o755 });
+  };
+  askHere();
   const setup = SETUP[shell](script);
   const rc = path.join(home, setup.file);
   writeFileSync(rc, setup.text);
@@ -75,10 +90,49 @@ export async function completingShell(shell: Shell, home: string): Promise<Compl
     rows: 50,
   });
   await terminal.waitFor(PROMPT);
-  return talkingTo(terminal);
+  return {
+    ...talkingTo(terminal),
+    async byBuiltCommand(test) {
+      rmSync(program);
+      symlinkSync(COMMAND, program);
+      await test().finally(askHere);
+    },
+    async close() {
+      terminal.press('ctrl+c', 'ctrl+d');
+      terminal.kill('SIGKILL');
+      await terminal.exit();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
 }
 
-function talkingTo(terminal: TestTerminal): CompletingShell {
+/** Returns a program that sends its arguments to a server on this machine, each ended by NUL, and prints the answer. */
+const programAsking = (port: number): string => `#!/usr/bin/env bash
+exec 3<>/dev/tcp/127.0.0.1/${port}
+printf '%s\\0' "$#" "$@" >&3
+exec cat <&3
+`;
+
+/** Starts a server that runs the command lines it is sent, in this process. */
+async function completionServer(home: string): Promise<Server> {
+  const server = createServer(socket => void answerOn(socket, home));
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+async function answerOn(socket: Socket, home: string): Promise<void> {
+  let sent = Buffer.alloc(0);
+  for await (const piece of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    sent = Buffer.concat([sent, piece]);
+    const [count = '', ...argv] = sent.toString('utf8').split('\0').slice(0, -1);
+    if (count === '' || argv.length < Number(count)) continue;
+    const { stdout } = await runInProcess(argv, { home });
+    socket.end(stdout());
+    return;
+  }
+}
+
+function talkingTo(terminal: TestTerminal): Pick<CompletingShell, 'argumentsAfterTab' | 'screenAfterTabs'> {
   let lines = 0;
   const finished = async (): Promise<string> => {
     lines += 1;
@@ -106,11 +160,6 @@ function talkingTo(terminal: TestTerminal): CompletingShell {
       terminal.press('enter', 'enter'); // the first may only take what a menu offers
       await finished();
       return screen;
-    },
-    async close() {
-      terminal.press('ctrl+c', 'ctrl+d');
-      terminal.kill('SIGKILL');
-      await terminal.exit();
     },
   };
 }
