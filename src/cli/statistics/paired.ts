@@ -94,9 +94,12 @@ function signFlipP(differences: readonly number[]): number {
     : sampledP(differences, observed);
 }
 
-/** Tries all combinations in the order of a Gray code, in which one sign changes at each step. */
+/**
+ * Tries all combinations in the order of a Gray code, in which one sign changes at each step. The last sign stays: its other
+ * half has the same sums with the opposite signs.
+ */
 function exactP(differences: readonly number[], observed: number): number {
-  const ways = 2 ** differences.length;
+  const ways = 2 ** (differences.length - 1);
   const signed = [...differences];
   let sum = differences.reduce((total, difference) => total + difference, 0);
   let hits = 0;

@@ -33,11 +33,12 @@ export class Simulation {
 
   /** Returns the share of true rates that no interval of the first 200 answers ever rules out. */
   sequenceCoverage(rate: number): number {
+    const isOutside = decisionsAbout(rate);
     return this.#share(() => {
       let passed = 0;
       for (let runs = 1; runs <= 200; runs++) {
         passed += this.#answers(1, rate).passed;
-        if (isDecided(rate, passed, runs)) return false; // the rate is outside of the interval
+        if (isOutside(passed, runs)) return false;
       }
       return true;
     });
@@ -45,6 +46,7 @@ export class Simulation {
 
   /** Returns the share of wrong and of missing decisions under a required rate, and the answers that were needed on average. */
   sure(required: number, rate: number, most = 100): SureFigures {
+    const isDecidedBy = decisionsAbout(required);
     let answers = 0;
     let undecided = 0;
     const wrong = this.#share(() => {
@@ -52,7 +54,7 @@ export class Simulation {
       for (let runs = 1; runs <= most; runs++) {
         answers++;
         passed += this.#answers(1, rate).passed;
-        if (isDecided(required, passed, runs))
+        if (isDecidedBy(passed, runs))
           return rate === required || passed / runs >= required !== rate >= required;
       }
       undecided++;
@@ -63,12 +65,19 @@ export class Simulation {
 
   /** Returns the share of comparisons that find the cases worse. */
   foundWorse({ cases, runs = 1, before, after }: Comparison): number {
+    const verdictOf = remembered(
+      (tally: readonly number[]) => comparePairs(pairsWith(tally, runs)).verdict,
+      String,
+    );
     return this.#share(() => {
-      const pairs = this.#cases(
-        cases,
-        (): CasePair => ({ before: this.#answers(runs, before), after: this.#answers(runs, after) }),
-      );
-      return comparePairs(pairs).verdict === 'worse';
+      // How many cases passed how many more answers after than before, from all fewer to all more.
+      const tally = Array.from({ length: 2 * runs + 1 }, () => 0);
+      for (let at = 0; at < cases; at++) {
+        const passedBefore = this.#passed(runs, before);
+        const change = this.#passed(runs, after) - passedBefore;
+        tally[change + runs] = (tally[change + runs] ?? 0) + 1;
+      }
+      return verdictOf(tally) === 'worse';
     });
   }
 
@@ -83,9 +92,13 @@ export class Simulation {
   }
 
   #answers(runs: number, rate: number): CaseRuns {
+    return { passed: this.#passed(runs, rate), runs };
+  }
+
+  #passed(runs: number, rate: number): number {
     let passed = 0;
     for (let at = 0; at < runs; at++) if (this.#uniform() < rate) passed++;
-    return { passed, runs };
+    return passed;
   }
 
   #rateAround(mean: number): number {
@@ -108,6 +121,41 @@ export interface Comparison {
   readonly runs?: number;
   readonly before: number;
   readonly after: number;
+}
+
+/** Returns `isDecided` of a required rate, asked once about each count: trials have few, again and again. */
+function decisionsAbout(required: number): (passed: number, runs: number) => boolean {
+  const decided = remembered(
+    ([passed, runs]: readonly [number, number]) => isDecided(required, passed, runs),
+    ([passed, runs]) => runs * 1000 + passed,
+  );
+  return (passed, runs) => decided([passed, runs]);
+}
+
+/** Returns a function that is called once for each key of its arguments. */
+function remembered<In, Out>(
+  of: (input: In) => Out,
+  keyOf: (input: In) => string | number,
+): (input: In) => Out {
+  const known = new Map<string | number, Out>();
+  return input => {
+    const key = keyOf(input);
+    const value = known.has(key) ? (known.get(key) as Out) : of(input);
+    known.set(key, value);
+    return value;
+  };
+}
+
+/** Returns pairs of these changes, which are all that a comparison goes by. */
+function pairsWith(tally: readonly number[], runs: number): CasePair[] {
+  return tally.flatMap((count, at) => {
+    const change = at - runs;
+    const pair = {
+      before: { passed: Math.max(0, -change), runs },
+      after: { passed: Math.max(0, change), runs },
+    };
+    return Array.from({ length: count }, () => pair);
+  });
 }
 
 function holds([low, high]: Interval, value: number): boolean {
