@@ -22,6 +22,9 @@ const FEW = 0.01;
 /** The font of cards. */
 export const FONT = path.join(packageOf('dejavu-fonts-ttf'), 'ttf/DejaVuSansMono.ttf');
 
+/** The engine of promptfoo's prompts, run only inside the engine for JavaScript of strangers. */
+export const NUNJUCKS = path.join(packageOf('nunjucks'), 'browser/nunjucks.min.js');
+
 /**
  * SQLite for releases of Node that have none, a binary for each platform. The bundle looks for them in a directory of
  * this name beside its chunks. Were the package installed by npm, npm would warn of its install script, which does
@@ -42,7 +45,7 @@ export async function writeBundles(outdir) {
   const bundles = [bundleCommand(outdir), bundleLibrary(outdir), bundlePages(outdir)];
   const written = (await Promise.all(bundles)).flat();
   const modules = written.flatMap(chunk => chunk.moduleIds ?? []);
-  return [...modules.filter(id => !id.startsWith(NO_FILE)), FONT, IN_BINARIES];
+  return [...modules.filter(id => !id.startsWith(NO_FILE)), FONT, NUNJUCKS, IN_BINARIES];
 }
 
 /** Bundles the command in a few files of CommonJS, which start faster than many, or than ES modules. See chunks.js. */

@@ -129,7 +129,7 @@ describe('what the built command loads', () => {
   });
 
   it.each([
-    ['that checks answers', 'check-worker.cjs', { files: 5, kilobytes: 11, builtins: [] }],
+    ['that checks answers', 'check-worker.cjs', { files: 5, kilobytes: 12, builtins: [] }],
     [
       'that reads and renders prompts',
       'prompt-worker.cjs',

@@ -24,6 +24,8 @@ export interface Job extends JobName {
   readonly estimatedCredits?: unknown;
   /** True for a question to a judge, whose failed run `--retry-unknown` makes again. */
   readonly isQuestion?: boolean;
+  /** The only creation that counts as the job's own, if another prompt may have been sent under its id. */
+  readonly creates?: Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>;
   /** Room in the budget that is already reserved. */
   readonly reservation?: Reservation;
   /**

@@ -251,13 +251,15 @@ function endedResult(value: unknown): RequestResult | undefined {
 
 /** Returns the plan for a job, or its earlier result. Never runs a job again unasked if it was or may have been paid for. */
 function planJob(
-  { id, isQuestion = false }: Job,
+  { id, isQuestion = false, creates }: Job,
   { states, settlements }: KnownJobs,
   connection: Connection,
   { retryUnknown, retryFailed = false }: Pick<ResumeOptions, 'retryUnknown' | 'retryFailed'>,
 ): JobPlan | RequestResult {
   const state = states.get(id);
-  if (state === undefined || state.step === 'waiting') return { kind: 'create' };
+  if (state === undefined || state.step === 'waiting' || !isOwnCreation(state, creates)) {
+    return { kind: 'create' };
+  }
   const ended = endedResult(state.result);
   if (ended !== undefined) {
     const isRetried = retryFailed || (retryUnknown && isQuestion);
@@ -274,6 +276,13 @@ function planJob(
   const cause = new Error(`the creation of ${state.entry.time} was never answered`);
   const error = new CreationInDoubt(cause, settlement?.candidates, state.entry, connection);
   return { ...notRun(error), isInDoubt: true };
+}
+
+/** Returns false for the state of another creation than the job's own. */
+function isOwnCreation({ entry }: JobState, creates: Job['creates']): boolean {
+  if (creates === undefined) return true;
+  const { promptVersionId, inputsDigest } = creates;
+  return entry?.promptVersionId === promptVersionId && entry.inputsDigest === inputsDigest;
 }
 
 /** Returns the result of a job that can't be run. */

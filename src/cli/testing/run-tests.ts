@@ -5,6 +5,7 @@ import { estimateCost, Forecast } from '../creation/forecast.ts';
 import { type CliError, notFoundError, withResumeHint } from '../errors.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
+import type { BatchJournal } from '../jobs/job-journal.ts';
 import { concurrencyFor, pacedConnections } from '../jobs/paced-connection.ts';
 import { withResumeJournal } from '../jobs/resume-journal.ts';
 import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
@@ -38,6 +39,7 @@ import {
 import { Judge } from './run/judge.ts';
 import { checkBatches, checkPrices, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import { hasFailed, runEntries } from './run/run-entries.ts';
+import { addEarlierTurns, noteEarlierTurns, withEarlierTurns, withoutUncheckedTurns } from './run/turns.ts';
 import { summarize } from './summary.ts';
 import type { TestOptions } from './test-options.ts';
 
@@ -159,7 +161,7 @@ async function prepareRound(ctx: Context, options: TestOptions, budget: Budget, 
   const { entries, faults: entryFaults } = await prepareEntries(
     ctx,
     connectionOf,
-    chosenFiles(read.files, round),
+    addEarlierTurns(ctx, chosenFiles(read.files, round)),
   );
   const faults = [...read.faults, ...entryFaults];
   for (const { fault } of faults) reportFile(ctx, fault);
@@ -169,7 +171,16 @@ async function prepareRound(ctx: Context, options: TestOptions, budget: Budget, 
     await checkBatches(entries);
     for (const expectation of judged) await judge.checkBatch(expectation);
   }
-  return { files: read.files, paths, entries, faults, judge, judged, isJudged, baseline };
+  return {
+    files: read.files,
+    paths,
+    entries: withoutUncheckedTurns(entries),
+    faults,
+    judge,
+    judged,
+    isJudged,
+    baseline,
+  };
 }
 
 /** Returns the files with the cases that the round chooses. */
@@ -284,7 +295,7 @@ async function runEntriesByService(
       { kind: 'tests', names: tests.paths.toSorted() },
       connection,
       journal => {
-        const chosen = options.failed ? own.filter(entry => hasFailed(journal, entry)) : own;
+        const chosen = options.failed ? failedEntries(ctx, journal, own) : own;
         const concurrency = concurrencyFor(connection, options.concurrency);
         const { judge, budget } = tests;
         return runEntries(ctx, connection, chosen, { ...options, concurrency, budget, journal, judge, stop });
@@ -297,6 +308,17 @@ async function runEntriesByService(
     for (const [url, medium] of content) tests.media.set(url, medium);
   }
   return results;
+}
+
+/** Returns the entries that failed, and those before them whose answers they take. */
+function failedEntries(ctx: Context, journal: BatchJournal, own: readonly PreparedEntry[]): PreparedEntry[] {
+  const failed = own.filter(prepared => hasFailed(journal, prepared)).map(({ entry }) => entry);
+  const needed = withEarlierTurns(
+    own.map(({ entry }) => entry),
+    failed,
+  );
+  noteEarlierTurns(ctx, needed.size - failed.length);
+  return own.filter(({ entry }) => needed.has(entry));
 }
 
 function nothingToRun({ failed, filter }: TestOptions): CliError {

@@ -25,6 +25,8 @@ export interface Converted {
   readonly testPrograms?: readonly TestProgram[];
   /** The program that makes the prompt of each case, if there is one. */
   readonly program?: PromptProgram;
+  /** The template that makes it, if there is one. */
+  readonly template?: PromptTemplate;
 }
 
 export interface ConvertedCase {
@@ -35,6 +37,22 @@ export interface ConvertedCase {
   readonly vars: Readonly<Record<string, JsonValue>>;
   /** The indices of the models that are asked; undefined for all. */
   readonly models?: readonly number[] | undefined;
+  /** Set if its prompt may depend on the answers of earlier cases, or theirs on its own. */
+  readonly turn?: ConvertedTurn;
+}
+
+/** The place of a case among those that are asked one after another. */
+export interface ConvertedTurn {
+  /** The number of its test; promptfoo repeats all cases of a test before the next test. */
+  readonly test: number;
+  /** The conversation of its prompt and model that it continues, if its prompt writes one. */
+  readonly conversation?: string;
+  /** The variable in which its answer is kept for later cases. */
+  readonly storesAs?: string;
+  /** The variables of earlier cases' answers that its prompt takes. */
+  readonly takes: readonly string[];
+  /** The indices of the cases whose answers it takes: the one before it in its conversation, and those of its variables. */
+  readonly after: readonly number[];
 }
 
 /** A program that prints a list of tests as JSON. */
@@ -44,14 +62,23 @@ export interface TestProgram {
   readonly line: number;
 }
 
-/** A program that takes a case's variables and prints a prompt. */
-export interface PromptProgram {
-  readonly argv: readonly [string, ...string[]];
-  /** The front matter of the prompt file for its output. */
+/** A prompt whose text is made for each case. */
+interface MadePrompt {
+  /** The front matter of the prompt file for the text. */
   readonly head: JsonObject;
   /** Inputs that the prompt need not use. */
   readonly optional: readonly string[];
   readonly line: number;
+}
+
+/** A program that takes a case's variables and prints a prompt. */
+export interface PromptProgram extends MadePrompt {
+  readonly argv: readonly [string, ...string[]];
+}
+
+/** A prompt in Nunjucks that takes more than a prompt file can express. */
+export interface PromptTemplate extends MadePrompt {
+  readonly text: string;
 }
 
 export interface ConversionNote {

@@ -103,15 +103,13 @@ describe('prompts of promptfoo', () => {
       const text = `{"prompts": ["file://${file}"], "providers": ["echo"], "tests": [{"vars": {"q": ""}}]}`;
       const converted = await convert(text, { isForTest: true, files: { [file]: content }, prompt });
       const [fault] = converted.notes.filter(({ isHarmless }) => !isHarmless);
-      return fault?.message ?? converted.prompt.split('---\n')[2];
+      return fault?.message ?? converted.template?.text ?? converted.prompt.split('---\n')[2];
     };
     expect(await read('p.md', ' a {{q}}\n\n')).toBe('{{log ""}} a {{q}}\n\n{{log ""}}\n');
     expect(await read('p.txt', 'a\n  ---\nb\n', 2)).toBe('b\n');
     expect(await read('p.jsonl', '"a"\n\n"b"\n', 2)).toBe('"b"\n');
     expect(await read('p.yaml', 'text: [hi]')).toBe('{\n  "text": [\n    "hi"\n  ]\n}\n');
-    expect(await read('p.json', '{"text":"{{q}}"}')).toBe(
-      'a variable within JSON that is not a chat has no equivalent',
-    );
+    expect(await read('p.json', '{"text": "{{q}}"}')).toBe('{"text":"{{q}}"}');
     expect(await read('p.csv', 'prompt,label\na,b\n')).toBe('a table of prompts has no equivalent');
   });
 
@@ -183,18 +181,29 @@ ${PROVIDERS}tests:
   });
 
   it.each([
-    ['"{% if a %}x{% endif %}"', '[{vars: {a: false}}]', /distinguishes values of `a`/],
-    [`'{% if a == "true" %}x{% endif %}'`, '[{vars: {a: true}}]', /distinguishes values of `a`/],
-    [`'{% if a == "5.0" %}x{% endif %}'`, '[{vars: {a: 5}}]', /distinguishes values of `a`/],
-    [`'{% if a != "" %}x{% endif %}'`, '[{vars: {a: x}}, {vars: {b: x}}]', /distinguishes values of `a`/],
-    ['"{% if true %}x{% endif %}"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
-    ['"{% if a %}x"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
-    ['"{% for b in a %}x{% endfor %}"', '[{vars: {a: x}}]', /of Nunjucks have an equivalent/],
-    [`'[{"role": "user", "content": {{ a | dump }}}]'`, '[{vars: {a: 5}}]', /distinguishes values of `a`/],
-    [`'[{"role": "user", "content": {{ a | dump }}}]'`, '[{vars: {b: x}}]', /a test lacks it/],
-  ])("are named if texts can't tell what promptfoo sends: %s with %s", async (prompt, tests, note) => {
-    const text = `prompts: [${prompt}]\n${PROVIDERS}tests: ${tests}\n`;
-    expect(notesOf(await convert(text, { isForTest: true })).join('\n')).toMatch(note);
+    ['{% if a %}x{% endif %}', '[{vars: {a: false}}]'],
+    ['{% if a == "true" %}x{% endif %}', '[{vars: {a: true}}]'],
+    ['{% if a == "5.0" %}x{% endif %}', '[{vars: {a: 5}}]'],
+    ['{% if a != "" %}x{% endif %}', '[{vars: {a: x}}, {vars: {b: x}}]'],
+    ['{% if true %}x{% endif %}', '[{vars: {a: x}}]'],
+    ['{% for b in a %}x{% endfor %}', '[{vars: {a: x}}]'],
+    ['[{"role": "user", "content": {{ a | dump }}}]', '[{vars: {a: 5}}]'],
+    ['[{"role": "user", "content": {{ a | dump }}}]', '[{vars: {b: x}}]'],
+    ['{{a}}', '[{vars: {a: "{{ b | upper }}", b: B}}, {vars: {a: x}}]'],
+    ['{{a}}', '[{vars: {a: "{% for i in b %}{{ i }}{% endfor %}", b: B}}]'],
+    ['{{a}}', '[{vars: {a: "{% raw %}{{ b | upper }}{% endraw %}", b: B}}]'],
+    ['{{a}}', '[{vars: {a: x}, options: {storeOutputAs: c}}]'],
+  ])("are templates if texts can't tell what promptfoo sends: %s with %s", async (prompt, tests) => {
+    const text = `prompts: ['${prompt}']\n${PROVIDERS}tests: ${tests}\n`;
+    const converted = await convert(text, { isForTest: true });
+    expect([notesOf(converted), converted.template?.text]).toEqual([[], prompt]);
+  });
+
+  it('name the environment in a template', async () => {
+    const text = `prompts: ['{{ env.NAME | upper }}']\n${PROVIDERS}tests: [{vars: {a: x}}]\n`;
+    expect(notesOf(await convert(text, { isForTest: true }))).toEqual([
+      expect.stringMatching(/^in\/promptfooconfig\.yaml:1: only `\{\{name\}\}`/),
+    ]);
   });
 
   it('may compare values that promptfoo compares with the same result', async () => {
@@ -538,24 +547,6 @@ scenarios:
     const converted = await convert(`${head}tests: ${tests}\n`, { files, isForTest: true });
     expect(casesOf(converted)[0]?.inputs).toMatchObject({ a: expected });
     expect(converted.notes.filter(({ isHarmless }) => isHarmless !== true)).toEqual([]);
-  });
-
-  it.each([
-    '{{ b | upper }}',
-    '{{b.length}}',
-    '{% if b %}x{% endif %}',
-    '{% for i in b %}{{ i }}{% endfor %}',
-    '{# a #}x',
-    '{% raw %}{{ b | upper }}{% endraw %}',
-    'file://n.txt',
-  ])('name a variable with other Nunjucks that promptfoo renders: %j', async a => {
-    const text = `${head}tests:\n  - vars: { a: ${JSON.stringify(a)}, b: B }\n  - vars: { a: x }\n`;
-    const converted = await convert(text, { files: { 'n.txt': '{{ b | upper }}' }, isForTest: true });
-    const note =
-      'in/promptfooconfig.yaml:4: the variable `a` has Nunjucks beyond `{{name}}`, which has no equivalent';
-    expect(notesOf(converted)).toEqual([note]);
-    expect(converted.leftOut).toBe(1);
-    expect(casesOf(converted)).toHaveLength(1);
   });
 
   it('name the environment in a variable, in a prompt of JSON too, which leaves other Nunjucks', async () => {

@@ -36,6 +36,8 @@ export interface CheckTasks {
   readonly select: (expression: string, value: unknown, indent: number) => Selection;
   /** Runs JavaScript on an answer. */
   readonly javascript: (script: JavaScript, input: JavaScriptInput) => JavaScriptResult;
+  /** Runs JavaScript that renders templates, which takes longer than checks. */
+  readonly rendering: CheckTasks['javascript'];
   /** Returns the differences of two texts; undefined if more than 2,000 lines differ. */
   readonly differences: (one: string, other: string, by: 'words' | 'lines') => DiffPart[] | undefined;
 }
@@ -47,6 +49,8 @@ export type CheckWork = {
 }[CheckName];
 
 const TIMEOUT_MS = 2000;
+/** Loading a template engine alone takes a second on a busy machine. */
+const RENDERING_MS = 20_000;
 const CHECK = { what: 'the check', timeMs: TIMEOUT_MS, isExpression: false };
 const EXPRESSION = { what: 'the expression', timeMs: TIMEOUT_MS, isExpression: true };
 
@@ -61,6 +65,7 @@ export const LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
   expressionFault: EXPRESSION,
   select: EXPRESSION,
   javascript: { ...CHECK, what: 'the JavaScript' },
+  rendering: { ...CHECK, what: 'rendering', timeMs: RENDERING_MS },
 };
 
 /** Loads each task with its dependencies, so that loading doesn't count against its time. */
@@ -112,6 +117,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
   expressionFault: async () => (await import('../../../files/jmespath.ts')).expressionFault,
   select: async () => (await import('../../../files/jmespath.ts')).select,
   javascript: async () => (await import('./javascript.ts')).loadJavaScript(),
+  rendering: async () => (await import('./javascript.ts')).loadJavaScript(),
   differences: async () => {
     const { diffLines, diffWordsWithSpace } = await import('diff');
     return (one, other, by) => {

@@ -7,6 +7,7 @@ import type {
   Converted,
   ConvertedCase,
   ConvertOptions,
+  PromptTemplate,
 } from '../../../prompts/foreign/converted.ts';
 import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
@@ -17,7 +18,7 @@ import { readTextFile } from '../../inputs/read-text.ts';
 import { oneLine } from '../../terminal/sanitise.ts';
 import type { NamedJudge } from '../expectations/kind.ts';
 import { programOutput } from './program-output.ts';
-import { promptsByProgram } from './prompts-by-program.ts';
+import { promptsByProgram, promptsByTemplate } from './prompts-by-case.ts';
 import { runFileTask } from './run-file-task.ts';
 import { MAX_TEST_FILE_BYTES } from './test-case.ts';
 
@@ -29,6 +30,8 @@ export interface ConvertedTests {
   readonly cases: readonly ConvertedCase[];
   /** The indices of the cases for this prompt; all if undefined. */
   readonly only?: ReadonlySet<number>;
+  /** The template that makes the prompt of each case, if there is one. */
+  readonly template?: PromptTemplate | undefined;
   /** The number of the prompt in the configuration, from 1. */
   readonly number: number;
 }
@@ -149,14 +152,16 @@ async function defaultJudge({ env }: Context) {
 
 async function readConvertedTests(
   ctx: Context,
-  { prompt, test, cases = [], program, isPromptLeftOut = false }: Converted,
+  { prompt, test, cases = [], program, template, isPromptLeftOut = false }: Converted,
   place: { readonly file: string; readonly name: string; readonly number: number },
 ): Promise<ConvertedTests[]> {
   if (test === undefined || isPromptLeftOut) return [];
   const { number } = place;
-  if (!program) return [{ prompt, test, cases, number }];
-  const prompts = await promptsByProgram(ctx, program, cases, place);
-  return prompts.map(({ prompt, only }) => ({ prompt, test, cases, only, number }));
+  if (!program && !template) return [{ prompt, test, cases, number }];
+  const prompts = program
+    ? await promptsByProgram(ctx, program, cases, place)
+    : template && (await promptsByTemplate(ctx, template, cases, place));
+  return (prompts ?? []).map(({ prompt, only }) => ({ prompt, test, cases, only, number, template }));
 }
 
 /** Reports unsupported parts. @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them */

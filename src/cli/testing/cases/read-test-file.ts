@@ -78,15 +78,18 @@ type PlacedCase = TestCase & Pick<ConvertedCase, 'models'>;
 
 /** Returns the cases of a prompt at their places in the configuration: the user never sees the converted text. */
 function casesOfPrompt(
-  { cases: places, only, number }: ConvertedTests,
+  { cases: places, only, number, template }: ConvertedTests,
   cases: readonly TestCase[],
   isOnlyPrompt: boolean,
 ): PlacedCase[] {
   const placed = cases.map((testCase, index) => {
-    const { line = 1, leftOut = 0, models } = places[index] ?? {};
+    const { line = 1, leftOut = 0, models, turn, vars = {} } = places[index] ?? {};
     const expect = testCase.expect.map(expectation => ({ ...expectation, line }));
     const name = isOnlyPrompt ? testCase.name : `${testCase.name} (prompt ${number})`;
-    return { ...testCase, line, leftOut, expect, name, ...(models && { models }) };
+    const placed = { ...testCase, line, leftOut, expect, name, ...(models && { models }) };
+    return turn && template
+      ? { ...placed, turn: { ...turn, index, template, vars, prompt: number } }
+      : placed;
   });
   return placed.filter((_, index) => only?.has(index) !== false);
 }

@@ -1,11 +1,22 @@
 import type { FilePosition } from '../../../files/file-fault.ts';
 import type { JsonObject, JsonValue } from '../../../files/json.ts';
+import type { ConvertedTurn, PromptTemplate } from '../../../prompts/foreign/converted.ts';
 import type { CliError } from '../../errors.ts';
 import type { UnplacedImage } from '../../inputs/images/place-images.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { JavaScript } from '../../outputs/checks/javascript.ts';
 import type { Expectation } from '../expectations/expectation.ts';
 import type { PassRule } from './pass-rule.ts';
+
+/** A case that is asked after others, because its prompt may depend on their answers. */
+export interface Turn extends ConvertedTurn {
+  /** The number of its prompt in the configuration. */
+  readonly prompt: number;
+  /** The number of the case among those of its prompt. */
+  readonly index: number;
+  readonly template: PromptTemplate;
+  readonly vars: JsonObject;
+}
 
 /** Maximum size of a test file, in bytes. */
 export const MAX_TEST_FILE_BYTES = 8 * 1024 * 1024;
@@ -88,6 +99,8 @@ export interface TestCase {
   readonly written?: string;
   /** Number of checks that are left out. */
   readonly leftOut?: number;
+  /** Set if its prompt may depend on the answers of earlier cases, or theirs on its own. */
+  readonly turn?: Turn;
   /** The fault that keeps this case alone from running. */
   readonly fault?: CliError;
 }

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
+import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/json.ts';
 import type { Run } from '../../../wire/index.ts';
 import { dollars } from '../../../wire/money.ts';
 import type { Context } from '../../context.ts';
@@ -28,10 +28,13 @@ export interface CheckTools {
   readonly log: JudgeLog;
   /** Asks the questions of several repetitions together; if undefined, each is asked alone. */
   readonly rounds?: QuestionRounds | undefined;
+  /** Called with the answer before and after its transforms; undefined if these fail. */
+  readonly onAnswer?: (output: JsonValue, transformed: JsonValue | undefined) => void;
 }
 
 /** The entry that was run. */
-type CheckedEntry = Pick<PreparedEntry, 'entry' | 'connection' | 'request'>;
+type CheckedEntry = Pick<PreparedEntry, 'entry' | 'connection' | 'request'> &
+  Partial<Pick<PreparedEntry, 'declared'>>;
 
 /** Checks a result. An error in a check is a fault of this repetition alone. */
 export async function checkRun(
@@ -57,14 +60,19 @@ export async function checkRun(
   const mismatches: UnmetExpectation[] = [];
   try {
     let answer = await checkedAnswer(ctx, prepared, { ...shown, response }, tools);
+    let output = answer.value;
     for (const script of [prepared.entry.tested?.transform, testCase.transform]) {
       if (script === undefined) continue;
       const result = await transformed(answer, script);
       if ('unmet' in result) {
+        tools.onAnswer?.(output, undefined);
         return { ...shown, mismatches: [{ line: testCase.line, at: -1, ...result.unmet }] };
       }
       ({ answer } = result);
+      // In promptfoo, taking the output out of an address's response is part of the provider.
+      if (script === prepared.entry.tested?.transform && isAddress(prepared)) output = answer.value;
     }
+    tools.onAnswer?.(output, answer.value);
     const parts = testCase.expect.map(expectation => async () => {
       const mismatch = await checkExpectation(expectation, answer);
       if (mismatch !== undefined) mismatches.push(mismatch);
@@ -78,6 +86,11 @@ export async function checkRun(
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
     return { ...shown, mismatches, fault: faultOfCase(failureOf(error)), ...(isLeft && { isLeft }) };
   }
+}
+
+function isAddress({ declared }: CheckedEntry): boolean {
+  const entries = declared === undefined ? undefined : parseJson(declared);
+  return isJsonList(entries) && entries.some(entry => ownValue(entry, 'address') !== undefined);
 }
 
 /** Removes the hint of a cap: a higher cap without `--resume` would pay for the other cases again. The summary has the whole hint. */

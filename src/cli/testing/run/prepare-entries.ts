@@ -4,7 +4,7 @@ import { failureOf } from '../../core/failure.ts';
 import { byKey } from '../../core/json-value.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { checkModelAccess } from '../../creation/creation.ts';
-import { CaseFault, CliError } from '../../errors.ts';
+import { CaseFault, CliError, usageError } from '../../errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions } from '../../inputs/flags.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
@@ -80,8 +80,13 @@ export async function checkPrices(budget: Budget, entries: readonly PreparedEntr
   }
 }
 
-/** @throws {CliError} USAGE_ERROR if a version's model has no batches at its provider */
+/** @throws {CliError} USAGE_ERROR if a version's model has no batches at its provider, or a case takes another's answer */
 export async function checkBatches(entries: readonly PreparedEntry[]): Promise<void> {
+  const turn = entries.find(({ entry }) => entry.testCase.turn)?.entry;
+  if (turn) {
+    const where = `${turn.file.name}:${turn.testCase.line}`;
+    throw usageError(`${where}: its cases take each other's answers: a batch can't have them`);
+  }
   const oneOfEach = new Map(entries.map(entry => [entry.request.promptVersionId, entry]));
   for (const { connection, request } of oneOfEach.values()) {
     await batchProviderOf(connection, request.promptVersionId);
@@ -205,7 +210,7 @@ async function placedInputs(
 }
 
 /** Returns the version of a prompt without a file of its own. */
-async function resolveText(
+export async function resolveText(
   ctx: Context,
   { name, text }: { readonly name: string; readonly text: string },
   { model, config }: VersionOverrides,

@@ -8,11 +8,14 @@ import { type CheckTools, checkRun } from './check-run.ts';
 import { JudgeJournal } from './judge-journal.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { askerOf, type QuestionRounds, roundsOf } from './question-rounds.ts';
+import { inTurn, Turns } from './turns.ts';
 
 export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {}
 
 /** One repetition of an entry. */
 interface RepetitionJob extends Job {
+  /** The number among equal requests, from 1. */
+  readonly repetition: number;
   readonly prepared: PreparedEntry;
 }
 
@@ -36,25 +39,30 @@ export async function runEntries(
   const ids = new Set(jobs.map(({ id }) => id));
   const requests = await ResumableRequests.open(ctx, connection, id => ids.has(askerOf(id)), options);
   if (options.resume) await resumeJudging(ctx, ids, options);
-  const check = async (answered: Answered, rounds?: QuestionRounds): Promise<void> => {
-    const { job, result, isEarlier } = answered;
+  const check = async (
+    { job, result, isEarlier }: Answered,
+    tools: Pick<CheckTools, 'rounds' | 'onAnswer'> = {},
+  ): Promise<Repetition> => {
     const log = new JudgeJournal(ctx, job.id, options);
-    const repetition = await checkRun(ctx, job.prepared, result, { ...options, log, rounds });
+    const repetition = await checkRun(ctx, job.prepared, result, { ...options, log, ...tools });
     repetitions.set(job.id, isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition);
     // A refusal of the judge would repeat, so nothing more is started.
     if (result.run !== undefined && repetition.isLeft)
       stop.register({ kind: 'postponed', error: repetition.fault });
+    return repetition;
   };
   const unchecked: Answered[] = [];
   const [faulty, runnable] = [jobs.filter(hasFaultyCase), jobs.filter(job => !hasFaultyCase(job))];
   for (const job of faulty) {
     await check({ job, result: notRun(job.prepared.entry.testCase.fault), isEarlier: false });
   }
-  await requests.run(runnable, async (job, result, isEarlier) => {
+  const others = runnable.filter(({ prepared }) => !prepared.entry.testCase.turn);
+  await requests.run(others, async (job, result, isEarlier) => {
     if (requests.handsOver) unchecked.push({ job, result, isEarlier });
     else await check({ job, result, isEarlier });
   });
   if (requests.handsOver) await checkTogether(ctx, requests, unchecked, check);
+  await runTurns(ctx, jobs, requests, check);
   const results = entries.map(prepared => {
     const own = repetitionIds(prepared).flatMap(id => repetitions.get(id) ?? []);
     return entryResult(prepared.entry, own);
@@ -70,6 +78,42 @@ export async function runEntries(
     }),
   );
   return results;
+}
+
+/** Runs the cases that take each other's answers, one after another. */
+async function runTurns(
+  ctx: Context,
+  jobs: readonly RepetitionJob[],
+  requests: ResumableRequests,
+  check: (answered: Answered, tools?: Pick<CheckTools, 'onAnswer'>) => Promise<Repetition>,
+): Promise<void> {
+  const turns = new Turns(ctx);
+  for (const { job, turn } of inTurn(jobs)) {
+    const { prepared } = job;
+    if (job.isWanted?.() === false) continue;
+    const { fault } = prepared.entry.testCase;
+    if (fault !== undefined) {
+      turns.settle(prepared, turn, notRun(fault), false);
+      continue;
+    }
+    const unanswered = turns.unanswered(prepared, turn);
+    if (unanswered) {
+      const repetition = await check({ job, result: unanswered, isEarlier: false });
+      turns.settle(prepared, turn, repetition, false);
+      continue;
+    }
+    const { answered, creates, ...next } = await turns.next(prepared, turn);
+    const request = async () => ({ ...next.prepared.request, repetition: job.repetition });
+    await requests.run([{ ...job, ...next, creates, request }], async (job, result, isEarlier) => {
+      let hasAnswer = false;
+      const onAnswer: typeof answered = (...answer) => {
+        hasAnswer = true;
+        answered(...answer);
+      };
+      const repetition = await check({ job, result, isEarlier }, { onAnswer });
+      turns.settle(prepared, turn, repetition, hasAnswer);
+    });
+  }
 }
 
 /** A repetition with its result. */
@@ -88,10 +132,10 @@ async function checkTogether(
   ctx: Context,
   kept: ResumableRequests,
   unchecked: readonly Answered[],
-  check: (answered: Answered, rounds: QuestionRounds) => Promise<void>,
+  check: (answered: Answered, tools: { readonly rounds: QuestionRounds }) => Promise<Repetition>,
 ): Promise<void> {
   const rounds = roundsOf(kept);
-  await Promise.all(unchecked.map(answered => rounds.during(() => check(answered, rounds))));
+  await Promise.all(unchecked.map(answered => rounds.during(() => check(answered, { rounds }))));
   ctx.signal.throwIfAborted();
   if (rounds.fault !== undefined) throw rounds.fault;
 }
@@ -119,6 +163,7 @@ function repetitionJobs(
   return repetitionIds(prepared).map((id, index) => ({
     id,
     prepared,
+    repetition: firstRepetition + index,
     estimatedCredits,
     request: async () => ({ ...request, repetition: firstRepetition + index }),
     ...(entry.testCase.untilDecided && { isWanted: () => isOpen(prepared) }),

@@ -14,6 +14,8 @@ export interface ConfiguredTest {
   readonly asserts: readonly (Assertion | undefined)[];
   readonly options: AssertionOptions;
   readonly metadata: JsonObject;
+  /** The number of its scenario; undefined if it belongs to none. */
+  readonly scenario?: number | undefined;
   /** References to its prompts; undefined for every prompt. */
   readonly prompts?: readonly string[] | undefined;
   /** References to the configuration's providers that are asked; undefined for all of them. */
@@ -42,6 +44,10 @@ interface AssertionOptions {
   readonly provider?: YamlValue | undefined;
   /** The model that judges. */
   readonly judge?: WrittenJudge | undefined;
+  /** The variable in which the answer is kept for later tests. */
+  readonly storesAs?: string | undefined;
+  /** True to leave the conversation out of its prompt. */
+  readonly isAlone?: boolean | undefined;
 }
 
 export const EMPTY_TEST: ConfiguredTest = {
@@ -61,15 +67,25 @@ export function mergeTests(one: ConfiguredTest, other: ConfiguredTest): Configur
     vars: new Map([...one.vars, ...other.vars]),
     asserts: [...one.asserts, ...other.asserts],
     metadata: { ...one.metadata, ...other.metadata },
+    scenario: other.scenario ?? one.scenario,
     prompts: other.prompts ?? one.prompts,
     providers: other.providers ?? one.providers,
     provider: other.provider ?? one.provider,
     options: {
       transform: other.options.transform ?? one.options.transform,
       provider: other.options.provider ?? one.options.provider,
+      storesAs: other.options.storesAs ?? one.options.storesAs,
+      isAlone: other.options.isAlone ?? one.options.isAlone,
     },
     isLeftOut: one.isLeftOut || other.isLeftOut,
   };
+}
+
+/** Returns a test of a scenario in a conversation of its own, as promptfoo has it; another one as it is. */
+export function withConversation(test: ConfiguredTest): ConfiguredTest {
+  const { scenario, metadata } = test;
+  if (scenario === undefined || (metadata['conversationId'] ?? null) !== null) return test;
+  return { ...test, metadata: { ...metadata, conversationId: `__scenario_${scenario}__` } };
 }
 
 export function combinationCount(vars: ConfiguredTest['vars']): number {

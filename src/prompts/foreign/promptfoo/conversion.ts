@@ -53,6 +53,8 @@ export class Conversion {
   variables: readonly string[] = [];
   /** The names of variables with values that are not texts. */
   jsonVariables: readonly string[] = [];
+  /** The names of variables in which answers are kept for later tests. */
+  storedVariables: readonly string[] = [];
   /** The number of omissions; repeated ones count each time. */
   leftOut = 0;
   /** The count of time and files. */

@@ -8,6 +8,7 @@ import {
   type ConvertOptions,
   modelsFileText,
   type PromptProgram,
+  type PromptTemplate,
   promptFileText,
   type TestFileText,
   testFileText,
@@ -15,10 +16,18 @@ import {
 } from '../converted.ts';
 import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces.ts';
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
-import { dumpedChat, jsonOf, type PromptText, promptMessages, readAllPrompts } from './prompts.ts';
+import {
+  BeyondPromptFile,
+  dumpedChat,
+  jsonOf,
+  type PromptText,
+  promptMessages,
+  readAllPrompts,
+} from './prompts.ts';
 import type { PromptfooProvider } from './provider.ts';
 import { hasOtherOutput, OTHER_OUTPUT, readPromptfooProviders } from './providers.ts';
 import { type ParsedText, resolveReferences } from './references.ts';
+import { namesEnvironment } from './template.ts';
 import { type CaseNeeds, casesForPrompt } from './test-cases.ts';
 import { withTestedProviders } from './tested-providers.ts';
 import {
@@ -29,6 +38,8 @@ import {
   jsonVariables,
   readTests,
   settingsOfAllTests,
+  storedVariables,
+  takesNunjucks,
 } from './tests.ts';
 
 const KEYS: KnownKeys = {
@@ -97,7 +108,7 @@ async function convertConfiguration(
   noteExtensions(entries.get('extensions'), conversion);
   const prompts = readPrompts(entries.get('prompts'), root, conversion);
   const prompt = chosenPrompt(entries.get('prompts') ?? root, prompts, options, conversion);
-  const { body, isLeftOut: isPromptLeftOut } = promptBody(prompt, conversion);
+  const written = promptBody(prompt, conversion);
   const settings = new Map([
     ...(prompt.config ? valuesByKey(prompt.config, 'config') : []),
     ...settingsOfAllTests(entries.get('defaultTest'), conversion),
@@ -106,6 +117,12 @@ async function convertConfiguration(
   const json = jsonVariables(configured);
   conversion.jsonVariables = json.names;
   conversion.variables = configured.names;
+  conversion.storedVariables = storedVariables(configured);
+  const {
+    body,
+    isLeftOut: isPromptLeftOut,
+    template,
+  } = renderedBody(prompt, written, configured, conversion);
   const listed = readPromptfooProviders(
     entries.get('providers') ?? entries.get('targets'),
     { all: prompts, chosen: prompt },
@@ -123,7 +140,7 @@ async function convertConfiguration(
   const [first] = providers;
   const head = frontMatter(first, entries.get('description')?.scalar);
   const hasCode = providers.some(({ transform }) => transform !== undefined);
-  const needs = { ...caseNeeds({ prompt, body, known, tests, json }, conversion), hasCode };
+  const needs = { ...caseNeeds({ prompt, template, body, known, tests, json }, conversion), hasCode };
   const isAsked = asked.length > 0 || usable.length === 0;
   const { cases, leftOut } = isAsked ? casesForPrompt(tests, needs, conversion) : NO_CASES;
   const { inputs } = needs;
@@ -141,12 +158,21 @@ async function convertConfiguration(
     notes: conversion.notes,
     prompts: prompts.length,
     isWithoutModel: usable.length === 0,
-    cases: cases.map(({ line, leftOut, vars, models }) => ({ line, leftOut, vars, models })),
+    cases: cases.map(({ line, leftOut, vars, models, turn }) => ({
+      line,
+      leftOut,
+      vars,
+      models,
+      ...(turn && { turn }),
+    })),
     leftOut: isPromptLeftOut ? cases.length : leftOut,
     isPromptLeftOut,
     testPrograms: conversion.testPrograms,
     ...(prompt.program && {
       program: { argv: prompt.program, head, optional: inputs, line: conversion.ownLine(prompt.at) ?? 1 },
+    }),
+    ...(template !== undefined && {
+      template: { text: template, head, optional: inputs, line: conversion.ownLine(prompt.at) ?? 1 },
     }),
   };
 }
@@ -161,12 +187,14 @@ function readPrompts(listed: YamlValue | undefined, root: YamlValue, conversion:
 function caseNeeds(
   {
     prompt,
+    template,
     body,
     known,
     tests,
     json,
   }: {
     readonly prompt: PromptText;
+    readonly template: string | undefined;
     readonly body: readonly Piece[];
     readonly known: readonly PromptfooProvider[];
     readonly tests: ConfiguredTests;
@@ -175,7 +203,8 @@ function caseNeeds(
   conversion: Conversion,
 ): Omit<CaseNeeds, 'hasCode'> {
   // Programs and addresses may use any variable.
-  const isAnyUsed = known.some(({ entry }) => entry) || prompt.program !== undefined;
+  const isMade = prompt.program !== undefined || template !== undefined;
+  const isAnyUsed = known.some(({ entry }) => entry) || isMade;
   const isInText = (name: string): boolean =>
     prompt.program !== undefined ||
     inputsIn(body).includes(name) ||
@@ -188,49 +217,48 @@ function caseNeeds(
     );
   }
   const tested = testedInputs(body);
-  noteLostKinds(prompt, body, tests, conversion);
   const inPrompt = [...new Set([...inputsIn(body), ...tested])];
   const inputs = [...new Set([...inPrompt, ...(isAnyUsed ? tests.names : [])])];
   const isEachRendered = prompt.program !== undefined || jsonOf(prompt, conversion) === undefined;
   return {
     prompt,
+    template,
     inputs,
     jsonInputs: readsJson ? json.names.filter(name => !isInText(name)) : [],
-    renderedInputs: prompt.program ? inputs : isEachRendered ? inPrompt : [],
+    renderedInputs: prompt.program ? inputs : isEachRendered && template === undefined ? inPrompt : [],
     isEachRendered,
   };
 }
 
-/** Notes variables of which the prompt distinguishes values that are the same as text. */
-function noteLostKinds(
-  { at, text }: PromptText,
+/** Returns true if the prompt distinguishes values of a variable that are the same as text. */
+function losesKinds(
+  { text }: PromptText,
   body: readonly Piece[],
   tests: ConfiguredTests,
   conversion: Conversion,
-): void {
-  const dumped = conversion.isForTest ? (dumpedChat(text)?.names ?? []) : [];
-  const isLacking = (name: string): boolean => tests.all.some(({ vars }) => !vars.has(name));
-  for (const name of dumped.filter(isLacking)) {
-    conversion.note(at, `the prompt writes \`${name}\` as JSON, and a test lacks it`);
-  }
+): boolean {
+  const dumped = dumpedChat(text)?.names ?? [];
   const falsy = falsyVariables(tests);
-  const indistinct = [
-    ...dumped.filter(name => conversion.jsonVariables.includes(name)),
-    ...testedInputs(body).filter(name => falsy.includes(name)),
-    ...body.flatMap(piece => {
-      if (!('tag' in piece) || piece.tests === undefined || piece.equals === undefined) return [];
-      return comparesOtherwise(tests, piece.tests, piece.equals) ? [piece.tests] : [];
-    }),
-  ];
-  for (const name of new Set(indistinct)) {
-    const what = `the prompt distinguishes values of \`${name}\` that are the same as text`;
-    conversion.note(at, `${what}, which has no equivalent`);
-  }
+  return (
+    dumped.some(
+      name => conversion.jsonVariables.includes(name) || tests.all.some(({ vars }) => !vars.has(name)),
+    ) ||
+    testedInputs(body).some(name => falsy.includes(name)) ||
+    body.some(
+      piece =>
+        'tag' in piece &&
+        piece.tests !== undefined &&
+        piece.equals !== undefined &&
+        comparesOtherwise(tests, piece.tests, piece.equals),
+    )
+  );
 }
 
 /** Returns a body that keeps the blanks at its ends, as promptfoo does. */
 function withBlanks(body: readonly Piece[]): readonly Piece[] {
   const [first] = body;
+  // A prompt file needs a template.
+  if (body.length === 1 && first && 'text' in first && first.text === '') return [END_MARK];
   const marked = first && 'text' in first && /^\s/u.test(first.text) ? [END_MARK, ...body] : body;
   return withEndMark(marked);
 }
@@ -283,11 +311,15 @@ function noteExtensions(extensions: YamlValue | undefined, conversion: Conversio
 const VARIABLE = /^[A-Z][A-Z\d_]*$/u;
 const KEY_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;
 
-/** Returns the messages of a prompt. If the tests are run, one that can't be expressed is left out. */
-function promptBody(
-  prompt: PromptText,
-  conversion: Conversion,
-): { readonly body: readonly Piece[]; readonly isLeftOut: boolean } {
+/** The messages of a prompt, or the template that makes them for each case. */
+interface PromptBody {
+  readonly body: readonly Piece[];
+  readonly template?: string | undefined;
+  readonly isLeftOut: boolean;
+}
+
+/** Returns the messages of a prompt. If the tests are run, one that can't be expressed is a template, or left out. */
+function promptBody(prompt: PromptText, conversion: Conversion): PromptBody {
   const { at, program } = prompt;
   if (program) return { body: [], isLeftOut: conversion.noteProgram(at, 'the prompt is a program') };
   try {
@@ -299,17 +331,49 @@ function promptBody(
     return { body, isLeftOut: false };
   } catch (error) {
     if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
+    if (error instanceof BeyondPromptFile && !namesEnvironment(prompt.text)) {
+      return { body: [], template: templateOf(prompt, conversion), isLeftOut: false };
+    }
     const { file, line, column, what } = error;
     conversion.note({ file, line, column }, what);
     return { body: [], isLeftOut: true };
   }
 }
 
-/** Returns the prompt file for the output of a program. @throws {InvalidPromptFile} if it can't be expressed */
-export function promptOfProgram(text: string, { head, optional, line }: PromptProgram, file: string): string {
+/** Returns a template in place of messages that promptfoo would render otherwise from the variables of the tests. */
+function renderedBody(
+  prompt: PromptText,
+  written: PromptBody,
+  tests: ConfiguredTests,
+  conversion: Conversion,
+): PromptBody {
+  const isFixed = written.isLeftOut || written.template !== undefined || prompt.program !== undefined;
+  if (isFixed || !conversion.isForTest) return written;
+  const isRendered =
+    conversion.storedVariables.length > 0 ||
+    losesKinds(prompt, written.body, tests, conversion) ||
+    (jsonOf(prompt, conversion) === undefined &&
+      takesNunjucks(tests, [...inputsIn(written.body), ...testedInputs(written.body)]));
+  return isRendered ? { ...written, body: [], template: templateOf(prompt, conversion) } : written;
+}
+
+/** Returns the text that promptfoo renders: a prompt in a YAML file is JSON there. */
+function templateOf(prompt: PromptText, conversion: Conversion): string {
+  const json = jsonOf(prompt, conversion);
+  return json === undefined ? prompt.text : JSON.stringify(json);
+}
+
+/**
+ * Returns the prompt file for the output of a program, or for a template that was rendered: nothing in that is a tag.
+ *
+ * @throws {InvalidPromptFile} if it can't be expressed
+ */
+export function promptOfText(text: string, made: PromptProgram | PromptTemplate, file: string): string {
+  const { head, optional, line } = made;
   try {
-    const body = promptMessages({ at: { file, line, column: 1 }, text });
-    return promptFileText(head, body, { optional });
+    const template = 'text' in made ? made.text : undefined;
+    const body = promptMessages({ at: { file, line, column: 1 }, text }, { template });
+    return promptFileText(head, template === undefined ? body : withBlanks(body), { optional });
   } catch (error) {
     throw error instanceof FileFault
       ? new InvalidPromptFile(error.file ?? file, error.line, error.what)

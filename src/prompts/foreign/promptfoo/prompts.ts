@@ -23,6 +23,13 @@ export interface PromptText extends PromptNames {
   readonly program?: readonly [string, ...string[]];
 }
 
+/** A prompt that a prompt file can't express, but Nunjucks can render. */
+export class BeyondPromptFile extends FileFault {
+  constructor({ file, line, column }: Located, what: string) {
+    super(line, what, column, file);
+  }
+}
+
 const PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
 /** Matches a file of JavaScript, TypeScript or Python, with the name of a function. */
 const FUNCTION = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
@@ -227,6 +234,8 @@ interface PromptReading {
   readonly json?: JsonValue | undefined;
   /** True to express blocks of Nunjucks as tags; default false. */
   readonly takesBlocks?: boolean;
+  /** The template that Nunjucks has rendered to the text, if it has. */
+  readonly template?: string | undefined;
 }
 
 /**
@@ -236,16 +245,19 @@ interface PromptReading {
  */
 export function promptMessages(
   { at, text, fault }: Omit<PromptText, 'label'>,
-  { json, takesBlocks = false }: PromptReading = {},
+  { json, takesBlocks = false, template }: PromptReading = {},
 ): Piece[] {
   if (fault !== undefined) throw faultAt(at, fault);
-  const chat = parseChat(text, at);
+  const isRendered = template !== undefined;
+  const chat = isRendered ? parseRendered(text, template, at) : parseChat(text, at);
+  const split = (part: string): Piece[] => (isRendered ? [{ text: part }] : splitText(part, at));
   if (!chat) {
+    if (isRendered) return split(text);
     const blocks = takesBlocks && json === undefined ? splitBlocks(text) : undefined;
     if (blocks) return blocks;
     const pieces = splitText(json === undefined ? text : JSON.stringify(json, undefined, 2), at);
     if (json === undefined || !pieces.some(piece => 'input' in piece)) return pieces;
-    throw faultAt(at, 'a variable within JSON that is not a chat has no equivalent');
+    throw new BeyondPromptFile(at, 'a variable within JSON that is not a chat has no equivalent');
   }
   return chat.flatMap(message => {
     const [role, content] = [ownValue(message, 'role'), ownValue(message, 'content')];
@@ -255,8 +267,20 @@ export function promptMessages(
       throw faultAt(at, what);
     }
     if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be text');
-    return [{ tag: `{{role "${name}"}}` }, ...splitText(content, at)];
+    return [{ tag: `{{role "${name}"}}` }, ...split(content)];
   });
+}
+
+/** Returns the messages of a rendered chat, which promptfoo reads as JSON, or as YAML that begins with a role. */
+function parseRendered(text: string, template: string, at: Located): readonly JsonValue[] | undefined {
+  const trimmed = text.trim();
+  if (trimmed.startsWith('- role:')) return parseChat(text, at);
+  const json = parseJson(text);
+  if (json === undefined && /\brole\b/u.test(template) && /^(?:\[[^]*\]|\{[^]*\})$/u.test(trimmed)) {
+    throw faultAt(at, 'the rendered prompt is not JSON, although it begins and ends like it');
+  }
+  const isChat = isJsonList(json) && json.every(message => isJsonObject(message) && 'role' in message);
+  return isChat && json.length > 0 ? json : undefined;
 }
 
 /** Returns the messages of a chat in JSON or YAML; undefined for any other text, which is the user's message. */
@@ -268,7 +292,7 @@ function parseChat(text: string, at: Located): readonly JsonValue[] | undefined 
   } catch (error) {
     // Text that is not YAML is a message, unless it begins like a chat.
     if (!BEGINS_AS_CHAT.test(text)) return undefined;
-    throw splitNunjucks(text).isPlain ? error : faultAt(at, BEYOND);
+    throw splitNunjucks(text).isPlain ? error : new BeyondPromptFile(at, BEYOND);
   }
   if (!isJsonList(chat) || chat.length === 0) return undefined;
   return chat.every(message => isJsonObject(message) && 'role' in message) ? chat : undefined;
@@ -283,5 +307,5 @@ function splitText(text: string, at: Located): Piece[] {
   const { pieces, isPlain } = splitNunjucks(text);
   if (isPlain) return pieces;
   const before = text.slice(0, text.search(/\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u));
-  throw faultAt({ ...at, line: at.line + linesIn(before) }, BEYOND);
+  throw new BeyondPromptFile({ ...at, line: at.line + linesIn(before) }, BEYOND);
 }

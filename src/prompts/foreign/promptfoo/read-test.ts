@@ -24,8 +24,10 @@ const OPTION_KEYS: KnownKeys = {
     'factuality',
     'metadata',
   ],
-  unsupported: ['prefix', 'suffix', 'rubricPrompt', 'transformVars', 'storeOutputAs', 'repeat'],
+  unsupported: ['prefix', 'suffix', 'rubricPrompt', 'transformVars', 'repeat'],
 };
+/** An option that only a test can carry out, not a written test file. */
+const STORE_KEY = 'storeOutputAs';
 
 /** Returns true for an option of a test that is a setting of the provider. */
 export function isTestSetting(key: string, conversion: Conversion): boolean {
@@ -47,12 +49,14 @@ export function readTest(node: YamlValue, conversion: Conversion, isDefault = fa
   const options = optionsNode ? valuesByKey(optionsNode, 'options') : new Map<string, YamlValue>();
   const settings = [...options.keys()].filter(key => isTestSetting(key, conversion));
   const isTaken = isDefault && conversion.isForTest;
-  const known = [...OPTION_KEYS.known, ...(isTaken ? settings : [])];
-  const unsupported = [...OPTION_KEYS.unsupported, ...settings];
+  const isStored = conversion.isForTest ? [STORE_KEY] : [];
+  const known = [...OPTION_KEYS.known, ...isStored, ...(isTaken ? settings : [])];
+  const unsupported = [...OPTION_KEYS.unsupported, STORE_KEY, ...settings];
   conversion.noteKeys(options, { known, unsupported }, " of a test's options");
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
   conversion.noteTransform(transform, optionsNode ?? node);
   const metadata = entries.get('metadata')?.json();
+  const isAlone = options.get('disableConversationVar')?.json();
   const vars = entries.get('vars');
   const isWhole = options.get('disableVarExpansion')?.json() === true;
   const values = vars ? readTestVars(vars, conversion, isWhole) : new Map<string, readonly Variable[]>();
@@ -63,7 +67,12 @@ export function readTest(node: YamlValue, conversion: Conversion, isDefault = fa
     at: node,
     vars: values,
     asserts: assertionsIn(entries.get('assert'), conversion),
-    options: { transform, provider: options.get('provider') },
+    options: {
+      transform,
+      provider: options.get('provider'),
+      storesAs: options.get(STORE_KEY)?.scalar,
+      isAlone: typeof isAlone === 'boolean' ? isAlone : undefined,
+    },
     metadata: isJsonObject(metadata) ? metadata : {},
     prompts,
     provider: providerKeys.includes('provider') ? entries.get('provider') : undefined,

@@ -1,7 +1,7 @@
 import { faultAt } from '../../../files/file-fault.ts';
 import { type JsonValue, ownValue } from '../../../files/json.ts';
-import type { ConvertedCase, TestCaseText } from '../converted.ts';
-import { expectationsOf, isCode } from './assertions.ts';
+import type { ConvertedCase, ConvertedTurn, TestCaseText } from '../converted.ts';
+import { type Assertion, expectationsOf, isCode } from './assertions.ts';
 import { type ConfiguredTest, combinationCount, type Variable } from './configured-test.ts';
 import type { Conversion } from './conversion.ts';
 import { includesPrompt, type PromptNames } from './prompt-references.ts';
@@ -19,6 +19,8 @@ interface LocatedCase extends ConvertedCase {
 /** A prompt with its inputs. */
 export interface CaseNeeds {
   readonly prompt: PromptNames;
+  /** The Nunjucks that makes it; undefined if a prompt file expresses it. */
+  readonly template: string | undefined;
   readonly inputs: readonly string[];
   /** Those that programs alone read, as JSON. */
   readonly jsonInputs: readonly string[];
@@ -37,17 +39,27 @@ export function casesForPrompt(
   conversion: Conversion,
 ): { readonly cases: LocatedCase[]; readonly leftOut: number } {
   const cases: LocatedCase[] = [];
+  const answers = new Answers();
   let characters = 0;
   let unrendered = 0;
   for (const [index, test] of all.entries()) {
     const { models } = test;
     if (!includesPrompt(test.prompts, needs.prompt) || models?.length === 0) continue;
+    const turn = turnOf(test, index, needs, conversion);
+    if (turn && conversion.isForTest && !test.isLeftOut && answers.lacks(turn)) {
+      // Without the answer of a test that is left out, another prompt would be asked.
+      unrendered += combinationCount(test.vars);
+      answers.lose(turn);
+      continue;
+    }
+    if (turn && test.isLeftOut) answers.lose(turn);
     for (const { isLeftOut, text, vars, leftOut } of casesOfTest(test, index + 1, needs, conversion)) {
       conversion.budget.step();
       // Reports its other faults too.
       if (test.isLeftOut && conversion.isForTest) break;
       if (isLeftOut && conversion.isForTest) {
         unrendered += 1;
+        if (turn) answers.lose(turn);
         continue;
       }
       characters += Object.values(text.inputs).reduce((sum, input) => sum + input.length, 0);
@@ -55,7 +67,8 @@ export function casesForPrompt(
         throw faultAt(at, 'the inputs of its cases are larger than 64 MiB in total');
       }
       const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
-      cases.push({ vars, leftOut, line, models, text: { ...text, repeat } });
+      const placed = turn && { turn: answers.add(turn, cases.length) };
+      cases.push({ vars, leftOut, line, models, ...placed, text: { ...text, repeat } });
     }
   }
   const left = all.filter(
@@ -86,7 +99,10 @@ function* casesOfTest(
     const combination = resolvedCombination(combinationAt(test.vars, index));
     const { texts, values } = combination;
     const name = test.name === undefined ? `case ${number}` : fillVars(test.name, texts);
-    const checks = test.asserts.map(assertion => assertion && expectationsOf(assertion, texts, conversion));
+    const checks = test.asserts.map(assertion => {
+      const isChecked = assertion && !noteStored(assertion, conversion);
+      return isChecked ? expectationsOf(assertion, texts, conversion) : undefined;
+    });
     const { inputs, isLeftOut } = renderInputs(combination, needs, conversion);
     yield {
       isLeftOut,
@@ -103,6 +119,87 @@ function* casesOfTest(
       },
     };
   }
+}
+
+/** A turn before it is known whose answers it takes. */
+type WrittenTurn = Omit<ConvertedTurn, 'after'>;
+
+/** The cases that give answers to later ones. */
+class Answers {
+  /** The index of the last case by what it answers; -1 for one that is left out. */
+  readonly #last = new Map<string, number>();
+
+  /** Returns true if a turn takes the answer of a case that is left out. */
+  lacks(turn: WrittenTurn): boolean {
+    return this.#before(turn).includes(-1);
+  }
+
+  lose(turn: WrittenTurn): void {
+    for (const key of givenBy(turn)) this.#last.set(key, -1);
+  }
+
+  /** Adds a case by its index, and returns its turn. */
+  add(turn: WrittenTurn, index: number): ConvertedTurn {
+    const after = this.#before(turn);
+    for (const key of givenBy(turn)) this.#last.set(key, index);
+    return { ...turn, after };
+  }
+
+  #before({ conversation, takes }: WrittenTurn): number[] {
+    const keys = [...takenFrom(conversation), ...takes.map(name => `variable ${name}`)];
+    return keys.flatMap(key => this.#last.get(key) ?? []);
+  }
+}
+
+function givenBy({ conversation, storesAs }: WrittenTurn): string[] {
+  return [...takenFrom(conversation), ...(storesAs === undefined ? [] : [`variable ${storesAs}`])];
+}
+
+function takenFrom(conversation: string | undefined): string[] {
+  return conversation === undefined ? [] : [`conversation ${conversation}`];
+}
+
+/** Returns the place of a test among those that are asked one after another; undefined if none depends on another. */
+function turnOf(
+  { options, metadata, vars }: ConfiguredTest,
+  test: number,
+  { template }: CaseNeeds,
+  { storedVariables, isForTest }: Conversion,
+): WrittenTurn | undefined {
+  if (!isForTest || template === undefined) return undefined;
+  const isConversation = writesConversation(template);
+  if (!isConversation && storedVariables.length === 0) return undefined;
+  const { storesAs, isAlone } = options;
+  const written = [template, ...[...vars.values()].flat().map(({ text }) => text)];
+  return {
+    test,
+    ...(isConversation &&
+      isAlone !== true && { conversation: JSON.stringify(metadata['conversationId'] ?? null) }),
+    ...(storesAs !== undefined && { storesAs }),
+    takes: storedVariables.filter(name => written.some(text => namesVariable(text, name))),
+  };
+}
+
+/** Notes an assertion with a variable that is known only once an earlier case has its answer. */
+function noteStored({ at, value, transform }: Assertion, conversion: Conversion): boolean {
+  const written = JSON.stringify([value ?? null, transform ?? null]);
+  const stored = conversion.storedVariables.find(name => namesVariable(written, name));
+  if (stored === undefined) return false;
+  conversion.note(at, `an assertion with \`{{${stored}}}\`, the answer of another test, has no equivalent`);
+  return true;
+}
+
+/** Returns true if a template writes what was said before. */
+function writesConversation(template: string): boolean {
+  return namesVariable(template, '_conversation');
+}
+
+/** Returns true if a tag in a text has a word. */
+function namesVariable(text: string, name: string): boolean {
+  return text
+    .split(/\{[{%]/u)
+    .slice(1)
+    .some(part => (part.split(/[}%]\}/u, 1)[0] ?? '').split(/\W+/u).includes(name));
 }
 
 /** One value for each variable of a test. */

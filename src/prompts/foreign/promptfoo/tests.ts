@@ -4,10 +4,17 @@ import type { YamlValue } from '../../../files/yaml.ts';
 import { groupedDigits } from '../../../wire/numbers.ts';
 import { BOUNDS } from '../../bounds.ts';
 import { isJudged, judgeIn, type WrittenJudge } from './assertions.ts';
-import { type ConfiguredTest, combinationCount, EMPTY_TEST, mergeTests } from './configured-test.ts';
+import {
+  type ConfiguredTest,
+  combinationCount,
+  EMPTY_TEST,
+  mergeTests,
+  withConversation,
+} from './configured-test.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
 import { includesPrompt, type PromptNames } from './prompt-references.ts';
 import { isTestSetting, readTest } from './read-test.ts';
+import { renderVar } from './template.ts';
 import { readTestList } from './test-files.ts';
 
 /** The tests of a configuration, before variables are filled in. */
@@ -33,7 +40,7 @@ export async function readTests(
   const areLeftOut = conversion.isForTest && conversion.leftOut > before;
   const isTested = !areLeftOut && (common.asserts.length > 0 || common.vars.size > 0);
   const merged = (tests.length > 0 ? tests : isTested ? [EMPTY_TEST] : []).map(test =>
-    mergeTests(common, test),
+    withConversation(mergeTests(common, test)),
   );
   const all = withPrompts(withJudges(merged, conversion), prompts, conversion);
   const [root] = entries.values();
@@ -121,6 +128,7 @@ function scenarioItems(node: YamlValue, conversion: Conversion): YamlValue[] {
 async function readScenarios(node: YamlValue | undefined, conversion: Conversion): Promise<ConfiguredTest[]> {
   if (!node) return [];
   const combined: ConfiguredTest[] = [];
+  let count = 0;
   for (const item of scenarioItems(node, conversion)) {
     const entries = valuesByKey(item, 'a scenario');
     conversion.noteKeys(entries, SCENARIO_KEYS, ' of a scenario');
@@ -133,7 +141,11 @@ async function readScenarios(node: YamlValue | undefined, conversion: Conversion
     for (const { provider } of [...configs, ...tests]) {
       if (provider) conversion.note(provider, '`provider` of a test of a scenario has no equivalent');
     }
-    combined.push(...configs.flatMap(config => each.map(test => mergeTests(config, test))));
+    for (const config of configs) {
+      const scenario = count;
+      combined.push(...each.map(test => ({ ...mergeTests(config, test), scenario })));
+      count += 1;
+    }
   }
   return combined;
 }
@@ -159,6 +171,18 @@ function equalsInNunjucks(value: JsonValue, text: string): boolean | undefined {
   if (value === null) return false;
   if (typeof value === 'object') return undefined;
   return typeof value === 'string' ? value === text : Number(value) === Number(text);
+}
+
+/** Returns the variables in which answers are kept for later tests. */
+export function storedVariables({ all }: ConfiguredTests): string[] {
+  return [...new Set(all.flatMap(({ options: { storesAs } }) => storesAs ?? []))];
+}
+
+/** Returns true if a variable takes more of Nunjucks than names of variables. @param used the variables of the prompt */
+export function takesNunjucks({ all, names }: ConfiguredTests, used: readonly string[]): boolean {
+  const known = Object.fromEntries(names.map(name => [name, '']));
+  const values = all.flatMap(({ vars }) => used.flatMap(name => vars.get(name) ?? []));
+  return values.some(({ text, at }) => at !== undefined && renderVar(text, known) === undefined);
 }
 
 /** Variables with values that are not texts. */

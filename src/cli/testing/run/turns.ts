@@ -1,0 +1,259 @@
+import { messageOf } from '../../../files/error-utils.ts';
+import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../files/json.ts';
+import { isJsonObject } from '../../../wire/bounded-json.ts';
+import type { Context } from '../../context.ts';
+import { counted } from '../../core/counted.ts';
+import { CaseFault, CliError, usageError } from '../../errors.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { buildRunBody } from '../../inputs/request-body.ts';
+import type { Job } from '../../jobs/job.ts';
+import { notRun } from '../../jobs/resumable-requests.ts';
+import type { RequestResult } from '../../jobs/run-requests.ts';
+import { type RenderedPrompt, renderNunjucks } from '../cases/nunjucks.ts';
+import type { TestFile, Turn } from '../cases/test-case.ts';
+import { isUnchecked, type TestEntry } from '../result.ts';
+import type { CheckTools } from './check-run.ts';
+import { type PreparedEntry, resolveText } from './prepare-entries.ts';
+
+/** A repetition of a case. */
+interface Placed {
+  readonly prepared: PreparedEntry;
+  readonly repetition: number;
+}
+
+/** A prompt and its answer, from before a turn. */
+interface Said {
+  readonly prompt: JsonValue;
+  readonly input: JsonValue;
+  readonly output: JsonValue;
+}
+
+/** A case, perhaps with a model. */
+type PlacedCase = Pick<TestEntry, 'file' | 'testCase'> & Partial<Pick<TestEntry, 'model' | 'tested'>>;
+
+/** Returns the chosen cases, and those before them whose answers they take. */
+export function withEarlierTurns<T extends PlacedCase>(
+  all: readonly T[],
+  chosen: readonly T[],
+): ReadonlySet<T> {
+  const byPlace = new Map<string, T[]>();
+  for (const one of all) {
+    const { turn } = one.testCase;
+    const place = turn && placeOf(one, turn.prompt, turn.index);
+    if (place !== undefined) byPlace.set(place, [...(byPlace.get(place) ?? []), one]);
+  }
+  const needed = new Set(chosen);
+  // Those that are added are visited too.
+  for (const one of needed) {
+    const { turn } = one.testCase;
+    for (const index of turn?.after ?? []) {
+      const earlier = turn && byPlace.get(placeOf(one, turn.prompt, index));
+      for (const other of earlier ?? []) {
+        // An answer in a variable may be any model's.
+        if (other.testCase.turn?.storesAs !== undefined || modelKey(other) === modelKey(one))
+          needed.add(other);
+      }
+    }
+  }
+  return needed;
+}
+
+function placeOf({ file }: PlacedCase, prompt: number, index: number): string {
+  return JSON.stringify([file.file, prompt, index]);
+}
+
+/** Adds the cases that the chosen ones take the answers of, and notes how many these are. */
+export function addEarlierTurns(ctx: Context, files: readonly TestFile[]): readonly TestFile[] {
+  const all = files.flatMap(file => (file.allCases ?? file.cases).map(testCase => ({ file, testCase })));
+  const isChosen = ({ file, testCase }: PlacedCase): boolean => file.cases.includes(testCase);
+  if (!all.some(one => one.testCase.turn && !isChosen(one))) return files;
+  const chosen = all.filter(isChosen);
+  const needed = new Set([...withEarlierTurns(all, chosen)].map(({ testCase }) => testCase));
+  noteEarlierTurns(ctx, needed.size - chosen.length);
+  return files.map(file =>
+    file.allCases ? { ...file, cases: file.allCases.filter(testCase => needed.has(testCase)) } : file,
+  );
+}
+
+/** Notes the number of cases that run although they were not chosen. */
+export function noteEarlierTurns({ io }: Context, count: number): void {
+  if (count === 0) return;
+  io.note(`note: ${counted(count, 'case')} more, whose answers the chosen ones take`);
+}
+
+/** Returns entries with a fault for each that takes the answer of one that is not run, because its checks are left out. */
+export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): PreparedEntry[] {
+  const all = entries.map(({ entry }) => entry);
+  if (!all.some(({ testCase }) => testCase.turn && isUnchecked(testCase))) return [...entries];
+  return entries.map(prepared => {
+    const { entry } = prepared;
+    const { file, testCase } = entry;
+    const earlier = [...withEarlierTurns(all, [entry])].find(
+      one => one !== entry && isUnchecked(one.testCase),
+    );
+    if (!earlier || isUnchecked(testCase)) return prepared;
+    const what = `it takes the answer of ${earlier.testCase.name}, whose checks are all left out`;
+    const fault = new CaseFault(`${file.name}:${testCase.line}: ${what}`);
+    return { ...prepared, entry: { ...entry, testCase: { ...testCase, fault } } };
+  });
+}
+
+/** Sorts repetitions as promptfoo asks them: all repetitions of a test, with each model and prompt, before the next test. */
+export function inTurn<J extends Placed>(jobs: readonly J[]): { readonly job: J; readonly turn: Turn }[] {
+  const models = [...new Set(jobs.map(({ prepared }) => modelKey(prepared.entry)))];
+  const places = jobs.flatMap(job => {
+    const { turn } = job.prepared.entry.testCase;
+    if (!turn) return [];
+    const model = models.indexOf(modelKey(job.prepared.entry));
+    const repetition = job.repetition - job.prepared.firstRepetition;
+    return [{ job, turn, place: [turn.test, repetition, turn.index, model, turn.prompt] }];
+  });
+  return places.toSorted((one, other) => compareLists(one.place, other.place));
+}
+
+function compareLists(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((part, index) => part !== other[index]);
+  return at === -1 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+}
+
+function modelKey({ model, tested }: Partial<Pick<TestEntry, 'model' | 'tested'>>): string {
+  return JSON.stringify([model ?? null, tested?.number ?? null]);
+}
+
+/** A turn to ask. */
+interface NextTurn extends Required<Pick<Job, 'creates'>> {
+  readonly prepared: PreparedEntry;
+  /** To be called with its answer, before and after its transforms. */
+  readonly answered: NonNullable<CheckTools['onAnswer']>;
+}
+
+/** The answers so far of cases whose prompts take those of earlier ones. */
+export class Turns {
+  readonly #ctx: Context;
+  readonly #conversations = new Map<string, Said[]>();
+  readonly #stored = new Map<string, JsonValue>();
+  /** The cases without an answer, by what they would have answered. */
+  readonly #unanswered = new Map<
+    string,
+    { readonly name: string; readonly repetition: Pick<RequestResult, 'fault' | 'isLeft'> }
+  >();
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
+  }
+
+  /** Returns the result of a turn that an earlier one without an answer keeps from being asked; undefined if none does. */
+  unanswered({ entry }: PreparedEntry, turn: Turn): RequestResult | undefined {
+    const keys = [conversationKey(entry, turn), ...turn.takes.map(storeKey)];
+    const [found] = keys.flatMap(key => (key === undefined ? [] : (this.#unanswered.get(key) ?? [])));
+    if (!found) return undefined;
+    const { name, repetition } = found;
+    const { fault, isLeft } = repetition;
+    const message = `not asked: it takes the answer of ${name}, which has none`;
+    const about = { status: fault?.status ?? 'RUN_FAILED', exitCode: fault?.exitCode ?? EXIT.runFailed };
+    return { ...notRun(new CliError(message, about)), ...(isLeft && { isLeft }) };
+  }
+
+  /** Returns an entry with the prompt that takes the answers so far, and the function to call with its own answer. */
+  async next(prepared: PreparedEntry, turn: Turn): Promise<NextTurn> {
+    const { entry, request } = prepared;
+    const key = conversationKey(entry, turn);
+    const said = key === undefined ? undefined : (this.#conversations.get(key) ?? []);
+    const given: JsonObject = {
+      ...turn.vars,
+      ...(said && { _conversation: said.map(one => ({ ...one })) }),
+      ...Object.fromEntries(this.#stored),
+    };
+    const rendered = await this.#render(turn, given, entry);
+    const { promptOfText } = await import('../../../prompts/foreign/promptfoo/convert.ts');
+    const { file, testCase, model, tested } = entry;
+    const text = promptOfText(rendered.text, turn.template, file.name);
+    const config = tested?.config;
+    const { promptVersionId } = await resolveText(this.#ctx, { name: file.target, text }, { model, config });
+    const inputs = new Map(
+      [...request.text].map(([name, value]) => [name, textOf(rendered.vars[name], value)]),
+    );
+    const asked = {
+      ...prepared,
+      request: { ...request, promptVersionId, text: inputs },
+      entry: { ...entry, testCase: { ...testCase, vars: { ...testCase.vars, ...rendered.vars } } },
+    };
+    const { digest } = buildRunBody(asked.request);
+    return {
+      prepared: asked,
+      creates: { promptVersionId, inputsDigest: digest },
+      answered: (output, transformed) => {
+        if (key !== undefined) this.#say(key, rendered.text, output);
+        if (turn.storesAs !== undefined && isFilled(transformed))
+          this.#stored.set(turn.storesAs, transformed);
+      },
+    };
+  }
+
+  /** Remembers that a turn has no answer, or that a later one has one. */
+  settle(
+    { entry }: PreparedEntry,
+    turn: Turn,
+    repetition: Pick<RequestResult, 'fault' | 'isLeft'>,
+    hasAnswer: boolean,
+  ): void {
+    const keys = [
+      conversationKey(entry, turn),
+      turn.storesAs === undefined ? undefined : storeKey(turn.storesAs),
+    ];
+    for (const key of keys) {
+      if (key === undefined) continue;
+      if (hasAnswer && key.startsWith(STORED)) this.#unanswered.delete(key);
+      else if (!hasAnswer && !this.#unanswered.has(key)) {
+        this.#unanswered.set(key, { name: entry.testCase.name, repetition });
+      }
+    }
+  }
+
+  async #render({ template }: Turn, given: JsonObject, { file }: TestEntry): Promise<RenderedPrompt> {
+    try {
+      const [rendered] = await renderNunjucks(this.#ctx, template.text, [given]);
+      return rendered ?? { text: '', vars: given };
+    } catch (error) {
+      this.#ctx.signal.throwIfAborted();
+      throw usageError(
+        `${file.name}:${template.line}: Nunjucks can't render the prompt: ${messageOf(error)}`,
+      );
+    }
+  }
+
+  #say(key: string, prompt: string, output: JsonValue): void {
+    const json = parseJson(prompt);
+    const written = json ?? prompt;
+    const last = isJsonList(json) ? json.at(-1) : undefined;
+    const content = isJsonObject(last) ? last['content'] : undefined;
+    const input = (isFilled(content) ? content : undefined) ?? last ?? written;
+    const said = this.#conversations.get(key) ?? [];
+    this.#conversations.set(key, [
+      ...said,
+      { prompt: written, input, output: isFilled(output) ? output : '' },
+    ]);
+  }
+}
+
+/** Returns the key of the conversation that a turn continues; undefined if it continues none. */
+function conversationKey(entry: TestEntry, { prompt, conversation }: Turn): string | undefined {
+  return conversation === undefined ? undefined : JSON.stringify([modelKey(entry), prompt, conversation]);
+}
+
+/** The beginning of the keys of answers that are kept in variables. */
+const STORED = 'stored:';
+
+function storeKey(name: string): string {
+  return `${STORED}${name}`;
+}
+
+/** Returns true for a value that JavaScript counts as true. */
+function isFilled(value: JsonValue | undefined): value is JsonValue {
+  return Boolean(value);
+}
+
+/** Returns a filled-in variable as the text of an input; another value than a text leaves the input as it was. */
+function textOf(value: JsonValue | undefined, before: string): string {
+  return typeof value === 'string' ? value : before;
+}
