@@ -1,5 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../../src/service/core/clock.ts';
+import { openPostgresStore } from '../../../src/service/store/postgres/open.ts';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { HandClock } from '../../support/hand-clock.ts';
 import { TestService, temporaryDataDir } from '../../support/local-service.ts';
@@ -51,6 +53,22 @@ describe.skipIf(postgresPrograms() === undefined)('while the database restarts',
     expect(after.data.runStatus).toBe('succeeded');
     expect(await service.data('/me/credits', { key })).toEqual({ credits: 999_998 });
     await service.close();
+  });
+
+  test('no instance counts as dead as soon as the database is back, since each may need a moment to reach it', async () => {
+    const database = await makeDatabase(cluster.url, 'back');
+    const store = await openPostgresStore(database, { dataDir: temporaryDataDir(), clock: systemClock });
+    const judge = await store.workers.register();
+    const values = (id: string, until: string): string => `('${id}', now() - interval '1 h', ${until})`;
+    await query(
+      database,
+      `delete from workers; insert into workers (id, "aliveSince", "expiresAt")
+        values ${values(judge, `now() + interval '1 h'`)}, ${values('slow', `now() - interval '1 s'`)}`,
+    );
+    cluster.stop();
+    cluster.start();
+    await expect.poll(() => store.workers.isAlive('slow')).toBe(true);
+    await store.close();
   });
 
   test('a run whose answer can’t be kept that long has failed, once, and says that it may have been paid for', async () => {

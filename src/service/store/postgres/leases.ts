@@ -1,16 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { resultWithin, systemClock } from '../../core/clock.ts';
 import type { Workers } from '../store.ts';
 import type { Db } from '../writer.ts';
 
 /** Time for which a worker counts as alive after the last renewal. */
 const LEASE = sql`interval '15 seconds'`;
 const RENEW_EVERY_MS = 4000;
+/** Time after which a renewal counts as failed, and pause before the next: several must fit into a lease. */
+const RENEW_WITHIN_MS = 4000;
+const RENEW_AGAIN_MS = 500;
 
 /**
- * Returns workers that hold leases, renewed while their process lives. Only the database's clock counts. A worker that lost
- * its lease declares no other worker dead for the length of another lease, because the others may have been cut off too.
+ * Returns workers that hold leases, renewed while their process lives. Only the database's clock counts. No worker is declared
+ * dead for the length of a lease after the database has started, because workers may be slow to reach it again; nor by a
+ * worker that lost its own lease, because others may have been cut off too.
  */
 export function leases(db: Db): Workers {
   const name = randomUUID();
@@ -20,13 +25,15 @@ export function leases(db: Db): Workers {
   const keepRenewing = async (): Promise<void> => {
     let wasUnavailable = false;
     while (!stop.signal.aborted) {
-      await sleep(RENEW_EVERY_MS, undefined, { signal: stop.signal, ref: false }).catch(() => {});
+      const pauseMs = wasUnavailable ? RENEW_AGAIN_MS : RENEW_EVERY_MS;
+      await sleep(pauseMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
       if (stop.signal.aborted) return;
       // Other workers may reach the database again later than this one, and are not dead.
-      wasUnavailable = await renew(db, name, wasUnavailable).then(
-        () => false,
+      const isRenewed: Promise<boolean> = renew(db, name, wasUnavailable).then(
         () => true,
+        () => false,
       );
+      wasUnavailable = (await resultWithin(RENEW_WITHIN_MS, systemClock, isRenewed)) !== true;
     }
   };
 
@@ -72,7 +79,7 @@ async function isDead(db: Db, worker: string, judge: string): Promise<boolean> {
       exists (
         select from "workers" where "id" = ${judge}
           and "expiresAt" > clock_timestamp() and "aliveSince" < clock_timestamp() - ${LEASE}
-      ) as "trusted"`.execute(db);
+      ) and pg_postmaster_start_time() < clock_timestamp() - ${LEASE} as "trusted"`.execute(db);
   if (rows[0]?.alive || !rows[0]?.trusted) return false;
   await sql`delete from "workers" where "id" = ${worker} and "expiresAt" < clock_timestamp()`.execute(db);
   return true;
