@@ -113,9 +113,19 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   if (versions.length > 1) {
     throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${versions.join(', ')}`);
   }
-  // Slugs of the embedded service need no cache.
-  if (!connection.embedded) connection.prompts.noteSlug(match.promptId, words);
+  // Prompts of the embedded service need no cache.
+  if (!connection.embedded) noteUse(connection, match);
   return match;
+}
+
+/** Caches the slug and the latest version of a prompt. An empty config says nothing, so a later request may still read it. */
+function noteUse({ prompts }: Connection, row: PromptSearchRow): void {
+  const { promptVersionId, promptId, title, publishedAt, configs: config, slug } = row;
+  prompts.noteSlug(promptId, slug);
+  if (!isJsonObject(config) || Object.keys(config).length === 0) return;
+  if (prompts.get(promptVersionId) === undefined) {
+    prompts.put({ promptVersionId, promptId, title, publishedAt, config });
+  }
 }
 
 /** Lists prompts that make videos, which the search omits; only a local service lists every prompt. */

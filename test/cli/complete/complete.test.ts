@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { LOCAL_SCOPE, resourceScope } from '../../../src/cli/settings/caches/resource-cache.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
+import { TestService } from '../../support/local-service.ts';
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const OTHER_VERSION = '1b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
@@ -240,6 +241,21 @@ describe('prompts', () => {
 });
 
 describe('completion', () => {
+  it('offers what a run read of a serve, without a request', async () => {
+    const service = await TestService.start();
+    const env = { PROMPTRUN_BASE_URL: service.service.url, PROMPTRUN_API_KEY: service.key };
+    const options = { home: temporaryDirectory(), env };
+    await runInProcess(['run', 'hello', '-i', 'name=Ada'], options);
+    await runInProcess(['run', 'postcard', '-i', 'place=Rome'], options);
+    await service.close();
+    expect(await complete(['run', 'hello', '-i', ''], options)).toEqual(['name=']);
+    expect(await complete(['run', 'post'], options)).toEqual(['postcard']);
+    expect(await complete(['run', 'postcard', '-i', 'mood=s'], options)).toEqual([
+      'mood=sunny',
+      'mood=snowy',
+    ]);
+  });
+
   it('of another service are offered by a slug that was only run, and without one in one version', async () => {
     const config = { textInputs: [] };
     const cached = (slugs: readonly object[]): object => ({
