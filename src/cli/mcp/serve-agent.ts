@@ -8,6 +8,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { Redaction } from '../../client/redaction.ts';
 import { toError } from '../../files/error-utils.ts';
 import { didYouMean } from '../../files/nearest.ts';
 import type { Context } from '../context.ts';
@@ -148,6 +149,7 @@ class AgentSession {
   #quick = 0;
   #isOver = false;
   readonly #calls = new Set<Promise<unknown>>();
+  #secrets: Promise<Redaction> | undefined;
 
   constructor(ctx: Context, offer: SessionPrompts, caps: Caps) {
     this.#ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#ended.signal]) };
@@ -224,7 +226,7 @@ class AgentSession {
   async #quickly<T>(work: () => Promise<T>): Promise<T> {
     this.#quick += 1;
     try {
-      return await this.#withoutKey(await work());
+      return await this.#withoutKeys(await work());
     } catch (error) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, this.#explain(error));
     } finally {
@@ -236,7 +238,7 @@ class AgentSession {
   async #asResult(result: Promise<CallToolResult>): Promise<CallToolResult> {
     this.#calls.add(result);
     try {
-      return await this.#withoutKey(await result);
+      return await this.#withoutKeys(await result);
     } catch (error) {
       return { isError: true, content: [{ type: 'text', text: this.#explain(error) }] };
     } finally {
@@ -244,9 +246,11 @@ class AgentSession {
     }
   }
 
-  /** Removes the key from an answer. Other commands show answers to the user unchanged; here they go to a model. */
-  async #withoutKey<T>(answer: T): Promise<T> {
-    return (await this.#ctx.connection()).client.redact(answer);
+  /** Removes all keys from an answer. Other commands show answers to the user unchanged; here they go to a model. */
+  async #withoutKeys<T>(answer: T): Promise<T> {
+    this.#secrets ??= secretsOf(this.#ctx);
+    const { client } = await this.#ctx.connection();
+    return client.redact((await this.#secrets).value(answer));
   }
 
   #explain(error: unknown): string {
@@ -255,6 +259,11 @@ class AgentSession {
     const useful = hints.filter(hint => !FLAG.test(hint));
     return [`error: ${withoutFlags(oneLine(message))} (${status})`, ...useful.map(oneLine)].join('\n');
   }
+}
+
+async function secretsOf(ctx: Context): Promise<Redaction> {
+  const { secretKeys } = await import('../../models/catalogue/report.ts');
+  return new Redaction(...(await secretKeys(ctx)));
 }
 
 /** Refuses arguments that a tool does not have, so that no run is paid for without them. @throws {CliError} */

@@ -201,19 +201,13 @@ function jsonEnvelope(bytes: Buffer): UncheckedObject | undefined {
   }
 }
 
-/** A shorter key of a provider is a placeholder, such as `ollama`, and its letters may be words of an answer. */
-const MIN_PROVIDER_KEY_LENGTH = 16;
-
 /** Returns a value in which keys are masked. */
 type Mask = <T>(value: T) => T;
 
 /** Returns a function that masks the request's key, and those of providers, in its answer. */
 function maskedFor({ headers }: TransportRequest, providerKeys: readonly string[]): Mask {
   const key = (headers['authorization'] ?? '').replace(/^Bearer /u, '');
-  const redaction = new Redaction(
-    key,
-    ...providerKeys.filter(providerKey => providerKey.length >= MIN_PROVIDER_KEY_LENGTH),
-  );
+  const redaction = new Redaction(key, ...providerKeys);
   return value => redaction.value(value);
 }
 

@@ -36,13 +36,7 @@ export async function openRecorder(
     note,
     faultOf,
     costOf,
-    providerKeys: () => keysOf(models),
+    providerKeys: async () => (await import('../../models/catalogue/report.ts')).secretKeys(models),
     download: (url, limits) => client().download(url, limits),
   });
-}
-
-/** Returns the values of all variables that hold keys of providers and addresses. */
-async function keysOf(models: ModelSources): Promise<readonly string[]> {
-  const { keyVariables } = await import('../../models/catalogue/report.ts');
-  return (await keyVariables(models)).flatMap(name => models.env[name]?.trim() ?? []);
 }
