@@ -168,6 +168,17 @@ tests:
     expect(cases[1]).toMatchObject({ repetitions: [{ outputs: [{ data: said }] }] });
   });
 
+  it('fail a case alone that promptfoo fails alone', async () => {
+    const config = `prompts: ['{{ a.list | join(" ") }}{{ b }}']
+providers: [echo]
+tests:
+  - { vars: { a: { list: [x, y] }, b: '!' }, assert: [{ type: equals, value: 'x y!' }] }
+  - { vars: { b: '!' } }
+`;
+    const { exitCode, cases } = await tests(new Project({ 'promptfooconfig.yaml': config }));
+    expect([exitCode, cases]).toEqual([2, ['case 1 passed', 'case 2 fault']]);
+  });
+
   it.each([
     ['{% if a %}x', 'parseIf'],
     ['{{ a | nothing }}', 'filter not found: nothing'],

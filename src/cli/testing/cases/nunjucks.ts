@@ -8,13 +8,15 @@ export interface RenderedPrompt {
   readonly text: string;
   /** The variables, with those in them filled in. */
   readonly vars: JsonObject;
+  /** The reason that Nunjucks can't render it. */
+  readonly fault?: string;
 }
 
 /**
  * Renders a template with each of several sets of variables, as promptfoo does. It runs where JavaScript of strangers runs,
  * because a template of Nunjucks can call any function.
  *
- * @throws {Error} that says what Nunjucks can't render
+ * @throws {Error} if the engine can't run it
  * @throws {PastBound} if it takes too much time or memory
  */
 export async function renderNunjucks(
@@ -29,7 +31,7 @@ export async function renderNunjucks(
     const output = { template, all: all.slice(start, start + AT_ONCE) };
     const context = { vars: {}, prompt: null, test: null };
     const result = await checks.perform('rendering', { code, isFile: true }, { output, context });
-    if ('fault' in result) throw new Error(faultText(result.fault));
+    if ('fault' in result) throw new Error(result.fault);
     const texts = result.value ?? null;
     rendered.push(...(isJsonList(texts) ? texts.map(renderedPrompt) : []));
   }
@@ -37,8 +39,12 @@ export async function renderNunjucks(
 }
 
 function renderedPrompt(value: JsonValue): RenderedPrompt {
-  const [text, vars] = [ownValue(value, 'text'), ownValue(value, 'vars')];
-  return { text: typeof text === 'string' ? text : '', vars: isJsonObject(vars) ? vars : {} };
+  const [text, vars, fault] = ['text', 'vars', 'fault'].map(key => ownValue(value, key));
+  return {
+    text: typeof text === 'string' ? text : '',
+    vars: isJsonObject(vars) ? vars : {},
+    ...(typeof fault === 'string' && { fault: faultText(fault) }),
+  };
 }
 
 /** Returns the message of Nunjucks without the name of a file, which a template does not have. */
@@ -94,7 +100,7 @@ module.exports = ({ template, all }) => {
       }
     }
   };
-  return all.map(given => {
+  const rendered = given => {
     const vars = { ...given };
     for (const key of Object.keys(vars)) if (isText(vars[key])) vars[key] = vars[key].replace(/\\n$/, '');
     resolve(vars);
@@ -105,6 +111,13 @@ module.exports = ({ template, all }) => {
     } catch {
       const each = ([key, value]) => [key, isText(value) && !namesUnknown(value, vars) ? render(value, vars) : value];
       return { text: render(template, Object.fromEntries(Object.entries(vars).map(each))), vars };
+    }
+  };
+  return all.map(given => {
+    try {
+      return rendered(given);
+    } catch (error) {
+      return { fault: String(error) };
     }
   });
 };`;

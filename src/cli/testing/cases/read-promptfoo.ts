@@ -32,6 +32,8 @@ export interface ConvertedTests {
   readonly only?: ReadonlySet<number>;
   /** The template that makes the prompt of each case, if there is one. */
   readonly template?: PromptTemplate | undefined;
+  /** The fault of these cases, if their prompt can't be rendered. */
+  readonly fault?: string | undefined;
   /** The number of the prompt in the configuration, from 1. */
   readonly number: number;
 }
@@ -161,7 +163,7 @@ async function readConvertedTests(
   const prompts = program
     ? await promptsByProgram(ctx, program, cases, place)
     : template && (await promptsByTemplate(ctx, template, cases, place));
-  return (prompts ?? []).map(({ prompt, only }) => ({ prompt, test, cases, only, number, template }));
+  return (prompts ?? []).map(made => ({ ...made, test, cases, number, template }));
 }
 
 /** Reports unsupported parts. @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them */

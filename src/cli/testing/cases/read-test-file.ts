@@ -1,6 +1,7 @@
 import type { ConvertedCase } from '../../../prompts/foreign/converted.ts';
 import type { Context } from '../../context.ts';
 import { sharedPath } from '../../core/paths.ts';
+import { CaseFault } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { allExpectations } from '../expectations/expectation.ts';
 import { isPromptfooFile, isTestFile } from './find-test-files.ts';
@@ -46,7 +47,7 @@ async function readPromptfooTests(ctx: Context, file: string, options: TestFileO
     const { prompt, test } = converted;
     const content = parsed.get(test) ?? (await parseTestFile(ctx, test, source));
     parsed.set(test, content);
-    const cases = casesOfPrompt(converted, content.cases, isOne);
+    const cases = casesOfPrompt(converted, content.cases, { isOne, file: name });
     for (const part of options.hasModels ? [{ ...content, cases }] : byModels(content.models, cases)) {
       const counted = files.length === 0 ? { leftOut } : {};
       files.push({ file, name, ...content, ...part, prompt, isAsPromptfoo: true, ...counted });
@@ -78,15 +79,27 @@ type PlacedCase = TestCase & Pick<ConvertedCase, 'models'>;
 
 /** Returns the cases of a prompt at their places in the configuration: the user never sees the converted text. */
 function casesOfPrompt(
-  { cases: places, only, number, template }: ConvertedTests,
+  { cases: places, only, number, template, fault: unrendered }: ConvertedTests,
   cases: readonly TestCase[],
-  isOnlyPrompt: boolean,
+  { isOne, file }: { readonly isOne: boolean; readonly file: string },
 ): PlacedCase[] {
   const placed = cases.map((testCase, index) => {
     const { line = 1, leftOut = 0, models, turn, vars = {} } = places[index] ?? {};
     const expect = testCase.expect.map(expectation => ({ ...expectation, line }));
-    const name = isOnlyPrompt ? testCase.name : `${testCase.name} (prompt ${number})`;
-    const placed = { ...testCase, line, leftOut, expect, name, ...(models && { models }) };
+    const name = isOne ? testCase.name : `${testCase.name} (prompt ${number})`;
+    const fault =
+      unrendered === undefined
+        ? testCase.fault
+        : new CaseFault(`${file}:${line}: Nunjucks can't render its prompt: ${unrendered}`);
+    const placed = {
+      ...testCase,
+      ...(fault && { fault }),
+      line,
+      leftOut,
+      expect,
+      name,
+      ...(models && { models }),
+    };
     return turn && template
       ? { ...placed, turn: { ...turn, index, template, vars, prompt: number } }
       : placed;

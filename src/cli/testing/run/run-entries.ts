@@ -97,12 +97,14 @@ async function runTurns(
       continue;
     }
     const unanswered = turns.unanswered(prepared, turn);
-    if (unanswered) {
-      const repetition = await check({ job, result: unanswered, isEarlier: false });
+    const made = unanswered ?? (await turns.next(prepared, turn).catch(notRun));
+    ctx.signal.throwIfAborted();
+    if ('fault' in made) {
+      const repetition = await check({ job, result: made, isEarlier: false });
       turns.settle(prepared, turn, repetition, false);
       continue;
     }
-    const { answered, creates, ...next } = await turns.next(prepared, turn);
+    const { answered, creates, ...next } = made;
     const request = async () => ({ ...next.prepared.request, repetition: job.repetition });
     await requests.run([{ ...job, ...next, creates, request }], async (job, result, isEarlier) => {
       let hasAnswer = false;

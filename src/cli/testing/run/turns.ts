@@ -211,15 +211,14 @@ export class Turns {
   }
 
   async #render({ template }: Turn, given: JsonObject, { file }: TestEntry): Promise<RenderedPrompt> {
-    try {
-      const [rendered] = await renderNunjucks(this.#ctx, template.text, [given]);
-      return rendered ?? { text: '', vars: given };
-    } catch (error) {
+    const refuse = (what: string): CliError =>
+      usageError(`${file.name}:${template.line}: Nunjucks can't render the prompt: ${what}`);
+    const [rendered] = await renderNunjucks(this.#ctx, template.text, [given]).catch((error: unknown) => {
       this.#ctx.signal.throwIfAborted();
-      throw usageError(
-        `${file.name}:${template.line}: Nunjucks can't render the prompt: ${messageOf(error)}`,
-      );
-    }
+      throw refuse(messageOf(error));
+    });
+    if (rendered?.fault !== undefined) throw refuse(rendered.fault);
+    return rendered ?? { text: '', vars: given };
   }
 
   #say(key: string, prompt: string, output: JsonValue): void {
