@@ -49,7 +49,7 @@ export class Marks {
       text = '';
       isValue = false;
     };
-    for (const [index, piece] of rendered.split(new RegExp(`${this.#nonce}:(\\d+);`, 'u')).entries()) {
+    for (const [index, piece] of this.#pieces(rendered).entries()) {
       const mark = index % 2 === 1 ? this.#marks[Number(piece)] : undefined;
       if (mark === undefined || mark === 'value') {
         text += mark === undefined ? piece : '';
@@ -65,6 +65,18 @@ export class Marks {
     const written = drafts.filter(({ content }) => content.length > 0);
     const isPlaced = written.some(({ metadata }) => metadata?.['purpose'] === 'history');
     return isPlaced ? written : withHistory(written, history);
+  }
+
+  /** Returns texts and, between them, the indices of marks. An expression with the word would be compiled each time. */
+  #pieces(rendered: string): string[] {
+    const [first = '', ...others] = rendered.split(`${this.#nonce}:`);
+    const pieces = [first];
+    for (const other of others) {
+      const [index] = /^\d+(?=;)/u.exec(other) ?? [];
+      if (index === undefined) pieces.push(`${pieces.pop()}${this.#nonce}:${other}`);
+      else pieces.push(index, other.slice(index.length + 1));
+    }
+    return pieces;
   }
 }
 
