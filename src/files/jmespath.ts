@@ -101,7 +101,7 @@ function namesFault(expression: string): ExpressionFault | undefined {
   return name === undefined
     ? undefined
     : {
-        message: `there is no function \`${name}\``,
+        message: `unknown function \`${name}\``,
         at: expression.search(new RegExp(`\\b${name}\\s*\\(`, 'u')),
       };
 }

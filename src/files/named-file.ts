@@ -27,7 +27,7 @@ export class NamedFiles {
   }
 }
 
-/** Returns why a file is one too many. @param namer the file that names it, such as `a configuration` */
+/** Explains why a file is one too many. @param namer the file that names it, such as `a configuration` */
 export function excessText(fault: 'file count' | 'total size', namer: string): string {
   const limit =
     fault === 'file count'
@@ -74,8 +74,8 @@ export function namesOtherComputer(name: string, platform = process.platform): b
 }
 
 /**
- * Returns why a file found in a folder is left out: by its real path it has to be a regular file below the folder. Returns
- * undefined if it can be used, or no longer exists.
+ * Explains why a file found in a folder is left out: by its real path it has to be a regular file below the folder.
+ * Returns undefined if it can be used, or no longer exists.
  */
 export function whyLeftOut(file: string, folder: string): string | undefined {
   try {

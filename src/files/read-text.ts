@@ -18,7 +18,7 @@ export function decodedUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Returns what bytes that are not valid UTF-8 are, for a message. */
+/** Describes bytes that are not valid UTF-8, as the end of a sentence: `it is …`. */
 export function encodingFault(bytes: Uint8Array): string {
   return isUtf16(bytes)
     ? 'UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8'

@@ -126,10 +126,11 @@ export async function createFile(file: FileBelow, content: FileContent, mode?: n
 }
 
 /**
- * Writes a file atomically. If the name is taken, the new file gets a suffix; with `force` it replaces the old one.
+ * Writes a file atomically.
  *
  * @param folder created if it is missing
  * @param nameFor returns the name; called once the content is written
+ * @param ifTaken what to do if the name is taken: give the new file a suffix, or replace the old one
  * @returns the final name
  * @throws {LinkFault}, file system errors or errors of `content` or `nameFor`
  */
@@ -137,14 +138,16 @@ export async function writeUnderFreeName(
   folder: FileBelow,
   nameFor: () => string | Promise<string>,
   content: FileContent,
-  force: boolean,
+  ifTaken: 'suffix' | 'replace',
 ): Promise<string> {
   const directory = makeFolderBelow(folder);
   const target = (name: string): string => checkBelow({ ...folder, name: path.join(folder.name, name) });
   return await writePart(partBeside(path.join(directory, 'new')), content, undefined, async part => {
     const name = await nameFor();
-    if (force) await renameOver(part, target(name));
-    if (force) return name;
+    if (ifTaken === 'replace') {
+      await renameOver(part, target(name));
+      return name;
+    }
     const { name: stem, ext } = path.parse(name);
     for (let number = 0; ; number += 1) {
       const free = number === 0 ? name : `${stem}_${number}${ext}`;

@@ -117,9 +117,10 @@ function isCancelMark({ type, data }: OutputItem): boolean {
 /** Formats the duration of a run, up to now if it has not ended; '' if unknown. */
 export function duration(
   { createdAt, endedAt }: Pick<RunRow, 'createdAt' | 'endedAt'>,
-  isOver: boolean,
+  { isOver }: { readonly isOver: boolean },
 ): string {
-  const end = typeof endedAt === 'string' ? Date.parse(endedAt) : isOver ? Number.NaN : Date.now();
+  const now = isOver ? Number.NaN : Date.now();
+  const end = typeof endedAt === 'string' ? Date.parse(endedAt) : now;
   return spanText(Math.max(0, end - Date.parse(createdAt)));
 }
 

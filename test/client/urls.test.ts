@@ -7,14 +7,14 @@ const LOCAL = 'http://127.0.0.1:8787/v1';
 const PRIVATE = 'http://10.0.0.5:8080/v1';
 
 describe('checkedMediaUrl', () => {
-  it('lets through a file that the transport owns, and no other, nor one it is redirected to', () => {
-    const given = 'file:///data/media/a.png';
-    const owns = (url: URL): boolean => url.href === given;
-    expect(checkedMediaUrl(given, { baseUrl: LOCAL, owns }).href).toBe(given);
+  it('allows a file that the transport owns, but no other file, and no redirect to one', () => {
+    const ownFile = 'file:///data/media/a.png';
+    const owns = (url: URL): boolean => url.href === ownFile;
+    expect(checkedMediaUrl(ownFile, { baseUrl: LOCAL, owns }).href).toBe(ownFile);
     expect(() => checkedMediaUrl('file:///etc/passwd', { baseUrl: LOCAL, owns })).toThrow(ProtocolError);
-    expect(() => checkedMediaUrl(given, { baseUrl: LOCAL })).toThrow(ProtocolError);
+    expect(() => checkedMediaUrl(ownFile, { baseUrl: LOCAL })).toThrow(ProtocolError);
     const from = new URL('http://127.0.0.1:8787/b.png');
-    expect(() => checkedMediaUrl(given, { baseUrl: LOCAL, owns, from })).toThrow(ProtocolError);
+    expect(() => checkedMediaUrl(ownFile, { baseUrl: LOCAL, owns, from })).toThrow(ProtocolError);
   });
 
   it.each([
@@ -84,7 +84,7 @@ describe('checkedMediaUrl', () => {
     );
   });
 
-  it('names the URL without what makes it worth having', () => {
+  it('names a refused URL without its query, which may hold a signature', () => {
     const url = 'http://cdn.example/a.png?signature=secret';
     expect(() => checkedMediaUrl(url, { baseUrl: PUBLIC })).toThrow(
       /http:\/\/cdn\.example\/a\.png is not fetched/,

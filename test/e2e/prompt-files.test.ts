@@ -49,7 +49,7 @@ describe('prompts check', () => {
       'bad.prompt:11:3: fault: `nmae` is not in input.schema: declare it there',
       'bad.prompt:11:10: fault: this block is never closed',
       expect.stringMatching(/^bad\.prompt:11:26: fault: the helper `shout` is not known/),
-      expect.stringMatching(/^bad\.prompt:12:1: fault: there is no partial `footer`/),
+      expect.stringMatching(/^bad\.prompt:12:1: fault: unknown partial `footer`/),
       expect.stringMatching(/^bad\.prompt:13:7: fault: `}}}` ends only `{{{`: .*write {{name~}} }$/),
     ]);
     expect([stderr, code]).toEqual(['error: 9 faults in 1 prompt file (USAGE_ERROR)\n', 2]);
@@ -155,7 +155,7 @@ describe.runIf(process.platform === 'linux')('a partial', () => {
     ['device', 'is not a file'],
     ['pipe', 'is not a file'],
     ['link', 'lies outside the folder'],
-    ['../secret', 'there is no partial `../secret`: partials must be next to'],
+    ['../secret', 'unknown partial `../secret`: partials must be next to'],
   ])('that is a %s is never read', async (name, told) => {
     const home = temporaryDirectory();
     const folder = path.join(home, 'prompts');

@@ -30,9 +30,9 @@ const WRITERS: Record<string, (file: FileBelow) => unknown> = {
   replaceFile: async file => replaceFile(file, 'written'),
   createFile: async file => createFile(file, 'written'),
   writeUnderFreeName: async ({ folder, name }) =>
-    writeUnderFreeName({ folder, name: path.dirname(name) }, () => path.basename(name), 'written', false),
+    writeUnderFreeName({ folder, name: path.dirname(name) }, () => path.basename(name), 'written', 'suffix'),
   'writeUnderFreeName with force': async ({ folder, name }) =>
-    writeUnderFreeName({ folder, name: path.dirname(name) }, () => path.basename(name), 'written', true),
+    writeUnderFreeName({ folder, name: path.dirname(name) }, () => path.basename(name), 'written', 'replace'),
   openForAppend: async file => (await openForAppend(file)).close(),
   openBelow: async file => (await openBelow(file, NEW_LOG)).close(),
   lockFile: async ({ folder, name }) => lockFile({ folder, name: name.replace(/\.lock$/u, '') })?.(),

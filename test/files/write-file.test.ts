@@ -136,9 +136,9 @@ describe('a new file', () => {
 
   it('gets a suffix if one of that name exists, unless it is to be replaced', async () => {
     const home = temporaryDirectory();
-    const write = (content: string, force: boolean): Promise<string> =>
-      writeUnderFreeName({ folder: home, name: '.' }, () => 'a.txt', content, force);
-    expect([await write('1', false), await write('2', false), await write('3', true)]).toEqual([
+    const write = (content: string, ifTaken: 'suffix' | 'replace'): Promise<string> =>
+      writeUnderFreeName({ folder: home, name: '.' }, () => 'a.txt', content, ifTaken);
+    expect([await write('1', 'suffix'), await write('2', 'suffix'), await write('3', 'replace')]).toEqual([
       'a.txt',
       'a_1.txt',
       'a.txt',

@@ -21,7 +21,7 @@ describe('a directory of prompts', () => {
     renameSync(path.join(at, `.${name}.part`), path.join(at, name));
   };
 
-  test('is published before the service listens, and every change of it after', async () => {
+  test('is published before the service listens; later changes are published too', async () => {
     const promptsDir = directory();
     put(promptsDir, 'tide.prompt', 'The tide');
     service = await TestService.start({ promptsDir });
@@ -106,7 +106,7 @@ describe('the address', () => {
   const hasIpv6 = Object.values(networkInterfaces()).some(each =>
     each?.some(({ address }) => address === '::1'),
   );
-  test.runIf(hasIpv6)('is written as a URL writes it', async () => {
+  test.runIf(hasIpv6)('is an IPv6 address in brackets', async () => {
     service = await TestService.start({ host: '::1' });
     expect(service.service.url).toMatch(/^http:\/\/\[::1\]:\d+\/v1$/);
     expect((await service.get('/me')).http).toBe(200);

@@ -73,7 +73,7 @@ export async function serviceWithPrompt(
 export function slowCreation(): { exchange: Exchange; arrived: Promise<void>; answer: () => void } {
   let answer = (): void => {};
   let arrive = (): void => {};
-  const told = new Promise<void>(resolve => (answer = resolve));
+  const released = new Promise<void>(resolve => (answer = resolve));
   const arrived = new Promise<void>(resolve => (arrive = resolve));
   const outputs = [{ type: 'text', data: 'At last.' }];
   const run = success({ runId: RUN_ID, runStatus: 'succeeded', tokens: 1, outputs });
@@ -81,7 +81,7 @@ export function slowCreation(): { exchange: Exchange; arrived: Promise<void>; an
     expect: { method: 'POST' },
     answer: async () => {
       arrive();
-      await told;
+      await released;
       return run;
     },
     times: 'any' as const,

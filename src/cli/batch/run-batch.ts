@@ -89,7 +89,7 @@ async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   const handsOver = options.providerBatch || handed.size > 0;
   const stopProgress = startBatchProgress(ctx, tally, { hasLines: !handsOver });
   try {
-    await runRows(running, known, handsOver);
+    await runRows(running, known, { handsOver });
   } catch (error) {
     await removeUnusedFiles(ctx, open);
     throw error;
@@ -120,8 +120,12 @@ function batchFacts({ batch, survey }: OpenBatch): Parameters<BatchFiles['journa
   };
 }
 
-/** Runs the rows as jobs. @param handsOver true to send them through the provider's batch API */
-async function runRows(running: RunningBatch, known: KnownJobs, handsOver: boolean): Promise<void> {
+/** Runs the rows as jobs; if `handsOver`, through the provider's batch API. */
+async function runRows(
+  running: RunningBatch,
+  known: KnownJobs,
+  { handsOver }: { readonly handsOver: boolean },
+): Promise<void> {
   const { batch, options, stop, tally } = running;
   const { connection, promptVersionId, estimatedCredits } = batch;
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
@@ -178,17 +182,16 @@ interface RowJob extends Job {
   readonly source: SourceRow;
 }
 
+/** Yields a job for each row that needs a run; reports or finishes every other row. */
 async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGenerator<PlannedJob> {
-  const { ctx, batch, source, survey, options, stop, tally } = running;
+  const { ctx, batch, source, options, stop, tally } = running;
   for await (const row of readRows(source, stop.reading, batch.fields)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
-    const plan = plannedRow(running, row, known, survey?.changed.has(row.id) ?? false);
+    const plan = plannedRow(running, row.id, known);
     if (plan.kind === 'leave') {
       tally.before[plan.because] += 1;
-      if (plan.because === 'in doubt') {
-        reportDoubt(running, row, known);
-      }
+      if (plan.because === 'in doubt') reportDoubt(running, row, known);
     } else if (plan.kind === 'write line') {
       const { error: text, mayHaveRun } = plan;
       await finishRow(running, row, { ...failedOutcome(ctx, recordedError(text)), text, mayHaveRun });
@@ -207,20 +210,20 @@ async function* plannedRows(running: RunningBatch, known: KnownJobs): AsyncGener
 
 /** Plans a row. A row that has changed since it was sent is left alone or run again; if in doubt, it stays so. */
 function plannedRow(
-  { options, results }: Pick<OpenBatch, 'options' | 'results'>,
-  { id }: Pick<SourceRow, 'id'>,
+  { options, results, survey }: Pick<OpenBatch, 'options' | 'results' | 'survey'>,
+  id: string,
   { states, settlements }: KnownJobs,
-  changed: boolean,
 ): RowPlan {
+  const hasChanged = survey?.changed.has(id) ?? false;
   const known = { state: states.get(id), result: results.states.get(id), settlement: settlements.get(id) };
   const { retryFailed, retryUnknown, saveTo } = options;
-  const leaves = changed && options.changed === 'skip';
+  const leaves = hasChanged && options.changed === 'skip';
   const plan = planRow(known, {
     retryFailed: retryFailed && !leaves,
     retryUnknown: retryUnknown && !leaves,
     saves: saveTo !== undefined,
   });
-  if (!changed || plan.kind === 'wait') return plan;
+  if (!hasChanged || plan.kind === 'wait') return plan;
   if (options.changed === 'skip') return plan.kind === 'create' ? { kind: 'leave', because: 'failed' } : plan;
   return plan.kind === 'leave' && plan.because === 'in doubt' ? plan : { kind: 'create' };
 }
@@ -245,9 +248,9 @@ function reportDoubt(
 
 /** Notes the number of runs that may be paid for twice, before they are. */
 function noteDoublePayments(ctx: Context, open: OpenBatch, known: KnownJobs): void {
-  const { options, results, survey } = open;
+  const { options, results } = open;
   const again = [...new Set([...results.states.keys(), ...known.states.keys()])]
-    .filter(id => plannedRow(open, { id }, known, survey?.changed.has(id) ?? false).kind === 'create')
+    .filter(id => plannedRow(open, id, known).kind === 'create')
     .map(
       id => unknownRunOf(known, id) ?? (results.states.get(id)?.mayHaveRun === true ? 'failed' : undefined),
     );

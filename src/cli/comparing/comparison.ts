@@ -65,7 +65,7 @@ export function shownText({ run, fault }: VariantResult): string {
     .join('\n');
 }
 
-/** Returns why a variant has no answer, or no whole one; undefined if its run succeeded. */
+/** Explains why a variant has no answer, or no whole one; undefined if its run succeeded. */
 export function variantFailure({ run, fault }: VariantResult): Failure | undefined {
   if (fault !== undefined || run === undefined || run.runStatus === 'succeeded') return fault;
   return {

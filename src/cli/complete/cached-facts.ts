@@ -36,7 +36,7 @@ export class CachedFacts {
   }
 
   async models(): Promise<readonly Model[]> {
-    const { service, cached } = await cachedResources(this.#ctx, false);
+    const { service, cached } = await cachedResources(this.#ctx, { askKeychain: false });
     const local = service === 'local' ? (await this.#localFacts()).models : [];
     return local.length > 0 ? local : wellFormedModels(cached?.models ?? []);
   }

@@ -10,7 +10,7 @@ export function unknownName(
   const plural = what.replace(/y$/u, 'ie').replace(/s$/u, 'se').concat('s');
   const all = `${plural.charAt(0).toUpperCase()}${plural.slice(1)}: ${names.join(', ')}`;
   return [
-    `there is no ${what} ${JSON.stringify(typed)}${didYouMean(typed, names)}`,
+    `unknown ${what} ${JSON.stringify(typed)}${didYouMean(typed, names)}`,
     ...(names.length === 0 ? [] : [all]),
   ];
 }

@@ -33,7 +33,7 @@ export interface Recorder {
    * recording.
    */
   adopt?(runId: string, request: UncountedRequest): void;
-  /** Returns why a recorded run failed before a model answered; only in a replay. */
+  /** Explains why a recorded run failed before a model answered; only in a replay. */
   faultOf?(runId: string): EngineFault | undefined;
   /** Returns the cost of a recorded run in US dollars; only in a replay. */
   costOf?(runId: string): number | undefined;

@@ -144,7 +144,10 @@ class RunCreation {
       : { kind: 'running', runId, runStatus, journalId, recovered: false };
   }
 
-  #running(runId: string, runStatus = 'running', recovered = false): CreationResult {
+  #running(
+    runId: string,
+    { runStatus = 'running', recovered = false }: { runStatus?: string; recovered?: boolean } = {},
+  ): CreationResult {
     this.#note({ outcome: 'created', runId, ...(recovered && { recovered }) });
     return { kind: 'running', runId, runStatus, journalId: this.#parts.entry.id, recovered };
   }
@@ -180,7 +183,7 @@ class RunCreation {
     if (signal.aborted) throw await this.#abortError();
     if (run !== undefined) {
       io.note(`note: continuing with run ${run.runId}, the only match: nobody else uses the key`);
-      return this.#running(run.runId, run.runStatus, true);
+      return this.#running(run.runId, { runStatus: run.runStatus, recovered: true });
     }
     // The list's answer may have shown that the service keeps keys.
     if (!keptKeys && this.#keepsKeys) return this.run();

@@ -74,7 +74,7 @@ export class BatchJournal implements JobJournal {
    * @throws {CliError} if it can't be written or is not a journal
    */
   static async open(file: FileBelow): Promise<BatchJournal> {
-    if (!isDirectory(file.folder)) throw usageError(`--out: there is no directory ${file.folder}`);
+    if (!isDirectory(file.folder)) throw usageError(`--out: no such directory: ${file.folder}`);
     // Read it before opening it for writing, because the user may have named another file by mistake.
     const read = await readJournal(file);
     return new BatchJournal(file, await openForLines(file), read);
@@ -113,8 +113,8 @@ export class BatchJournal implements JobJournal {
     return this.append({ kind: 'step', job, step: 'waiting' });
   }
 
-  running(job: JobName, runId: string, recovered: boolean): Promise<void> {
-    return this.append({ kind: 'step', job, step: 'running', runId, recovered });
+  running(job: JobName, run: { readonly runId: string; readonly recovered: boolean }): Promise<void> {
+    return this.append({ kind: 'step', job, step: 'running', ...run });
   }
 
   /**
@@ -181,8 +181,11 @@ export class BatchJournal implements JobJournal {
   }
 }
 
-function extraEvents(journalId: string, { job, entry, declared, runId }: ExtraCreation): JournalEvent[] {
-  const created: JournalEvent = { kind: 'extra creation', journalId, job, entry, declared };
+function extraEvents(
+  journalId: string,
+  { job, entry, declarationDigest, runId }: ExtraCreation,
+): JournalEvent[] {
+  const created: JournalEvent = { kind: 'extra creation', journalId, job, entry, declarationDigest };
   return [created, ...(runId === undefined ? [] : [{ kind: 'extra end', journalId, runId } as const])];
 }
 

@@ -111,7 +111,7 @@ export interface JobJournal {
   creating(job: JobName, entry: JournalEntry): Promise<void>;
   /** Records that a creation was refused for now and made no run. */
   waiting(job: JobName): Promise<void>;
-  running(job: JobName, runId: string, recovered: boolean): Promise<void>;
+  running(job: JobName, run: { readonly runId: string; readonly recovered: boolean }): Promise<void>;
 }
 
 /** Returns the outcome of a job that failed without a run. */

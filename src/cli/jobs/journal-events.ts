@@ -55,7 +55,7 @@ interface ExtraCreationEvent {
   readonly job: string | undefined;
   readonly entry: JournalEntry | undefined;
   /** A digest of how a configuration declares the model; undefined if none does. */
-  readonly declared?: string | undefined;
+  readonly declarationDigest?: string | undefined;
 }
 
 /** One line of the journal of a batch or a test. */
@@ -80,7 +80,7 @@ export function journalLine(event: JournalEvent): UncheckedObject {
     return { row: event.job.row, id: event.job.id, candidates: event.runIds };
   }
   if (event.kind === 'extra creation') {
-    const { job, journalId, entry, declared } = event;
+    const { job, journalId, entry, declarationDigest: declared } = event;
     return { job, journalId, ...(entry && creationFields(entry)), declared };
   }
   if (event.kind === 'extra end') return { journalId: event.journalId, runId: event.runId };
@@ -152,7 +152,8 @@ function extraEvent(journalId: string, line: UncheckedObject, service: string): 
   const { runId, job, declared } = line;
   if (runId !== undefined) return { kind: 'extra end', journalId, runId: asString(runId) ?? null };
   const entry = entryIn(line, service);
-  return { kind: 'extra creation', journalId, job: asString(job), entry, declared: asString(declared) };
+  const declarationDigest = asString(declared);
+  return { kind: 'extra creation', journalId, job: asString(job), entry, declarationDigest };
 }
 
 function entryIn(line: UncheckedObject, service: string): JournalEntry | undefined {

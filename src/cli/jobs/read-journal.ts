@@ -42,7 +42,7 @@ export interface ExtraCreation {
   readonly job: string | undefined;
   readonly entry: JournalEntry | undefined;
   /** A digest of how a configuration declares the model; undefined if none does. */
-  readonly declared?: string | undefined;
+  readonly declarationDigest?: string | undefined;
   /** undefined if unknown. */
   readonly runId: string | undefined;
 }
@@ -160,8 +160,8 @@ function applyEvent(
       break;
     }
     case 'extra creation': {
-      const { journalId, job, entry, declared } = event;
-      extras.set(journalId, { job, entry, declared, runId: undefined });
+      const { journalId, job, entry, declarationDigest } = event;
+      extras.set(journalId, { job, entry, declarationDigest, runId: undefined });
       break;
     }
     case 'extra end': {

@@ -143,7 +143,7 @@ class RunningJob {
       },
       onRunId: async (runId, recovered) => {
         this.#runId = runId;
-        await journal.running(this.#job, runId, recovered);
+        await journal.running(this.#job, { runId, recovered });
         this.#events.onCreated();
       },
     });

@@ -84,7 +84,7 @@ export async function recordSettlement(
     const { runId } = settlement;
     ctx.io.note(`note: row ${job.row} continues with run ${runId}`);
     ctx.journal.outcome(creation.id, { outcome: 'created', runId, recovered: true }).catch(() => {});
-    await journal.running(job, runId, true);
+    await journal.running(job, { runId, recovered: true });
   } else if (settlement.kind === 'none') {
     ctx.journal.outcome(creation.id, { outcome: 'none' }).catch(() => {});
   }

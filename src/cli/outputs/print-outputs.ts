@@ -71,8 +71,9 @@ async function printMedia(
     const { preview } = await import('./preview.ts');
     await preview(ctx, connection, data, path);
   }
-  const ownFiles = connection.embedded && connection.recorder === undefined;
-  await ctx.io.out(`${path === undefined ? linkedUrl(ctx, data, ownFiles) : linkedFile(ctx, path)}\n`);
+  const hasOwnFiles = connection.embedded && connection.recorder === undefined;
+  const link = path === undefined ? linkedUrl(ctx, data, { hasOwnFiles }) : linkedFile(ctx, path);
+  await ctx.io.out(`${link}\n`);
 }
 
 function noteUnknownType({ io }: Context, { type }: OutputItem, number: number): void {

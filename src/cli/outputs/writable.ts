@@ -44,7 +44,7 @@ export function checkWritableFile(cwd: string, chosen: string, flag: string): vo
   checkNamedForWriting(file);
   if (existsSync(file)) return;
   const directory = path.dirname(file);
-  if (!existsSync(directory)) throw usageError(`${flag}: there is no directory ${directory}`);
+  if (!existsSync(directory)) throw usageError(`${flag}: no such directory: ${directory}`);
   checkDirectory(cwd, directory, flag);
 }
 

@@ -39,7 +39,7 @@ export async function writeWhole(
     { folder: directory, name: '.' },
     () => nameFor(beginning),
     copy,
-    force,
+    force ? 'replace' : 'suffix',
   );
   return { name, size, sha256: hash.digest('hex') };
 }

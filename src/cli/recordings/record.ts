@@ -31,7 +31,7 @@ export interface RecordOptions {
   /** Aborts downloads. */
   readonly signal: AbortSignal;
   readonly note: (line: string) => void;
-  /** Returns why a run failed before a model answered, which its answer doesn't say. */
+  /** Explains why a run failed before a model answered, which its answer doesn't say. */
   readonly faultOf: (runId: string) => EngineFault | undefined;
   /** Returns the cost of an ended run in US dollars; undefined if unknown. */
   readonly costOf: (runId: string) => Promise<number | undefined>;

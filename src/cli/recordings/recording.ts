@@ -188,7 +188,7 @@ export class RecordingDirectory {
         await target.appendFile(chunk);
       }
     };
-    const sha256 = await writeUnderFreeName(directory, () => hash.digest('hex'), copy, true);
+    const sha256 = await writeUnderFreeName(directory, () => hash.digest('hex'), copy, 'replace');
     return { sha256, size };
   }
 

@@ -27,7 +27,7 @@ export interface ReplayOptions {
  */
 export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise<Recorder> {
   if (!isDirectory(directory)) {
-    throw usageError(`--replay: there is no directory ${directory}`, 'Make recordings with --record <dir>.');
+    throw usageError(`--replay: no such directory: ${directory}`, 'Make recordings with --record <dir>.');
   }
   const recordings = new RecordingDirectory(directory);
   const index = await checkedIndex(recordings);

@@ -6,14 +6,16 @@ import type { TerminalContext } from './terminal-context.ts';
 
 /**
  * Returns a URL from a service as sanitised text, and as a hyperlink if the terminal supports them and the URL leads to the
- * web.
- *
- * @param ownFiles true if `file:` URLs are files that this process wrote
+ * web, or to a file that this process wrote.
  */
-export function linkedUrl(ctx: TerminalContext, url: string, ownFiles: boolean): string {
-  const target = ownFiles ? /^(?:https?|file):\/\//iu : /^https?:\/\//iu;
+export function linkedUrl(
+  ctx: TerminalContext,
+  url: string,
+  { hasOwnFiles }: { readonly hasOwnFiles: boolean },
+): string {
+  const linked = hasOwnFiles ? /^(?:https?|file):\/\//iu : /^https?:\/\//iu;
   const shown = oneLine(url);
-  return target.test(url) && URL.canParse(url)
+  return linked.test(url) && URL.canParse(url)
     ? hyperlink(ctx, shown, new URL(url).href)
     : hyperlink(ctx, shown);
 }

@@ -120,10 +120,10 @@ async function listModelsOf(provider: Provider, env: Env, signal: AbortSignal): 
   }
 }
 
-/** Returns why an endpoint could not be asked. */
+/** Explains why an endpoint could not be asked. */
 export function unreachableReason(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ECONNREFUSED') return 'nothing listens there';
-  if (code === 'ENOTFOUND') return 'there is no such host';
+  if (code === 'ENOTFOUND') return 'the host does not exist';
   return messageOf(error) || code || "it can't be reached";
 }

@@ -24,7 +24,7 @@ export async function awaitDrawing(
     const body = Buffer.from(JSON.stringify({ id: answer.task }));
     const ask = () => send({ url, method: 'POST', headers, body }, access, patient.signal);
     try {
-      await readAnswer(await retryWhileBusy(patient, ask, true), answer, () => undefined);
+      await readAnswer(await retryWhileBusy(patient, ask, 'none'), answer, () => undefined);
     } catch (error) {
       patient.signal.throwIfAborted();
       const { what, more } =

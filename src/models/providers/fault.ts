@@ -92,7 +92,7 @@ const CLOSED = 'try again later';
 
 const ADVICE: Readonly<Record<string, Advice>> = {
   ECONNREFUSED: address => `is its server running, and is ${address} right?`,
-  ENOTFOUND: address => `there is no such host: check ${address}`,
+  ENOTFOUND: address => `the host does not exist: check ${address}`,
   EAI_AGAIN: address => `the host's name can't be looked up: check the network and ${address}`,
   ECONNRESET: CLOSED,
   UND_ERR_SOCKET: CLOSED,
@@ -190,19 +190,19 @@ function maskKey(text: string, key: string): string {
  * and did nothing. Gives up if it asks for more than 60 s, or the quota is used up. After any other fault the answer may
  * have been paid for, so the request is not repeated.
  *
- * @param isRead true if the request creates nothing; then network faults and server errors are retried too
+ * @param effect `none` if the request creates nothing; then network faults and server errors are retried too
  */
 export async function retryWhileBusy<T>(
   { sleep, signal }: Pick<EngineJob, 'sleep' | 'signal'>,
   ask: () => Promise<T>,
-  isRead = false,
+  effect: RequestEffect = 'creates',
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await ask();
     } catch (error) {
       const retryAfterMs = providerFaultIn(error)?.more.retryAfterMs;
-      const waitMs = isRetryable(error, isRead)
+      const waitMs = isRetryable(error, effect)
         ? waitBeforeRetry(PROVIDER_RETRIES, { attempt, retryAfterMs })
         : undefined;
       if (waitMs === undefined) throw error;
@@ -211,10 +211,14 @@ export async function retryWhileBusy<T>(
   }
 }
 
-function isRetryable(error: unknown, isRead: boolean): boolean {
+/** What a repeated request could do twice. */
+export type RequestEffect = 'creates' | 'none';
+
+function isRetryable(error: unknown, effect: RequestEffect): boolean {
   const fault = providerFaultIn(error);
   const { status = fault ? 0 : 500, quotaUsedUp, isOverloaded } = fault?.more ?? {};
-  const isPassing = status === 429 || status === 529 || isOverloaded === true || (isRead && status >= 500);
+  const isBusy = status === 429 || status === 529 || isOverloaded === true;
+  const isPassing = isBusy || (effect === 'none' && status >= 500);
   return isPassing && quotaUsedUp !== true;
 }
 

@@ -22,14 +22,17 @@ const ANY_OBJECT = { type: 'object' } as const;
 /**
  * Returns how to ask for JSON: with the schema if the model takes one, else in words.
  *
- * @param takesNone true if the client found that the model takes no format
+ * @param way how to ask; default as models.yaml or the provider's interface says
  */
-export function jsonFormOf(job: PromptJob, api: ProviderInterface, takesNone = false): JsonForm {
+export function jsonFormOf(
+  job: PromptJob,
+  api: ProviderInterface,
+  way: WayToAsk = wayToAsk(job.model, api),
+): JsonForm {
   const { json, model } = job;
   if (json === undefined) return { strict: false };
   const { schema, named } = json;
   const strict = named?.strict ?? isStrict(schema);
-  const way = takesNone ? 'words' : wayToAsk(model, api);
   if (way === 'schema' && isJsonObject(schema)) {
     return { responseFormat: schemaFormat(schema, named, model.provider), strict };
   }
@@ -49,7 +52,7 @@ export function jsonFormOf(job: PromptJob, api: ProviderInterface, takesNone = f
 
 type WayToAsk = 'schema' | 'object' | 'words';
 
-/** Returns what models.yaml says of the model, else what the provider's interface takes. */
+/** Returns the way that models.yaml declares for the model, or else the one of the provider's interface. */
 function wayToAsk(model: ModelEntry, api: ProviderInterface): WayToAsk {
   const declared = BY_RESPONSE_FORMAT[model.responseFormat ?? ''];
   return (

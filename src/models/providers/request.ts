@@ -67,7 +67,7 @@ export async function buildRequest(
   }
   const attempt = await buildChat(job, access, { api, modelId, sorted, json: jsonFormOf(job, api) });
   if (job.json === undefined || !attempt.lacksFormat) return attempt;
-  return await buildChat(job, access, { api, modelId, sorted, json: jsonFormOf(job, api, true) });
+  return await buildChat(job, access, { api, modelId, sorted, json: jsonFormOf(job, api, 'words') });
 }
 
 /** Returns the interface; OpenAI's own client serves its own address, and the one in its variable. */

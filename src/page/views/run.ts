@@ -58,7 +58,7 @@ async function sections(
   const address = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
   const version = prompt && el('a', { href: address }, prompt.title);
   const usage = isOver(run) ? row?.usage : undefined;
-  const took = row && (isOver(run) ? duration(row, true) : elapsedTime(row, context.signal));
+  const took = row && (isOver(run) ? duration(row, { isOver: true }) : elapsedTime(row, context.signal));
   return [
     el(
       'div',
@@ -89,10 +89,10 @@ async function sections(
 
 /** Shows the elapsed time of a run, updated every second. */
 function elapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
-  const shown = el('span', {}, duration(row, false));
+  const shown = el('span', {}, duration(row, { isOver: false }));
   const timer = setInterval(() => {
     if (signal.aborted) clearInterval(timer);
-    else if (shown.isConnected) shown.textContent = duration(row, false);
+    else if (shown.isConnected) shown.textContent = duration(row, { isOver: false });
   }, 1000);
   return shown;
 }

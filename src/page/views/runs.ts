@@ -115,7 +115,7 @@ function runsTable(rows: readonly RunRow[]): HTMLElement {
         ),
         status(row),
         time(createdAt),
-        duration(row, isOver({ runStatus })),
+        duration(row, { isOver: isOver({ runStatus }) }),
         creditsText(credits),
       ];
     }),

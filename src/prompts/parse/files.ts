@@ -31,7 +31,7 @@ export function partialsBeside(file: string, allowOutside = false): PartialLooku
   return name => {
     const partial = partialPath(path.dirname(file), name);
     if (partial === undefined) {
-      return { fault: `there is no partial \`${name}\`: partials must be next to their prompt, or below it` };
+      return { fault: `unknown partial \`${name}\`: partials must be next to their prompt, or below it` };
     }
     try {
       return readPartial(partial, name, allowOutside ? undefined : path.dirname(file));

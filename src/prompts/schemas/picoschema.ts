@@ -5,7 +5,7 @@ import { isJsonObject } from '../../wire/bounded-json.ts';
 import { checkJsonSchema, JSON_TYPES } from './json-schema.ts';
 import { type SchemaContext, splitDescription } from './schema-reader.ts';
 
-const MISSING_SCHEMA = 'there is no schema';
+const MISSING_SCHEMA = 'unknown schema';
 
 /** Returns true for the note on a schema that is named and is nowhere. */
 export function isMissingSchema(message: string): boolean {

@@ -160,7 +160,7 @@ class TemplateReader {
     const file = `${name.slice(0, at)}_${name.slice(at)}.prompt`;
     this.#tags.fault(
       partial,
-      `there is no partial \`${name}\`: it would be the file ${file} beside this one`,
+      `unknown partial \`${name}\`: it would be the file ${file} beside this one`,
       here,
     );
   }

@@ -37,7 +37,7 @@ export function createApi<S>({ routes, services, auth, closing, parse, onFault }
         sender = await senderOf(request.headers, auth, match?.route.checksKey);
       }
       if (sender.caller) await admit(sender.caller, auth);
-      if (!match) throw notFound('there is no such route');
+      if (!match) throw notFound('the route does not exist');
       const { route } = match;
       const data = await route.handle(
         services,

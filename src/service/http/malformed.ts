@@ -35,7 +35,7 @@ export function envelopeRefusals(server: Server, lingerMs = LINGER_MS): void {
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => {}).resume();
-    refuseOnce(socket, new ApiError('NOT_FOUND_ERROR', 'there is no such route'));
+    refuseOnce(socket, new ApiError('NOT_FOUND_ERROR', 'the route does not exist'));
   });
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const { httpStatus, headers, body } = closing(badRequest('the Expect header has an unknown value'));

@@ -36,7 +36,7 @@ export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
       ),
       async handle({ media }, { params, query: { expires = '', signature = '' }, headers }) {
         const named = urls.mediaIdOf(params.file, expires, signature);
-        if (named === 'forged') throw notFound('there is no such file, or its URL was changed');
+        if (named === 'forged') throw notFound('the file does not exist, or its URL was changed');
         const found = named === 'expired' ? named : ((await media.find(named.id)) ?? 'missing');
         // `If-Range` never matches, because answers have no validator.
         return await mediaAnswer(found, headers['if-range'] === undefined ? headers.range : undefined);
@@ -58,14 +58,14 @@ export async function mediaAnswer(
   if (file === 'expired') {
     throw new Refusal('GONE', 'this URL has expired: media URLs are valid for 24 hours');
   }
-  if (file === 'missing') throw notFound('there is no such file');
+  if (file === 'missing') throw notFound('the file does not exist');
   const { mediaType, size } = file.media;
   const part = rangeIn(range, size);
   if (part === 'outside') return outside(size);
   // Exactly the announced length, even if the file has changed.
   const sent = part ?? { from: 0, to: size - 1 };
   const bytes = await file.open(size === 0 ? undefined : sent);
-  if (!bytes) throw notFound('there is no such file');
+  if (!bytes) throw notFound('the file does not exist');
   return {
     httpStatus: part ? 206 : 200,
     headers: {

@@ -75,7 +75,9 @@ export const promptRoutes = [
       const version = query.versionId
         ? await store.prompts.version(query.versionId.toLowerCase())
         : await store.prompts.latest(promptId);
-      if (version?.promptId !== promptId) throw notFound('there is no such published prompt or version');
+      if (version?.promptId !== promptId) {
+        throw notFound('the prompt or version does not exist, or is not published');
+      }
       return await versionView(version, services, caller);
     },
   }),
@@ -94,7 +96,7 @@ export const promptRoutes = [
       const promptId = params.promptId.toLowerCase();
       const versions = await services.store.prompts.versions(promptId);
       const [latest] = versions;
-      if (!latest) throw notFound('there is no such published prompt');
+      if (!latest) throw notFound('the prompt does not exist, or is not published');
       const labelled = await labelledVersions(services.store, promptId);
       const entries = versions.map(async (version, index) => {
         const { promptVersionId, publishedAt, template } = await versionView(version, services, caller);
@@ -118,7 +120,7 @@ export const promptRoutes = [
     data: promptVersionSchema,
     async handle(services, { caller, params }) {
       const version = await services.store.prompts.version(params.promptVersionId.toLowerCase());
-      if (!version) throw notFound('there is no such published prompt version');
+      if (!version) throw notFound('the prompt version does not exist, or is not published');
       return await versionView(version, services, caller);
     },
   }),
@@ -244,7 +246,7 @@ function checkedSlug({ promptId: slug }: { readonly promptId: string }): string 
 
 /** Returns the 404. The slug is checked only now, because watched directories may publish under other slugs. */
 function noSuchPrompt(slug: string): Refusal {
-  return notFound(checkedSlug({ promptId: slug }) && 'there is no such published prompt');
+  return notFound(checkedSlug({ promptId: slug }) && 'the prompt does not exist, or is not published');
 }
 
 /** Returns a version with its inputs and template. */

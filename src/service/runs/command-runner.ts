@@ -39,7 +39,7 @@ export class CommandRunner implements Runner {
     this.#work = new RunWork({ ...options, executor: this.#execute });
   }
 
-  /** Returns why a run of this process failed before a model answered. */
+  /** Explains why a run of this process failed before a model answered. */
   faultOf(runId: string): EngineFault | undefined {
     return this.#faults.get(runId);
   }
@@ -97,7 +97,8 @@ export class CommandRunner implements Runner {
     if (!created) return undefined;
     const { id: runId } = created.run;
     const stopped =
-      storedOutcome(created.run) === undefined && (await store.runs.fail(runId, stoppedRun(runId, by)));
+      storedOutcome(created.run) === undefined &&
+      (await store.runs.fail(runId, stoppedRun(runId, by, 'command')));
     this.#work.drop(runId);
     return { runId, stopped };
   }
@@ -109,7 +110,7 @@ export class CommandRunner implements Runner {
     await this.#creating.ended();
     this.#detached?.end();
     for (const runId of this.#work.running) {
-      await store.runs.fail(runId, stoppedRun(runId, by)).catch(onFault);
+      await store.runs.fail(runId, stoppedRun(runId, by, 'command')).catch(onFault);
     }
     await this.#work.stop();
     await store.workers.release().catch(onFault);

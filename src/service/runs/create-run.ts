@@ -160,7 +160,7 @@ function creationRefusal(
       FULL_QUEUE_RETRY_S,
     );
   }
-  if (reason === 'version') return notFound('there is no such published prompt version');
+  if (reason === 'version') return notFound('the prompt version does not exist, or is not published');
   if (reason === 'space') {
     return new Refusal(
       'NO_SPACE',

@@ -11,9 +11,9 @@ import { stoppedRun } from './stopped-run.ts';
 const BY_KILL = 'the end of its command, which was killed or lost its power';
 
 /** A run of a dead command has failed: no other process carries it out. */
-const OF_COMMAND: Abandonment = { maxDeaths: 1, reason: runId => stoppedRun(runId, BY_KILL) };
+const OF_COMMAND: Abandonment = { maxDeaths: 1, reason: runId => stoppedRun(runId, BY_KILL, 'command') };
 
-const byEndOfService = (runId: string): string => stoppedRun(runId, 'the end of its service', true);
+const byEndOfService = (runId: string): string => stoppedRun(runId, 'the end of its service', 'serve');
 
 /** A run of a dead `serve` is carried out once more, unless its model is a program. */
 const OF_SERVE: Abandonment = {
@@ -59,7 +59,7 @@ export async function findRun(store: Store, userId: number, id: string): Promise
 export async function requireRun(store: Store, userId: number, runId: string): Promise<StoredRun> {
   const id = runId.toLowerCase();
   const run = isUuid(id) ? await findRun(store, userId, id) : undefined;
-  if (!run) throw notFound('there is no such run');
+  if (!run) throw notFound('the run does not exist');
   return run;
 }
 

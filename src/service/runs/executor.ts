@@ -47,7 +47,7 @@ export interface ExecutorOptions {
   clock: Clock;
   /** True to drop the request of a run that failed before its model was asked, and so cost nothing. */
   forgetsUnasked: boolean;
-  /** See `RunLookup`; for failed runs. */
+  /** Called with the reasons of failed runs that only the operator may see; if undefined, callers see them. */
   toOperator?: ((line: string) => void) | undefined;
   /** Returns false if programs must not run, because several users share the service. */
   allowsPrograms: () => Promise<boolean>;
@@ -67,24 +67,23 @@ export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<RunOut
 type ExecutedRun = QueuedRun & { readonly idempotency?: Idempotency | undefined };
 
 export function createExecutor(options: ExecutorOptions): Executor {
-  const noting = { ...options, onNotice: onlyOnce(options.onNotice) };
+  const onNotice = onlyOnce(options.onNotice);
   return async (run, signal) => {
     let isAsked = false;
     const onAsked = (): void => {
       isAsked = true;
     };
-    const kept = async (result: Charged): Promise<RunOutcome> => {
+    const store = async (result: ChargedResult): Promise<RunOutcome> => {
       const outcome = await storeOutcome(options, run.id, result, signal);
       const isUnasked = !isAsked || reachedNoModel(result);
       const forgetsRequest = options.forgetsUnasked && isUnasked && outcome.status === 'failed';
       return { ...outcome, ...(forgetsRequest && { forgetsRequest }) };
     };
     try {
-      return await kept(await runEngine({ ...noting, onAsked }, run, signal));
+      return await store(await runEngine({ ...options, onNotice, onAsked }, run, signal));
     } catch (error) {
       if (signal.aborted || isStoreUnavailable(error)) return undefined;
-      const result = failedWith(`the run could not be carried out: ${messageOf(error)}`);
-      return await kept(result);
+      return await store(failedWith(`the run could not be carried out: ${messageOf(error)}`));
     }
   };
 }
@@ -98,7 +97,7 @@ async function runEngine(
   options: ExecutorOptions & { readonly onAsked: () => void },
   run: ExecutedRun,
   signal: AbortSignal,
-): Promise<Charged> {
+): Promise<ChargedResult> {
   const { definitions, models, engines, inputs, texts, tasks, clock, onNotice } = options;
   const task = { userId: run.userId, signal };
   const { images, runOptions } = run.request;
@@ -141,10 +140,13 @@ async function runEngine(
   options.onAsked();
   if (model.engine === 'program') options.programs.add(run.id);
   const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
-  const usage = await chargeOf(model, result, { runOptions: settings, providerBatch: batched !== undefined });
+  const charge = await chargeOf(model, result, {
+    runOptions: settings,
+    providerBatch: batched !== undefined,
+  });
   const check = (text: string) => tasks.do('checkOutput', { output, text }, task);
-  const ended = changesAnswer(output) && !result.failed ? await checkedResult(result, check) : result;
-  return { ...ended, charge: usage };
+  const checked = changesAnswer(output) && !result.failed ? await checkedResult(result, check) : result;
+  return { ...checked, charge };
 }
 
 const NO_INPUTS: JobInputs = { texts: {}, values: {} };
@@ -168,7 +170,7 @@ async function programFault(
   { allowsPrograms, onNotice }: Pick<ExecutorOptions, 'allowsPrograms' | 'onNotice'>,
   { id, deaths = 0 }: ExecutedRun,
 ): Promise<EngineResult | undefined> {
-  if (deaths > 0) return failedWith(stoppedRun(id, 'the end of its service', true));
+  if (deaths > 0) return failedWith(stoppedRun(id, 'the end of its service', 'serve'));
   if (await allowsPrograms()) return undefined;
   onNotice(
     'the run of a program was refused, since there are several users; to run programs, start with --allow-programs',
@@ -188,7 +190,7 @@ async function batchedResult(engines: Engines, job: EngineJob, answer: BatchAnsw
 }
 
 /** The result of an engine, with its cost. */
-interface Charged extends EngineResult {
+interface ChargedResult extends EngineResult {
   readonly charge?: StoredUsage | undefined;
 }
 
@@ -232,7 +234,7 @@ function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
 async function storeOutcome(
   options: Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator' | 'results'>,
   runId: string,
-  result: Charged,
+  result: ChargedResult,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const held = options.results.hold(runId, () =>
@@ -249,22 +251,25 @@ async function storeOutcome(
   }
 }
 
-interface Keeping extends Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator'> {
+/** The means to store outputs, and the claim on memory of those that wait for it. */
+interface OutputStorage extends Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator'> {
   readonly held: HeldResult;
 }
 
 async function storeOutputs(
-  keeping: Keeping,
+  storage: OutputStorage,
   runId: string,
-  result: Charged,
+  result: ChargedResult,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
-  const kept = await Promise.all(result.outputs.map(output => storeOutput(keeping, runId, output, signal)));
+  const results = await Promise.all(
+    result.outputs.map(output => storeOutput(storage, runId, output, signal)),
+  );
   return {
     status: result.failed ? 'failed' : 'succeeded',
-    outputs: kept.map(({ output }) => output),
+    outputs: results.map(({ output }) => output),
     tokens: result.tokens,
-    media: kept.flatMap(({ stored }) => stored ?? []),
+    media: results.flatMap(({ stored }) => stored ?? []),
     usage: result.charge,
     fault: result.fault,
     isUnanswered: result.isUnanswered,
@@ -278,7 +283,7 @@ function withoutNul(text: string): string {
 }
 
 async function storeOutput(
-  { media, clock, toOperator, held }: Keeping,
+  { media, clock, toOperator, held }: OutputStorage,
   runId: string,
   output: EngineOutput,
   signal: AbortSignal,

@@ -8,7 +8,7 @@ import {
 } from '../../models/provider-batches/batch-provider.ts';
 import { openAiBatches } from '../../models/provider-batches/openai-batches.ts';
 import type { Access } from '../../models/providers/access.ts';
-import { explainFault, retryWhileBusy } from '../../models/providers/fault.ts';
+import { explainFault, type RequestEffect, retryWhileBusy } from '../../models/providers/fault.ts';
 import { keyOf } from '../../models/providers/providers.ts';
 import { buildRequest } from '../../models/providers/request.ts';
 import { isJsonOutput } from '../../prompts/render/output.ts';
@@ -97,9 +97,13 @@ function retryPatiently(
   access: Access,
   { model, sleep }: Pick<EngineJob, 'model' | 'sleep'>,
 ): BatchProvider {
-  const ask = async <T>(signal: AbortSignal, isRead: boolean, request: () => Promise<T>): Promise<T> => {
+  const ask = async <T>(
+    signal: AbortSignal,
+    effect: RequestEffect,
+    request: () => Promise<T>,
+  ): Promise<T> => {
     try {
-      return await retryWhileBusy({ sleep, signal }, request, isRead);
+      return await retryWhileBusy({ sleep, signal }, request, effect);
     } catch (error) {
       signal.throwIfAborted();
       const { message, status } = await explainFault(error, { model, signal, use: 'batches' }, access);
@@ -109,16 +113,16 @@ function retryPatiently(
   return {
     ...batches,
     create: (requests, key, upload, signal) =>
-      ask(signal, false, () => batches.create(requests, key, upload, signal)),
-    find: (wanted, signal) => ask(signal, true, () => batches.find(wanted, signal)),
-    look: (id, signal) => ask(signal, true, () => batches.look(id, signal)),
-    cancel: (id, signal) => ask(signal, true, () => batches.cancel(id, signal)),
+      ask(signal, 'creates', () => batches.create(requests, key, upload, signal)),
+    find: (wanted, signal) => ask(signal, 'none', () => batches.find(wanted, signal)),
+    look: (id, signal) => ask(signal, 'none', () => batches.look(id, signal)),
+    cancel: (id, signal) => ask(signal, 'none', () => batches.cancel(id, signal)),
     /** Yields results again that were yielded before a fault. */
     async *collect(id, signal) {
       let answers = batches.collect(id, signal);
       try {
         for (;;) {
-          const { done, value } = await ask(signal, true, () =>
+          const { done, value } = await ask(signal, 'none', () =>
             answers.next().catch((error: unknown) => {
               answers = batches.collect(id, signal);
               throw error;

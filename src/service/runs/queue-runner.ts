@@ -21,7 +21,7 @@ export interface QueueRunnerOptions extends RunWorkOptions {
 }
 
 const PARALLEL = 32;
-/** How often it is looked what other processes have queued, left or ended, in milliseconds. */
+/** Interval at which a process looks for runs that others have queued, left or ended, in milliseconds. */
 const LOOK_EVERY_MS = 2000;
 /** The same where instances work together. */
 const LOOK_EVERY_SHARED_MS = 500;
@@ -79,7 +79,7 @@ export class QueueRunner implements Runner {
     await this.#work.pending.endedWithin(graceMs, clock);
     await this.#work.stop();
     for (const runId of this.#options.programs) {
-      await store.runs.fail(runId, stoppedRun(runId, 'the end of its service', true)).catch(onFault);
+      await store.runs.fail(runId, stoppedRun(runId, 'the end of its service', 'serve')).catch(onFault);
     }
     const release = async (): Promise<void> => {
       const worker = await store.workers.register();

@@ -25,7 +25,7 @@ export interface RunLookup {
 export async function requireRunnable(lookup: RunLookup, promptVersionId: string) {
   const { definitions, models, toOperator } = lookup;
   const version = await definitions.runnable(promptVersionId.toLowerCase());
-  if (!version) throw notFound('there is no such published prompt version');
+  if (!version) throw notFound('the prompt version does not exist, or is not published');
   const definition = await definitions.ofRun(version.id);
   const model = models.get(definition.model);
   if (!model) {

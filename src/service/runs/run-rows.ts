@@ -20,7 +20,7 @@ export async function runRows(
   ids: readonly string[],
   { origin, withTimes, onBytes }: { origin: string; withTimes: boolean; onBytes: (bytes: number) => void },
 ): Promise<RunRow[]> {
-  const runs = await store.runs.read(ids, PAGE_BYTES, onBytes);
+  const runs = await store.runs.read(ids, { maxBytes: PAGE_BYTES, onBytes });
   return runs.map(run => ({
     ...runRow(run, outputItems(run.outputs, mediaUrl, origin)),
     ...(withTimes && { endedAt: run.endedAt === null ? null : new Date(run.endedAt).toISOString() }),

@@ -418,7 +418,7 @@ describe('wrong use', () => {
           [['--from', 'names.csv', '--out', '/proc/version', '--resume'], 'no files can be made in /proc'],
         ] as [string[], string][])
       : []),
-    [['--from', 'names.csv', '--out', 'no/such/r.jsonl'], 'there is no directory'],
+    [['--from', 'names.csv', '--out', 'no/such/r.jsonl'], 'no such directory'],
     ...(isPosix
       ? ([
           [

@@ -93,7 +93,7 @@ describe('doctor', () => {
       terminal: { stdout: true },
       env: { NO_COLOR: '1' },
     });
-    expect(stdout()).toMatch(/^failed +configuration +there is no key for a\.test/);
+    expect(stdout()).toMatch(/^failed +configuration +no key for a\.test/);
     expect(stdout()).toMatch(/\n +Store one with promptrun login /);
     expect(exitCode).toBe(3);
   });

@@ -32,7 +32,10 @@ it('revokes a key, once', async () => {
   const id = (await runInProcess(['keys', 'list', '--query', '[0].id'], within)).stdout().trim();
   expect((await runInProcess(['keys', 'revoke', id], within)).exitCode).toBe(0);
   const again = await runInProcess(['keys', 'revoke', id], within);
-  expect([again.exitCode, again.stderr()]).toEqual([4, expect.stringContaining(`there is no key '${id}'`)]);
+  expect([again.exitCode, again.stderr()]).toEqual([
+    4,
+    expect.stringContaining(`the key '${id}' does not exist`),
+  ]);
 });
 
 it('does not change an existing user, and says so', async () => {

@@ -67,7 +67,7 @@ describe('a run of a file of another tool', () => {
     [
       'c.prompt',
       '---\nmodel: echo\ninput:\n  schema: Nothing\n---\nc\n',
-      'note: c.prompt:4: there is no schema `Nothing`',
+      'note: c.prompt:4: unknown schema `Nothing`',
     ],
     ['d.prompt', '---\nmodel: echo\nother: 1\n---\nd\n', undefined],
   ])('names what is not carried out, once: %s', async (file, text, note) => {

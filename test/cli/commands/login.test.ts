@@ -95,7 +95,7 @@ describe('login', () => {
   });
 
   it.each([
-    ['', 'there is no key in it'],
+    ['', 'it contains no key'],
     ['a\nb\n', 'the key contains a line break'],
     ['a b', 'the key contains a space'],
     ['\u00fc', "the key contains characters that keys can't have"],

@@ -57,8 +57,8 @@ it('is a table on a terminal', async () => {
 });
 
 it.each([
-  ['profile use wrok', 'there is no profile "wrok"', 'did you mean work?'],
-  ['profile remove nope', 'there is no profile "nope"', 'Profiles: work'],
+  ['profile use wrok', 'unknown profile "wrok"', 'did you mean work?'],
+  ['profile remove nope', 'unknown profile "nope"', 'Profiles: work'],
   ['profile add x', 'profile add needs --base-url <url>', 'promptrun profile add x --base-url https://'],
   ['profile add local --base-url https://b.test', 'local is the built-in profile', ''],
   ['profile add __proto__ --base-url https://b.test', "'__proto__' can't be the name of a profile", ''],

@@ -11,7 +11,7 @@ it("says once why a run can't be repeated, and where its creation may still be k
   const { exitCode, stderr } = await runInProcess(['runs', 'rerun', runId], { home, local: localService });
   expect(exitCode).toBe(4);
   expect(stderr()).toContain(
-    `error: run ${runId} can't be run again: there is no such run (NOT_FOUND_ERROR)\n` +
+    `error: run ${runId} can't be run again: the run does not exist (NOT_FOUND_ERROR)\n` +
       'If it was saved with --save: promptrun runs rerun ./<runId>.json\n',
   );
 });
@@ -40,7 +40,7 @@ it('pays for nothing if the run to compare with is gone', async () => {
   const gone = '01890000-0000-7000-8000-000000000000';
   writeFileSync(path.join(home, `${gone}.json`), manifest.replaceAll(runId, gone));
   const again = await runInProcess(['runs', 'rerun', `./${gone}.json`, '--compare'], options);
-  expect([again.exitCode, again.stderr()]).toEqual([4, expect.stringContaining('no such run')]);
+  expect([again.exitCode, again.stderr()]).toEqual([4, expect.stringContaining('the run does not exist')]);
   const list = await runInProcess(['runs', 'list', '--query', '[].runId', '--json'], options);
   expect(JSON.parse(list.stdout())).toEqual([runId]);
 });

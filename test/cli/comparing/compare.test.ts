@@ -74,7 +74,7 @@ describe('compare', () => {
         },
         {
           expect: { method: 'GET', path: /^\/runs\// },
-          answer: failure(404, 'NOT_FOUND', 'there is no such run'),
+          answer: failure(404, 'NOT_FOUND', 'the run does not exist'),
           times: 'any',
         },
         { expect: { path: '/runs' }, answer: success({ rows: [], hasMore: false }), times: 'any' },
@@ -274,13 +274,13 @@ describe('compare', () => {
 
   it.each([
     [['compare', 'a.prompt', '--from', 'rows.csv'], 'a comparison needs two sides'],
-    [[...COMPARE, '--report', 'none/page.html'], 'there is no directory'],
+    [[...COMPARE, '--report', 'none/page.html'], 'no such directory'],
     [['compare', 'a.prompt', 'b.prompt', '--from', 'none.csv'], 'none.csv does not exist'],
     [
       ['compare', 'a.prompt', 'b.prompt', '--from', 'wrong.csv'],
       'wrong.csv:2: the prompt has no input "other"',
     ],
-    [['compare', 'a.prompt', 'b.prompt'], 'there is no row to compare'],
+    [['compare', 'a.prompt', 'b.prompt'], 'compare needs a row of inputs'],
   ])('refuses %j before anything is sent', async (argv, message) => {
     const files = project();
     files.write('wrong.csv', 'text,other\na,b\n');

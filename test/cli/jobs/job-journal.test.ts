@@ -48,7 +48,7 @@ describe('what the journal of a batch says', () => {
     await journal.begin({ service: 'local', promptVersionId: 'v', options: {} }, time);
     const entry = { id: 'c1', time, baseUrl: 'local', promptVersionId: 'v', inputsDigest: 'd' };
     await journal.creating({ row: 1, id: 'r1' }, entry);
-    await journal.running({ row: 1, id: 'r1' }, 'run-1', true);
+    await journal.running({ row: 1, id: 'r1' }, { runId: 'run-1', recovered: true });
     await journal.ended({ row: 2, id: 'r2' }, { step: 'failed', runId: null, error: 'no', mayHaveRun: true });
     await journal.append({ kind: 'extra creation', journalId: 'c1', job: 'r1', entry });
     await journal.append({

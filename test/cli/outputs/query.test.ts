@@ -43,7 +43,7 @@ describe('checkQuery', () => {
   it('says what is wrong', async () => {
     expect((await refusal('a.b.')).message).toBe('--query: the expression is not finished');
     expect((await refusal('')).message).toBe('--query: the expression is empty');
-    expect((await refusal('lenth(@)')).message).toBe('--query: there is no function `lenth`');
+    expect((await refusal('lenth(@)')).message).toBe('--query: unknown function `lenth`');
     expect((await refusal('a.b c')).message).toBe('--query: unexpected `c`');
   });
 });

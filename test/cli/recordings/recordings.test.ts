@@ -430,6 +430,6 @@ describe('recordings', () => {
 
   it('of a directory that is not there are refused', async () => {
     const { exitCode, stderr } = await projectOf(CASES).run(['test', '--replay', 'none']);
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('there is no directory')]);
+    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('no such directory')]);
   });
 });

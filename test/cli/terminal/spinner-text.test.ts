@@ -13,7 +13,7 @@ it('says what is waited for, for how long and how often it was polled', () => {
   );
 });
 
-it('says why the service does not answer, and for how long, without what would drive the terminal', () => {
+it('says why the service does not answer, and for how long, without control characters', () => {
   const silence = { reason: "can't connect to\u001b[2J x: connection refused", since: START + 3000 };
   const text = spinnerText({ status: 'running', polls: 4, silence }, START, START + 75_000);
   expect(text).toMatch(/^running · 1 min 15 s · polled 4 times · no answer for 1 min 12 s: can't connect to/);

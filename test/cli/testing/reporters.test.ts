@@ -218,7 +218,7 @@ describe('the report of tests', () => {
   });
 
   it.each([
-    ['none/x.xml', 'there is no directory'],
+    ['none/x.xml', 'no such directory'],
     ['.', '--out: . is a directory'],
   ])('refuses --out %s before anything is run', async (out, message) => {
     const args = ['test', '--reporter', 'junit', '--out', out];

@@ -28,12 +28,12 @@ async function dollars(
   return cost === null ? null : cost / 1e8;
 }
 
-const SONNET = { name: 'anthropic', id: 'claude-haiku-4-5' };
+const HAIKU = { name: 'anthropic', id: 'claude-haiku-4-5' };
 const GPT = { name: 'openai', id: 'gpt-5' };
 
-it('takes from the table what is written to a cache, and from models.yaml the price of its input', async () => {
-  const plain = await dollars(SONNET, MILLION);
-  const written = await dollars(SONNET, { ...MILLION, cacheWritten: 1_000_000 });
+it('prices cache writes by the table, or by the input price of models.yaml', async () => {
+  const plain = await dollars(HAIKU, MILLION);
+  const written = await dollars(HAIKU, { ...MILLION, cacheWritten: 1_000_000 });
   expect(written).toBe((plain ?? 0) * 1.25);
   const price = { input: 3, output: 9 };
   expect(await dollars({ ...GPT, price }, { ...MILLION, cacheWritten: 1_000_000 })).toBe(3);
@@ -60,5 +60,5 @@ it('takes the figure of the provider itself before any other', async () => {
 });
 
 it('never fails for counts that contradict each other', async () => {
-  expect(await dollars(SONNET, { input: 10, output: 0, cached: 8, cacheWritten: 90 })).not.toBeNull();
+  expect(await dollars(HAIKU, { input: 10, output: 0, cached: 8, cacheWritten: 90 })).not.toBeNull();
 });

@@ -18,7 +18,7 @@ import { type LocalStore, openStore } from '../../../src/service/local-store.ts'
 
 const models = knownModels({
   get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),
-  explainMissing: (name: string) => `there is no model ${name}`,
+  explainMissing: (name: string) => `unknown model ${name}`,
 });
 
 async function found(...lines: string[]): Promise<string[]> {
@@ -134,7 +134,7 @@ describe('checking a prompt', () => {
       expect.stringMatching(/^fault 15:17 "strin" is not a type of JSON Schema/),
       expect.stringMatching(/^fault 17:9 the helper `shout` is not known: /),
       expect.stringMatching(/^fault 18:3 a role is written /),
-      expect.stringMatching(/^fault 18:14 there is no partial `none`: it would be the file _none\.prompt /),
+      expect.stringMatching(/^fault 18:14 unknown partial `none`: it would be the file _none\.prompt /),
     ]);
   });
 
@@ -327,7 +327,7 @@ describe('prompts on this machine', () => {
   it('find no partials outside their directory', async () => {
     await write('_secret.prompt', 'secret');
     const file = await write('in/x.prompt', '{{> ../secret}}');
-    await expect(readPromptFile(file)).rejects.toThrow(/there is no partial/);
+    await expect(readPromptFile(file)).rejects.toThrow(/unknown partial/);
   });
 
   it('report faults of a partial in the partial', async () => {

@@ -177,7 +177,7 @@ describe('a watched directory', () => {
     expect(await start()).toEqual(['a: {{> sign}}', 'b: b']);
     expect(await after(() => write('_sign.prompt', 'two'))).toEqual(['a: {{> sign}}']);
     expect(await after(() => rm(at('_sign.prompt')))).toEqual([
-      '/a.prompt:1: there is no partial `sign`: it would be the file _sign.prompt beside this one',
+      '/a.prompt:1: unknown partial `sign`: it would be the file _sign.prompt beside this one',
     ]);
   });
 

@@ -42,8 +42,8 @@ describe('a schema that is one word', () => {
   it("accepts anything if the file doesn't exist, and says so", () => {
     const { found, definition } = read({});
     expect(found).toEqual([
-      '2: there is no schema `City` (City.schema.json and City.schema.yaml): anything is accepted',
-      '4: there is no schema `Weather` (Weather.schema.json and Weather.schema.yaml): anything is accepted',
+      '2: unknown schema `City` (City.schema.json and City.schema.yaml): anything is accepted',
+      '4: unknown schema `Weather` (Weather.schema.json and Weather.schema.yaml): anything is accepted',
     ]);
     expect(definition?.textInputs.map(({ key, required }) => [key, required])).toEqual([
       ['name', true],

@@ -121,7 +121,7 @@ export function openFault(error: unknown, file: string, name: string): CliError 
   const code = codeOf(error);
   if (code === 'EEXIST') return existsAlready(name);
   return code === 'ENOENT'
-    ? usageError(`--out: there is no directory ${path.dirname(file)}`)
+    ? usageError(`--out: no such directory: ${path.dirname(file)}`)
     : fileFault(error, name, '--out');
 }
 

@@ -23,17 +23,22 @@ export async function api(ctx: Context, method: string, path: string, flags: Api
     const answer: RawAnswer = creation
       ? await createRawRun(ctx, connection, creation)
       : await sendCall(ctx, connection, call);
-    const reading = await printEnvelope(ctx, answer, flags.include === true);
+    const hasReader = await printEnvelope(ctx, answer, { withHead: flags.include === true });
     if (answer.error instanceof GatewayTimeoutError) {
       ctx.io.note(`the run goes on: ${connection.advise('runs', 'wait', answer.error.runId)}`);
     }
     if (answer.error !== undefined) throw answer.error;
-    call = reading && flags.paginate === true ? nextPage(call, answer.envelope, cursors) : undefined;
+    call = hasReader && flags.paginate === true ? nextPage(call, answer.envelope, cursors) : undefined;
   }
 }
 
-async function printEnvelope(ctx: Context, answer: RawAnswer, include: boolean): Promise<boolean> {
-  if (include && !(await printBody(ctx, responseHead(answer)))) return false;
+/** Prints an answer; returns false once nobody reads the output. */
+async function printEnvelope(
+  ctx: Context,
+  answer: RawAnswer,
+  { withHead }: { readonly withHead: boolean },
+): Promise<boolean> {
+  if (withHead && !(await printBody(ctx, responseHead(answer)))) return false;
   if (ctx.globals.query === undefined) return printBody(ctx, answer.text);
   await printValue(ctx, answer.envelope);
   return ctx.io.out('');
@@ -80,8 +85,8 @@ async function createRawRun(
   try {
     const created = await createAndWait(ctx, connection, creation, {
       wait: false,
-      onAnswer: came => {
-        answer = came;
+      onAnswer: received => {
+        answer = received;
       },
     });
     // A recovered creation has no answer of its own, so the run itself replaces it.

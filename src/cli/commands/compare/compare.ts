@@ -188,7 +188,8 @@ async function presentComparison(
   const data = compared.map(row => rowData(row, variants, budget, judgements));
   const forms = {
     terminal: async () =>
-      (await gridTable(ctx.io, grid)) + verdictLines.map(line => `${visible(line)}\n`).join(''),
+      (await gridTable(ctx.io, grid, { isWhole: false })) +
+      verdictLines.map(line => `${visible(line)}\n`).join(''),
     plain: () =>
       plainRows([
         ...compared.map(row => rowCells(row, budget, judgements)),
@@ -290,7 +291,10 @@ function refuseStrayFlags({
   allowCommands,
 }: CompareFlags): void {
   if (from === undefined && input.length + image.length === 0) {
-    throw usageError('there is no row to compare', 'Give --from <file>, or the inputs of one row with -i.');
+    throw usageError(
+      'compare needs a row of inputs',
+      'Give --from <file>, or the inputs of one row with -i.',
+    );
   }
   if (resume !== true && retryFailed === true) throw usageError('--retry-failed needs --resume');
   if (resume !== true && cancel === true) throw usageError('--cancel needs --resume');

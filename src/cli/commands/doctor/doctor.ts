@@ -196,7 +196,7 @@ function modelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport): Doc
   }
   if (exists) return passed('models', `${file} can be used`, soon);
   const hint = 'promptrun models discover writes the models of your endpoints to it';
-  return passed('models', `there is no ${file} yet`, [hint]);
+  return passed('models', `no ${file} yet`, [hint]);
 }
 
 function checkProvider({

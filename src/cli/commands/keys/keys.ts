@@ -83,5 +83,5 @@ function keyNamed(keys: readonly KeyView[], name: string): string {
 }
 
 function noSuchKey(name: string): Error {
-  return notFoundError(`there is no key '${name}'`, 'See promptrun keys list.');
+  return notFoundError(`the key '${name}' does not exist`, 'See promptrun keys list.');
 }

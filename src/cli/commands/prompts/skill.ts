@@ -186,7 +186,7 @@ ${section('Inputs', [
 Standard output is the text, or the address of a picture or video on a line of its own; add \`--save <dir>\` to write the
 outputs to files, \`--json\` for the whole answer. Notes and errors go to standard error.
 
-Exit code 0: done. 2: an input is missing or wrong, see standard error. 3: no valid key, or no credits. 4: there is no such
+Exit code 0: done. 2: an input is missing or wrong, see standard error. 3: no valid key, or no credits. 4: no such
 prompt. 5: the run failed. 6: gave up waiting (\`--timeout\`). 7: rate limited, try later. 8: stopped at the cap of
 \`--max-cost\` or \`--max-credits\`. 130, 143: ended by Ctrl-C or SIGTERM. 1: any other fault.
 A run may cost money: never start one again because its answer is late; \`promptrun runs wait --last\` gets it.

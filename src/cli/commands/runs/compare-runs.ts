@@ -43,7 +43,7 @@ export async function compareWithFormer(
     ctx,
     { before: former, after: run, same },
     {
-      terminal: () => gridTable(ctx.io, grid, true),
+      terminal: () => gridTable(ctx.io, grid, { isWhole: true }),
       plain: () =>
         [
           runTitle(former),

@@ -61,5 +61,5 @@ function userChanges({ credits, plan }: UsersSetFlags): UserChanges {
 }
 
 function noSuchUser(name: string): Error {
-  return notFoundError(`there is no user '${oneLine(name)}'`, 'See promptrun users list.');
+  return notFoundError(`the user '${oneLine(name)}' does not exist`, 'See promptrun users list.');
 }

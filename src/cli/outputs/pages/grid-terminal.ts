@@ -18,15 +18,11 @@ const SEPARATORS = { mid: '─', 'mid-mid': '──' };
 /** Number of characters shown on either side of a difference. */
 const CONTEXT_LENGTH = 200;
 
-/**
- * Formats a grid for a terminal: every cell of each row, with differences marked.
- *
- * @param isWhole true to show long texts to their ends
- */
+/** Formats a grid for a terminal: every cell of each row, with differences marked. Long texts are cut unless `isWhole`. */
 export async function gridTable(
   { stdout, paint }: Pick<Io, 'stdout' | 'paint'>,
   grid: Grid,
-  isWhole = false,
+  { isWhole }: { readonly isWhole: boolean },
 ): Promise<string> {
   const { name, cell: width, isWide } = gridWidths(grid, stdout.columns);
   const titles = grid.columns.map(column => paint.bold(wrapText(visible(column.name), width)));

@@ -195,10 +195,10 @@ function isEntry(entry: unknown): entry is ResourceEntry {
 /**
  * Returns the cached entry for the service and key in use, and its file. Starts and sends nothing.
  *
- * @param askKeychain true to look in the system's keychain, which may ask the user
+ * @param options `askKeychain`: false to leave out the system's keychain, which may ask the user
  * @throws {CliError} CONFIG_ERROR like `resolveAddress` and `resolveKey`
  */
-export async function cachedResources(sources: AddressSources, askKeychain = true) {
+export async function cachedResources(sources: AddressSources, { askKeychain = true } = {}) {
   const address = resolveAddress(sources);
   const service = serviceOf(address);
   const scope = address.embedded

@@ -205,7 +205,7 @@ function noKey({ baseUrl, profile }: Address & { embedded: false }): CliError {
     profile !== undefined && baseUrl.source === `profile ${profile}`
       ? `promptrun login --profile ${profile}`
       : `promptrun login --base-url ${origin}`;
-  return new CliError(`there is no key for ${host}, given by ${baseUrl.source}`, {
+  return new CliError(`no key for ${host}, given by ${baseUrl.source}`, {
     status: 'CONFIG_ERROR',
     exitCode: EXIT.unauthorised,
     hints: [`Store one with ${login}, or set PROMPTRUN_API_KEY.`],
@@ -222,7 +222,7 @@ export function checkedKey(key: string, source: string): string {
   if (/^[\u0021-\u007e]+$/.test(key)) return key;
   if (key === '') {
     throw configError(
-      `${source}: there is no key in it`,
+      `${source}: it contains no key`,
       `Take one from a file with: ${readingFrom('key.txt', 'promptrun login')}`,
     );
   }

@@ -48,7 +48,7 @@ export async function findTestFiles(
   }
   if (files.size > 0) return { files: [...files], named, directories };
   throw notFoundError(
-    `there is no test file (*.test.yaml) in ${paths.length === 0 ? 'this directory' : paths.join(', ')}`,
+    `no test file (*.test.yaml) in ${paths.length === 0 ? 'this directory' : paths.join(', ')}`,
     'promptrun prompts new <file> writes a prompt file with its test file.',
   );
 }

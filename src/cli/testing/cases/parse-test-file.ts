@@ -56,7 +56,7 @@ async function readContent(
 ): Promise<Pick<TestFile, 'cases' | 'target' | 'models'>> {
   const fields = fieldsOf(root, 'a test file', FILE_KEYS);
   const listed = fields.get('cases');
-  if (listed === undefined) throw faultIn(root, 'there are no cases');
+  if (listed === undefined) throw faultIn(root, 'cases is missing');
   const common = {
     trims: trimsAnswers(fields),
     ...(readPass(fields) ?? { pass: ALL }),

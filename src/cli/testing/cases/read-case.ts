@@ -34,8 +34,9 @@ type ReadCase = Omit<TestCase, 'pass'> & Partial<Pick<TestCase, 'pass'>>;
 export async function readCase(ctx: ReadingContext, value: YamlValue, number: number): Promise<ReadCase> {
   if (value.isEmpty) throw faultIn(value, 'a case must be a map of keys to values');
   const fields = fieldsOf(value, 'a case', [...CASE_KEYS, ...(ctx.isAsPromptfoo ? [METADATA] : [])]);
-  const [name, expected] = [fields.get('name'), fields.get('expect')];
-  const facts = {
+  const name = fields.get('name');
+  const expectations = fields.get('expect');
+  const common = {
     ...(name ? { name: textIn(name.value, 'name') } : { name: `case ${number}`, isNumbered: true as const }),
     line: value.line,
     options: readOptions(fields),
@@ -44,16 +45,16 @@ export async function readCase(ctx: ReadingContext, value: YamlValue, number: nu
     ...readMetadata(fields),
   };
   const reads: string[] = [];
-  const noting = { ...ctx, onNamed: (file: string) => reads.push(file) };
+  const recording = { ...ctx, onNamed: (file: string) => reads.push(file) };
   try {
     const judge = judgeFor(fields, ctx);
-    const expect = expected ? await readExpectations(expected.value, { ...noting, judge }) : [];
-    const transform = await readTransform(noting, fields);
-    const inputs = await caseInputs(noting, fields);
-    return { ...facts, ...inputs, ...readVars(fields), ...transform, folder: noting, expect, reads };
+    const expect = expectations ? await readExpectations(expectations.value, { ...recording, judge }) : [];
+    const transform = await readTransform(recording, fields);
+    const inputs = await caseInputs(recording, fields);
+    return { ...common, ...inputs, ...readVars(fields), ...transform, folder: recording, expect, reads };
   } catch (error) {
     if (!(error instanceof CaseFault)) throw error;
-    return { ...facts, text: new Map(), images: [], expect: [], reads, fault: error };
+    return { ...common, text: new Map(), images: [], expect: [], reads, fault: error };
   }
 }
 
@@ -109,15 +110,19 @@ async function caseInputs(
 
 const NO_STANDARD_INPUT = "a test can't read standard input";
 
+/** Reads the value of an input; a file that several cases name is read once. */
 async function readCaseValue(ctx: ReadingContext, key: string, written: string): Promise<string> {
   if (written === '@-') throw new Error(NO_STANDARD_INPUT);
-  const named = /^@(?!@)/u.test(written) ? path.resolve(ctx.cwd, written.slice(1)) : undefined;
-  if (named !== undefined) checkNamedFile(ctx, written.slice(1));
-  const read = named === undefined ? undefined : ctx.texts.get(named);
-  if (read !== undefined) return read;
-  const { text } = await collectInputs(ctx, { inputs: [`${key}=${written}`], images: [] });
-  const value = text.get(key) ?? '';
-  if (named !== undefined) ctx.texts.set(named, value);
+  const readValue = async (): Promise<string> => {
+    const { text } = await collectInputs(ctx, { inputs: [`${key}=${written}`], images: [] });
+    return text.get(key) ?? '';
+  };
+  if (!/^@(?!@)/u.test(written)) return await readValue();
+  const name = written.slice(1);
+  checkNamedFile(ctx, name);
+  const file = path.resolve(ctx.cwd, name);
+  const value = ctx.texts.get(file) ?? (await readValue());
+  ctx.texts.set(file, value);
   return value;
 }
 

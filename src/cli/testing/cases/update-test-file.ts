@@ -79,19 +79,25 @@ export async function updateTestFile(file: string, results: readonly EntryResult
   let source = before;
   const expected = new Map<number, NewValue>();
   // From the end, so that a change does not move the places before it.
-  for (const [at, text] of answersByPlace(results)) {
+  for (const { at, text } of failedAnswers(results)) {
     const change = changeAt(source, at, text);
     if (change === undefined) continue;
     source = change.source;
     expected.set(at, change.expected);
   }
   if (source !== before) await replaceFile(fileIn(file), source);
-  const judged = await Promise.all(results.map(result => checkAgain(result, expected)));
-  return { results: judged, written: expected.size };
+  const checked = await Promise.all(results.map(result => checkAgain(result, expected)));
+  return { results: checked, written: expected.size };
 }
 
-/** Returns the first answer that failed each expectation, by place, the last place first. */
-function answersByPlace(results: readonly EntryResult[]): [number, string][] {
+/** An answer that did not meet the expectation at a place. */
+interface FailedAnswer {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** Returns the first answer that failed each expectation, the last place first. */
+function failedAnswers(results: readonly EntryResult[]): FailedAnswer[] {
   const answers = new Map<number, string>();
   for (const { status, repetitions } of results) {
     for (const { mismatches } of status === 'passed' ? [] : repetitions) {
@@ -101,7 +107,8 @@ function answersByPlace(results: readonly EntryResult[]): [number, string][] {
       }
     }
   }
-  return [...answers].toSorted(([one], [other]) => other - one);
+  const failed = [...answers].map(([at, text]) => ({ at, text }));
+  return failed.toSorted((one, other) => other.at - one.at);
 }
 
 /** Returns the answer as `equals` or `json` saw it, after every transform; undefined if nothing was compared. */
@@ -129,7 +136,7 @@ function changeAt(
   if (kind === 'json' && 'fault' in json) return undefined;
   const value =
     'value' in json && kind === 'json' ? onlyExpected(dataOf(document, place.node), json.value) : text;
-  const changed = valueChanges(document, place, value).reduceRight(replaced, source);
+  const changed = valueChanges(document, place, value).reduceRight(withChange, source);
   return readsBackAs(changed, source, at, value) ? { source: changed, expected: { kind, value } } : undefined;
 }
 
@@ -176,14 +183,15 @@ function dataOf(document: Document, node: Node | null): unknown {
 
 /** Returns true if the changed source has the value at that place and is unchanged everywhere else. */
 function readsBackAs(changed: string, source: string, at: number, value: unknown): boolean {
-  const [now, then] = [parseDocument(changed), parseDocument(source)];
+  const now = parseDocument(changed);
+  const then = parseDocument(source);
   const former = expectationAt(then, at)?.pair;
   if (now.errors.length > 0 || former === undefined) return false;
   former.value = then.createNode(value);
-  return same(now.toJS(), then.toJS());
+  return isSameJson(now.toJS(), then.toJS());
 }
 
-function same(one: unknown, other: unknown): boolean {
+function isSameJson(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
@@ -194,7 +202,7 @@ interface ValueChange extends ValuePlace {
 /** Returns the changes that turn a value into another; in an object or list of the same size, only the differing parts. */
 function valueChanges(document: Document, place: ValuePlace, value: unknown): ValueChange[] {
   const { node } = place;
-  if (same(dataOf(document, node), value)) return [];
+  if (isSameJson(dataOf(document, node), value)) return [];
   if (isMap(node) && isJsonObject(value) && node.items.length === Object.keys(value).length) {
     return node.items.flatMap(pair => {
       const name = isScalar(pair.key) ? String(pair.key.value) : '';
@@ -210,7 +218,8 @@ function valueChanges(document: Document, place: ValuePlace, value: unknown): Va
   return [{ ...place, value }];
 }
 
-function replaced(source: string, change: ValueChange): string {
+/** Writes one change into the source. */
+function withChange(source: string, change: ValueChange): string {
   const { key, node } = change;
   const afterKey = (key?.range?.[1] ?? 0) + 1;
   const [start, end] = node?.range ?? [afterKey, afterKey];
@@ -240,7 +249,7 @@ async function checkAgain(
   { entry, repetitions }: EntryResult,
   expected: ReadonlyMap<number, NewValue>,
 ): Promise<EntryResult> {
-  const judge = async (repetition: Repetition): Promise<Repetition> => {
+  const checkRepetition = async (repetition: Repetition): Promise<Repetition> => {
     const mismatches: UnmetExpectation[] = [];
     for (const mismatch of repetition.mismatches) {
       const now = expected.get(mismatch.at);
@@ -250,7 +259,7 @@ async function checkAgain(
     }
     return { ...repetition, mismatches };
   };
-  return entryResult(entry, await Promise.all(repetitions.map(judge)));
+  return entryResult(entry, await Promise.all(repetitions.map(checkRepetition)));
 }
 
 function unmetBy(text: string, { kind, value }: NewValue): Promise<Unmet | undefined> {

@@ -78,7 +78,7 @@ export interface CheckedAnswer {
   /** Returns the reply of the judge, or of the question's own model. */
   readonly ask: (question: ModelQuestion) => Promise<string>;
   /** Returns the context for code; contains the prompt only if requested. */
-  readonly context: (wantsPrompt: boolean) => Promise<JavaScriptInput['context']>;
+  readonly context: (options: { readonly wantsPrompt: boolean }) => Promise<JavaScriptInput['context']>;
   /** Runs code on the answer, or on a transformed answer. */
   readonly javascript: (script: JavaScript, output: JsonValue) => Promise<JavaScriptResult>;
   /** Runs a program on the answer or a transformed answer; undefined if it exited with 0. */

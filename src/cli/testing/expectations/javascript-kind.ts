@@ -65,7 +65,7 @@ async function unmetByNode(
   answer: CheckedAnswer,
 ): Promise<Unmet | undefined> {
   const context = {
-    ...(await answer.context(true)),
+    ...(await answer.context({ wantsPrompt: true })),
     ...(script.config !== undefined && { config: script.config }),
   };
   const about = JSON.stringify({ output: answer.value, context, isAsPromptfoo, threshold });
@@ -207,13 +207,13 @@ export async function transformed(
       unmet: { message: `transform ${quotedExcerpt(script.code.trim())}: ${why}`, actual: answer.text },
     };
   }
-  return { answer: { ...answer, value, text: valueText(value, answer.isAsPromptfoo) } };
+  return { answer: { ...answer, value, text: valueText(value, answer) } };
 }
 
-/** Returns the text of a value for expectations other than code. */
-export function valueText(value: JsonValue, isCompact = false): string {
+/** Returns the text of a value for expectations other than code. promptfoo writes JSON on one line. */
+export function valueText(value: JsonValue, { isAsPromptfoo }: Pick<CheckedAnswer, 'isAsPromptfoo'>): string {
   if (typeof value === 'string') return value;
-  return JSON.stringify(value, undefined, isDeep(value) && !isCompact ? 2 : 0);
+  return JSON.stringify(value, undefined, isDeep(value) && !isAsPromptfoo ? 2 : 0);
 }
 
 function isDeep(value: JsonValue): boolean {

@@ -102,7 +102,9 @@ export const KINDS = {
     text: ({ argv }) => commandText(argv),
     derived: () => ({ isProgram: true }),
     unmet: async ({ argv, isAsPromptfoo }, { command, text, value: output, context }) => {
-      const input = isAsPromptfoo ? JSON.stringify({ output, context: await context(true) }) : text;
+      const input = isAsPromptfoo
+        ? JSON.stringify({ output, context: await context({ wantsPrompt: true }) })
+        : text;
       const failure = await command(argv, input);
       return failure && { message: `${commandText(argv)} ${failure.end}`, actual: failure.printed };
     },

@@ -12,7 +12,13 @@ import type { JavaScriptInput } from '../../outputs/checks/javascript.ts';
 import { textOfOutputs } from '../../outputs/output-schema.ts';
 import { reasonText } from '../../outputs/provider-fault.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
-import { type CheckedAnswer, checkExpectation, type UnmetExpectation } from '../expectations/expectation.ts';
+import type { TestCase } from '../cases/test-case.ts';
+import {
+  type CheckedAnswer,
+  checkExpectation,
+  type Unmet,
+  type UnmetExpectation,
+} from '../expectations/expectation.ts';
 import { transformed, valueText } from '../expectations/javascript-kind.ts';
 import { runCommand } from '../expectations/run-command.ts';
 import type { Repetition } from '../result.ts';
@@ -34,7 +40,7 @@ export interface CheckTools {
 
 /** The entry that was run. */
 type CheckedEntry = Pick<PreparedEntry, 'entry' | 'connection' | 'request'> &
-  Partial<Pick<PreparedEntry, 'declared'>>;
+  Partial<Pick<PreparedEntry, 'declaration'>>;
 
 /** Checks a result. An error in a check is a fault of this repetition alone. */
 export async function checkRun(
@@ -46,41 +52,30 @@ export async function checkRun(
   const { run: original } = result;
   if (original === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
   const { testCase } = prepared.entry;
-  if (original.runStatus === 'failed') return { ...result, mismatches: [failedRun(original, testCase.line)] };
+  if (original.runStatus === 'failed') return { ...result, mismatches: [failedRun(original, testCase)] };
   const { run, response } = prepared.entry.tested?.givesResults
     ? providerResult(original)
     : { run: original };
   const shown = { ...result, run };
   if (response !== undefined && (ownValue(response, 'output') ?? null) === null) {
-    return {
-      ...shown,
-      mismatches: [{ line: testCase.line, at: -1, message: 'the provider gave no output' }],
-    };
+    return { ...shown, mismatches: [mismatchOfCase(testCase, { message: 'the provider gave no output' })] };
   }
   const mismatches: UnmetExpectation[] = [];
   try {
-    let answer = await checkedAnswer(ctx, prepared, { ...shown, response }, tools);
-    let output = answer.value;
-    for (const script of [prepared.entry.tested?.transform, testCase.transform]) {
-      if (script === undefined) continue;
-      const result = await transformed(answer, script);
-      if ('unmet' in result) {
-        tools.onAnswer?.(output, undefined);
-        return { ...shown, mismatches: [{ line: testCase.line, at: -1, ...result.unmet }] };
-      }
-      ({ answer } = result);
-      // In promptfoo, taking the output out of an address's response is part of the provider.
-      if (script === prepared.entry.tested?.transform && isAddress(prepared)) output = answer.value;
-    }
-    tools.onAnswer?.(output, answer.value);
-    const parts = testCase.expect.map(expectation => async () => {
-      const mismatch = await checkExpectation(expectation, answer);
+    const untransformed = await checkedAnswer(ctx, prepared, { ...shown, response }, tools);
+    const { output, result } = await transformAnswer(untransformed, prepared);
+    tools.onAnswer?.(output, 'unmet' in result ? undefined : result.answer.value);
+    if ('unmet' in result) return { ...shown, mismatches: [mismatchOfCase(testCase, result.unmet)] };
+    const checks = testCase.expect.map(expectation => async () => {
+      const mismatch = await checkExpectation(expectation, result.answer);
       if (mismatch !== undefined) mismatches.push(mismatch);
     });
     if (tools.rounds) {
-      await tools.rounds.all(parts);
+      await tools.rounds.all(checks);
       mismatches.sort((one, other) => one.at - other.at);
-    } else for (const part of parts) await part();
+    } else {
+      for (const check of checks) await check();
+    }
     return { ...shown, mismatches };
   } catch (error) {
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
@@ -88,8 +83,8 @@ export async function checkRun(
   }
 }
 
-function isAddress({ declared }: CheckedEntry): boolean {
-  const entries = declared === undefined ? undefined : parseJson(declared);
+function isAddress({ declaration }: CheckedEntry): boolean {
+  const entries = declaration === undefined ? undefined : parseJson(declaration);
   return isJsonList(entries) && entries.some(entry => ownValue(entry, 'address') !== undefined);
 }
 
@@ -106,16 +101,43 @@ function withRetryHint({ isInDoubt = false, fault }: RequestResult): Pick<Reques
   return { fault: { ...fault, hints: [...fault.hints, hint] } };
 }
 
+/** Applies the transform of the tested provider to an answer, then that of its case. `output` is what the provider gave. */
+async function transformAnswer(
+  answer: CheckedAnswer,
+  prepared: CheckedEntry,
+): Promise<{
+  readonly output: CheckedAnswer['value'];
+  readonly result: Awaited<ReturnType<typeof transformed>>;
+}> {
+  const { tested, testCase } = prepared.entry;
+  let output = answer.value;
+  let result: Awaited<ReturnType<typeof transformed>> = { answer };
+  for (const script of [tested?.transform, testCase.transform]) {
+    if (script === undefined || 'unmet' in result) continue;
+    result = await transformed(result.answer, script);
+    // In promptfoo, taking the output out of an address's response is part of the provider.
+    const isPartOfProvider = script === tested?.transform && isAddress(prepared);
+    if (isPartOfProvider && 'answer' in result) output = result.answer.value;
+  }
+  return { output, result };
+}
+
+/** Returns a mismatch of a whole case, before its expectations were checked. */
+function mismatchOfCase({ line }: TestCase, unmet: Unmet): UnmetExpectation {
+  return { line, at: -1, ...unmet };
+}
+
 /** Returns a failed run as a mismatch, since the case itself could be run. */
-function failedRun({ outputs }: Run, line: number): UnmetExpectation {
+function failedRun({ outputs }: Run, testCase: TestCase): UnmetExpectation {
   const errors = outputs.filter(({ type }) => type === 'error').map(({ data }) => reasonText(data));
-  return { line, at: -1, message: `the run failed${errors.length > 0 ? `: ${errors.join('; ')}` : ''}` };
+  const reasons = errors.length > 0 ? `: ${errors.join('; ')}` : '';
+  return mismatchOfCase(testCase, { message: `the run failed${reasons}` });
 }
 
 /** Returns a run with the output of a provider's result in place of the result. */
 function providerResult(run: Run): { readonly run: Run; readonly response: JsonValue } {
   const response = parseJson(textOfOutputs(run.outputs)) ?? null;
-  const data = valueText(ownValue(response, 'output') ?? '', true);
+  const data = valueText(ownValue(response, 'output') ?? '', { isAsPromptfoo: true });
   return { run: { ...run, outputs: [{ type: 'text', data }] }, response };
 }
 
@@ -128,8 +150,8 @@ async function checkedAnswer(
   const { file, testCase } = prepared.entry;
   const output = textOfOutputs(run.outputs);
   const text = testCase.trims ? output.trim() : output;
-  const context = (wantsPrompt: boolean): Promise<JavaScriptInput['context']> =>
-    codeContext(ctx, prepared, { response, output }, wantsPrompt);
+  const context = ({ wantsPrompt }: { readonly wantsPrompt: boolean }): Promise<JavaScriptInput['context']> =>
+    codeContext(ctx, prepared, { response, output, wantsPrompt });
   return {
     text,
     value: ownValue(response ?? null, 'output') ?? text,
@@ -148,7 +170,7 @@ async function checkedAnswer(
     context,
     javascript: async (script, value) => {
       const checks = await ctx.checks();
-      const about = await context(/\bprompt\b/u.test(script.code));
+      const about = await context({ wantsPrompt: /\bprompt\b/u.test(script.code) });
       const { config } = script;
       const seen = { ...about, ...(config !== undefined && { config }) };
       return await checks.perform('javascript', script, { output: value, context: seen });
@@ -167,12 +189,19 @@ interface EndedRun {
   readonly response?: JsonValue | undefined;
 }
 
-/** Returns what code sees of a case, in promptfoo's form. */
+/** Returns the context that code gets of a case, in promptfoo's form. */
 async function codeContext(
   ctx: Context,
   { request, entry: { file, testCase } }: CheckedEntry,
-  { response, output }: { readonly response: JsonValue | undefined; readonly output: string },
-  wantsPrompt: boolean,
+  {
+    response,
+    output,
+    wantsPrompt,
+  }: {
+    readonly response: JsonValue | undefined;
+    readonly output: string;
+    readonly wantsPrompt: boolean;
+  },
 ): Promise<JavaScriptInput['context']> {
   const { isAsPromptfoo = false } = file;
   const { metadata = {} } = testCase;

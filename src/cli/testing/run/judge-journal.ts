@@ -46,11 +46,13 @@ export class JudgeJournal implements JudgeLog {
 
   take(
     { promptVersionId, digest }: CreationRequest,
-    declared: string | undefined,
+    declarationDigest: string | undefined,
   ): ReturnType<JudgeLog['take']> {
     const at = this.#earlier.findLastIndex(
-      ({ entry, declared: before }) =>
-        entry.promptVersionId === promptVersionId && entry.inputsDigest === digest && before === declared,
+      ({ entry, declarationDigest: before }) =>
+        entry.promptVersionId === promptVersionId &&
+        entry.inputsDigest === digest &&
+        before === declarationDigest,
     );
     const [earlier] = at === -1 ? [] : this.#earlier.splice(at, 1);
     if (earlier === undefined) return undefined;
@@ -64,10 +66,16 @@ export class JudgeJournal implements JudgeLog {
     });
   }
 
-  begin(entry: JournalEntry, declared: string | undefined): Promise<void> {
+  begin(entry: JournalEntry, declarationDigest: string | undefined): Promise<void> {
     this.#hasBegun = true;
     const { asker: job } = this;
-    return this.#journal.append({ kind: 'extra creation', journalId: entry.id, job, entry, declared });
+    return this.#journal.append({
+      kind: 'extra creation',
+      journalId: entry.id,
+      job,
+      entry,
+      declarationDigest,
+    });
   }
 
   end(creation: string, runId: string | null): Promise<void> {

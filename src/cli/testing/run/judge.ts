@@ -18,7 +18,7 @@ import { providerFaultOf } from '../../outputs/provider-fault.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveTarget } from '../../targets/target.ts';
 import type { ModelQuestion } from '../expectations/expectation.ts';
-import { declaredEntry } from './declared-entry.ts';
+import { modelDeclaration } from './model-declaration.ts';
 import type { JudgeQuestion, QuestionRounds } from './question-rounds.ts';
 
 const PROMPT = `---
@@ -37,7 +37,7 @@ interface JudgeVersion {
   readonly promptVersionId: string;
   readonly estimatedCredits?: unknown;
   /** A digest of how a configuration declares the judge; undefined if none does. */
-  readonly declared: string | undefined;
+  readonly declarationDigest: string | undefined;
 }
 
 /** The creations for the questions about one repetition, from earlier invocations of the test and from this one. */
@@ -50,15 +50,15 @@ export interface JudgeLog {
    * Takes the result of a question from an earlier invocation, each result once: its run, or a creation to send again under
    * its key. Returns undefined if the question must be asked anew.
    *
-   * @param declared a digest of how a configuration declares the judge
+   * @param declarationDigest a digest of how a configuration declares the judge
    * @throws {CliError} if a creation may have made a run of unknown id
    */
   take(
     request: CreationRequest,
-    declared: string | undefined,
+    declarationDigest: string | undefined,
   ): { readonly runId?: string; readonly entry?: JournalEntry } | undefined;
   /** Records that a creation is about to be sent. */
-  begin(entry: JournalEntry, declared: string | undefined): Promise<void>;
+  begin(entry: JournalEntry, declarationDigest: string | undefined): Promise<void>;
   /** Records the run of a creation; null if it made none. */
   end(creation: string, runId: string | null): Promise<void>;
 }
@@ -66,7 +66,7 @@ export interface JudgeLog {
 /** A question with its request to a model. */
 interface PreparedQuestion
   extends Pick<JudgeQuestion, 'request' | 'estimatedCredits'>,
-    Pick<JudgeVersion, 'declared'> {
+    Pick<JudgeVersion, 'declarationDigest'> {
   readonly connection: Connection;
 }
 
@@ -132,9 +132,9 @@ export class Judge {
    * @throws {CliError} if the model does not exist, or the run failed
    */
   async ask(question: ModelQuestion, log: JudgeLog, rounds?: QuestionRounds): Promise<string> {
-    const { connection, request, estimatedCredits, declared } = await this.prepare(question);
+    const { connection, request, estimatedCredits, declarationDigest } = await this.prepare(question);
     const body = buildRunBody(request);
-    const earlier = log.take(body, declared);
+    const earlier = log.take(body, declarationDigest);
     if (earlier?.runId !== undefined) {
       const { runId } = earlier;
       const read = (): Promise<Run> =>
@@ -159,7 +159,7 @@ export class Judge {
       entry: earlier?.entry && { ...earlier.entry, baseUrl: connection.service },
       onBegin: entry => {
         creation = entry.id;
-        return log.begin(entry, declared);
+        return log.begin(entry, declarationDigest);
       },
     }).catch(async (error: unknown) => {
       if (creation !== '' && !mayHaveRun(error)) await log.end(creation, null);
@@ -175,9 +175,9 @@ export class Judge {
 
   /** Builds the request of a question with its connection. @throws {CliError} USAGE_ERROR if the model does not exist */
   async prepare(question: ModelQuestion): Promise<PreparedQuestion> {
-    const { estimatedCredits, declared } = await this.#version(this.#chosen(question));
+    const { estimatedCredits, declarationDigest } = await this.#version(this.#chosen(question));
     const [connection, request] = [await this.#local(), await this.#requestOf(question)];
-    return { connection, request, estimatedCredits, declared };
+    return { connection, request, estimatedCredits, declarationDigest };
   }
 
   async #bodyOf(question: ModelQuestion): Promise<CreationRequest> {
@@ -220,8 +220,9 @@ export class Judge {
       await writeFile(file, PROMPT);
       const options = { source: 'elsewhere', model, config } as const;
       const version = await resolveTarget(this.#ctx, await this.#local(), file, options);
-      const entry = await declaredEntry(this.#ctx, version.promptVersionId);
-      return { ...version, declared: entry && createHash('sha256').update(entry).digest('hex') };
+      const declaration = await modelDeclaration(this.#ctx, version.promptVersionId);
+      const declarationDigest = declaration && createHash('sha256').update(declaration).digest('hex');
+      return { ...version, declarationDigest };
     } finally {
       await rm(directory, { recursive: true, force: true });
     }

@@ -16,7 +16,7 @@ import { type VersionOverrides, withLocalStore } from '../../targets/prompt-file
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/target.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
 import type { FaultyTestFile, TestEntry } from '../result.ts';
-import { declaredEntry } from './declared-entry.ts';
+import { modelDeclaration } from './model-declaration.ts';
 
 /** An entry with its request. */
 export interface PreparedEntry {
@@ -27,7 +27,7 @@ export interface PreparedEntry {
   /** The estimate in the service's search results. */
   readonly estimatedCredits: unknown;
   /** The entry of its model in the configuration, as JSON; undefined if that declares no such model. */
-  readonly declared: string | undefined;
+  readonly declaration: string | undefined;
   /** A key that equal cases share, regardless of their number or name. */
   readonly key: string;
   /** The number of its first repetition: 1, or more after equal cases, so that all repetitions have different numbers. */
@@ -93,7 +93,7 @@ export async function checkBatches(entries: readonly PreparedEntry[]): Promise<v
   }
 }
 
-type EntryRequest = Pick<PreparedEntry, 'entry' | 'request' | 'estimatedCredits' | 'declared'>;
+type EntryRequest = Pick<PreparedEntry, 'entry' | 'request' | 'estimatedCredits' | 'declaration'>;
 
 interface Choosable extends EntryRequest {
   /** False if it is prepared only to be counted. */
@@ -157,11 +157,11 @@ async function prepare(
     const version =
       versions.get(tested) ?? (await resolveVersion(ctx, connection, file, { ...tested, model }));
     versions.set(tested, version);
-    const { promptVersionId, estimatedCredits, config, declared } = version;
+    const { promptVersionId, estimatedCredits, config, declaration } = version;
     const inputs = await placedInputs(ctx, testCase, config);
     await checkOptions(ctx, connection, promptVersionId, options);
     const request = { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) };
-    return { entry, request, estimatedCredits, declared };
+    return { entry, request, estimatedCredits, declaration };
   } catch (error) {
     const fault = atCase(entry, error);
     if (!(error instanceof CaseFault)) throw fault;
@@ -179,7 +179,7 @@ async function resolveVersion(
   readonly promptVersionId: string;
   readonly estimatedCredits: unknown;
   readonly config: unknown;
-  readonly declared: string | undefined;
+  readonly declaration: string | undefined;
 }> {
   const resolved =
     prompt === undefined
@@ -194,7 +194,7 @@ async function resolveVersion(
     promptVersionId,
     estimatedCredits: resolved.estimatedCredits,
     config: version?.config,
-    declared: await declaredEntry(ctx, promptVersionId),
+    declaration: await modelDeclaration(ctx, promptVersionId),
   };
 }
 
@@ -243,13 +243,13 @@ function nameKey({ entry: { file, testCase, model, tested }, request }: EntryReq
 }
 
 /** Returns a key of a case from its target, model, inputs and options, but not from its number or name. */
-function entryKey({ entry: { file, model }, request, declared }: EntryRequest): string {
+function entryKey({ entry: { file, model }, request, declaration }: EntryRequest): string {
   return digestOf([
     file.target,
     request.promptVersionId,
     model ?? null,
     ...inputsOf(request),
-    ...(declared === undefined ? [] : [declared]),
+    ...(declaration === undefined ? [] : [declaration]),
   ]);
 }
 

@@ -46,7 +46,7 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
 
 const TAKES_LIST = /^i?contains-(?:any|all)$/u;
 
-/** Returns why promptfoo fails every case with an assertion, as a predicate; undefined if it checks the answer. */
+/** Explains why promptfoo fails every case with an assertion, as a predicate; undefined if it checks the answer. */
 export function faultOf(
   type: string,
   value: JsonValue | undefined,

@@ -282,9 +282,10 @@ function frontMatter(first: PromptfooProvider | undefined, description: string |
 /** Returns the text of a models file for the programs and addresses; nothing if there are none. */
 function declaredModels(providers: readonly PromptfooProvider[]): Pick<Converted, 'models'> {
   const entries = new Map(providers.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])));
-  const places = new Map(providers.flatMap(({ place }) => (place ? [place] : [])));
-  if (entries.size + places.size === 0) return {};
-  return { models: modelsFileText([...entries.values()], Object.fromEntries(places)) };
+  const addressed = providers.flatMap(({ address }) => address ?? []);
+  if (entries.size + addressed.length === 0) return {};
+  const byName = Object.fromEntries(addressed.map(({ name, entry }) => [name, entry]));
+  return { models: modelsFileText([...entries.values()], byName) };
 }
 
 /** Notes variables of `env` that could change an answer: keys of the environment serve as well, and are never taken from a file. */
@@ -424,7 +425,7 @@ function chosenPrompt(
   if (!prompt) {
     const what =
       prompts.length === 0
-        ? 'there is no prompt'
+        ? 'it has no prompt'
         : `there are ${prompts.length} prompts, and no prompt ${wanted}`;
     throw faultAt(at, what);
   }

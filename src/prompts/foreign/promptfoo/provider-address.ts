@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { type Conversion, valuesByKey } from './conversion.ts';
-import type { PromptfooProvider } from './provider.ts';
+import type { ProviderAddress } from './provider.ts';
 
 /** Providers that answer like OpenAI, at their addresses. */
 export const LIKE_OPENAI: readonly {
@@ -27,7 +27,7 @@ export const LIKE_OPENAI: readonly {
 /** Keys of a `config` with the address of a provider. */
 export const ADDRESS_KEYS = ['apiBaseUrl', 'apiHost', 'baseUrl', 'baseURL'];
 
-/** Providers of which a `config` may set the address. */
+/** Providers whose address a `config` may set. */
 const ADDRESSED: readonly {
   readonly prefix: RegExp;
   readonly engine: string;
@@ -57,11 +57,11 @@ export function ownAddress(
   id: string,
   config: YamlValue | undefined,
   { places }: Pick<Conversion, 'places'>,
-): PromptfooProvider['place'] {
+): ProviderAddress | undefined {
   const like = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
   if (like) {
     const { name, baseUrl, apiKeyEnv } = like;
-    return [name, { baseUrl, engine: 'openai', apiKeyEnv }];
+    return { name, entry: { baseUrl, engine: 'openai', apiKeyEnv } };
   }
   const provider = ADDRESSED.find(({ prefix }) => prefix.test(id));
   if (!config || !provider) return undefined;
@@ -77,17 +77,17 @@ export function ownAddress(
   const name = new URL(address).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
   const variable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
   const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? variable ?? provider.apiKeyEnv;
-  const declared = { baseUrl: address, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) };
-  return [uniqueName(name, declared, places), declared];
+  const entry = { baseUrl: address, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) };
+  return { name: uniqueName(name, entry, places), entry };
 }
 
 /** Returns a name that neither a built-in provider nor a provider with another address or key has. */
-function uniqueName(host: string, declared: JsonObject, places: Conversion['places']): string {
+function uniqueName(host: string, entry: JsonObject, places: Conversion['places']): string {
   // Names of built-in providers are single words.
   const name = host.includes('-') ? host : `${host}-address`;
-  const entry = JSON.stringify(declared);
+  const content = JSON.stringify(entry);
   let free = name;
-  for (let number = 2; (places.get(free) ?? entry) !== entry; number += 1) free = `${name}-${number}`;
-  places.set(free, entry);
+  for (let number = 2; (places.get(free) ?? content) !== content; number += 1) free = `${name}-${number}`;
+  places.set(free, content);
   return free;
 }

@@ -315,56 +315,77 @@ function convertSetting(
   entry: YamlValue,
   conversion: Conversion,
 ): Partial<ConvertedSettings> {
-  const value = entry.json();
-  const ours = Object.hasOwn(SETTINGS, key) ? (SETTINGS[key] ?? key) : key;
-  const isSetting = conversion.isSetting(ours) || ['thinkingConfig', 'reasoning'].includes(key);
+  const isSetting = conversion.isSetting(ownName(key)) || ['thinkingConfig', 'reasoning'].includes(key);
   if (conversion.isForTest && isSetting && isUnsent(source, key)) {
     conversion.tell(entry, `\`${key}\` of a provider's config is not sent to this model by promptfoo either`);
     return {};
   }
-  const thinking = key === 'thinkingConfig' ? thinkingEffort(source.id, value) : undefined;
-  if (thinking) return { settings: thinking };
-  if (conversion.isSetting(ours)) {
-    return { settings: { [ours]: ours === 'stopSequences' && !isJsonList(value) ? [value] : value } };
-  }
   if (NESTED.includes(key) || (key === 'passthrough' && SENDS_PASSTHROUGH.test(source.id))) {
     return convertSettings({ ...source, isSentWhole: true }, valuesByKey(entry, key), conversion);
   }
-  const effort = key === 'reasoning' ? ownValue(value, 'effort') : undefined;
-  if (typeof effort === 'string') return { settings: { reasoningEffort: effort } };
-  if (!FORMATS.includes(key) || (conversion.isForTest && !readsFormat(source.id, key))) {
-    noteLostSetting(source, key, entry, conversion);
-    return {};
+  const settings = ownSettings(source.id, key, entry.json(), conversion);
+  if (settings) return { settings };
+  if (FORMATS.includes(key) && (!conversion.isForTest || readsFormat(source.id, key))) {
+    const format = answerFormat(entry.json());
+    if (format === undefined) conversion.note(entry, `\`${key}\` has no equivalent`);
+    return typeof format === 'object' ? { output: format } : {};
   }
-  const format = answerFormat(value);
-  if (format === false) conversion.note(entry, `\`${key}\` has no equivalent`);
-  return { output: format || undefined };
+  noteLostSetting(source, key, entry, conversion);
+  return {};
 }
 
-/** Notes a key that is not converted, unless its address is. */
-function noteLostSetting(
-  { id, isSentWhole = false }: ConfigSource,
+/** Returns our name of a setting; a name that promptfoo doesn't have stays. */
+function ownName(key: string): string {
+  return Object.hasOwn(SETTINGS, key) ? (SETTINGS[key] ?? key) : key;
+}
+
+/** Returns our settings for a key of a `config`; undefined if it is not a setting. */
+function ownSettings(
+  id: string,
   key: string,
-  entry: YamlValue,
+  value: JsonValue,
   conversion: Conversion,
-): void {
-  const isAddress = ADDRESS_KEYS.includes(key);
-  if (conversion.isForTest && isAddress && takesAddress(id)) return;
-  if (conversion.isForTest && HARMLESS.includes(key)) {
-    conversion.tell(entry, `\`${key}\` of a provider's config is left out`);
-    return;
+): JsonObject | undefined {
+  if (key === 'thinkingConfig') return thinkingEffort(id, value);
+  const name = ownName(key);
+  if (conversion.isSetting(name)) {
+    return { [name]: name === 'stopSequences' && !isJsonList(value) ? [value] : value };
   }
-  if (conversion.isForTest && key === 'headers' && isAttribution(entry.json())) return;
+  const effort = key === 'reasoning' ? ownValue(value, 'effort') : undefined;
+  return typeof effort === 'string' ? { reasoningEffort: effort } : undefined;
+}
+
+/** Notes a key that is not converted, unless a test needs nothing of it. */
+function noteLostSetting(source: ConfigSource, key: string, entry: YamlValue, conversion: Conversion): void {
+  const setting = `\`${key}\` of a provider's config`;
+  if (conversion.isForTest) {
+    if (isCovered(source.id, key, entry.json())) return;
+    if (HARMLESS.includes(key)) {
+      conversion.tell(entry, `${setting} is left out`);
+      return;
+    }
+    if (isIgnored(source, key)) {
+      conversion.tell(entry, `${setting} is a key that promptfoo ignores too`);
+      return;
+    }
+  }
+  // The note leaves out the value, which may be a key.
+  conversion.note(entry, `${setting} has no equivalent`);
+}
+
+/** Returns true for a key that changes no request, or that other parts of the conversion take into account. */
+function isCovered(id: string, key: string, value: JsonValue): boolean {
+  if (ADDRESS_KEYS.includes(key)) return takesAddress(id);
+  if (key === 'headers') return isAttribution(value);
   const deployment = azureDeployment(id)?.deployment;
-  const saysSo = ['isReasoningModel', 'o1'].includes(key) && deployment !== undefined;
-  if (conversion.isForTest && saysSo && (entry.json() === false || AZURE_THINKS.test(deployment))) return;
-  const isSent = isSentWhole || !SENDS_KNOWN_KEYS.test(id) || CHANGES_ANSWER.has(key);
-  if (conversion.isForTest && !isAddress && !isSent) {
-    conversion.tell(entry, `\`${key}\` of a provider's config is a key that promptfoo ignores too`);
-    return;
-  }
-  // Its value may be a key.
-  conversion.note(entry, `\`${key}\` of a provider's config has no equivalent`);
+  if (!['isReasoningModel', 'o1'].includes(key) || deployment === undefined) return false;
+  return value === false || AZURE_THINKS.test(deployment);
+}
+
+/** Returns true if promptfoo neither sends a key nor changes its answer for it. */
+function isIgnored({ id, isSentWhole = false }: ConfigSource, key: string): boolean {
+  if (isSentWhole || ADDRESS_KEYS.includes(key)) return false;
+  return SENDS_KNOWN_KEYS.test(id) && !CHANGES_ANSWER.has(key);
 }
 
 /** Keys that hold settings of their own. */
@@ -390,11 +411,11 @@ function isAttribution(headers: JsonValue): boolean {
   return names.every(name => /^(?:http-referer|referer|x-title|user-agent)$/iu.test(name));
 }
 
-/** Returns the required answer format; undefined if there is none, false if it can't be expressed. */
-function answerFormat(format: JsonValue): JsonObject | false | undefined {
+/** Returns the required answer format; undefined if it can't be expressed. */
+function answerFormat(format: JsonValue): JsonObject | 'text' | undefined {
   const type = ownValue(format, 'type') ?? format;
-  if (type === 'text' || type === 'text/plain') return undefined;
+  if (type === 'text' || type === 'text/plain') return 'text';
   if (type === 'json_object' || type === 'application/json') return { format: 'json' };
   const schema = ownValue(ownValue(format, 'json_schema') ?? format, 'schema');
-  return type === 'json_schema' && isJsonObject(schema) && { format: 'json', schema };
+  return type === 'json_schema' && isJsonObject(schema) ? { format: 'json', schema } : undefined;
 }

@@ -1,6 +1,12 @@
 import type { JsonObject } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 
+/** A provider at an address of its own, as an entry of a models file. */
+export interface ProviderAddress {
+  readonly name: string;
+  readonly entry: JsonObject & { readonly baseUrl: string };
+}
+
 /** A model of a configuration. */
 export interface PromptfooProvider {
   /** The model's name in promptrun. */
@@ -15,8 +21,8 @@ export interface PromptfooProvider {
   readonly givesResults?: boolean;
   /** The entry for a models file, if it is a program or an address. */
   readonly entry?: JsonObject;
-  /** The provider for a models file, by name. */
-  readonly place?: readonly [name: string, provider: JsonObject] | undefined;
+  /** The provider for a models file, if its address is none of ours. */
+  readonly address?: ProviderAddress | undefined;
   readonly at: YamlValue;
   /** False if the chosen prompt is not one of its prompts; default true. */
   readonly isAsked?: boolean;

@@ -1,5 +1,5 @@
 import { faultAt } from '../../../files/file-fault.ts';
-import { isJsonList, textOrNothing } from '../../../files/json.ts';
+import { isJsonList } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { type Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
 import { declareProvider } from './declared-provider.ts';
@@ -35,7 +35,7 @@ export function readPromptfooProviders(
   return [...known.values()];
 }
 
-/** Returns a key that only providers share that are asked the same in the same way. */
+/** Returns a key that two providers share if they get the same requests and their answers are read alike. */
 export function providerKey({ model, config, output, transform }: PromptfooProvider): string {
   return JSON.stringify([model, config, output, transform]);
 }
@@ -50,7 +50,7 @@ export function hasOtherOutput(
 
 export const OTHER_OUTPUT = 'an answer format other than that of the first provider has no equivalent';
 
-/** Returns the references to prompts by the provider's id and label. Of equal names, promptfoo takes the last. */
+/** Returns the references to prompts by the provider's id and label. promptfoo takes the last of equal names. */
 function promptsByProvider(items: readonly YamlValue[]): Map<string, readonly string[] | undefined> {
   const listed = new Map<string, readonly string[] | undefined>();
   for (const item of items) {
@@ -84,7 +84,7 @@ function referencesOf(
   return references;
 }
 
-/** Returns the names by which tests refer to a provider; JavaScript alone knows its id. */
+/** Returns the names by which tests refer to a provider: its label, and its id unless only its JavaScript knows it. */
 function namesOf({ id, label, at }: NamedProvider): string[] {
   const [, script, name = 'default'] = /^(?:file:\/\/|python:)(.+?\.py)(?::(\w+))?$/u.exec(id) ?? [];
   const isPython = script !== undefined;
@@ -93,7 +93,7 @@ function namesOf({ id, label, at }: NamedProvider): string[] {
   return [...(label === undefined ? [] : [label]), ...(isKnown ? [own] : [])];
 }
 
-/** Matches providers that promptfoo finds by the id in the configuration. Others give themselves another. */
+/** Matches providers that keep the id of the configuration. All others choose their own when promptfoo loads them. */
 const KEEPS_ID =
   /^(?:openai|anthropic|azure|google|vertex|ollama|openrouter|mistral|groq|bedrock|replicate|huggingface|deepseek|xai|github|exec|python):|^echo$/u;
 
@@ -179,9 +179,8 @@ interface NamedProvider {
 }
 
 function convertProvider(written: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
-  const { id, at, config, transform, promptConfig } = written;
+  const { id, at, transform, promptConfig } = written;
   const before = conversion.leftOut;
-  const names = namesOf(written);
   conversion.noteTransform(transform, at);
   const declared = declareProvider(written, conversion);
   const [setting] = promptConfig?.values() ?? [];
@@ -189,12 +188,18 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
     conversion.note(setting, `settings of a prompt or of all tests have no equivalent for \`${id}\``);
   }
   if (declared) {
-    const what = `the provider \`${id}\` is ${'program' in declared.entry ? 'a program' : 'an address'}`;
-    const isLeftOut = conversion.noteProgram(at, what);
+    const kind = 'program' in declared.entry ? 'a program' : 'an address';
+    const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is ${kind}`);
     const transforms = [declared.transform, transform].filter(code => code !== undefined);
-    return { ...declared, names, config: {}, transform: composedTransform(transforms), at, isLeftOut };
+    const composed = composedTransform(transforms);
+    return { ...declared, names: namesOf(written), config: {}, transform: composed, at, isLeftOut };
   }
-  if (conversion.leftOut > before) return undefined;
+  return conversion.leftOut > before ? undefined : convertModel(written, conversion);
+}
+
+/** Converts a provider that is a model; undefined with a note if we have no such model. */
+function convertModel(written: NamedProvider, conversion: Conversion): PromptfooProvider | undefined {
+  const { id, at, config, transform, promptConfig } = written;
   const model = modelName(id);
   if (model === undefined) {
     conversion.note(at, `the provider \`${id}\` has no equivalent: name a model of ours`);
@@ -202,16 +207,18 @@ function convertProvider(written: NamedProvider, conversion: Conversion): Prompt
   }
   const own = convertSettings({ id }, config && valuesByKey(config, 'config'), conversion);
   const ofPrompt = convertSettings({ id }, promptConfig, conversion);
-  const settings = { ...own.settings, ...ofPrompt.settings };
-  const output = ofPrompt.output ?? own.output;
-  const place = ownAddress(id, config, conversion);
-  const provider = { names, config: withDefaults(id, model, settings), output, transform, at };
-  if (!place) return { model, ...provider };
-  const isLeftOut = conversion.noteProgram(
+  const provider = {
+    names: namesOf(written),
+    config: withDefaults(id, model, { ...own.settings, ...ofPrompt.settings }),
+    output: ofPrompt.output ?? own.output,
+    transform,
     at,
-    `the provider \`${id}\` is asked at ${textOrNothing(place[1]['baseUrl'])}`,
-  );
-  return { model: `${place[0]}/${model.replace(/^[^/]+\//u, '')}`, ...provider, place, isLeftOut };
+  };
+  const address = ownAddress(id, config, conversion);
+  if (!address) return { model, ...provider };
+  const isLeftOut = conversion.noteProgram(at, `the provider \`${id}\` is asked at ${address.entry.baseUrl}`);
+  const nameAtProvider = model.replace(/^[^/]+\//u, '');
+  return { model: `${address.name}/${nameAtProvider}`, ...provider, address, isLeftOut };
 }
 
 /** Returns code that runs transforms one after the other. */

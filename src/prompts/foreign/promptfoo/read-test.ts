@@ -34,8 +34,12 @@ export function isTestSetting(key: string, conversion: Conversion): boolean {
   return isAnswerSetting(key, conversion) && !OPTION_KEYS.known.includes(key);
 }
 
-/** Reads a test. @param isDefault true for `defaultTest`, of which the settings are the providers' */
-export function readTest(node: YamlValue, conversion: Conversion, isDefault = false): ConfiguredTest {
+/** Reads a test. The settings of `defaultTest` are those of the providers. */
+export function readTest(
+  node: YamlValue,
+  conversion: Conversion,
+  { isDefault = false }: { readonly isDefault?: boolean } = {},
+): ConfiguredTest {
   const before = conversion.leftOut;
   const entries = valuesByKey(node, 'a test');
   const providerKeys = conversion.isForTest ? PROVIDER_KEYS.slice(0, isDefault ? 1 : 2) : [];

@@ -1,7 +1,7 @@
 import { isJsonList, type JsonObject, type JsonValue, textOrJson } from '../../../files/json.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 
-/** Returns why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. It takes only keywords of draft 7. */
+/** Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. It takes only keywords of draft 7. */
 export function faultOfSchema(schema: JsonObject, depth = 0): string | undefined {
   if (depth > MAX_DEPTH) return undefined;
   for (const [key, value] of Object.entries(schema)) {

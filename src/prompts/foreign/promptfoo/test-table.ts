@@ -1,5 +1,5 @@
 import { messageOf } from '../../../files/error-utils.ts';
-import { faultAt } from '../../../files/file-fault.ts';
+import { type FilePosition, faultAt } from '../../../files/file-fault.ts';
 import { assertionInCell } from './assertions.ts';
 import type { ConfiguredTest } from './configured-test.ts';
 import type { Conversion, SourceText } from './conversion.ts';
@@ -19,42 +19,45 @@ export async function readTestTable(
   { text, file }: SourceText,
   conversion: Conversion,
 ): Promise<ConfiguredTest[]> {
-  const { parse } = await import('csv-parse/sync');
   const top = { file, line: 1, column: 1 };
-  const parseRows = (relax_quotes: boolean): TableRow[] =>
-    parse(text, { bom: true, columns: true, info: true, relax_column_count: true, relax_quotes }) as never;
-  let rows: TableRow[];
-  try {
-    rows = parseRows(false);
-  } catch {
-    try {
-      rows = parseRows(true);
-    } catch (error) {
-      throw faultAt(top, `the table can't be read: ${messageOf(error)}`);
-    }
-  }
+  const rows = await parseTable(text).catch((error: unknown) => {
+    throw faultAt(top, `the table can't be read: ${messageOf(error)}`);
+  });
   return rows.map(({ record, info }) => {
-    const at = { file, line: info.lines, column: 1 };
-    const cells = Object.entries(record);
-    const expected = cells.filter(([key, cell]) => /^__expected\d*$/u.test(key) && cell.trim() !== '');
-    for (const [key] of cells) {
+    for (const key of Object.keys(record)) {
       if (key.startsWith('__') && !/^__(?:expected\d*|description|metric|metadata:.*)$/u.test(key)) {
         conversion.note(top, `the column \`${key}\` has no equivalent`);
       }
     }
-    const description = record['__description']?.trim() ?? '';
-    return {
-      name: description === '' ? undefined : description,
-      at,
-      vars: new Map(
-        cells
-          .filter(([key]) => !key.startsWith('__'))
-          .map(([key, cell]) => [key, [asVariable(variableText(cell, at, conversion), at)]]),
-      ),
-      asserts: expected.map(([, cell]) => assertionInCell(cell, at)),
-      options: {},
-      metadata: {},
-      isLeftOut: false,
-    };
+    return rowTest(record, { file, line: info.lines, column: 1 }, conversion);
   });
+}
+
+async function parseTable(text: string): Promise<TableRow[]> {
+  const { parse } = await import('csv-parse/sync');
+  const options = { bom: true, columns: true, info: true, relax_column_count: true } as const;
+  try {
+    return parse(text, options) as never;
+  } catch {
+    return parse(text, { ...options, relax_quotes: true }) as never;
+  }
+}
+
+/** Returns the test in a row of a table. */
+function rowTest(record: TableRow['record'], at: FilePosition, conversion: Conversion): ConfiguredTest {
+  const cells = Object.entries(record);
+  const variables = cells.filter(([key]) => !key.startsWith('__'));
+  const expected = cells.filter(([key, cell]) => /^__expected\d*$/u.test(key) && cell.trim() !== '');
+  const description = record['__description']?.trim() ?? '';
+  return {
+    name: description === '' ? undefined : description,
+    at,
+    vars: new Map(
+      variables.map(([key, cell]) => [key, [asVariable(variableText(cell, at, conversion), at)]]),
+    ),
+    asserts: expected.map(([, cell]) => assertionInCell(cell, at)),
+    options: {},
+    metadata: {},
+    isLeftOut: false,
+  };
 }

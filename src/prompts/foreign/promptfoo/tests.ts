@@ -101,7 +101,7 @@ function withJudges(tests: readonly ConfiguredTest[], conversion: Conversion): C
 }
 
 function readDefaultTest(node: YamlValue | undefined, conversion: Conversion): ConfiguredTest {
-  return node ? readTest(conversion.valueOrFile(node), conversion, true) : EMPTY_TEST;
+  return node ? readTest(conversion.valueOrFile(node), conversion, { isDefault: true }) : EMPTY_TEST;
 }
 
 /** Returns the settings in the options of `defaultTest`, which promptfoo sends to every provider. */

@@ -4,16 +4,16 @@ import type { Context } from '../../context.ts';
 import { definitionOfVersion } from '../../targets/prompt-definition.ts';
 
 /** Returns the entry of a version's model in the configurations that declare models, as JSON; undefined if none does. */
-export async function declaredEntry(ctx: Context, promptVersionId: string): Promise<string | undefined> {
+export async function modelDeclaration(ctx: Context, promptVersionId: string): Promise<string | undefined> {
   if (ctx.declaredModels.length === 0) return undefined;
   const model = (await definitionOfVersion(ctx, promptVersionId))?.model;
   if (model === undefined) return undefined;
   const [provider = ''] = model.split('/', 1);
   const entries = ctx.declaredModels.flatMap(({ text }) => {
-    const declared = parseYaml(text).json();
-    const models = ownValue(declared, 'models');
+    const configuration = parseYaml(text).json();
+    const models = ownValue(configuration, 'models');
     const own = isJsonList(models) ? models.find(entry => ownValue(entry, 'model') === model) : undefined;
-    return own ?? ownValue(ownValue(declared, 'providers'), provider) ?? [];
+    return own ?? ownValue(ownValue(configuration, 'providers'), provider) ?? [];
   });
   return entries.length === 0 ? undefined : JSON.stringify(entries);
 }
