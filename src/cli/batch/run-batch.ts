@@ -89,7 +89,7 @@ async function runBatchRows(ctx: Context, open: OpenBatch): Promise<ExitCode> {
   const handsOver = options.providerBatch || handed.size > 0;
   const stopProgress = startBatchProgress(ctx, tally, { hasLines: !handsOver });
   try {
-    await runRows(running, known, { handsOver });
+    await runAllRows(running, known, { handsOver });
   } catch (error) {
     await removeUnusedFiles(ctx, open);
     throw error;
@@ -121,7 +121,7 @@ function batchFacts({ batch, survey }: OpenBatch): Parameters<BatchFiles['journa
 }
 
 /** Runs the rows as jobs; if `handsOver`, through the provider's batch API. */
-async function runRows(
+async function runAllRows(
   running: RunningBatch,
   known: KnownJobs,
   { handsOver }: { readonly handsOver: boolean },

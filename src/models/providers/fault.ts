@@ -211,7 +211,7 @@ export async function retryWhileBusy<T>(
   }
 }
 
-/** What a repeated request could do twice. */
+/** The effect of a request that a repetition would have twice. */
 export type RequestEffect = 'creates' | 'none';
 
 function isRetryable(error: unknown, effect: RequestEffect): boolean {

@@ -14,7 +14,7 @@ const models = {
   list: () => BUILT_IN_MODELS,
   get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),
   settings: ['temperature', 'topP'],
-  explainMissing: (name: string) => `unknown model \`${name}\``,
+  explainMissing: (name: string) => `the model \`${name}\` does not exist`,
 };
 const sample = (slug: string): ReturnType<typeof parsePromptFile> =>
   parsePromptFile(builtInText(`${slug}.prompt`), `${slug}.prompt`);
@@ -78,7 +78,7 @@ describe("a prompt's model", () => {
   it("must be there and take the prompt's run options", () => {
     expect(found()).toEqual([]);
     expect(found('config: {outcome: partial, delaySeconds: 5}', 'model: sandbox')).toEqual([]);
-    expect(found('model: gpt-9')).toEqual(['fault 3: unknown model `gpt-9`']);
+    expect(found('model: gpt-9')).toEqual(['fault 3: the model `gpt-9` does not exist']);
     expect(found('model: sandbox', 'config:', '  outcome: failed', '  delaySeconds: 7')).toEqual([
       'fault 6: `delaySeconds` of the model `sandbox` is one of 0, 1, 5, 30, 130, not `7`',
     ]);

@@ -18,7 +18,7 @@ import { type LocalStore, openStore } from '../../../src/service/local-store.ts'
 
 const models = knownModels({
   get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),
-  explainMissing: (name: string) => `unknown model ${name}`,
+  explainMissing: (name: string) => `the model ${name} does not exist`,
 });
 
 async function found(...lines: string[]): Promise<string[]> {
@@ -124,7 +124,7 @@ describe('checking a prompt', () => {
       '  {{role c}} {{> none}}',
     );
     expect(faults).toEqual([
-      'note 2:8 there is no model gpt-9',
+      'note 2:8 the model gpt-9 does not exist',
       'fault 3:8 title must be text',
       expect.stringMatching(/^fault 6:8 `text` is not a type: /),
       expect.stringMatching(
@@ -160,7 +160,7 @@ describe('checking a prompt', () => {
       expect.stringMatching(/^fault 3:\d+ the template can't be read here$/),
       expect.stringMatching(/^fault 3:\d+ the template can't be read here$/),
       'fault 4:1 this block is never closed',
-      expect.stringMatching(/^fault 4:12 there is no partial/),
+      expect.stringMatching(/^fault 4:12 unknown partial/),
     ]);
   });
 

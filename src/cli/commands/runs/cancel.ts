@@ -22,7 +22,7 @@ export async function runsCancel(
   const runs: Run[] = [];
   for (const name of names.length === 0 ? [undefined] : names) {
     const runId = await namedRun(ctx, connection, name);
-    const hadEnded = await hasEnded(ctx, connection, runId);
+    const hadEnded = await isKnownToHaveEnded(ctx, connection, runId);
     const run = await cancel(ctx, connection, runId);
     runs.push(run);
     if (!wantsJson(ctx)) ctx.io.note(cancelText(run, hadEnded));
@@ -34,7 +34,11 @@ export async function runsCancel(
 const LOOK_TIMEOUT_MS = 2000;
 
 /** Returns true if a run is known to have ended before it is cancelled: a fault of reading must not keep it running. */
-async function hasEnded({ signal }: Context, { client }: Connection, runId: string): Promise<boolean> {
+async function isKnownToHaveEnded(
+  { signal }: Context,
+  { client }: Connection,
+  runId: string,
+): Promise<boolean> {
   try {
     return isOver(await client.runs.get(runId, { signal, retries: 0, timeoutMs: LOOK_TIMEOUT_MS }));
   } catch {

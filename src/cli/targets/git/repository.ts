@@ -24,7 +24,7 @@ const MAX_BYTES = 64 * 1024;
  * @throws {CliError} USAGE_ERROR that names the folder at fault
  */
 export function findRepository(file: string, env: Env): Repository {
-  const real = realPathOf(path.dirname(file));
+  const real = realPathUpToMissing(path.dirname(file));
   for (let folder = real; ; folder = path.dirname(folder)) {
     if (looksBare(folder)) {
       throw usageError(
@@ -41,13 +41,13 @@ export function findRepository(file: string, env: Env): Repository {
 }
 
 /** Returns the real path of a folder; some of its levels may be missing. */
-function realPathOf(folder: string): string {
+function realPathUpToMissing(folder: string): string {
   try {
     return realpathSync(folder);
   } catch (error) {
     const above = path.dirname(folder);
     if (above === folder) throw error;
-    return path.join(realPathOf(above), path.basename(folder));
+    return path.join(realPathUpToMissing(above), path.basename(folder));
   }
 }
 

@@ -23,12 +23,12 @@ function matchesFolder(value: string, folder: string, env: Env): boolean {
   if (value === '*') return true;
   const named = value.startsWith('~/') ? path.join(env['HOME'] ?? '', value.slice(2)) : value;
   if (!path.isAbsolute(named)) return false;
-  if (named.endsWith('/*')) return folder.startsWith(path.join(realPathOf(named.slice(0, -1)), path.sep));
-  return realPathOf(named) === folder;
+  if (named.endsWith('/*')) return folder.startsWith(path.join(gitRealPath(named.slice(0, -1)), path.sep));
+  return gitRealPath(named) === folder;
 }
 
 /** Returns the real path, as git does: on macOS, folders such as /tmp are links. */
-function realPathOf(named: string): string {
+function gitRealPath(named: string): string {
   try {
     return realpathSync.native(named);
   } catch {

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../../wire/bounded-json.ts';
 export function faultOfSchema(schema: JsonObject, depth = 0): string | undefined {
   if (depth > MAX_DEPTH) return undefined;
   for (const [key, value] of Object.entries(schema)) {
-    const fault = faultOfKeyword(key, value) ?? faultIn(subschemas(key, value), depth + 1);
+    const fault = faultOfKeyword(key, value) ?? schemaFaultIn(subschemas(key, value), depth + 1);
     if (fault !== undefined) return fault;
   }
   return undefined;
@@ -25,7 +25,7 @@ function faultOfKeyword(key: string, value: JsonValue): string | undefined {
     : `has the type \`${textOrJson(unknown)}\` in its schema, which doesn't exist`;
 }
 
-function faultIn(schemas: readonly JsonValue[], depth: number): string | undefined {
+function schemaFaultIn(schemas: readonly JsonValue[], depth: number): string | undefined {
   for (const schema of schemas) {
     const fault = isJsonObject(schema) ? faultOfSchema(schema, depth) : undefined;
     if (fault !== undefined) return fault;
