@@ -108,7 +108,7 @@ export const PROMPTS_PUBLISH = {
     'prompts publish prompts/*.prompt',
     'prompts publish --unpublish haiku',
   ],
-  notes: `If a promptrun serve is configured, publishes there; that needs the key of an author (keys create --author).
+  notes: `If a promptrun serve is configured, the command publishes there, which needs the key of an author (keys create --author).
 Columns when piped: slug, prompt version, title, result (published, unchanged or unpublished).`,
 } as const satisfies CommandSpec;
 
