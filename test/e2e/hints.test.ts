@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startAgent } from '../support/agent.ts';
 import type { CommandOutcome } from '../support/command.ts';
+import { startCommandHere } from '../support/command-here.ts';
 import { wordsOf } from '../support/documents.ts';
 import { PaidModel } from '../support/paid-model.ts';
 import { type Exchange, failure, scriptedServiceOf, success } from '../support/scripted-service.ts';
@@ -24,10 +25,15 @@ const command = (words: readonly string[], stdin = ''): Promise<CommandOutcome> 
 /** Starts a command, and stops it once the provider was asked. */
 async function stopped(line: string, by: string): Promise<CommandOutcome> {
   if (by === '--timeout') return model.outOfTime(line.split(' '));
-  const running = await model.startAsking(line.split(' '));
-  running.child.kill(by as NodeJS.Signals);
-  return running.ended;
+  const { raise, ended } = startHere(line.split(' '));
+  await expect.poll(model.asked).toBe(1);
+  raise(by === 'SIGINT' ? 'SIGINT' : 'SIGTERM');
+  return ended;
 }
+
+/** Starts a command in this process, which gets signals as one of its own does. */
+const startHere = (words: readonly string[]): ReturnType<typeof startCommandHere> =>
+  startCommandHere(words, { home: model.home, env: model.env });
 
 /** Returns the commands that were advised, word for word. */
 function advisedIn(stderr: string): string[] {
@@ -155,10 +161,10 @@ const cases: {
     name: 'a run that goes on after a 504, given up by Ctrl-C',
     bring: async () => {
       await hosted('50ms');
-      const running = model.start([...HOSTED_RUN.split(' '), '--debug']);
-      await running.untilStderr(/ 504 in/u);
-      running.child.kill('SIGINT');
-      return running.ended;
+      const { stderr, raise, ended } = startHere([...HOSTED_RUN.split(' '), '--debug']);
+      await expect.poll(stderr).toMatch(/ 504 in/u);
+      raise('SIGINT');
+      return ended;
     },
     code: 130,
     advises: WAIT_FOR_ID,
