@@ -90,10 +90,10 @@ describe('the package', () => {
     ]);
   });
 
-  it('is at most 12 MB to download, and 7 MB on disk beside the SQLite of older Nodes', () => {
+  it('is at most 12 MB to download, and 7.1 MB on disk beside the SQLite of older Nodes', () => {
     const others = packed.files.filter(file => !file.path.startsWith('dist/prebuilds/'));
     expect(packed.size).toBeLessThan(12_000_000);
-    expect(others.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(7_000_000);
+    expect(others.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(7_100_000);
   });
 
   it('runs nothing when it is installed, and neither does what is installed with it', () => {

@@ -1,31 +1,18 @@
-import { messageOf } from '../../../files/error-utils.ts';
-import { PathFault } from '../../../files/write-below.ts';
-import {
-  type ComparedRow,
-  isNotRun,
-  rowCells,
-  rowData,
-  rowVerdict,
-  variantFailure,
-} from '../../comparing/comparison.ts';
-import { comparisonGrid } from '../../comparing/comparison-grid.ts';
+import { comparisonExitCode, refuseUnfinished } from '../../comparing/comparison-end.ts';
 import {
   judgedExpectations,
   judgeRows,
-  judgingFault,
   readExpectedCases,
-  unjudgedText,
   variantVerdicts,
-  verdictTexts,
 } from '../../comparing/expectations.ts';
+import { presentComparison } from '../../comparing/present-comparison.ts';
 import { forecastComparison, readCheckedRows, runComparison } from '../../comparing/run-comparison.ts';
-import { type Variant, variantsOf } from '../../comparing/variants.ts';
+import { variantsOf } from '../../comparing/variants.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { counted } from '../../core/counted.ts';
 import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
-import { CliError, usageError, withResumeHint } from '../../errors.ts';
+import { usageError, withResumeHint } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { checkOptions, modelList, parseOptions, readsStandardInput } from '../../inputs/flags.ts';
 import { imagesHere } from '../../inputs/images/image-source.ts';
@@ -36,22 +23,13 @@ import { concurrencyFor, pacedConnections } from '../../jobs/paced-connection.ts
 import { batchProviderOf } from '../../jobs/provider-batch/batch-session.ts';
 import { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import { withResumeJournal } from '../../jobs/resume-journal.ts';
-import { areUnanswered, nobodyAnswered } from '../../jobs/run-requests.ts';
 import { StopControl } from '../../jobs/stop-control.ts';
 import { printValue, wantsJson } from '../../outputs/json.ts';
-import { gridPage } from '../../outputs/pages/grid-page.ts';
-import { gridTable } from '../../outputs/pages/grid-terminal.ts';
-import { present } from '../../outputs/present.ts';
-import { printPaid } from '../../outputs/results.ts';
-import { writeNamedFile } from '../../outputs/special-file.ts';
 import { checkWritableFile } from '../../outputs/writable.ts';
 import { flagOrSetting } from '../../settings/settings.ts';
 import { failsGate, parseMargin, type VerdictGate } from '../../statistics/gate.ts';
-import { oneLine, visible } from '../../terminal/sanitise.ts';
-import { plainRows } from '../../terminal/table.ts';
 import { allExpectations } from '../../testing/expectations/expectation.ts';
 import { needsJudge } from '../../testing/read-files.ts';
-import { reportFile } from '../../testing/report-end.ts';
 import { Judge } from '../../testing/run/judge.ts';
 import type { COMPARE } from './spec.ts';
 
@@ -75,7 +53,7 @@ export async function compare(
   await prepared.budget.totals(true);
   const verdicts = variantVerdicts(prepared.variants, finished.judgements ?? new Map());
   await presentComparison(ctx, { ...prepared, ...finished, verdicts }, report);
-  refuseUnfinished(prepared.budget, finished);
+  refuseUnfinished({ ...prepared, ...finished });
   const code = comparisonExitCode(finished.compared, failOn);
   const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
   return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
@@ -171,66 +149,6 @@ async function runAndJudge(ctx: Context, prepared: PreparedComparison, flags: Co
   });
 }
 
-type FinishedComparison = Awaited<ReturnType<typeof runAndJudge>>;
-
-/** Prints the rows and verdicts, reports the rows in doubt, and writes the page of `--report`. */
-async function presentComparison(
-  ctx: Context,
-  finished: PreparedComparison &
-    FinishedComparison & { readonly verdicts: ReturnType<typeof variantVerdicts> },
-  report: string | undefined,
-): Promise<void> {
-  const { variants, expected, budget, compared, judgements, verdicts } = finished;
-  const texts = expected ? verdictTexts(verdicts, variants[0]?.name ?? '') : [];
-  const verdictLines = texts.map(([name, text]) => `${name}: ${text}`);
-  const otherLines = [...(expected ? unjudgedText(expected) : []), ...budget.spentLines('rows')];
-  const grid = await comparisonGrid(ctx, compared, variants, budget, judgements);
-  const data = compared.map(row => rowData(row, variants, budget, judgements));
-  const forms = {
-    terminal: async () =>
-      (await gridTable(ctx.io, grid, { isWhole: false })) +
-      verdictLines.map(line => `${visible(line)}\n`).join(''),
-    plain: () =>
-      plainRows([
-        ...compared.map(row => rowCells(row, budget, judgements)),
-        ...texts.map(cells => ['verdict', ...cells]),
-      ]),
-    paged: true,
-  };
-  await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
-  const facts = grid.facts.join(', ');
-  for (const line of [facts, ...(wantsJson(ctx) ? verdictLines : []), ...otherLines]) {
-    ctx.io.note(`note: ${oneLine(line)}`);
-  }
-  reportFailures(ctx, compared, variants);
-  if (report !== undefined) {
-    const page = gridPage({ ...grid, facts: [...grid.facts, ...verdictLines, ...otherLines] });
-    await writePage(ctx, report, page);
-  }
-}
-
-/** Reports the rows in doubt, and why others failed if neither a grid nor JSON shows it. */
-function reportFailures(ctx: Context, compared: readonly ComparedRow[], variants: readonly Variant[]): void {
-  const isShown = wantsJson(ctx) || ctx.io.stdout.isTerminal;
-  for (const { row, results } of compared) {
-    for (const [index, result] of results.entries()) {
-      if (result.isInDoubt !== true && (isShown || isNotRun(result))) continue;
-      const failure = variantFailure(result);
-      if (failure === undefined) continue;
-      reportFile(ctx, { ...failure, message: `row ${row} (${variants[index]?.name}): ${failure.message}` });
-    }
-  }
-}
-
-/** Refuses a comparison that reached a cap, left rows or judgements, or asked models that never answered. */
-function refuseUnfinished(budget: Budget, { compared, judgements }: FinishedComparison): void {
-  if (budget.reached !== undefined) throw capError(budget.reached, compared);
-  refusePostponed(compared);
-  const unjudged = judgements && judgingFault(judgements);
-  if (unjudged) throw new CliError(`the answers could not all be judged: ${unjudged.message}`, unjudged);
-  if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnswered();
-}
-
 /** Calls `work` with a journal of the requests to each service, which `--resume` reads; with none for recordings. */
 async function withJournals<T>(
   ctx: Context,
@@ -301,52 +219,4 @@ function refuseStrayFlags({
   if (resume !== true && retryUnknown === true) throw usageError('--retry-unknown needs --resume');
   if (expect === undefined && judge !== undefined) throw usageError('--judge needs --expect');
   if (expect === undefined && allowCommands === true) throw usageError('--allow-commands needs --expect');
-}
-
-/** Writes the page. The runs are paid for, so a failed write must not lose their results. */
-async function writePage(ctx: Context, file: string, page: string): Promise<void> {
-  try {
-    await writeNamedFile(ctx, file, page);
-    ctx.io.note(`note: wrote the page to ${file}`);
-  } catch (error) {
-    if (error instanceof PathFault) throw error;
-    throw new CliError(`--report: ${file} can't be written: ${messageOf(error)}`, {
-      status: 'FILE_ERROR',
-      exitCode: EXIT.fault,
-    });
-  }
-}
-
-/** Returns the error of a comparison that reached the cap, with the rows that were left. */
-function capError({ message, status, exitCode, data }: CliError, rows: readonly ComparedRow[]): CliError {
-  const left = rows.filter(({ results }) => results.some(isNotRun)).length;
-  const { flag } = data as { flag: string };
-  const hints = [`To continue, add --resume and ${flag} <more> to the same command.`];
-  return new CliError(`${message}; ${counted(left, 'row')} not done`, { status, exitCode, data, hints });
-}
-
-/** Refuses a comparison with rows left. @throws {CliError} the fault that stopped them, with their number */
-function refusePostponed(rows: readonly ComparedRow[]): void {
-  const left = rows.filter(({ results }) => results.some(({ isLeft }) => isLeft));
-  const fault = left.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;
-  if (fault === undefined) return;
-  const { status, message, exitCode, data, hints } = fault;
-  throw new CliError(`${message}; ${counted(left.length, 'row')} left`, {
-    status,
-    exitCode,
-    data,
-    hints: [...hints, 'To continue, add --resume to the same command.'],
-  });
-}
-
-/** Returns the exit code. If a row could not run, it is the code of that fault, even with `--fail-on`. */
-function comparisonExitCode(rows: readonly ComparedRow[], failOn: CompareFlags['failOn']): ExitCode {
-  const fault = rows.flatMap(({ results }) => results).find(result => result.fault !== undefined)?.fault;
-  if (fault !== undefined) {
-    return fault.exitCode;
-  }
-  const verdicts = new Set(rows.map(rowVerdict));
-  const counts = failOn === 'changed' || failOn === 'failed';
-  const isFailed = verdicts.has('failed') || (failOn === 'changed' && verdicts.has('changed'));
-  return counts && isFailed ? EXIT.runFailed : EXIT.ok;
 }

@@ -134,19 +134,30 @@ async function tableText({ header, rows }: Tokens.Table, layout: GuideLayout): P
 
 /** Returns the width of each column; undefined if their longest words don't fit side by side. */
 function columnWidths(rows: readonly (readonly string[])[], columns: number): number[] | undefined {
-  const count = Math.max(...rows.map(row => row.length));
-  const widest = (measure: (cell: string) => number) =>
-    Array.from({ length: count }, (_, index) => Math.max(...rows.map(row => measure(row[index] ?? ''))));
-  const least = widest(cell => Math.max(...cell.split(/\s+/u).map(word => stringWidth(word))));
-  const widths = widest(stringWidth);
-  for (;;) {
-    const excess = widths.reduce((sum, width) => sum + width, GAP * (count - 1)) - columns;
-    if (excess <= 0) return widths;
-    const slack = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
-    const at = slack.indexOf(Math.max(...slack));
-    if (slack[at] === 0) return undefined;
-    widths[at] = (widths[at] ?? 1) - 1;
+  const widths = widestOf(rows, stringWidth);
+  const least = widestOf(rows, longestWord);
+  const room = columns - GAP * (widths.length - 1);
+  for (let total = sumOf(widths); total > room; total -= 1) {
+    const widest = Math.max(...widths.filter((width, index) => width > (least[index] ?? 0)));
+    const at = widths.findIndex((width, index) => width === widest && width > (least[index] ?? 0));
+    if (at === -1) return undefined;
+    widths[at] = widest - 1;
   }
+  return widths;
+}
+
+/** Returns the largest measure of each column's cells. */
+function widestOf(rows: readonly (readonly string[])[], measure: (cell: string) => number): number[] {
+  const count = Math.max(...rows.map(row => row.length));
+  return Array.from({ length: count }, (_, index) => Math.max(...rows.map(row => measure(row[index] ?? ''))));
+}
+
+function longestWord(cell: string): number {
+  return Math.max(...cell.split(/\s+/u).map(word => stringWidth(word)));
+}
+
+function sumOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0);
 }
 
 function rowByRow(

@@ -13,6 +13,7 @@ import {
   openImage,
 } from '../../inputs/images/image-source.ts';
 import { openImages, placeImages, takeNamedImages } from '../../inputs/images/place-images.ts';
+import type { InputFields } from '../../inputs/input-fields.ts';
 import { collectTypedInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
@@ -47,34 +48,56 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
   });
 }
 
-/** Renders a prompt. An image goes to the input of its name; a text or value for an image input is the image's location. */
+type TypedInputs = Awaited<ReturnType<typeof collectTypedInputs>>;
+
 async function previewOf(
   ctx: Context,
   definition: PromptDefinition,
-  { values, texts, images }: Awaited<ReturnType<typeof collectTypedInputs>>,
+  supplied: TypedInputs,
 ): Promise<PromptPreview> {
   const [{ promptConfig }, { previewFromTexts }] = await Promise.all([
     import('../../../prompts/definition.ts'),
     import('../../../prompts/render/preview.ts'),
   ]);
   const fields = describeConfig(promptConfig(definition));
+  const { named, others, locations } = await placePictures(ctx, fields, supplied);
+  const isValue = ([key]: readonly [string, unknown]): boolean => !locations.has(key);
+  return await previewFromTexts(definition, {
+    inputs: Object.fromEntries([...Object.entries(supplied.values).filter(isValue), ...named]),
+    texts: Object.fromEntries(Object.entries(supplied.texts).filter(isValue)),
+    images: others,
+  });
+}
+
+interface PlacedPictures {
+  /** The URLs of pictures by the names of their inputs. */
+  readonly named: readonly (readonly [name: string, url: string])[];
+  /** The URLs of the remaining pictures. */
+  readonly others: readonly string[];
+  /** The names of inputs whose texts are the locations of pictures. */
+  readonly locations: ReadonlySet<string>;
+}
+
+/** Places pictures. A text for an image input is the location of its picture. */
+async function placePictures(
+  ctx: Context,
+  fields: InputFields,
+  { values, texts, images }: TypedInputs,
+): Promise<PlacedPictures> {
   const finder = pictureUrls(ctx);
   const strings = Object.entries({ ...values, ...texts }).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );
   const supplied = { text: new Map(strings), images: await openImages(finder, images) };
-  const named = await takeNamedImages(fields, supplied, finder);
-  const placed = placeImages(fields, named).images;
-  const pictures = fields.images.flatMap(({ name = '' }, index) =>
-    placed[index] === undefined ? [] : [[name, placed[index]] as const],
-  );
-  const isOther = ([key]: readonly [string, unknown]): boolean =>
-    !supplied.text.has(key) || named.text.has(key);
-  return await previewFromTexts(definition, {
-    inputs: Object.fromEntries([...Object.entries(values).filter(isOther), ...pictures]),
-    texts: Object.fromEntries(Object.entries(texts).filter(isOther)),
-    images: placed.slice(fields.images.length).filter(url => url !== undefined),
-  });
+  const opened = await takeNamedImages(fields, supplied, finder);
+  const { images: placed } = placeImages(fields, opened);
+  return {
+    named: fields.images.flatMap(({ name = '' }, index) =>
+      placed[index] === undefined ? [] : [[name, placed[index]] as const],
+    ),
+    others: placed.slice(fields.images.length).filter(url => url !== undefined),
+    locations: new Set([...supplied.text.keys()].filter(key => !opened.text.has(key))),
+  };
 }
 
 /** Formats messages for people: the role, then the content. */

@@ -101,7 +101,11 @@ function removalPlan(ctx: Context): RemovalPlan {
   const startup = startupFiles(env);
   const folders = [
     { folder: settings.directory, own: CONFIG_FOLDER, holds: 'settings, keys and caches' },
-    { folder: stateDir, own: STATE_FOLDER, holds: 'the list of runs started on this machine' },
+    {
+      folder: stateDir,
+      own: STATE_FOLDER,
+      holds: 'the list of runs started on this machine, and how far tests and comparisons have come',
+    },
     { folder: dataDir, own: DATA_FOLDER, holds: 'the local service: prompts, runs, media' },
     ...placesToUnpack(env).map(folder => ({
       folder,

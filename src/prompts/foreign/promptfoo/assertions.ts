@@ -8,10 +8,11 @@ import { PYTHON } from '../python.ts';
 import { CONVERSIONS, failing, faultOf, ofNoWords } from './assertion-conversions.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
 import { isUnreadable, NEEDS_TYPES } from './declared-provider.ts';
+import { fillVars, type Vars } from './fill-variables.ts';
 import { PYTHON_CHECK } from './programs.ts';
 import { readPromptfooProvider } from './providers.ts';
 import { faultOfSchema } from './schema-faults.ts';
-import { fillVars, splitNunjucks, type Vars } from './template.ts';
+import { splitNunjucks } from './template.ts';
 
 /** A model that judges, with its config if it has one. */
 export type WrittenJudge = string | JsonObject;

@@ -16,6 +16,7 @@ import {
 } from '../converted.ts';
 import { END_MARK, inputsIn, type Piece, testedInputs } from '../template-pieces.ts';
 import { Conversion, type KnownKeys, valuesByKey } from './conversion.ts';
+import { namesEnvironment } from './fill-variables.ts';
 import {
   BeyondPromptFile,
   dumpedChat,
@@ -27,7 +28,6 @@ import {
 import type { PromptfooProvider } from './provider.ts';
 import { hasOtherOutput, OTHER_OUTPUT, readPromptfooProviders } from './providers.ts';
 import { type ParsedText, resolveReferences } from './references.ts';
-import { namesEnvironment } from './template.ts';
 import { type CaseNeeds, casesForPrompt } from './test-cases.ts';
 import { withTestedProviders } from './tested-providers.ts';
 import {

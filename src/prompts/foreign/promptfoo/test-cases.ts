@@ -4,8 +4,8 @@ import type { ConvertedCase, ConvertedTurn, TestCaseText } from '../converted.ts
 import { type Assertion, expectationsOf, isCode } from './assertions.ts';
 import { type ConfiguredTest, combinationCount, type Variable } from './configured-test.ts';
 import type { Conversion } from './conversion.ts';
+import { fillVars, isUnreadableNunjucks, renderVar, resolveVars } from './fill-variables.ts';
 import { includesPrompt, type PromptNames } from './prompt-references.ts';
-import { fillVars, isUnreadableNunjucks, renderVar, resolveVars } from './template.ts';
 import type { ConfiguredTests } from './tests.ts';
 
 /** Maximum number of characters in all inputs of all cases. */

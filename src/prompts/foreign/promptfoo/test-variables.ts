@@ -3,7 +3,7 @@ import { isJsonList } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import type { Variable } from './configured-test.ts';
 import { type Conversion, type Located, valuesByKey } from './conversion.ts';
-import { namesEnvironment } from './template.ts';
+import { namesEnvironment } from './fill-variables.ts';
 
 /** Reads variables. @param isWhole true to keep a list of texts as one value */
 export function readTestVars(

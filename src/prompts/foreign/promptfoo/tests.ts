@@ -12,9 +12,9 @@ import {
   withConversation,
 } from './configured-test.ts';
 import { type Conversion, type KnownKeys, type Located, valuesByKey } from './conversion.ts';
+import { renderVar } from './fill-variables.ts';
 import { includesPrompt, type PromptNames } from './prompt-references.ts';
 import { isTestSetting, readTest } from './read-test.ts';
-import { renderVar } from './template.ts';
 import { readTestList } from './test-files.ts';
 
 /** The tests of a configuration, before variables are filled in. */

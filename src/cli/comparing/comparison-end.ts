@@ -1,0 +1,54 @@
+import { counted } from '../core/counted.ts';
+import { CliError } from '../errors.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { areUnanswered, nobodyAnswered } from '../jobs/run-requests.ts';
+import { type ComparedRow, isNotRun, rowVerdict } from './comparison.ts';
+import { judgingFault } from './expectations.ts';
+import type { ShownComparison } from './present-comparison.ts';
+
+/** Refuses a comparison that reached a cap, left rows or judgements, or asked models that never answered. */
+export function refuseUnfinished({
+  budget,
+  compared,
+  judgements,
+}: Pick<ShownComparison, 'budget' | 'compared' | 'judgements'>): void {
+  if (budget.reached !== undefined) throw capError(budget.reached, compared);
+  refusePostponed(compared);
+  const unjudged = judgements && judgingFault(judgements);
+  if (unjudged) throw new CliError(`the answers could not all be judged: ${unjudged.message}`, unjudged);
+  if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnswered();
+}
+
+/** Returns the error of a comparison that reached the cap, with the rows that were left. */
+function capError({ message, status, exitCode, data }: CliError, rows: readonly ComparedRow[]): CliError {
+  const left = rows.filter(({ results }) => results.some(isNotRun)).length;
+  const { flag } = data as { flag: string };
+  const hints = [`To continue, add --resume and ${flag} <more> to the same command.`];
+  return new CliError(`${message}; ${counted(left, 'row')} not done`, { status, exitCode, data, hints });
+}
+
+/** Refuses a comparison with rows left. @throws {CliError} the fault that stopped them, with their number */
+function refusePostponed(rows: readonly ComparedRow[]): void {
+  const left = rows.filter(({ results }) => results.some(({ isLeft }) => isLeft));
+  const fault = left.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;
+  if (fault === undefined) return;
+  const { status, message, exitCode, data, hints } = fault;
+  throw new CliError(`${message}; ${counted(left.length, 'row')} left`, {
+    status,
+    exitCode,
+    data,
+    hints: [...hints, 'To continue, add --resume to the same command.'],
+  });
+}
+
+/** Returns the exit code. If a row could not run, it is the code of that fault, even with `--fail-on`. */
+export function comparisonExitCode(rows: readonly ComparedRow[], failOn: string | undefined): ExitCode {
+  const fault = rows.flatMap(({ results }) => results).find(result => result.fault !== undefined)?.fault;
+  if (fault !== undefined) {
+    return fault.exitCode;
+  }
+  const verdicts = new Set(rows.map(rowVerdict));
+  const counts = failOn === 'changed' || failOn === 'failed';
+  const isFailed = verdicts.has('failed') || (failOn === 'changed' && verdicts.has('changed'));
+  return counts && isFailed ? EXIT.runFailed : EXIT.ok;
+}

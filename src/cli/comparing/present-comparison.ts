@@ -1,0 +1,97 @@
+import { messageOf } from '../../files/error-utils.ts';
+import { PathFault } from '../../files/write-below.ts';
+import type { Context } from '../context.ts';
+import type { Budget } from '../creation/budget.ts';
+import { CliError } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
+import { wantsJson } from '../outputs/json.ts';
+import { gridPage } from '../outputs/pages/grid-page.ts';
+import { gridTable } from '../outputs/pages/grid-terminal.ts';
+import { present } from '../outputs/present.ts';
+import { printPaid } from '../outputs/results.ts';
+import { writeNamedFile } from '../outputs/special-file.ts';
+import { oneLine, visible } from '../terminal/sanitise.ts';
+import { plainRows } from '../terminal/table.ts';
+import { reportFile } from '../testing/report-end.ts';
+import { type ComparedRow, isNotRun, rowCells, rowData, variantFailure } from './comparison.ts';
+import { comparisonGrid } from './comparison-grid.ts';
+import {
+  type ExpectedCases,
+  type RowJudgement,
+  unjudgedText,
+  type VariantVerdict,
+  verdictTexts,
+} from './expectations.ts';
+import type { Variant } from './variants.ts';
+
+/** A comparison whose rows have run. */
+export interface ShownComparison {
+  readonly variants: readonly Variant[];
+  readonly compared: readonly ComparedRow[];
+  readonly budget: Budget;
+  /** The cases that judge the answers; undefined without `--expect`. */
+  readonly expected: ExpectedCases | undefined;
+  readonly judgements: ReadonlyMap<number, RowJudgement> | undefined;
+  readonly verdicts: readonly VariantVerdict[];
+}
+
+/** Prints the rows and verdicts, reports the rows in doubt, and writes the page of `--report`. */
+export async function presentComparison(
+  ctx: Context,
+  { variants, expected, budget, compared, judgements, verdicts }: ShownComparison,
+  report: string | undefined,
+): Promise<void> {
+  const texts = expected ? verdictTexts(verdicts, variants[0]?.name ?? '') : [];
+  const verdictLines = texts.map(([name, text]) => `${name}: ${text}`);
+  const otherLines = [...(expected ? unjudgedText(expected) : []), ...budget.spentLines('rows')];
+  const grid = await comparisonGrid(ctx, compared, variants, budget, judgements);
+  const data = compared.map(row => rowData(row, variants, budget, judgements));
+  const forms = {
+    terminal: async () =>
+      (await gridTable(ctx.io, grid, { isWhole: false })) +
+      verdictLines.map(line => `${visible(line)}\n`).join(''),
+    plain: () =>
+      plainRows([
+        ...compared.map(row => rowCells(row, budget, judgements)),
+        ...texts.map(cells => ['verdict', ...cells]),
+      ]),
+    paged: true,
+  };
+  await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
+  const facts = grid.facts.join(', ');
+  for (const line of [facts, ...(wantsJson(ctx) ? verdictLines : []), ...otherLines]) {
+    ctx.io.note(`note: ${oneLine(line)}`);
+  }
+  reportFailures(ctx, compared, variants);
+  if (report !== undefined) {
+    const page = gridPage({ ...grid, facts: [...grid.facts, ...verdictLines, ...otherLines] });
+    await writePage(ctx, report, page);
+  }
+}
+
+/** Reports the rows in doubt, and why others failed if neither a grid nor JSON shows it. */
+function reportFailures(ctx: Context, compared: readonly ComparedRow[], variants: readonly Variant[]): void {
+  const isShown = wantsJson(ctx) || ctx.io.stdout.isTerminal;
+  for (const { row, results } of compared) {
+    for (const [index, result] of results.entries()) {
+      if (result.isInDoubt !== true && (isShown || isNotRun(result))) continue;
+      const failure = variantFailure(result);
+      if (failure === undefined) continue;
+      reportFile(ctx, { ...failure, message: `row ${row} (${variants[index]?.name}): ${failure.message}` });
+    }
+  }
+}
+
+/** Writes the page. The runs are paid for, so a failed write must not lose their results. */
+async function writePage(ctx: Context, file: string, page: string): Promise<void> {
+  try {
+    await writeNamedFile(ctx, file, page);
+    ctx.io.note(`note: wrote the page to ${file}`);
+  } catch (error) {
+    if (error instanceof PathFault) throw error;
+    throw new CliError(`--report: ${file} can't be written: ${messageOf(error)}`, {
+      status: 'FILE_ERROR',
+      exitCode: EXIT.fault,
+    });
+  }
+}
