@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { buffer, json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -62,6 +63,19 @@ test('answers a creation without a socket', async () => {
   });
   expect(created).toMatchObject({ http: 200, status: 'SUCCESS', data: { runStatus: 'succeeded' } });
   expect(await call('GET', `/runs/${created.data.runId}`)).toEqual(created);
+});
+
+test('stores a free run together with its end, so that a kill leaves nothing unfinished', async () => {
+  const workers = path.join(dataDir, 'workers');
+  const { data } = await call<Run>('POST', '/runs', {
+    body: await creation('hello', { textInputs: { name: 'Ada' } }),
+  });
+  expect(existsSync(workers)).toBe(false);
+  const list = await call<{ rows: object[] }>('GET', '/runs?times=true');
+  const now = new Date(clock.now()).toISOString();
+  expect(list.data.rows).toMatchObject([{ runId: data.runId, createdAt: now, endedAt: now }]);
+  await call<Run>('POST', '/runs', { body: await creation('sandbox', {}, { delaySeconds: '0' }) });
+  expect(existsSync(workers)).toBe(true);
 });
 
 describe('refuses in the envelope, as over HTTP,', () => {
