@@ -112,11 +112,8 @@ async function publish(db: Db, version: NewVersion, now: number): Promise<boolea
   const prompt = await db.selectFrom('prompts').selectAll().where('id', '=', promptId).executeTakeFirst();
   if (prompt?.latestVersionId === id) return false;
   const publishedAt = await nextPublication(db, promptId, now);
-  await db
-    .insertInto('prompts')
-    .values({ id: promptId, slug, latestVersionId: id, uses: 0 })
-    .onConflict(conflict => conflict.column('id').doUpdateSet({ latestVersionId: id }))
-    .execute();
+  await keepPrompt(db, { id: promptId, slug });
+  await db.updateTable('prompts').set({ latestVersionId: id }).where('id', '=', promptId).execute();
   await db
     .insertInto('promptVersions')
     .values({ ...row, publishedAt })
@@ -126,15 +123,23 @@ async function publish(db: Db, version: NewVersion, now: number): Promise<boolea
 }
 
 async function keepUnlisted(db: Db, { slug, ...row }: NewVersion, now: number): Promise<void> {
-  await db
-    .insertInto('prompts')
-    .values({ id: row.promptId, slug, latestVersionId: null, uses: 0 })
-    .onConflict(conflict => conflict.column('id').doNothing())
-    .execute();
+  await keepPrompt(db, { id: row.promptId, slug });
   await db
     .insertInto('promptVersions')
     .values({ ...row, publishedAt: now, unlisted: 1 })
     .onConflict(conflict => conflict.column('id').doNothing())
+    .execute();
+}
+
+/**
+ * Stores a prompt without a published version. Does nothing if it exists, or another instance is storing it: PostgreSQL would
+ * report a conflict of the slug if only the id might conflict.
+ */
+async function keepPrompt(db: Db, { id, slug }: Pick<Tables['prompts'], 'id' | 'slug'>): Promise<void> {
+  await db
+    .insertInto('prompts')
+    .values({ id, slug, latestVersionId: null, uses: 0 })
+    .onConflict(conflict => conflict.doNothing())
     .execute();
 }
 
