@@ -49,6 +49,11 @@ export function isPrivateHost(host: string): boolean {
   return isLoopbackHost(name) || (isIP(name) !== 0 && !isPublicAddress(name));
 }
 
+/** Returns true if a text is a URL of the same origin as a base URL. */
+export function isSameOrigin(url: string, baseUrl: string): boolean {
+  return URL.canParse(url) && new URL(url).origin === new URL(baseUrl).origin;
+}
+
 /** Returns an address without the slashes at its end. */
 export function withoutTrailingSlashes(address: string): string {
   return address.replace(/(?<!\/)\/+$/, '');

@@ -1,4 +1,5 @@
 import { toError } from '../../files/error-utils.ts';
+import { isSameOrigin } from '../../wire/addresses.ts';
 import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../wire/bounded-json.ts';
 import type { Access } from '../providers/access.ts';
 import { countAt } from '../providers/answer.ts';
@@ -81,10 +82,6 @@ export function anthropicBatches(access: Access): BatchProvider {
 
 function batchPath(id: string): string {
   return `${BATCHES}/${encodeURIComponent(id)}`;
-}
-
-function isSameOrigin(url: string, baseUrl: string): boolean {
-  return URL.canParse(url) && new URL(url).origin === new URL(baseUrl).origin;
 }
 
 /** Returns the body that creates a batch. */

@@ -1,6 +1,7 @@
 import { messageOf } from '../../files/error-utils.ts';
 import { imageType } from '../../files/image-type.ts';
 import type { Env } from '../../files/programs.ts';
+import { isSameOrigin } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import type { EngineJob, EngineOutput } from '../engine.ts';
 import { fetchImage } from '../outgoing/fetch-image.ts';
@@ -82,8 +83,7 @@ async function pictureBytes(
   const inline = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
   if (inline !== undefined) return decodedBase64(url.slice(inline.length));
   const { provider, env, privateRules } = access;
-  const isOwn = URL.canParse(url) && new URL(url).origin === new URL(provider.baseUrl).origin;
-  return isOwn
+  return isSameOrigin(url, provider.baseUrl)
     ? await fetchOwn(new URL(url), env, signal)
     : await fetchImage(url, { signal, env, ...privateRules });
 }

@@ -76,20 +76,18 @@ export async function ensureUnlistedVersion(
   const { definition, notes } = published
     ? { definition: await createDefinitions(store, tasks).ofRun(published.id), notes: [] }
     : await readRunnable(context, request);
-  const model = request.model ?? (definition.namesModel ? undefined : defaultModel);
-  if (model !== undefined && request.model === undefined && !models.get(model)) {
-    throw new UnlistedFault('UNKNOWN_MODEL', `the setting \`model\`: ${models.explainMissing(model)}`);
-  }
+  const ownModel = request.model ?? (definition.namesModel ? definition.model : undefined);
+  if (ownModel === undefined) checkModelExists(models, defaultModel, 'the setting `model`: ');
   const version = newVersionOf(config ? { ...definition, ...configFields(config) } : definition);
-  const unlisted = withModel(version, model ?? version.model, config);
+  const unlisted = withModel(version, ownModel ?? defaultModel ?? version.model, config);
   await store.prompts.keepUnlisted(unlisted, clock.now());
   return { ...unlistedVersion(unlisted), notes };
 }
 
-/** @throws {UnlistedFault} for a model that does not exist */
-function checkModelExists(models: PublishContext['models'], model: string | undefined): void {
+/** @throws {UnlistedFault} for a model that does not exist, with a message that begins with where the model is named */
+function checkModelExists(models: PublishContext['models'], model: string | undefined, where = ''): void {
   if (model === undefined || models.get(model)) return;
-  throw new UnlistedFault('UNKNOWN_MODEL', models.explainMissing(model));
+  throw new UnlistedFault('UNKNOWN_MODEL', `${where}${models.explainMissing(model)}`);
 }
 
 /** Reads a prompt file. Its own model need not exist if another is given. */

@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '../../../client/errors.ts';
 import { baseUrlOf } from '../../../client/urls.ts';
-import { isLoopbackHost } from '../../../wire/addresses.ts';
+import { isLoopbackHost, isSameOrigin } from '../../../wire/addresses.ts';
 import { unknownName } from '../../core/nearest.ts';
 import type { Env, GlobalOptions } from '../../core/types.ts';
 import { CliError, configError, usageError } from '../../errors.ts';
@@ -183,7 +183,7 @@ function environmentKey({ globals, env }: AddressSources, baseUrl: SourcedValue)
   const { PROMPTRUN_API_KEY: value, PROMPTRUN_BASE_URL: own } = env;
   if (!value) return undefined;
   const isFree = globals.profile === undefined || !own || globals.baseUrl !== undefined;
-  const fits = isFree || (URL.canParse(own) && new URL(own).origin === new URL(baseUrl.value).origin);
+  const fits = isFree || isSameOrigin(own, baseUrl.value);
   return fits ? { value, source: 'PROMPTRUN_API_KEY' } : undefined;
 }
 
