@@ -1,3 +1,4 @@
+import { Deadline, sleep as realSleep } from '../net/signals.ts';
 import {
   ACTION_REQUIRE_HEADER,
   CLI_AGENT_HEADER,
@@ -13,7 +14,6 @@ import { Redaction } from './redaction.ts';
 import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from './request.ts';
 import { beginningOf, notableHeaders } from './request-events.ts';
 import { retryDelay, withRetries } from './retry.ts';
-import { Deadline, sleep as realSleep } from './signals.ts';
 import {
   type AnswerHeaders,
   discardBody,

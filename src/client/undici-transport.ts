@@ -4,8 +4,8 @@ import type send from 'undici/lib/api/api-request.js';
 import { type AgentOptions, openAgent } from '../net/agent.ts';
 import { causeOf, faultCode, faultMessage, isAboutCertificate, ProxyFault } from '../net/fault.ts';
 import { checkProxies, ProxySettingError, type ProxyVariables, proxyFor } from '../net/proxy.ts';
+import { abortable, withoutListenerLimit } from '../net/signals.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError } from './errors.ts';
-import { abortable, withoutListenerLimit } from './signals.ts';
 import type {
   RequestBody,
   Transport,

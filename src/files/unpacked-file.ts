@@ -1,10 +1,11 @@
 import { chmodSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir, userInfo } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import { codeOf, messageOf } from './error-utils.ts';
 import type { Env } from './programs.ts';
 import { renameOverSync } from './rename.ts';
 import { assetText, sharedAssetBytes } from './single-file.ts';
+import { folderIn, homeDirectory } from './user-folders.ts';
 
 /** The asset with the hexadecimal digests of unpackable files, by name. */
 export const DIGESTS = 'digests.json';
@@ -38,26 +39,17 @@ export function placesToUnpack(env: Env): string[] {
 }
 
 function cacheFolder(env: Env): string | undefined {
-  const { platform } = process;
-  const xdg = env['XDG_CACHE_HOME'];
-  if (platform === 'linux' && xdg && path.isAbsolute(xdg)) return path.join(xdg, 'promptrun');
-  const home = env['HOME'] ?? env['USERPROFILE'] ?? homeOfAccount();
-  if (platform === 'win32') {
-    const named = env['LOCALAPPDATA'];
-    const local = named && path.isAbsolute(named) ? named : home && path.join(home, 'AppData', 'Local');
-    return local ? path.join(local, 'promptrun', 'Cache') : undefined;
+  const below = (...names: readonly string[]): string | undefined => {
+    const home = homeDirectory(env);
+    return home && path.join(home, ...names);
+  };
+  if (process.platform === 'win32') {
+    const local = folderIn(env, 'LOCALAPPDATA') ?? below('AppData', 'Local');
+    return local && path.join(local, 'promptrun', 'Cache');
   }
-  if (!home) return undefined;
-  return path.join(home, ...(platform === 'darwin' ? ['Library', 'Caches'] : ['.cache']), 'promptrun');
-}
-
-/** Returns the home folder; undefined if the system doesn't know the account, as in an empty root. */
-function homeOfAccount(): string | undefined {
-  try {
-    return homedir();
-  } catch {
-    return undefined;
-  }
+  if (process.platform === 'darwin') return below('Library', 'Caches', 'promptrun');
+  const cache = folderIn(env, 'XDG_CACHE_HOME') ?? below('.cache');
+  return cache && path.join(cache, 'promptrun');
 }
 
 /** Writes the file unless it has this content already, in a folder that only the user can write to. @throws {Error} if it can't */

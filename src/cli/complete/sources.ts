@@ -1,6 +1,7 @@
+import { homeDirectory } from '../../files/user-folders.ts';
 import type { Context } from '../context.ts';
 import { type CommandTable, type Completes, commandName, commandsBelow } from '../core/command-spec.ts';
-import { homeDirectory, pathsFrom } from '../core/paths.ts';
+import { pathsFrom } from '../core/paths.ts';
 import { ageText } from '../core/time.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { LOCAL_PROFILE } from '../settings/config/names.ts';

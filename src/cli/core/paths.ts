@@ -1,17 +1,11 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { whyLeftOut } from '../../files/named-file.ts';
-import type { Env } from './types.ts';
 
 /** The context of typed paths: the working directory, and the meaning of `~`, if known. */
 export interface PathPlace {
   readonly cwd: string;
   readonly home: string | undefined;
-}
-
-/** Returns the user's home directory; undefined if unknown. */
-export function homeDirectory(env: Env): string | undefined {
-  return env['HOME'] ?? env['USERPROFILE'];
 }
 
 /** Expands `~` at the beginning of a typed path, like a shell; unchanged if the home directory is unknown. */

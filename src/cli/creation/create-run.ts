@@ -1,8 +1,8 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
 import { listFault, payload, strings, withoutSavedTo } from '../../client/shape.ts';
-import { within } from '../../client/signals.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
+import { within } from '../../net/signals.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, stopperOf, TimeIsUp } from '../errors.ts';

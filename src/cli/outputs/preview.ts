@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { within } from '../../client/signals.ts';
+import { within } from '../../net/signals.ts';
 import type { Connection, Context } from '../context.ts';
 import { graphicsOf } from '../terminal/pictures/graphics.ts';
 import { readMedia } from './media-content.ts';

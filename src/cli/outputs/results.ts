@@ -1,4 +1,5 @@
 import { messageOf } from '../../files/error-utils.ts';
+import { homeDirectory } from '../../files/user-folders.ts';
 import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { OutputFlags } from '../core/shared-flags.ts';
@@ -48,7 +49,7 @@ export async function outputPlan(
 
 /** Returns the directory of the setting `saveDir`, in which `~` works although no shell has read it. */
 async function defaultDirectory({ settings, env }: Context): Promise<string> {
-  const { expandHome, homeDirectory } = await import('../core/paths.ts');
+  const { expandHome } = await import('../core/paths.ts');
   return expandHome(settings.get('saveDir') ?? '.', homeDirectory(env));
 }
 

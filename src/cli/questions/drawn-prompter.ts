@@ -1,5 +1,5 @@
 import { checkbox, confirm, input, number, password, search, select } from '@inquirer/prompts';
-import { homeDirectory } from '../core/paths.ts';
+import { homeDirectory } from '../../files/user-folders.ts';
 import { QuestionLeft, usageError } from '../errors.ts';
 import { fitted, paragraph } from '../terminal/fit-text.ts';
 import { chosenTooFewOrMany, matchingChoices, numberProblem } from './choices.ts';

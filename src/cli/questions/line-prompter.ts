@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { homeDirectory, type PathPlace } from '../core/paths.ts';
+import { homeDirectory } from '../../files/user-folders.ts';
+import type { PathPlace } from '../core/paths.ts';
 import { QuestionLeft } from '../errors.ts';
 import { fitted } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';

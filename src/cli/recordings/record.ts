@@ -1,10 +1,10 @@
 import type { Download } from '../../client/download.ts';
 import { Redaction } from '../../client/redaction.ts';
-import { within } from '../../client/signals.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../client/transport.ts';
 import { messageOf } from '../../files/error-utils.ts';
 import { LinkFault } from '../../files/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
+import { within } from '../../net/signals.ts';
 import { MAX_JSON, parseBoundedJson } from '../../wire/bounded-json.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { toCliError } from '../core/failure.ts';

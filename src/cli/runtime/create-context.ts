@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { sleep } from '../../client/signals.ts';
 import type { ModelsText } from '../../models/catalogue/models-file.ts';
+import { sleep } from '../../net/signals.ts';
 import type { Connection, Context } from '../context.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Recordings } from '../core/recorder.ts';

@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
 import path from 'node:path';
+import { folderIn, homeDirectory } from '../../files/user-folders.ts';
 import type { Env } from '../core/types.ts';
 import { configError } from '../errors.ts';
 
@@ -55,29 +55,20 @@ export function directories(
 
 /** Returns the home directory. A user may have none, and needs none if the environment names every directory. */
 function requiredHome(env: Env): string {
-  try {
-    return env['HOME'] || env['USERPROFILE'] || homedir();
-  } catch {
-    throw configError(
-      'this user has no home directory',
-      'Name directories in PROMPTRUN_CONFIG_DIR, PROMPTRUN_DATA_DIR and PROMPTRUN_STATE_DIR.',
-    );
-  }
+  const home = homeDirectory(env);
+  if (home !== undefined) return home;
+  throw configError(
+    'this user has no home directory',
+    'Name directories in PROMPTRUN_CONFIG_DIR, PROMPTRUN_DATA_DIR and PROMPTRUN_STATE_DIR.',
+  );
 }
 
 function platformDirectory(kind: DirectoryKind, env: Env, home: string, platform: NodeJS.Platform): string {
   if (platform === 'darwin') return path.join(home, kind.mac, 'promptrun');
   if (platform === 'win32') {
     const [variable, inHome, folder] = kind.windows;
-    const base = env[variable];
-    return path.join(
-      base && path.win32.isAbsolute(base) ? base : path.join(home, inHome),
-      'promptrun',
-      folder,
-    );
+    return path.join(folderIn(env, variable, platform) ?? path.join(home, inHome), 'promptrun', folder);
   }
   const [variable, inHome] = kind.linux;
-  const xdg = env[variable];
-  // The base directory specification requires relative paths to be ignored.
-  return path.join(xdg && path.isAbsolute(xdg) ? xdg : path.join(home, inHome), 'promptrun');
+  return path.join(folderIn(env, variable) ?? path.join(home, inHome), 'promptrun');
 }

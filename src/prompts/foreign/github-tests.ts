@@ -158,7 +158,7 @@ function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
   };
   const [prompt, listed] = [text('prompt'), value('choices')];
   if (prompt === undefined || !listed) throw faultAt(entry, '`llm` needs a prompt and choices');
-  const choices = listed.items('choices').map(readChoice);
+  const choices = listed.items('choices').map(readEvaluatorChoice);
   const [model, systemPrompt] = [text('modelId') ?? text('model'), text('systemPrompt')];
   const question = {
     ...(model !== undefined && { model }),
@@ -167,7 +167,7 @@ function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
   return () => ({ kind: 'llm', ...place, prompt, ...question, choices });
 }
 
-function readChoice(item: YamlValue): { choice: string; score: number } {
+function readEvaluatorChoice(item: YamlValue): { choice: string; score: number } {
   const entries = item.valuesByKey('a choice');
   const [choice, score] = [entries.get('choice'), entries.get('score')?.json()];
   if (!choice || typeof score !== 'number') throw faultAt(item, 'a choice needs `choice` and a `score`');

@@ -1,3 +1,5 @@
+import { sleep } from '../../net/signals.ts';
+
 /** A clock, injected so that tests need not wait. */
 export interface Clock {
   /** Returns milliseconds since the Unix epoch. */
@@ -6,23 +8,8 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The clock of this machine. Node's own promised timer would make an error with a stack for each sleep that is ended. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(signal.reason as Error);
-      const end = (): void => {
-        clearTimeout(timer);
-        reject(signal?.reason as Error);
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', end);
-        resolve();
-      }, ms);
-      signal?.addEventListener('abort', end, { once: true });
-    }),
-};
+/** The clock of this machine. */
+export const systemClock: Clock = { now: () => Date.now(), sleep };
 
 /** Returns the result of `work`, or undefined if it takes longer than `ms`. */
 export async function resultWithin<T>(

@@ -17,10 +17,10 @@ export type ParseBody = (bytes: Buffer) => Promise<ParsedBody>;
 /** Parses a body in this thread. @throws {ApiError} BAD_REQUEST_ERROR or PAYLOAD_TOO_LARGE_ERROR */
 export function parseBodyHere(bytes: Uint8Array): ParsedBody {
   const value = parseJsonBody(bytes);
-  return { value, digest: () => digestOf(value) };
+  return { value, digest: () => bodyDigest(value) };
 }
 
-function digestOf(body: unknown): string {
+function bodyDigest(body: unknown): string {
   return createHash('sha256').update(JSON.stringify(body, sortKeys)).digest('base64url');
 }
 

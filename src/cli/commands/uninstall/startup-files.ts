@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { isUtf16 } from '../../../files/read-text.ts';
-import { homeDirectory } from '../../core/paths.ts';
+import { homeDirectory } from '../../../files/user-folders.ts';
 import type { Env } from '../../core/types.ts';
 import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { within } from '../../../client/signals.ts';
+import { within } from '../../../net/signals.ts';
 import type { Model, Resources, RunOption } from '../../../wire/index.ts';
 import { isJsonObject, listOf, type UncheckedObject } from '../../core/json-value.ts';
 import type { Clock } from '../../core/types.ts';

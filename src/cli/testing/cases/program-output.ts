@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { within } from '../../../client/signals.ts';
 import { ProcessTree } from '../../../files/bounds/process-tree.ts';
 import { messageOf } from '../../../files/error-utils.ts';
 import { environmentWithoutKeys } from '../../../files/programs.ts';
+import { within } from '../../../net/signals.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { MAX_TEST_FILE_BYTES } from './test-case.ts';

@@ -131,7 +131,7 @@ function readLlm(value: YamlValue): Llm {
   const choices = fields.get('choices');
   if (prompt === undefined || choices === undefined) throw faultIn(value, 'llm needs prompt and choices');
   const model = ownModel ?? modelId;
-  const read = choices.value.items('choices').map(readChoice);
+  const read = choices.value.items('choices').map(readScoredChoice);
   if (read.length === 0) throw faultIn(choices, 'choices is empty');
   return {
     prompt,
@@ -141,7 +141,7 @@ function readLlm(value: YamlValue): Llm {
   };
 }
 
-function readChoice(value: YamlValue): Llm['choices'][number] {
+function readScoredChoice(value: YamlValue): Llm['choices'][number] {
   const fields = fieldsOf(value, 'a choice', ['choice', 'score']);
   const [choice, score] = [fields.get('choice'), fields.get('score')];
   if (choice === undefined || score === undefined) throw faultIn(value, 'a choice needs choice and score');

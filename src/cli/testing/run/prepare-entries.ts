@@ -239,12 +239,12 @@ function chosenEntries(all: readonly Countable[]): PreparedEntry[] {
 
 function nameKey({ entry: { file, testCase, model, tested }, request }: EntryRequest): string {
   const name = testCase.isNumbered ? inputsOf(request) : testCase.name;
-  return digestOf([file.file, name, model ?? null, tested?.number ?? null]);
+  return contentDigest([file.file, name, model ?? null, tested?.number ?? null]);
 }
 
 /** Returns a key of a case from its target, model, inputs and options, but not from its number or name. */
 function entryKey({ entry: { file, model }, request, declaration }: EntryRequest): string {
-  return digestOf([
+  return contentDigest([
     file.target,
     request.promptVersionId,
     model ?? null,
@@ -253,7 +253,7 @@ function entryKey({ entry: { file, model }, request, declaration }: EntryRequest
   ]);
 }
 
-function digestOf(content: readonly unknown[]): string {
+function contentDigest(content: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 

@@ -37,12 +37,12 @@ export const CHAT: AnswerFormat = {
     // Groq's streams put the usage elsewhere.
     answer.addCounts(valueAt(object, 'usage') ?? valueAt(object, 'x_groq', 'usage'));
     answer.tier = textAt(object, 'service_tier') ?? answer.tier;
-    for (const choice of listAt(object, 'choices')) readChoice(choice, answer);
+    for (const choice of listAt(object, 'choices')) readAnswerChoice(choice, answer);
   },
   usage: tokenUsage,
 };
 
-function readChoice(choice: unknown, answer: ModelAnswer): void {
+function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
   const index = countAt(choice, 'index') ?? 0;
   answer.addStopReason(textAt(choice, 'finish_reason'));
   const error = valueAt(choice, 'error') ?? undefined;

@@ -67,7 +67,7 @@ function readAssertion(item: YamlValue, conversion: Conversion): Assertion | und
   }
   noteAssertionKeys(entries, type, conversion);
   conversion.noteTransform(entries.get('transform')?.scalar, item);
-  const judge = JUDGED_TYPE.test(type) ? judgeIn(entries.get('provider'), conversion) : undefined;
+  const judge = JUDGED_TYPE.test(type) ? readPromptfooJudge(entries.get('provider'), conversion) : undefined;
   // A written test file keeps what could be converted.
   if (conversion.isForTest && conversion.leftOut > before) return undefined;
   return {
@@ -123,12 +123,15 @@ export function isJudged({ type }: Assertion): boolean {
 }
 
 /** Returns the model in the `provider` of an assertion or of options; in a test with its config. */
-export function judgeIn(node: YamlValue | undefined, conversion: Conversion): WrittenJudge | undefined {
+export function readPromptfooJudge(
+  node: YamlValue | undefined,
+  conversion: Conversion,
+): WrittenJudge | undefined {
   if (!node || node.isEmpty) return undefined;
   const entries = node.isMap ? valuesByKey(node, 'provider') : undefined;
   // A map has a provider per kind of question; texts are judged by the first.
   if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {
-    return judgeIn(entries.get('text'), conversion);
+    return readPromptfooJudge(entries.get('text'), conversion);
   }
   const provider = readPromptfooProvider(node, conversion, { isJudge: true });
   if (!provider) return undefined;

@@ -3,7 +3,7 @@ import { type JsonValue, parseJson } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { groupedDigits } from '../../../wire/numbers.ts';
 import { BOUNDS } from '../../bounds.ts';
-import { isJudged, judgeIn, type WrittenJudge } from './assertions.ts';
+import { isJudged, readPromptfooJudge, type WrittenJudge } from './assertions.ts';
 import {
   type ConfiguredTest,
   combinationCount,
@@ -91,7 +91,7 @@ function withJudges(tests: readonly ConfiguredTest[], conversion: Conversion): C
     if (!provider || !asksItsJudge) return test;
     const before = conversion.leftOut;
     const read = known.get(provider) ?? {
-      judge: judgeIn(provider, conversion),
+      judge: readPromptfooJudge(provider, conversion),
       isLeftOut: conversion.leftOut > before,
     };
     known.set(provider, read);

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 
 /** Lets many requests listen to one signal: otherwise Node warns of a leak at the eleventh listener. */
 export function withoutListenerLimit<S extends AbortSignal | undefined>(signal: S): S {
@@ -79,12 +78,22 @@ export async function within<T>(
   }
 }
 
-/** Waits `ms` milliseconds; rejects with the signal's reason if it is aborted. */
-export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted();
-  try {
-    await delay(ms, undefined, signal && { signal: withoutListenerLimit(signal) });
-  } catch (error) {
-    throw signal?.aborted ? signal.reason : error;
-  }
+/**
+ * Waits `ms` milliseconds; rejects with the signal's reason once it is aborted. Node's own promised timer would make an
+ * error with a stack for each sleep that is ended.
+ */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  withoutListenerLimit(signal);
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason as Error);
+    const end = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', end, { once: true });
+  });
 }

@@ -1,0 +1,51 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it, vi } from 'vitest';
+import { sleep, within } from '../../src/net/signals.ts';
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
+function endOf(signal: AbortSignal): Promise<string> {
+  return new Promise(resolve => {
+    signal.addEventListener('abort', () => resolve((signal.reason as Error).message), { once: true });
+  });
+}
+
+describe('work with a limit', () => {
+  it('is over after its time, whatever memory was let go meanwhile', async () => {
+    const { signal } = new AbortController();
+    const ended = within(20, signal, endOf);
+    collectGarbage();
+    expect(await ended).toBe('not done in 0.02 s');
+  });
+
+  it('is over as soon as its owner is', async () => {
+    const user = new AbortController();
+    const ended = within(60_000, user.signal, endOf);
+    user.abort(new Error('Ctrl-C'));
+    expect(await ended).toBe('Ctrl-C');
+  });
+});
+
+describe('a sleep', () => {
+  it('ends with the reason of its signal, also of one that is aborted already', async () => {
+    const { signal } = new AbortController();
+    await expect(sleep(1, signal)).resolves.toBeUndefined();
+    const stop = new AbortController();
+    const ended = expect(sleep(60_000, stop.signal)).rejects.toThrow('Ctrl-C');
+    stop.abort(new Error('Ctrl-C'));
+    await ended;
+    await expect(sleep(60_000, stop.signal)).rejects.toThrow('Ctrl-C');
+  });
+
+  it('can share its signal with many others, without a warning of a leak', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    const { signal } = new AbortController();
+    await Promise.all(Array.from({ length: 20 }, () => sleep(1, signal)));
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+});
