@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { FONT, NUNJUCKS, packageOf, SQLITE_BINARIES, writeBundles } from './bundles.js';
+import { FONT, packageOf, SQLITE_BINARIES, writeBundles } from './bundles.js';
 import { bundledPackages, notices } from './notices.js';
 
 /** The directory of the build; tests of the build itself use another one than dist. */
@@ -13,7 +13,7 @@ await rm(outdir, { recursive: true, force: true });
 const files = await writeBundles(outdir);
 await writeFile(path.join(outdir, 'THIRD-PARTY-NOTICES'), notices(bundledPackages(files)));
 await mkdir(path.join(outdir, 'assets'), { recursive: true });
-for (const file of [FONT, NUNJUCKS, 'src/models/offline/clip.mp4']) {
+for (const file of [FONT, 'src/models/offline/clip.mp4']) {
   await cp(file, path.join(outdir, 'assets', path.basename(file)));
 }
 for (const file of ['index.html', 'page.css', 'report/report.css']) {

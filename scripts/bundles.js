@@ -22,8 +22,8 @@ const FEW = 0.01;
 /** The font of cards. */
 export const FONT = path.join(packageOf('dejavu-fonts-ttf'), 'ttf/DejaVuSansMono.ttf');
 
-/** The engine of promptfoo's prompts, run only inside the engine for JavaScript of strangers. */
-export const NUNJUCKS = path.join(packageOf('nunjucks'), 'browser/nunjucks.min.js');
+/** Packages that Nunjucks' own bundle for browsers contains. */
+const IN_NUNJUCKS = ['asap', 'a-sync-waterfall'].map(name => path.join(packageOf(name), 'package.json'));
 
 /**
  * SQLite for releases of Node that have none, a binary for each platform. The bundle looks for them in a directory of
@@ -42,10 +42,10 @@ export function packageOf(name) {
 
 /** Writes the bundles and gives the names of all files that are part of them, or shipped beside them. */
 export async function writeBundles(outdir) {
-  const bundles = [bundleCommand(outdir), bundleLibrary(outdir), bundlePages(outdir)];
+  const bundles = [bundleCommand(outdir), bundleLibrary(outdir), bundlePages(outdir), bundleSandbox(outdir)];
   const written = (await Promise.all(bundles)).flat();
   const modules = written.flatMap(chunk => chunk.moduleIds ?? []);
-  return [...modules.filter(id => !id.startsWith(NO_FILE)), FONT, NUNJUCKS, IN_BINARIES];
+  return [...modules.filter(id => !id.startsWith(NO_FILE)), FONT, ...IN_NUNJUCKS, IN_BINARIES];
 }
 
 /** Bundles the command in a few files of CommonJS, which start faster than many, or than ES modules. See chunks.js. */
@@ -124,6 +124,14 @@ async function bundlePages(outdir) {
     }),
   );
   return outputs.flatMap(({ output }) => output);
+}
+
+/** Bundles the code that the engine for JavaScript of strangers runs. It is read there, like theirs. */
+async function bundleSandbox(outdir) {
+  const input = 'src/prompts/foreign/promptfoo/sandbox/render-prompts.ts';
+  const bundle = await rolldown({ input, platform: 'browser', transform: { target: 'es2022' } });
+  const file = path.join(outdir, 'assets/render-prompts.js');
+  return (await bundle.write({ file, format: 'cjs', minify: true })).output;
 }
 
 function common() {

@@ -66,7 +66,7 @@ describe('the package', () => {
       'dist/THIRD-PARTY-NOTICES',
       'dist/assets/DejaVuSansMono.ttf',
       'dist/assets/clip.mp4',
-      'dist/assets/nunjucks.min.js',
+      'dist/assets/render-prompts.js',
       'dist/check-worker.cjs',
       'dist/chunks/*.cjs',
       'dist/index.js',

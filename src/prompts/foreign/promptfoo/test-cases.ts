@@ -4,9 +4,10 @@ import type { ConvertedCase, ConvertedTurn, TestCaseText } from '../converted.ts
 import { type Assertion, expectationsOf, isCode } from './assertions.ts';
 import { type ConfiguredTest, combinationCount, type Variable } from './configured-test.ts';
 import type { Conversion } from './conversion.ts';
-import { fillVars, isUnreadableNunjucks, renderVar, resolveVars } from './fill-variables.ts';
+import { fillVars, isUnreadableNunjucks, renderVar } from './fill-variables.ts';
 import { includesPrompt, type PromptNames } from './prompt-references.ts';
 import type { ConfiguredTests } from './tests.ts';
+import { resolveVars } from './variable-texts.ts';
 
 /** Maximum number of characters in all inputs of all cases. */
 const MAX_INPUT_CHARACTERS = 64 * 1024 * 1024;
@@ -212,11 +213,8 @@ interface Combination {
 }
 
 function resolvedCombination(chosen: Combination['chosen']): Combination {
-  const nulls = Object.keys(chosen).filter(key => chosen[key]?.json === null);
-  const texts = resolveVars(
-    mapValues(chosen, ({ text }) => text),
-    nulls,
-  );
+  const resolved = resolveVars(mapValues(chosen, ({ text, json }) => (json === null ? null : text)));
+  const texts = mapValues(chosen, ({ text }, key) => resolved[key] ?? text);
   const values = mapValues(chosen, ({ text, json }, key) => (json === text ? (texts[key] ?? '') : json));
   return { chosen, texts, values };
 }

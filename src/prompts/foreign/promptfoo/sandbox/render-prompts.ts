@@ -1,0 +1,66 @@
+// Runs with Nunjucks inside the engine for JavaScript of strangers, which has nothing but the language itself.
+import nunjucks from 'nunjucks';
+import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../../files/json.ts';
+import { isUnclosed, namesUnknown, resolveVars } from '../variable-texts.ts';
+
+type Vars = JsonObject;
+
+/** A template, and the variables of each prompt to make of it. */
+export interface PromptsToRender {
+  readonly template: string;
+  readonly all: readonly Vars[];
+}
+
+/** A prompt with the variables within its variables filled in, or the reason that it can't be rendered. */
+export type RenderedInSandbox = { readonly text: string; readonly vars: Vars } | { readonly fault: string };
+
+/** Renders as promptfoo does: a prompt in JSON text by text, another one after its variables. */
+export function renderPrompts({ template, all }: PromptsToRender): RenderedInSandbox[] {
+  const environment = new nunjucks.Environment(null, { autoescape: false });
+  environment.addFilter('load', (text: string): unknown => JSON.parse(text));
+  return all.map(vars => {
+    try {
+      return renderPrompt(environment, template, resolveVars(withoutLastBreaks(vars)));
+    } catch (error) {
+      return { fault: String(error) };
+    }
+  });
+}
+
+function renderPrompt(environment: nunjucks.Environment, template: string, vars: Vars): RenderedInSandbox {
+  const json = parseJson(template);
+  if (json !== undefined) {
+    try {
+      return { text: JSON.stringify(renderTexts(environment, json, vars), null, 2), vars };
+    } catch {
+      // promptfoo renders it as text then.
+    }
+  }
+  return { text: renderText(environment, template, renderedVars(environment, vars)), vars };
+}
+
+/** Renders each text in a value of JSON. */
+function renderTexts(environment: nunjucks.Environment, value: JsonValue, vars: Vars): JsonValue {
+  if (typeof value === 'string') return environment.renderString(value, vars);
+  if (isJsonList(value)) return value.map(item => renderTexts(environment, item, vars));
+  if (typeof value !== 'object' || value === null) return value;
+  return mapValues(value, item => renderTexts(environment, item, vars));
+}
+
+function renderedVars(environment: nunjucks.Environment, vars: Vars): Vars {
+  return mapValues(vars, value =>
+    typeof value === 'string' && !namesUnknown(value, vars) ? renderText(environment, value, vars) : value,
+  );
+}
+
+function renderText(environment: nunjucks.Environment, text: string, vars: Vars): string {
+  return environment.renderString(isUnclosed(text) ? `{% raw %}${text}{% endraw %}` : text, vars);
+}
+
+function withoutLastBreaks(vars: Vars): Vars {
+  return mapValues(vars, value => (typeof value === 'string' ? value.replace(/\n$/u, '') : value));
+}
+
+function mapValues(values: Vars, make: (value: JsonValue) => JsonValue): Vars {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value)]));
+}

@@ -1,0 +1,74 @@
+/**
+ * Fills in variables within variables as promptfoo does: in each round the first placeholder of each text, if it names
+ * one, with the `$$` and `$&` of a replacement.
+ */
+export function resolveVars<V>(vars: Readonly<Record<string, V>>): Readonly<Record<string, V | string>> {
+  const result: Record<string, V | string> = { ...vars };
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    let isDone = true;
+    for (const [key, value] of Object.entries(result)) {
+      const text = typeof value === 'string' && value.length < MAX_LENGTH ? value : '';
+      const [placeholder, name = ''] = FIRST_PLACEHOLDER.exec(text) ?? [];
+      if (placeholder === undefined || !Object.hasOwn(result, name)) continue;
+      result[key] = text.replace(placeholder, String(result[name]));
+      isDone = false;
+    }
+    if (isDone) break;
+  }
+  return result;
+}
+
+/** Returns true if a line ends within a tag: promptfoo leaves such a text as it stands. */
+export function isUnclosed(text: string): boolean {
+  if (/\{%\s*raw\s*%\}/u.test(text) && /\{%\s*endraw\s*%\}/u.test(text)) return false;
+  return text.split(/[\n\r\u2028\u2029]/u).some(line => {
+    const [block, comment] = [line.lastIndexOf('{%'), line.lastIndexOf('{#')];
+    return (
+      line.lastIndexOf('{{') > line.lastIndexOf('}') ||
+      (block !== -1 && line.lastIndexOf('%') === block + 1) ||
+      (comment !== -1 && line.lastIndexOf('#') === comment + 1)
+    );
+  });
+}
+
+/** Returns true if a tag begins with the name of no variable: promptfoo leaves such a text as it stands. */
+export function namesUnknown(text: string, vars: Readonly<Record<string, unknown>>): boolean {
+  return [...namesInTags(withoutComments(text))].some(name => {
+    const [root] = /^[A-Za-z_]\w*/u.exec(name) ?? [];
+    return root !== undefined && root !== 'env' && vars[root] === undefined;
+  });
+}
+
+/** Returns the first words of tags that promptfoo takes for variables: for a loop, the list in place of its items. */
+function namesInTags(text: string): Set<string> {
+  const blocks = text.split('{%').slice(1);
+  const inserted = text.split('{{').map(tag => /^\s*([^{}\s|]+)\s*(?:\|[^}]+)?\}\}/u.exec(tag)?.[1]);
+  const tested = blocks.map(tag =>
+    tag.includes('%}') ? /^\s*(?:if|for)\s+([^{}\s]+)/u.exec(tag)?.[1] : undefined,
+  );
+  const names = new Set([...inserted.slice(1), ...tested].filter(name => name !== undefined));
+  for (const tag of blocks) {
+    const [, item, list] = /^\s*for\s+(\w+)\s+in\s+(\w+)\s*%\}/u.exec(tag) ?? [];
+    if (item === undefined || list === undefined) continue;
+    names.delete(item);
+    names.add(list);
+  }
+  return names;
+}
+
+function withoutComments(text: string): string {
+  let kept = '';
+  let rest = text;
+  for (;;) {
+    const start = rest.indexOf('{#');
+    const end = start === -1 ? -1 : rest.indexOf('#}', start + 2);
+    if (end === -1) return kept + rest;
+    kept += rest.slice(0, start);
+    rest = rest.slice(end + 2);
+  }
+}
+
+const FIRST_PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/u;
+const MAX_ROUNDS = 5;
+/** Maximum length: a variable that contains itself would grow forever. */
+const MAX_LENGTH = 100_000;
