@@ -17,6 +17,8 @@ export const FORGOTTEN = 'forgotten ';
 /** Rows are handed over to a provider as one of its batches. */
 export interface HandoverEvent {
   readonly kind: 'handover';
+  /** When they were about to be handed over, as ISO 8601; undefined if an earlier version did it. */
+  readonly time?: string | undefined;
   /** The name of the batch, and the prefix of its requests' names. */
   readonly key: string;
   readonly promptVersionId: string;
@@ -175,7 +177,7 @@ function handoverEvent(
   key: string,
   line: UncheckedObject,
 ): HandoverEvent | HandoverProgressEvent | { readonly kind: 'damaged' } {
-  const { promptVersionId, interface: providerInterface, rows, file, batch } = line;
+  const { time, promptVersionId, interface: providerInterface, rows, file, batch } = line;
   if (rows === undefined) {
     return { kind: 'handover progress', key, file: asString(file), batch: asString(batch) };
   }
@@ -183,7 +185,14 @@ function handoverEvent(
   if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isRow)) {
     return { kind: 'damaged' };
   }
-  return { kind: 'handover', key, promptVersionId, interface: asString(providerInterface), rows };
+  return {
+    kind: 'handover',
+    key,
+    time: asString(time),
+    promptVersionId,
+    interface: asString(providerInterface),
+    rows,
+  };
 }
 
 function isRow(row: unknown): row is [id: string, inputsDigest: string] {

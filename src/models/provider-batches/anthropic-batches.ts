@@ -45,11 +45,12 @@ export function anthropicBatches(access: Access): BatchProvider {
       return requiredId(await ask(BATCHES, signal, batchBody(requests)));
     },
     /** Compares the first result of each batch of the same size. */
-    async find({ key, requests }, signal) {
+    async find({ key, since, requests }, signal) {
       const page = (after: string) =>
         ask(`${BATCHES}?limit=100${after && `&after_id=${encodeURIComponent(after)}`}`, signal);
       let unread = false;
       let missing: Error | undefined;
+      let expired: { readonly id: string } | undefined;
       for await (const batch of listedBatches(page)) {
         if (requestTotal(batch) !== requests) continue;
         if (batch['processing_status'] !== 'ended') {
@@ -58,15 +59,17 @@ export function anthropicBatches(access: Access): BatchProvider {
         }
         const id = requiredId(batch);
         // Another batch without results must not hide ours, but it may be ours.
-        const isOurs = await beginsWith(results(id, signal), key).catch((error: unknown) => {
-          if (statusIn(error) !== 404) throw error;
-          missing ??= toError(error);
-          return false;
-        });
-        if (isOurs) return { id };
+        try {
+          if (await beginsWith(results(id, signal), key)) return { id };
+        } catch (error) {
+          const status = statusIn(error);
+          if (status === 410) expired ??= isSince(batch, since) ? { id } : undefined;
+          else if (status === 404) missing ??= toError(error);
+          else throw error;
+        }
       }
       if (missing) throw missing;
-      return unread ? 'unread' : undefined;
+      return unread ? 'unread' : expired;
     },
     look: async (id, signal) => batchState(await look(id, signal)),
     async *collect(id, signal) {
@@ -111,14 +114,19 @@ function noResults(batch: UncheckedObject): ProviderFault {
   return new ProviderFault(what, { status: archived ? 410 : 404 });
 }
 
-/** Returns true if the first result has this key. Expired results can't be ours. @throws if they can't be read, but may be ours */
+/** Returns true if the first result has this key. @throws {ProviderFault} if they can't be read */
 async function beginsWith(results: RequestResults, key: string): Promise<boolean> {
-  try {
-    for await (const { customId } of results) return customId.startsWith(key);
-  } catch (error) {
-    if (statusIn(error) !== 410) throw error;
-  }
+  for await (const { customId } of results) return customId.startsWith(key);
   return false;
+}
+
+/** How far the provider's clock and this machine's may be apart, in milliseconds. */
+const CLOCKS_APART_MS = 24 * 60 * 60 * 1000;
+
+/** Returns true unless a batch was certainly created before a time. */
+function isSince(batch: UncheckedObject, since: number | undefined): boolean {
+  const created = Date.parse(textAt(batch, 'created_at') ?? '');
+  return since === undefined || !(created < since - CLOCKS_APART_MS);
 }
 
 const COUNTS = ['processing', 'succeeded', 'errored', 'canceled', 'expired'] as const;

@@ -66,6 +66,8 @@ export interface Upload {
 /** The facts that identify a batch. */
 export interface WantedBatch {
   readonly key: string;
+  /** The earliest time of its creation, in milliseconds since 1970; any time by default. */
+  readonly since?: number | undefined;
   /** The number of its requests. */
   readonly requests: number;
   /** The uploaded file of its requests. */
@@ -88,7 +90,7 @@ export interface BatchProvider {
   ): Promise<string>;
   /**
    * Finds a batch whose creation got no response. Returns undefined if there is none, `unread` while a candidate has not
-   * ended.
+   * ended. A candidate whose results have expired is the batch, if no other one is: to create it again would pay twice.
    */
   find(wanted: WantedBatch, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
   look(id: string, signal: AbortSignal): Promise<BatchState>;

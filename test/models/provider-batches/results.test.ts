@@ -74,13 +74,13 @@ describe("Anthropic's batch is found by its results", () => {
   const ours = { id: 'ours', ...ended };
 
   /** Searches for a batch of one request among batches of the same size, the first of which has no results. */
-  async function found(batches: readonly object[]) {
+  async function found(batches: readonly object[], { key = 'key', gone = lost } = {}) {
     const double = await FakeProvider.start();
     onTestFinished(() => double.close());
     const { baseUrl } = double;
     double.reset(
       { body: { data: batches, has_more: false } },
-      { body: lost },
+      { body: gone },
       { body: { ...ours, results_url: `${baseUrl}/results` } },
       { body: JSON.stringify({ custom_id: 'key-1', result: {} }) },
     );
@@ -92,13 +92,21 @@ describe("Anthropic's batch is found by its results", () => {
       needsKey: false,
     };
     return anthropicBatches({ provider, key: undefined, env: {} }).find(
-      { key: 'key', requests: 1 },
+      { key, since: Date.parse('2026-06-01T12:00:00Z'), requests: 1 },
       AbortSignal.timeout(60_000),
     );
   }
 
   it('behind another of its size whose results are not there', async () => {
     expect(await found([lost, ours])).toEqual({ id: 'ours' });
+  });
+
+  it.each([
+    ['is ours if none has our results and it may be as young', '2026-06-02T00:00:00Z', { id: 'lost' }],
+    ['is not ours if it is older', '2026-05-30T00:00:00Z', undefined],
+  ])('and one whose results have expired %s', async (_, created_at, id) => {
+    const gone = { ...lost, archived_at: '2026-07-01T00:00:00Z', created_at };
+    expect(await found([gone, ours], { key: 'another', gone })).toEqual(id);
   });
 
   it('and is not missing as long as one has no results that may be ours', async () => {

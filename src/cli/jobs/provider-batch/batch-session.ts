@@ -90,7 +90,9 @@ export class BatchSession {
     const { journal, stop } = this.#parts;
     const missing = new MissingTimeout();
     const note = this.#noteOfChanges();
-    const wanted = { key: handed.key, requests: handed.rows.size, file: handed.file };
+    const { key, time, rows, file } = handed;
+    const since = time === undefined ? undefined : Date.parse(time);
+    const wanted = { key, since, requests: rows.size, file };
     let waitedMs = 0;
     for (const pause of pauses(2)) {
       const search = this.#provider.find(wanted, stop.reading);

@@ -6,6 +6,8 @@ import { FORGOTTEN } from '../journal-events.ts';
 export interface BatchHandover {
   /** The prefix of its requests' names, by which the batch can be found. */
   readonly key: string;
+  /** When it was made, as ISO 8601; undefined if an earlier version made it. */
+  readonly time?: string | undefined;
   readonly promptVersionId: string;
   /** The provider interface of its requests; undefined if an earlier version made them. */
   readonly interface?: string | undefined;
@@ -29,25 +31,27 @@ export function newHandover(
   rows: readonly (readonly [id: string, inputsDigest: string])[],
   {
     key = randomUUID().replaceAll('-', ''),
+    time,
     interface: providerInterface,
-  }: Partial<Pick<BatchHandover, 'key' | 'interface'>> = {},
+  }: Partial<Pick<BatchHandover, 'key' | 'time' | 'interface'>> = {},
 ): BatchHandover {
   const named = rows.map(
     ([id, inputsDigest], index) =>
       [id, { customId: `${key}-${index + 1}`, inputsDigest, promptVersionId }] as const,
   );
-  return { key, promptVersionId, interface: providerInterface, rows: new Map(named) };
+  return { key, time, promptVersionId, interface: providerInterface, rows: new Map(named) };
 }
 
 /** Writes a handover to the journal. Resolves once the line would survive a power cut. */
 export function journalHandover(
   journal: BatchJournal,
-  { key, promptVersionId, interface: providerInterface, rows }: BatchHandover,
+  { key, time, promptVersionId, interface: providerInterface, rows }: BatchHandover,
 ): Promise<void> {
   const digests = [...rows].map(([id, { inputsDigest }]) => [id, inputsDigest] as const);
   return journal.append({
     kind: 'handover',
     key,
+    time,
     promptVersionId,
     interface: providerInterface,
     rows: digests,

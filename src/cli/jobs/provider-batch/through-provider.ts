@@ -126,8 +126,9 @@ class VersionHandover {
   }
 
   #handover(drafts: readonly Draft[]): BatchHandover {
-    const options = { interface: this.#provider.interface };
-    return newHandover(this.#parts.promptVersionId, rowDigests(drafts), options);
+    const { ctx, promptVersionId } = this.#parts;
+    const time = new Date(ctx.clock.now()).toISOString();
+    return newHandover(promptVersionId, rowDigests(drafts), { time, interface: this.#provider.interface });
   }
 
   /** Journals a batch, then hands it over. Returns the rows that it will answer; none if the provider refused it. */
