@@ -699,4 +699,25 @@ tests: [{ vars: { a: x }, assert: [{ type: llm-rubric, value: is short }] }]
       places.map(place => `${place}/chat/completions`),
     );
   });
+
+  it('is another provider than one of the own models.yaml with its name, whose headers it does not get', async () => {
+    const answer = { choices: [{ message: { content: 'an answer' } }] };
+    const asked = await besideServer(answer, async address => {
+      const name = new URL(address).host.replaceAll(/[.:]/gu, '-');
+      const project = new Project({
+        'promptfooconfig.yaml': `prompts: ['Say {{a}}']
+providers: [{ id: openai:m, config: { apiBaseUrl: '${address}/theirs' } }]
+tests: [{ vars: { a: x }, assert: [{ type: llm-rubric, value: is short }] }]
+`,
+        'data/models.yaml': `providers:
+  ${name}: { baseUrl: '${address}/own', engine: openai, headers: { x-team: ours } }
+`,
+      });
+      await project.run(['test', '--allow-commands', '--judge', `${name}/m`]);
+    });
+    expect(asked.map(({ request: { url, headers } }) => [url, headers['x-team']])).toEqual([
+      ['/theirs/chat/completions', undefined],
+      ['/own/chat/completions', 'ours'],
+    ]);
+  });
 });

@@ -1,7 +1,5 @@
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { type JsonValue, ownValue } from '../../../files/json.ts';
-import { parseYaml } from '../../../files/yaml.ts';
 import type {
   ConversionNote,
   Converted,
@@ -10,7 +8,6 @@ import type {
   PromptTemplate,
 } from '../../../prompts/foreign/converted.ts';
 import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
-import { isJsonObject } from '../../../wire/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { usageError } from '../../errors.ts';
@@ -71,8 +68,8 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
   const { file, name, hasModels, allowCommands, skipUnsupported } = config;
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../models/entry.ts');
-  const takenNames = ctx.declaredModels.flatMap(({ text }) => modelNamesIn(text));
-  const takenProviders = Object.fromEntries(ctx.declaredModels.flatMap(({ text }) => providersIn(text)));
+  const { describedNames } = await import('../../../models/catalogue/described-names.ts');
+  const taken = await describedNames(ctx);
   const programOutputs: Record<string, string> = {};
   const convert = (prompt: number): Promise<Converted> => {
     const options: ConvertOptions = {
@@ -82,8 +79,8 @@ async function readWith(tasks: PromptTasks, ctx: Context, config: PromptfooFile)
       allowOutside: ctx.globals.allowOutside,
       isForTest: true,
       allowCommands,
-      taken: takenNames,
-      takenProviders,
+      taken: taken.models,
+      takenProviders: taken.providers,
       programOutputs,
       env: environmentOf(text, ctx),
     };
@@ -136,15 +133,6 @@ function environmentOf(text: string, { env }: Context): Record<string, string> {
   return Object.fromEntries(
     names.flatMap(name => (Object.hasOwn(env, name) ? [[name, env[name] ?? '']] : [])),
   );
-}
-
-function modelNamesIn(models: string): string[] {
-  return [...models.matchAll(/^ {2}- model: (.+)$/gmu)].map(([, name = '']) => name);
-}
-
-function providersIn(models: string): [string, JsonValue][] {
-  const value = ownValue(parseYaml(models).json(), 'providers');
-  return isJsonObject(value) ? Object.entries(value) : [];
 }
 
 async function defaultJudge({ env }: Context) {

@@ -1,0 +1,52 @@
+import path from 'node:path';
+import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/json.ts';
+import { parseYaml } from '../../files/yaml.ts';
+import { isJsonObject } from '../../wire/bounded-json.ts';
+import type { ModelSources } from './file.ts';
+import { MODELS_FILE, readModelsText, readNamedModelsText } from './models-file.ts';
+
+/** The names that models files describe. */
+export interface DescribedNames {
+  readonly models: readonly string[];
+  /** The entries of providers by name. */
+  readonly providers: JsonObject;
+}
+
+/** Returns the names in all models files. Leaves out a file that can't be read: whoever uses its models reports that. */
+export async function describedNames({
+  dataDir,
+  modelsFile,
+  declaredModels = [],
+}: Omit<ModelSources, 'env'>): Promise<DescribedNames> {
+  const own = await readModelsText(path.join(dataDir, MODELS_FILE)).catch(() => undefined);
+  const named =
+    modelsFile === undefined ? undefined : await readNamedModelsText(modelsFile).catch(() => undefined);
+  const files = [own, named, ...declaredModels.map(({ text }) => text)].map(contentOf);
+  return {
+    models: files.flatMap(file => listIn(file, 'models').flatMap(modelName)),
+    providers: Object.assign({}, ...files.map(file => objectIn(file, 'providers'))) as JsonObject,
+  };
+}
+
+function contentOf(text: string | undefined): JsonValue {
+  try {
+    return text === undefined ? null : parseYaml(text).json();
+  } catch {
+    return null;
+  }
+}
+
+function listIn(value: JsonValue, key: string): readonly JsonValue[] {
+  const list = ownValue(value, key);
+  return isJsonList(list) ? list : [];
+}
+
+function objectIn(value: JsonValue, key: string): JsonObject {
+  const object = ownValue(value, key);
+  return isJsonObject(object) ? object : {};
+}
+
+function modelName(item: JsonValue): string[] {
+  const name = ownValue(item, 'model');
+  return typeof name === 'string' ? [name] : [];
+}
