@@ -302,6 +302,19 @@ tests: [{ vars: {} }]
     expect(JSON.stringify(converted)).not.toContain('sk-secret');
   });
 
+  it('are those that are asked with the prompt, and a list of prompts is named', async () => {
+    const converted = await convert(`prompts: [{ id: one, raw: a }, { id: two, raw: b }]
+providers:
+  - { id: 'openai:gpt-4o', prompts: [two] }
+  - anthropic:messages:claude-sonnet-4
+tests: [{ vars: {} }]
+`);
+    expect(parse(converted.test ?? '')).toMatchObject({ models: ['anthropic/claude-sonnet-4'] });
+    expect(notesOf(converted)).toContain(
+      'in/promptfooconfig.yaml:3: `prompts` of the provider `openai:gpt-4o` has no equivalent: the test file names the models that are asked with its prompt',
+    );
+  });
+
   it('are asked at the addresses that promptfoo uses, and only keys that it sends count', async () => {
     const converted = await convert(
       `prompts: [a]

@@ -27,6 +27,7 @@ export function readPromptfooProviders(
   for (const item of items) {
     const provider = readPromptfooProvider(item, conversion, { promptConfig });
     const isAsked = includesPrompt(referencesOf(item, listed, prompts.all, conversion), prompts.chosen);
+    if (!conversion.isForTest) tellOfPrompts(item, conversion);
     if (!provider) continue;
     const key = JSON.stringify([providerKey(provider), isAsked]);
     const names = [...(known.get(key)?.names ?? []), ...provider.names];
@@ -49,6 +50,17 @@ export function hasOtherOutput(
 }
 
 export const OTHER_OUTPUT = 'an answer format other than that of the first provider has no equivalent';
+
+/** Notes that a test file has no place for the prompts of a provider: it is written for one prompt. */
+function tellOfPrompts(item: YamlValue, conversion: Conversion): void {
+  const listed = item.scalar === undefined ? providerParts(item).entries.get('prompts') : undefined;
+  if (listed === undefined) return;
+  const { id } = providerParts(item);
+  conversion.tell(
+    listed,
+    `\`prompts\` of the provider \`${id}\` has no equivalent: the test file names the models that are asked with its prompt`,
+  );
+}
 
 /** Returns the references to prompts by the provider's id and label. promptfoo takes the last of equal names. */
 function promptsByProvider(items: readonly YamlValue[]): Map<string, readonly string[] | undefined> {
