@@ -18,11 +18,20 @@ export function decodedUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** The usual files that are not text, by their first four bytes in hexadecimal. */
+const BINARY_FILES: Readonly<Record<string, string>> = {
+  '89504e47': 'a PNG picture',
+  ffd8ffe0: 'a JPEG picture',
+  ffd8ffe1: 'a JPEG picture',
+  '25504446': 'a PDF',
+  '504b0304': 'a ZIP archive',
+};
+
 /** Describes bytes that are not valid UTF-8, as the end of a sentence: `it is …`. */
 export function encodingFault(bytes: Uint8Array): string {
-  return isUtf16(bytes)
-    ? 'UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8'
-    : 'not valid UTF-8 text';
+  if (isUtf16(bytes)) return 'UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8';
+  const name = BINARY_FILES[Buffer.from(bytes.subarray(0, 4)).toString('hex')];
+  return name ? `${name}, not text` : 'not valid UTF-8 text';
 }
 
 /** Returns true for UTF-16 with a byte order mark, which Windows PowerShell 5 writes. */

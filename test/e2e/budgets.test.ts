@@ -113,7 +113,7 @@ describe('what the built command loads', () => {
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
     const builtins = [...READ_SETTINGS, 'v8', 'assert', 'http', 'http2', 'tls'];
-    expectWithin(loaded, { files: 9, kilobytes: 569, builtins });
+    expectWithin(loaded, { files: 9, kilobytes: 570, builtins });
   });
 
   it.skipIf(process.env['PROMPTRUN_COMMAND'])('and enters for one run on a service', async () => {
@@ -142,6 +142,6 @@ describe('what the built command loads', () => {
   it('for one run on the embedded service', async () => {
     const loaded = await loadedBy({ args: ['run', 'hello', '-i', 'name=Ada'] });
     const builtins = COSTLY.filter(name => name !== 'http2' && name !== 'worker_threads');
-    expectWithin(loaded, { files: 14, kilobytes: 911, builtins });
+    expectWithin(loaded, { files: 14, kilobytes: 912, builtins });
   });
 });

@@ -293,3 +293,16 @@ it('gets no key of a provider that echoes it in an answer', async () => {
   expect(provider.asked[0]?.headers.authorization).toBe(`Bearer ${key}`);
   expect(content[0]?.text).toBe('Your key is [key].');
 });
+
+it.each([
+  ['a key without a base URL', { PROMPTRUN_API_KEY: KEY }, 2, 'PROMPTRUN_API_KEY is set, but no base URL'],
+  [
+    'a base URL without a key',
+    { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9/v1' },
+    3,
+    'error: no key for 127.0.0.1:9',
+  ],
+])('ends at once with %s', async (_, env, exitCode, message) => {
+  const { code, stderr } = await runCommand(['mcp'], { env });
+  expect([code, stderr]).toEqual([exitCode, expect.stringContaining(message)]);
+});

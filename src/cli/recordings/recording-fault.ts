@@ -68,10 +68,11 @@ function first<T>(items: Iterable<T>, fault: (item: T) => string | undefined): s
   return undefined;
 }
 
+/** Checks a run. Its id, status and outputs can't be null: an answer without them is not a run that could be replayed. */
 const RUN = fields({
   runId: text,
   runStatus: text,
-  outputs: list(fields({ type: text, data: text })),
+  outputs: list(fields({ type: orNull(text), data: orNull(text) })),
   tokens: orNull(count),
   warnings: optional(list(text)),
 });

@@ -20,6 +20,7 @@ it('shows what a run of the embedded service cost', async () => {
   corner: {baseUrl: "${provider.baseUrl}"}
 models:
   - {model: priced, modality: text, provider: corner, price: {input: 2, output: 8, cachedInput: 0.5}}
+  - {model: unpriced, modality: text, provider: corner}
 `,
   );
   writeFileSync(path.join(home, 'hi.prompt'), '---\nmodel: priced\n---\nSay hi');
@@ -43,4 +44,11 @@ models:
   expect((await run('runs', 'show', '--last')).stdout()).toContain(
     'Tokens    1100\nCounted   1000 in (400 cached), 100 out\nCost      $0.0022\n',
   );
+
+  // A failed run takes no credits, but its cost is not known.
+  provider.reset({ body: { choices: [] } });
+  expect((await run('run', 'hi.prompt', '-m', 'unpriced')).exitCode).toBe(5);
+  const failed = (await run('runs', 'show', '--last')).stdout();
+  expect(failed).toContain('Cost      not known\n');
+  expect(failed).not.toContain('Credits');
 });

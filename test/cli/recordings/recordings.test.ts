@@ -299,6 +299,22 @@ describe('recordings', () => {
       expect(readdirSync(project.home)).not.toContain('out');
     });
 
+    it.each([
+      ['tokens', /"tokens": \d+/u],
+      ['data', /"data": "[^"]*"/u],
+      ['type', /"type": "text"/u],
+    ])('are replayed if %s is null', async (field, pattern) => {
+      const project = new Project({});
+      const run = ['run', 'hello', '-i', 'name=Ada', '--json'];
+      await project.run([...run, '--record', 'rec']);
+      const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
+      const file = path.join('rec', 'runs', name);
+      const content = readFileSync(path.join(project.home, file), 'utf8');
+      project.write(file, content.replace(pattern, `"${field}": null`));
+      const { exitCode, stdout } = await project.run([...run, '--replay', 'rec']);
+      expect([exitCode, stdout()]).toEqual([0, expect.stringContaining(`"${field}": null`)]);
+    });
+
     it('are refused if the bytes of a medium do not match its name', async () => {
       const { project } = await recorded();
       const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));

@@ -25,6 +25,8 @@ describe('a directory of prompts', () => {
     await write('a.prompt', '---\ntitle: A\n---\na');
     await write('bad.prompt', '---\ntitle: "A\n---\na');
     await write('binary.prompt', Buffer.from([0xff, 0x00]));
+    await write('picture.prompt', Buffer.from('89504e470d0a1a0a0000000d', 'hex'));
+    await write('report.prompt', Buffer.from('%PDF-1.7\n%\u{e2}\u{e3}', 'latin1'));
     await write('utf16.prompt', Buffer.from('\uFEFF---\ntitle: A\n---\na', 'utf16le'));
     await write('large.prompt', 'x'.repeat(128 * 1024 + 1));
     await write('notes.txt', 'x');
@@ -44,6 +46,8 @@ describe('a directory of prompts', () => {
       expect.stringContaining('dangling.prompt'),
       expect.stringContaining(`${at('folder.prompt')}:1: this is not a file`),
       expect.stringContaining(`${at('large.prompt')}:1: the file is larger than 128 KiB`),
+      expect.stringContaining(`${at('picture.prompt')}:1: the file is a PNG picture, not text`),
+      expect.stringContaining(`${at('report.prompt')}:1: the file is a PDF, not text`),
       expect.stringContaining(
         `${at('utf16.prompt')}:1: the file is UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8`,
       ),

@@ -5,6 +5,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { usageError } from '../../errors.ts';
+import { resolveAddress } from '../../settings/config/address.ts';
 import type { MCP } from './spec.ts';
 
 type McpFlags = FlagsOf<typeof MCP.flags>;
@@ -13,6 +14,8 @@ type McpFlags = FlagsOf<typeof MCP.flags>;
 export async function mcp(ctx: Context, flags: McpFlags): Promise<void> {
   if (ctx.isReplay) throw usageError("mcp can't be replayed", 'Leave out --replay and PROMPTRUN_REPLAY.');
   const caps = parseCaps(flags);
+  // A fault of the configuration ends the command, not each call. The embedded service starts at the first call.
+  if (!resolveAddress(ctx).embedded) await ctx.connection();
   if (caps.cost !== undefined) new Budget(ctx, caps).check(await ctx.connection());
   const directory = flags.prompts === undefined ? undefined : path.resolve(ctx.cwd, flags.prompts);
   if (directory !== undefined && !isDirectory(directory)) {

@@ -57,6 +57,12 @@ function shownUsage(run: RunCost | undefined): ShownUsage | undefined {
   return { tokens, cost: cost === null ? null : dollars(cost), estimated };
 }
 
+/** Returns the credits of a run; undefined if the run took none and what it cost is shown in their place. */
+function creditsText({ credits, usage }: ShownRun): string | undefined {
+  if (credits !== null) return fieldText(credits);
+  return usage === undefined ? 'free' : undefined;
+}
+
 function countsText({ input, output, cached }: NonNullable<RunCost['tokens']>): string {
   return `${input} in (${cached} cached), ${output} out`;
 }
@@ -77,7 +83,7 @@ function terminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun)
     ['Version', promptVersionId],
     ['Name', facts.runName],
     ['Created', createdAt && `${ageText(createdAt, ctx.clock.now())} (${createdAt})`],
-    ['Credits', facts.credits === null ? 'free' : fieldText(facts.credits)],
+    ['Credits', creditsText(facts)],
     ['Tokens', fieldText(facts.tokens)],
     ['Counted', usage?.tokens ? countsText(usage.tokens) : undefined],
     ['Cost', usage && costWithSource(usage)],

@@ -62,13 +62,13 @@ export const JSON_KINDS = {
       description: 'a JSON Schema that the answer must match, or the file that contains it',
     },
     read: readExpectedSchema,
-    text: ({ name }) => name,
-    unmet: async ({ name, check }, { text }) => {
+    text: ({ file = '' }) => file,
+    unmet: async ({ file = 'the schema', check }, { text }) => {
       const json = parseAnswerJson(text);
       const mismatch = 'fault' in json ? { pointer: '', message: json.fault } : await check(json.value);
       return (
         mismatch && {
-          message: `does not match ${name} at ${JSON.stringify(mismatch.pointer)}: ${mismatch.message}`,
+          message: `does not match ${file} at ${JSON.stringify(mismatch.pointer)}: ${mismatch.message}`,
           actual: text,
         }
       );
@@ -99,8 +99,8 @@ interface ContainedJson {
 }
 
 interface NamedSchema {
-  /** The file, or another name for messages. */
-  readonly name: string;
+  /** The file; undefined if the schema is inline. */
+  readonly file: string | undefined;
   readonly schema: object | boolean;
   readonly check: SchemaCheck;
 }
@@ -108,15 +108,15 @@ interface NamedSchema {
 /** Reads a schema, inline or from the file that the value names. */
 async function readExpectedSchema(value: YamlValue, { ctx, key }: ExpectationReading): Promise<NamedSchema> {
   const written = value.json();
-  const isFile = !value.isMap && typeof written !== 'boolean';
-  const name = isFile ? textIn(value, key) : 'the schema';
+  const file = value.isMap || typeof written === 'boolean' ? undefined : textIn(value, key);
   try {
-    if (isFile) checkNamedFile(ctx, name);
-    const schema = isFile ? await readJsonFile(ctx, name, key) : written;
-    const check = await schemaCheck(ctx, schema, isFile ? `${key}: ${name}` : key);
-    return { name, schema: schema as object | boolean, check };
+    if (file !== undefined) checkNamedFile(ctx, file);
+    const schema = file === undefined ? written : await readJsonFile(ctx, file, key);
+    const check = await schemaCheck(ctx, schema, file === undefined ? key : `${key}: ${file}`);
+    return { file, schema: schema as object | boolean, check };
   } catch (error) {
-    if (error instanceof SchemaLoop && !isFile) throw error.at(textOfPlace(value.at(error.pointer)));
+    if (error instanceof SchemaLoop && file === undefined)
+      throw error.at(textOfPlace(value.at(error.pointer)));
     throw atValue(value, error, text => `${key}: ${text.replace(new RegExp(`^${key}:? `, 'u'), '')}`);
   }
 }
