@@ -28,7 +28,7 @@ it.each([
   ['file://double.mjs', ROWS.filter(({ result }) => result !== undefined)],
 ])(
   'a configuration of promptfoo gets the verdicts of promptfoo: %s',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async (provider, rows) => {
     const tests = rows.map(({ assertion, output = '', result, vars, metadata }) => ({
       vars: { output, ...(result && { result }), ...vars },

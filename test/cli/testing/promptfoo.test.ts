@@ -561,6 +561,8 @@ tests: [{ vars: { a: 'one "two"' }, assert: [{ type: equals, value: 'an answer' 
     'transformResponse: json.text',
     'transformResponse: "(json, text) => JSON.parse(text).text"',
     'responseParser: json.text',
+    // promptfoo reads no such key.
+    'responseTimeout: 30000\n      transformResponse: json.text',
   ])('is asked as promptfoo asks it, with %s', async rest => {
     const asked = await besideServer({ text: 'an answer' }, async address => {
       const { exitCode, stdout } = await tested(

@@ -475,6 +475,16 @@ tests: [{ vars: {} }]
       "`x` of a provider's config has no equivalent",
     ]);
   });
+
+  it.each([
+    ['{ Content-Type: application/json, X-Title: docs }', []],
+    ['{ Content-Type: text/plain }', ["2: `headers` of a provider's config has no equivalent"]],
+    ['{ X-Team: docs }', ["2: `headers` of a provider's config has no equivalent"]],
+  ])('may name headers that are sent anyway: %s', async (headers, notes) => {
+    const text = `prompts: [a]\nproviders: [{ id: 'google:gemini-2.5-flash', config: { headers: ${headers} } }]\ntests: [{}]\n`;
+    const converted = await convert(text, { isForTest: true });
+    expect(notesOf(converted)).toEqual(notes.map(note => `in/promptfooconfig.yaml:${note}`));
+  });
 });
 
 describe('tests of promptfoo', () => {

@@ -7,6 +7,8 @@ import {
   textOrNothing,
 } from '../../../files/json.ts';
 
+import { MEASURED_TYPES, measuredExpectation, measuredFault } from './measured-assertions.ts';
+
 /** Converts the value (of JSON, its schema) and the threshold of an assertion; undefined if it checks nothing. */
 type Convert = (value: JsonValue | undefined, threshold: JsonValue | undefined) => JsonObject | undefined;
 
@@ -42,6 +44,13 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
     javascript: textOrNothing(value).trimEnd(),
     ...(typeof threshold === 'number' && { threshold: Math.max(0, threshold) }),
   }),
+  ...Object.fromEntries(
+    MEASURED_TYPES.map((type): [string, Convert] => [
+      type,
+      (value, threshold) =>
+        measuredFault(type, value) === undefined ? measuredExpectation(type, value, threshold) : undefined,
+    ]),
+  ),
 };
 
 const TAKES_LIST = /^i?contains-(?:any|all)$/u;
@@ -56,6 +65,8 @@ export function faultOf(
   if (type === 'latency' || type === 'cost') {
     return typeof threshold === 'number' ? undefined : 'needs a `threshold`';
   }
+  const fault = measuredFault(type, value);
+  if (fault !== undefined) return fault;
   if (type === 'javascript') return isText ? undefined : 'needs code';
   if (type === 'regex') return isText ? faultOfPattern(value) : 'needs a pattern';
   if (TAKES_LIST.test(type)) return isText || isJsonList(value) ? undefined : 'needs a list of texts';

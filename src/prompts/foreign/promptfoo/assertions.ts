@@ -32,7 +32,7 @@ export interface Assertion {
   readonly config?: JsonValue | undefined;
 }
 
-const USES_THRESHOLD = /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric)$/u;
+const USES_THRESHOLD = /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric|levenshtein|bleu|gleu)$/u;
 const USES_CONFIG = /^(?:not-)?(?:javascript|python)$/u;
 const KEYS: KnownKeys = {
   known: ['type', 'value', 'metric', 'description', 'transform'],
@@ -171,7 +171,6 @@ const WITHOUT_EQUIVALENT = [
   'model-graded-closedqa',
   'answer-relevance',
   'rouge-n',
-  'levenshtein',
 ];
 
 function isPromptfooType(type: string): boolean {

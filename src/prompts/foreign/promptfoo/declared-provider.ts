@@ -270,12 +270,35 @@ const KNOWN = [
   'maxRetries',
 ];
 
+/** Keys with which promptfoo asks an address in another way, or reads its answer in another way. */
+const UNSUPPORTED = [
+  'multipart',
+  'request',
+  'tools',
+  'tool_choice',
+  'transformToolsFormat',
+  'useHttps',
+  'session',
+  'sessionParser',
+  'sessionSource',
+  'transformRequest',
+  'validateStatus',
+  'tokenEstimation',
+  'auth',
+  'signatureAuth',
+  'tls',
+];
+
 function addressFields(provider: WrittenProvider, conversion: Conversion): EntryFields | undefined {
   const { id, config, at } = provider;
   const entries = config ? valuesByKey(config, 'config') : new Map<string, YamlValue>();
   try {
     for (const [key, value] of entries) {
-      if (!KNOWN.includes(key)) throw new NoEquivalent(value, `it has \`${key}\``);
+      if (KNOWN.includes(key)) continue;
+      if (!conversion.isForTest || UNSUPPORTED.includes(key)) {
+        throw new NoEquivalent(value, `it has \`${key}\``);
+      }
+      conversion.tell(value, `\`${key}\` of a provider's config is a key that promptfoo ignores too`);
     }
     const address = addressIn(provider, entries, conversion);
     const request = requestFields(at, entries, conversion);

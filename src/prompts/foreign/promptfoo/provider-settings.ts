@@ -1,4 +1,4 @@
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, ownValue, textOrNothing } from '../../../files/json.ts';
 import type { YamlValue } from '../../../files/yaml.ts';
 import { isJsonObject } from '../../../wire/bounded-json.ts';
 import { type Conversion, valuesByKey } from './conversion.ts';
@@ -376,7 +376,7 @@ function noteLostSetting(source: ConfigSource, key: string, entry: YamlValue, co
 /** Returns true for a key that changes no request, or that other parts of the conversion take into account. */
 function isCovered(id: string, key: string, value: JsonValue): boolean {
   if (ADDRESS_KEYS.includes(key)) return takesAddress(id);
-  if (key === 'headers') return isAttribution(value);
+  if (key === 'headers') return changesNothing(value);
   const deployment = azureDeployment(id)?.deployment;
   if (!['isReasoningModel', 'o1'].includes(key) || deployment === undefined) return false;
   return value === false || AZURE_THINKS.test(deployment);
@@ -405,10 +405,14 @@ function readsFormat(id: string, key: string): boolean {
     : isGoogle;
 }
 
-/** Returns true if headers only name the application that asks. */
-function isAttribution(headers: JsonValue): boolean {
-  const names = isJsonObject(headers) ? Object.keys(headers) : [''];
-  return names.every(name => /^(?:http-referer|referer|x-title|user-agent)$/iu.test(name));
+/** Returns true if headers only name the application that asks, or JSON, which is sent anyway. */
+function changesNothing(headers: JsonValue): boolean {
+  const pairs = isJsonObject(headers) ? Object.entries(headers) : [['', '']];
+  return pairs.every(([name = '', value]) =>
+    /^(?:content-type|accept)$/iu.test(name)
+      ? /^application\/json\b/iu.test(textOrNothing(value))
+      : /^(?:http-referer|referer|x-title|user-agent)$/iu.test(name),
+  );
 }
 
 /** Returns the required answer format; undefined if it can't be expressed. */
