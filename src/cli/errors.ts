@@ -1,3 +1,4 @@
+import { hasNoSpace } from '../files/error-utils.ts';
 import { MAX_RETRY_AFTER_MS } from '../net/retry.ts';
 import { waitInWords } from './core/counted.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -53,6 +54,17 @@ export class CaseFault extends CliError {
 /** Returns the error for a configuration that contradicts itself or can't be read. Exit 2. */
 export function configError(message: string, ...hints: string[]): CliError {
   return new CliError(message, { status: 'CONFIG_ERROR', exitCode: EXIT.usage, hints });
+}
+
+/**
+ * Returns the error for a file that could not be written: exit 1 if its disk is full, which is not wrong use; else `otherwise`.
+ *
+ * @param hint the remedy for a full disk
+ */
+export function unwritable(cause: unknown, otherwise: CliError, hint = 'Free some disk space.'): CliError {
+  if (!hasNoSpace(cause)) return otherwise;
+  const { message } = otherwise;
+  return new CliError(message, { status: 'FILE_ERROR', exitCode: EXIT.fault, hints: [hint], cause });
 }
 
 /** Returns the error for something missing on this machine. Exit 4. */

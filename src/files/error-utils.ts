@@ -8,6 +8,11 @@ export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
+/** Returns true for the error of a write to a full disk, or past a quota. */
+export function hasNoSpace(error: unknown): boolean {
+  return /^(ENOSPC|EDQUOT)$/.test(codeOf(error) ?? '');
+}
+
 /** Returns the code of an error, such as Node's `ENOENT`; undefined if it has none. */
 export function codeOf(thrown: unknown): string | undefined {
   const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;

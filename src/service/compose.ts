@@ -6,8 +6,8 @@ import { describeImage } from '../prompts/render/describe-image.ts';
 import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import type { Clock } from './core/clock.ts';
-import { faultReporter, onceAMinute } from './core/fault-reporter.ts';
 import type { Meter } from './core/meter.ts';
+import { onceAMinute } from './core/once-a-minute.ts';
 import type { RateLimiter } from './core/rate-limiter.ts';
 import { createApi } from './http/api.ts';
 import { keyUseNotes, RecentCallers } from './http/auth.ts';
@@ -27,6 +27,7 @@ import type { ProviderBatches } from './runs/provider-batches.ts';
 import type { RunEnd, Runner, RunWorkOptions } from './runs/run-work.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
+import { faultText } from './store/errors.ts';
 import type { Store } from './store/store.ts';
 
 /** The parts of a service, composed but not started. */
@@ -75,7 +76,10 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
 /** Builds the parts of a service in the order of their dependencies. */
 export async function compose<R extends Runner>(store: Store, options: ComposeOptions<R>) {
   const { dataDir, clock, onNotice, closing, stopped, routes, watchModels, env = {} } = options;
-  const onFault = faultReporter(onNotice, clock);
+  const report = onceAMinute(onNotice, clock);
+  const onFault = (error: unknown): void => report(`fault: ${faultText(dataDir, error)}`);
+  const onHeld = (error: unknown): void =>
+    report(`an answer waits in memory until it can be stored: ${faultText(dataDir, error)}`);
   const toOperator = options.hidesRemedies ? onceAMinute(onNotice, clock) : undefined;
   const sessionKey = newKeyText();
   const user = await localUser(store);
@@ -113,6 +117,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     results,
     defaultModel,
     onFault,
+    onHeld,
   };
 
   const texts = new TextFeed();

@@ -96,12 +96,12 @@ describe('what the built command loads', () => {
     [
       'a completion',
       ['__complete', 'bash', '--', 'promptrun run hel'],
-      { files: 7, kilobytes: 210, builtins: READ_SETTINGS },
+      { files: 7, kilobytes: 211, builtins: READ_SETTINGS },
     ],
     [
       'reading a setting',
       ['config', 'get', 'concurrency'],
-      { files: 7, kilobytes: 197, builtins: READ_SETTINGS },
+      { files: 7, kilobytes: 198, builtins: READ_SETTINGS },
     ],
   ] as const)('for %s', async (_, args, budget) => {
     expectWithin(await loadedBy({ args }), budget);

@@ -4,6 +4,7 @@ import { buffer, json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type EmbeddedService, startEmbedded } from '../../src/service/index.ts';
+import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
 import {
   MAX_BODY_BYTES,
   type PromptSearchResult,
@@ -103,6 +104,31 @@ describe('refuses in the envelope, as over HTTP,', () => {
     const { status } = await service.request({ method: 'GET', url: `${service.url}/me`, headers: {} });
     expect(status).toBe(401);
   });
+});
+
+test('stops a run whose end can not be stored, and names it', async () => {
+  const body = await creation('sandbox', {}, { delaySeconds: '5' });
+  const running = service.request({
+    method: 'POST',
+    url: `${service.url}/runs`,
+    headers: { authorization: `Bearer ${service.sessionKey}`, 'idempotency-key': 'mine' },
+    body: JSON.stringify(body),
+  });
+  await clock.sleeping(5000);
+  const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
+  database.exec(
+    "create trigger full before update on runs begin select raise(abort, 'database or disk is full'); end",
+  );
+  clock.advance(5000);
+  await clock.sleeping(250);
+  const stopped = await service.runsHere.stop('mine', 'Ctrl-C');
+  expect(stopped).toEqual({ runId: expect.any(String) as string, stopped: true });
+  await running;
+  await service.close();
+  database.exec('drop trigger full');
+  database.close();
+  service = await startEmbedded({ dataDir, clock, env: {} });
+  expect(await call('GET', `/runs/${stopped?.runId}`)).toMatchObject({ data: { runStatus: 'failed' } });
 });
 
 test('ends the request of a caller that leaves, and the run continues', async () => {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -121,6 +121,9 @@ async function freePort(): Promise<number> {
 }
 
 describe('a disk that is full while the service runs', () => {
+  const fullDisk = (dataDir: string): string =>
+    `the disk of the data directory ${dataDir} is full (database or disk is full); free space on it`;
+
   /** Leaves the database of a running service no room to grow. */
   async function fill(dataDir: string): Promise<() => void> {
     const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
@@ -147,7 +150,7 @@ describe('a disk that is full while the service runs', () => {
     });
     expect(await service.data('/runs')).toEqual({ rows: [], hasMore: false });
     expect(await service.data('/me/credits')).toEqual(before);
-    expect(service.notices).toContain('fault: database or disk is full');
+    expect(service.notices).toContain(`fault: ${fullDisk(service.dataDir)}`);
     empty();
     expect((await service.post('/runs', body)).http).toBe(200);
     await service.close();
@@ -169,6 +172,9 @@ describe('a disk that is full while the service runs', () => {
     empty();
     clock.advance(250);
     expect((await creation).data.runStatus).toBe('succeeded');
+    expect(service.notices).toContain(
+      `an answer waits in memory until it can be stored: ${fullDisk(service.dataDir)}`,
+    );
     await service.close();
   });
 });
@@ -185,6 +191,25 @@ test.runIf(process.platform !== 'win32')(
     expect(statuses.at(-1)).toBe('GET 200');
   },
 );
+
+const mountsDisks = spawnSync('bash', ['-c', 'unshare -rm mount -t tmpfs tmpfs /mnt']).status === 0;
+
+test.runIf(mountsDisks)('a full disk is named with exit 1, and a picture waits for room', () => {
+  const script = path.resolve(import.meta.dirname, '../support/full-disk.sh');
+  const disk = temporaryDataDir();
+  const log = execFileSync('bash', ['-c', `unshare -rm bash ${script} ${disk}`], { encoding: 'utf8' });
+  const full = 'ENOSPC: no space left on device, write';
+  expect(log.trim().split('\n')).toEqual([
+    `note: an answer waits in memory until it can be stored: the disk of ${disk}/data/media is full (${full}); free space on it`,
+    'exit 0, 2 pictures',
+    `error: the run was not started, because the journal ${disk}/new/journal.jsonl can't be written: ${full} (FILE_ERROR)`,
+    'Free some disk space, or set PROMPTRUN_STATE_DIR to another directory.',
+    'exit 1',
+    `error: ${disk}/.config/promptrun/config.json.lock can't be written: ${full} (FILE_ERROR)`,
+    'Free some disk space, or choose another place with PROMPTRUN_CONFIG_DIR.',
+    'exit 1',
+  ]);
+});
 
 test('a run whose pictures were lost fails and says so', async () => {
   const clock = new HandClock();

@@ -5,7 +5,7 @@ import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry.ts';
 import { within } from '../../net/signals.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { configError, stopperOf, TimeIsUp } from '../errors.ts';
+import { configError, stopperOf, TimeIsUp, unwritable } from '../errors.ts';
 import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import {
   type CreateRunOptions,
@@ -53,10 +53,12 @@ async function begin({ journal }: Context, entry: JournalEntry, again: boolean):
   try {
     await journal.begin(entry, again);
   } catch (error) {
-    throw configError(
-      `the journal ${journal.file} can't be written: ${messageOf(error)}`,
-      'Nothing was started. Make the file writable, or set PROMPTRUN_STATE_DIR to another directory.',
+    const elsewhere = 'or set PROMPTRUN_STATE_DIR to another directory.';
+    const otherwise = configError(
+      `the run was not started, because the journal ${journal.file} can't be written: ${messageOf(error)}`,
+      `Make the file writable, ${elsewhere}`,
     );
+    throw unwritable(error, otherwise, `Free some disk space, ${elsewhere}`);
   }
 }
 

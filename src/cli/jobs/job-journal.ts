@@ -5,7 +5,7 @@ import { messageOf } from '../../files/error-utils.ts';
 import { type FileBelow, isDirectory, PathFault, syncDirectory } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { RunRow } from '../../wire/index.ts';
-import { CliError, usageError } from '../errors.ts';
+import { CliError, unwritable, usageError } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
@@ -212,6 +212,7 @@ async function openForLines(file: FileBelow): Promise<FileHandle> {
     return await openForAppend(file);
   } catch (error) {
     if (error instanceof PathFault) throw error;
-    throw usageError(`${path.join(file.folder, file.name)} can't be written: ${messageOf(error)}`);
+    const place = path.join(file.folder, file.name);
+    throw unwritable(error, usageError(`${place} can't be written: ${messageOf(error)}`));
   }
 }

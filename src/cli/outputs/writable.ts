@@ -3,7 +3,7 @@ import path from 'node:path';
 import { codeOf } from '../../files/error-utils.ts';
 import { isDirectory, isLink, refuseDeviceName } from '../../files/write-below.ts';
 import { checkNamedForWriting } from '../../files/write-file.ts';
-import { type CliError, usageError } from '../errors.ts';
+import { type CliError, unwritable, usageError } from '../errors.ts';
 
 /**
  * Refuses a directory that can't be written to, before anything is paid for. Does not create a missing one.
@@ -51,7 +51,8 @@ export function checkWritableFile(cwd: string, chosen: string, flag: string): vo
 function directoryUnwritable(directory: string, flag: string, error: unknown): CliError {
   const code = codeOf(error);
   if (code === undefined) throw error;
-  return usageError(`${flag}: no files can be made in ${directory}: ${unwritableReason(code)}`);
+  const message = `${flag}: no files can be made in ${directory}: ${unwritableReason(code)}`;
+  return unwritable(error, usageError(message));
 }
 
 const REASONS = new Map([

@@ -6,7 +6,7 @@ import { fileIn, makeDirectory } from '../../files/write-below.ts';
 import { replaceFileSync } from '../../files/write-file.ts';
 import { isJsonObject, type UncheckedObject } from '../core/json-value.ts';
 import type { Clock } from '../core/types.ts';
-import { configError } from '../errors.ts';
+import { configError, unwritable } from '../errors.ts';
 
 export type JsonDocument = Record<string, unknown>;
 
@@ -107,10 +107,12 @@ function attempt<T>(file: string, action: 'read' | 'written' | 'made', work: () 
 
 function inaccessible(file: string, action: 'read' | 'written' | 'made', cause: unknown): Error {
   const what = process.platform === 'win32' ? "that it isn't read-only" : 'who owns it and its mode';
-  return configError(
+  const elsewhere = 'or choose another place with PROMPTRUN_CONFIG_DIR.';
+  const otherwise = configError(
     `${file} can't be ${action}: ${messageOf(cause)}`,
-    `Check ${what}, or choose another place with PROMPTRUN_CONFIG_DIR.`,
+    `Check ${what}, ${elsewhere}`,
   );
+  return unwritable(cause, otherwise, `Free some disk space, ${elsewhere}`);
 }
 
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;

@@ -1,6 +1,6 @@
 import { messageOf } from '../../files/error-utils.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { unwritable, usageError } from '../errors.ts';
 import { printValue, wantsJson } from '../outputs/json.ts';
 import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';
 import { gridPage } from '../outputs/pages/grid-page.ts';
@@ -90,9 +90,7 @@ async function writeReport(ctx: Context, out: string, text: string): Promise<voi
     await writeNamedFile(ctx, out, text);
   } catch (error) {
     await printReport(ctx, text);
-    throw usageError(
-      `--out: ${out} can't be written: ${messageOf(error)}`,
-      'The report is on standard output.',
-    );
+    const hint = 'The report is on standard output.';
+    throw unwritable(error, usageError(`--out: ${out} can't be written: ${messageOf(error)}`, hint), hint);
   }
 }

@@ -1,7 +1,7 @@
 import { TasksClosed } from '../../prompts/tasks/messages.ts';
 import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/index.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
-import { DatabaseUnavailableError, isStoreUnavailable } from '../store/errors.ts';
+import { DatabaseUnavailableError, DiskFullError, isStoreUnavailable } from '../store/errors.ts';
 import type { ApiAnswer } from './route.ts';
 
 /** A refusal by the HTTP interface itself, such as of a body that is not JSON. */
@@ -86,11 +86,13 @@ function serviceError(error: unknown): ApiError {
 
 /** Returns the 500 for an unexpected fault. Faults of the store are named, because their reader owns the store. */
 function serverError(error: unknown): ApiError {
+  // Only the operator sees where the disk is.
+  const fault = error instanceof DiskFullError ? error.cause : error;
   const ofStore =
-    error instanceof Error &&
-    ('errcode' in error || ('code' in error && typeof error.code === 'string' && 'syscall' in error));
+    fault instanceof Error &&
+    ('errcode' in fault || ('code' in fault && typeof fault.code === 'string' && 'syscall' in fault));
   return new ApiError(
     'SERVER_ERROR',
-    ofStore ? `the service can't use its store: ${error.message}` : 'internal error',
+    ofStore ? `the service can't use its store: ${fault.message}` : 'internal error',
   );
 }

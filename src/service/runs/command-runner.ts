@@ -90,15 +90,20 @@ export class CommandRunner implements Runner {
     idempotencyKey: string,
     by: string,
   ): Promise<{ runId: string; stopped: boolean } | undefined> {
-    const { store, clock } = this.#options;
+    const { store, clock, onFault } = this.#options;
     this.#barred.add(idempotencyKey);
     await this.#creating.ended();
     const created = await store.runs.createdWith(userId, idempotencyKey, clock.now());
     if (!created) return undefined;
     const { id: runId } = created.run;
+    const fail = async (): Promise<boolean> => store.runs.fail(runId, stoppedRun(runId, by, 'command'));
     const stopped =
       storedOutcome(created.run) === undefined &&
-      (await store.runs.fail(runId, stoppedRun(runId, by, 'command')));
+      (await fail().catch((error: unknown) => {
+        // The next command fails the run, because this one leaves it unfinished.
+        onFault(error);
+        return true;
+      }));
     this.#work.drop(runId);
     return { runId, stopped };
   }

@@ -22,7 +22,7 @@ import { retryForever } from '../core/background-work.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Media } from '../media/media.ts';
 import type { Definitions } from '../prompts/definitions.ts';
-import { ignoreUnavailableStore, isStoreUnavailable } from '../store/errors.ts';
+import { DiskFullError, ignoreUnavailableStore, isStoreUnavailable } from '../store/errors.ts';
 import type { StoredMedia } from '../store/media-store.ts';
 import type { Idempotency, QueuedRun, RunOutcome, StoredOutput, StoredUsage } from '../store/run-records.ts';
 import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
@@ -53,6 +53,8 @@ export interface ExecutorOptions {
   allowsPrograms: () => Promise<boolean>;
   /** The runs whose programs are running, which must not be started again. */
   programs: Set<string>;
+  /** Called each time that an answer can't be stored yet. */
+  onHeld: (error: unknown) => void;
   /** Called with notices for users, one line each. */
   onNotice: (line: string) => void;
 }
@@ -232,7 +234,7 @@ function onlyOnce(onNotice: (line: string) => void): (line: string) => void {
 
 /** Stores the outputs and returns the outcome, which is a failure if the database or object store is away for too long. */
 async function storeOutcome(
-  options: Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator' | 'results'>,
+  options: Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator' | 'onHeld' | 'results'>,
   runId: string,
   result: ChargedResult,
   signal: AbortSignal,
@@ -252,7 +254,7 @@ async function storeOutcome(
 }
 
 /** The means to store outputs, and the claim on memory of those that wait for it. */
-interface OutputStorage extends Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator'> {
+interface OutputStorage extends Pick<ExecutorOptions, 'media' | 'clock' | 'toOperator' | 'onHeld'> {
   readonly held: HeldResult;
 }
 
@@ -283,7 +285,7 @@ function withoutNul(text: string): string {
 }
 
 async function storeOutput(
-  { media, clock, toOperator, held }: OutputStorage,
+  { media, clock, toOperator, onHeld, held }: OutputStorage,
   runId: string,
   output: EngineOutput,
   signal: AbortSignal,
@@ -300,7 +302,8 @@ async function storeOutput(
     clock,
     signal,
     onFault: error => {
-      ignoreUnavailableStore(error);
+      if (!(error instanceof DiskFullError)) ignoreUnavailableStore(error);
+      onHeld(error);
       held.check(error);
     },
   });

@@ -58,6 +58,8 @@ export interface RunWorkOptions {
   readonly meter?: Meter | undefined;
   /** Called for each run that ended here, after its end was stored. */
   readonly onEnd?: ((run: RunEnd) => void) | undefined;
+  /** Called each time that an answer can't be stored yet. */
+  readonly onHeld: (error: unknown) => void;
   /** Called with faults that no caller sees. */
   readonly onFault: (error: unknown) => void;
   readonly limits: UserLimits;
@@ -141,8 +143,9 @@ export class RunWork {
       const outcome = executed && (await this.#settle(run, { ...executed, endedAt: clock.now() }, signal));
       const ended = outcome ?? storedOutcome((await store.runs.ended([run.id]))[0]);
       const { id: runId, userId } = run;
+      const durationMs = Math.max(0, clock.now() - startedAt);
       if (ended) meter?.runEnded(meterModel(run), ended.status, Math.max(0, clock.now() - createdAt));
-      if (ended) onEnd?.({ runId, userId, status: ended.status, durationMs: clock.now() - startedAt });
+      if (ended) onEnd?.({ runId, userId, status: ended.status, durationMs });
       return ended;
     } catch (error) {
       onFault(error);
@@ -158,12 +161,12 @@ export class RunWork {
    * cost money, so it is held until it can be stored, unless the database is away for too long.
    */
   async #settle(run: QueuedRun, executed: RunOutcome, signal: AbortSignal): Promise<RunOutcome | undefined> {
-    const { store, clock, onFault, results } = this.#options;
+    const { store, clock, onHeld, results } = this.#options;
     let outcome = executed;
     const heldResult = results.hold(run.id, () => Buffer.byteLength(JSON.stringify(executed.outputs)));
     const settle = async () => store.runs.settle(run, await store.workers.register(), outcome);
     const onFailure = (error: unknown): void => {
-      onFault(error);
+      onHeld(error);
       try {
         heldResult.check(error);
       } catch (fault) {

@@ -1,9 +1,10 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { codeOf } from '../../files/error-utils.ts';
+import { codeOf, hasNoSpace } from '../../files/error-utils.ts';
 import { makeFolderBelow } from '../../files/write-below.ts';
 import { replaceFile } from '../../files/write-file.ts';
 import type { Blobs } from './blobs.ts';
+import { DiskFullError } from './errors.ts';
 
 /** Returns blobs that are files below a directory, which the first write creates. */
 export function blobFiles(directory: string): Blobs {
@@ -11,8 +12,12 @@ export function blobFiles(directory: string): Blobs {
   return {
     async write(name, bytes) {
       const file = { folder: directory, name };
-      makeFolderBelow({ folder: directory, name: path.dirname(name) }, 0o700);
-      await replaceFile(file, bytes, 0o600);
+      try {
+        makeFolderBelow({ folder: directory, name: path.dirname(name) }, 0o700);
+        await replaceFile(file, bytes, 0o600);
+      } catch (error) {
+        throw hasNoSpace(error) ? new DiskFullError(directory, error) : error;
+      }
     },
     async open(name, range) {
       try {

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { DataDirectoryError } from '../../files/data-directory.ts';
-import { codeOf, messageOf } from '../../files/error-utils.ts';
+import { hasNoSpace, messageOf } from '../../files/error-utils.ts';
 
 /** A database URL that is not PostgreSQL's. The message shows the form, and never repeats the URL. */
 export class DatabaseUrlError extends Error {
@@ -35,6 +35,15 @@ export class MediaUnavailableError extends Error {
   }
 }
 
+/** The disk of a directory for media or inputs is full. */
+export class DiskFullError extends Error {
+  readonly code = 'DISK_FULL';
+
+  constructor(directory: string, cause: unknown) {
+    super(fullDisk(directory, cause), { cause });
+  }
+}
+
 /** Returns true if the database or the object store is unavailable, which may pass by itself. */
 export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof DatabaseUnavailableError || error instanceof MediaUnavailableError;
@@ -51,7 +60,7 @@ const NO_ROOM = 64 * 1024;
 /** Returns true if the disk is full, which SQLite sometimes reports as an I/O error. */
 function isDiskFull(dataDir: string, cause: unknown): boolean {
   const message = messageOf(cause);
-  if (/disk is full/.test(message) || /^(ENOSPC|EDQUOT)$/.test(codeOf(cause) ?? '')) return true;
+  if (/disk is full/.test(message) || hasNoSpace(cause)) return true;
   try {
     const { bavail, bsize } = statfsSync(dataDir);
     return /disk I\/O error/.test(message) && bavail * bsize < NO_ROOM;
@@ -65,12 +74,21 @@ export function dataDirectoryError(dataDir: string, cause: unknown): DataDirecto
   if (cause instanceof DataDirectoryError) return cause;
   const isFull = isDiskFull(dataDir, cause);
   const what = isFull
-    ? `the disk of the data directory ${dataDir} is full (${messageOf(cause)}); free space on it`
+    ? fullDisk(`the data directory ${dataDir}`, cause)
     : `the data directory ${dataDir} can't be used: ${messageOf(cause)}; make it writable, free space on its disk`;
   return new DataDirectoryError(`${what}, or set PROMPTRUN_DATA_DIR to another directory`, {
     cause,
     isDiskFull: isFull,
   });
+}
+
+function fullDisk(directory: string, cause: unknown): string {
+  return `the disk of ${directory} is full (${messageOf(cause)}); free space on it`;
+}
+
+/** Explains a fault of a running service to its operator, who can then no longer choose another data directory. */
+export function faultText(dataDir: string, error: unknown): string {
+  return isDiskFull(dataDir, error) ? fullDisk(`the data directory ${dataDir}`, error) : messageOf(error);
 }
 
 /** Wraps an error of the database or of the disk in the same way; returns any other error unchanged. */

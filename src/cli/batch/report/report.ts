@@ -3,7 +3,7 @@ import { messageOf } from '../../../files/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { counted } from '../../core/counted.ts';
 import { spendingText, spentProperties } from '../../creation/spending-text.ts';
-import { usageError } from '../../errors.ts';
+import { unwritable, usageError } from '../../errors.ts';
 import { EXIT, type ExitCode } from '../../exit-codes.ts';
 import { present } from '../../outputs/present.ts';
 import { writeNamedFile } from '../../outputs/special-file.ts';
@@ -56,7 +56,7 @@ async function write(ctx: Context, file: string, page: string): Promise<void> {
   try {
     await writeNamedFile(ctx, file, page);
   } catch (error) {
-    throw usageError(`--html: ${file} can't be written: ${messageOf(error)}`);
+    throw unwritable(error, usageError(`--html: ${file} can't be written: ${messageOf(error)}`));
   }
   ctx.io.note(`note: wrote the page to ${file}`);
 }

@@ -5,7 +5,7 @@ import { checkBelow, fileIn, PathFault } from '../../../files/write-below.ts';
 import { createFile, replaceFile } from '../../../files/write-file.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { usageError } from '../../errors.ts';
+import { unwritable, usageError } from '../../errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { unwritableReason } from '../../outputs/writable.ts';
@@ -113,6 +113,7 @@ async function writeAll(
     if (code === undefined || error instanceof PathFault) throw error;
     const isBlocked = ['EEXIST', 'ENOTDIR'].includes(code);
     const why = isBlocked ? 'a part of its path is not a directory' : unwritableReason(code);
-    throw usageError(`${Object.keys(texts)[written.length] ?? ''} can't be written: ${why}`);
+    const name = Object.keys(texts)[written.length] ?? '';
+    throw unwritable(error, usageError(`${name} can't be written: ${why}`));
   }
 }
