@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import type { Pace, PacedAnswer } from '../../client/request.ts';
 import { MAX_RETRY_AFTER_MS } from '../../net/retry.ts';
+import { steadyTime } from '../core/steady-time.ts';
 import type { Clock } from '../core/types.ts';
 
 /** Turns closer together than this, in milliseconds, catch up after a late timer; wider gaps never shrink. */
@@ -31,6 +32,7 @@ export interface RequestPaceOptions {
 /** Lets requests through in order and evenly spaced. A 429 pauses all of them and slows them down afterwards. */
 export class RequestPace implements Pace {
   readonly #options: RequestPaceOptions;
+  readonly #now: () => number;
   readonly #turns = new PQueue({ concurrency: 1 });
   #perSecond: number;
   #isHeldBack = false;
@@ -41,6 +43,7 @@ export class RequestPace implements Pace {
 
   constructor(options: RequestPaceOptions) {
     this.#options = options;
+    this.#now = steadyTime(options.clock);
     this.#perSecond = options.perSecond ?? DEFAULT_RATE;
   }
 
@@ -74,7 +77,7 @@ export class RequestPace implements Pace {
       if (wait <= 0) {
         const spacing = this.#spacing();
         const late = spacing < CATCH_UP_MS ? CATCH_UP_MS : 0;
-        this.#nextAt = Math.max(this.#nextAt, clock.now() - late) + spacing;
+        this.#nextAt = Math.max(this.#nextAt, this.#now() - late) + spacing;
         return;
       }
       await clock.sleep(wait, signal);
@@ -82,7 +85,7 @@ export class RequestPace implements Pace {
   }
 
   #waitMs(): number {
-    return Math.max(this.#nextAt, this.#pausedUntil) - this.#options.clock.now();
+    return Math.max(this.#nextAt, this.#pausedUntil) - this.#now();
   }
 
   #spacing(): number {
@@ -92,7 +95,7 @@ export class RequestPace implements Pace {
 
   /** Pauses all requests. 429s of concurrent requests count once. */
   #pause(askedMs: number | undefined): void {
-    const now = this.#options.clock.now();
+    const now = this.#now();
     const isNew = now >= this.#pausedUntil;
     if (isNew) {
       this.#pauses += 1;

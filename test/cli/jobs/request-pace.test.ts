@@ -49,6 +49,18 @@ describe('the rate', () => {
     expect(times).toEqual([0, 2000, 4000]);
   });
 
+  test.each([5, 0])('%s a second stays the same if the clock is set back', async perSecond => {
+    const hand = new HandClock();
+    let back = 0;
+    const clock = { now: () => hand.now() - back, sleep: hand.sleep };
+    const pace = new RequestPace({ perSecond, clock });
+    await pace.turn(undefined);
+    back = 3 * 60 * 60 * 1000;
+    const next = pace.turn(undefined);
+    await hand.pass(200);
+    await expect(Promise.race([next, settled().then(() => 'late')])).resolves.toBeUndefined();
+  });
+
   test('0 is not a limit', async () => {
     const { times, ask } = asking(0);
     ask(50);

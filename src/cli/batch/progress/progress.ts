@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import { steadyTime } from '../../core/steady-time.ts';
 import { elapsed, mayMove, spin } from '../../terminal/spinner.ts';
 import type { Tally } from './tally.ts';
 
@@ -17,8 +18,9 @@ export function startBatchProgress(
   { hasLines }: { readonly hasLines: boolean },
 ): () => Promise<void> {
   if (ctx.globals.quiet) return async () => {};
-  const startedAt = ctx.clock.now();
-  const elapsedMs = (): number => ctx.clock.now() - startedAt;
+  const now = steadyTime(ctx.clock);
+  const startedAt = now();
+  const elapsedMs = (): number => now() - startedAt;
   if (mayMove(ctx)) {
     const stop = spin(ctx, () => barText(tally, elapsedMs(), ctx.io.stderr.columns), 0);
     return async () => stop();
