@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import variant from '@jitl/quickjs-singlefile-cjs-release-sync';
 import {
   newQuickJSWASMModuleFromVariant,
@@ -45,6 +46,8 @@ const STACK_BYTES = 128 * 1024;
 export async function loadJavaScript(): Promise<
   (script: JavaScript, input: JavaScriptInput) => JavaScriptResult
 > {
+  // V8 would spend a tenth of a second on optimising the engine for code that is done in a millisecond.
+  setFlagsFromString('--wasm-tiering-budget=50000000');
   const engine = await newQuickJSWASMModuleFromVariant(variant as unknown as typeof variant.default);
   return (script, input) => {
     try {
